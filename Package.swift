@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A target of the engine: `Sources/<name>`, with the arrows that Docs/Decisions.md promises.
+func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// A test target: `Tests/<name>`.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+
+let package = Package(
+  name: "annals",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "Annals", targets: ["Annals"]),
+    .executable(name: "annals", targets: ["AnnalsCommand"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    engine("AnnalsModel"),
+    engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
+    engine("AnnalsStorage", [system]),
+    engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
+    engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine(
+      "Annals",
+      [
+        "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
+        "AnnalsInspection", system,
+      ]),
+    .executableTarget(
+      name: "AnnalsCommand",
+      dependencies: [
+        "Annals", "AnnalsInspection",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/annals",
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,112 @@
+/// The type of an attribute.
+///
+/// Stored in files: never renumber. FORMAT.md, "Schema", lists the same numbers.
+public enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
+  case bool = 1
+  /// A whole number from -32,768 to 32,767.
+  case int16 = 2
+  /// A whole number from -2,147,483,648 to 2,147,483,647.
+  case int32 = 3
+  case int64 = 4
+  case double = 5
+  case string = 6
+  case date = 7
+  case uuid = 8
+  case url = 9
+  case data = 10
+  /// Validated JSON text, compared by bytes.
+  case json = 11
+  /// A value of any of the other types.
+  case any = 12
+
+  /// The tag that values of this type carry; nil for `any`.
+  package var tag: ValueTag? {
+    switch self {
+    case .bool: .bool
+    case .int16, .int32, .int64: .int
+    case .double: .double
+    case .string: .string
+    case .date: .date
+    case .uuid: .uuid
+    case .url: .url
+    case .data: .data
+    case .json: .json
+    case .any: nil
+    }
+  }
+
+  /// Whether every value of this type is a value of `other`: what opening may widen by itself.
+  package func widens(to other: AttributeType) -> Bool {
+    switch (self, other) {
+    case (_, .any), (.int16, .int32), (.int16, .int64), (.int32, .int64): true
+    default: self == other
+    }
+  }
+}
+
+/// A property that holds a value.
+public struct Attribute: Hashable, Sendable {
+  /// The stable number within the entity, from 1; 0 until a store assigns it.
+  public var number: PropertyNumber = 0
+  /// The name; it may change, the number may not.
+  public var name: String
+  public var type: AttributeType
+  /// Whether objects may have no value.
+  public var isOptional: Bool
+  /// The value of a new object for which none is given, and of older objects when the attribute is
+  /// added as a required one.
+  public var defaultValue: Value?
+  /// Whether no two objects of the entity may have the same value; nil never collides.
+  public var isUnique: Bool
+  /// Whether the value is kept in the tombstone of a deleted object.
+  public var isPreservedAfterDeletion: Bool
+  /// The rules that a value must pass.
+  public var validation: Validation
+  /// Whether the attribute was removed and is kept hidden for the past.
+  public var isRemoved = false
+
+  /// An attribute with these rules; optional unless said otherwise.
+  public init(
+    _ name: String, _ type: AttributeType, isOptional: Bool = true, default defaultValue: Value? = nil,
+    isUnique: Bool = false, isPreservedAfterDeletion: Bool = false,
+    validation: Validation = Validation()
+  ) {
+    self.name = name
+    self.type = type
+    self.isOptional = isOptional
+    self.defaultValue = defaultValue
+    self.isUnique = isUnique
+    self.isPreservedAfterDeletion = isPreservedAfterDeletion
+    self.validation = validation
+  }
+}
+
+/// The rules that an attribute's value must pass; nil is always allowed where the attribute is
+/// optional.
+public struct Validation: Hashable, Sendable {
+  /// The least value allowed: for numbers and dates.
+  public var minimum: Value?
+  /// The greatest value allowed: for numbers and dates.
+  public var maximum: Value?
+  /// The least length allowed: UTF-8 bytes of data, characters (Unicode scalars) of text.
+  public var minimumLength: Int64?
+  /// The greatest length allowed, counted as `minimumLength`.
+  public var maximumLength: Int64?
+  /// The only values allowed; empty allows all.
+  public var oneOf: [Value]
+
+  /// The rules given; no rule by default.
+  public init(
+    minimum: Value? = nil, maximum: Value? = nil, minimumLength: Int64? = nil,
+    maximumLength: Int64? = nil, oneOf: [Value] = []
+  ) {
+    self.minimum = minimum
+    self.maximum = maximum
+    self.minimumLength = minimumLength
+    self.maximumLength = maximumLength
+    self.oneOf = oneOf
+  }
+
+  /// Whether there is no rule.
+  public var isEmpty: Bool { self == Validation() }
+}

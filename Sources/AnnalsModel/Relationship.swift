@@ -1,0 +1,61 @@
+/// A property that names other objects.
+public struct Relationship: Hashable, Sendable {
+  /// The stable number within the entity, from 1; 0 until a store assigns it.
+  public var number: PropertyNumber = 0
+  /// The name; it may change, the number may not.
+  public var name: String
+  /// The name of the entity whose objects it names; empty once the number is known.
+  public var destinationName: String
+  /// The number of that entity; 0 until a store assigns it.
+  public var destination: EntityNumber = 0
+  /// Whether it names any number of objects rather than at most one.
+  public var isToMany: Bool
+  /// Whether the objects of a to-many relationship keep the order they were given.
+  public var isOrdered: Bool
+  /// Whether the relationship was removed and is kept hidden for the past.
+  public var isRemoved = false
+
+  /// A relationship to the entity of this name.
+  public init(_ name: String, to destinationName: String, isToMany: Bool = false, isOrdered: Bool = false) {
+    self.name = name
+    self.destinationName = destinationName
+    self.isToMany = isToMany
+    self.isOrdered = isOrdered
+  }
+}
+
+/// A stored order of an entity's objects.
+public struct IndexDescription: Hashable, Sendable {
+  /// The stable number within the entity, from the same sequence as properties; 0 until a store
+  /// assigns it.
+  public var number: PropertyNumber = 0
+  public var name: String
+  /// The properties that make the key, in order.
+  public var elements: [IndexElement]
+  /// Whether no two objects may have the same key; a key with a nil never collides.
+  public var isUnique: Bool
+  /// The collation: 0, UTF-8 bytes, the only one.
+  public var collation: UInt8 = 0
+
+  /// An index over these elements.
+  public init(_ name: String, _ elements: [IndexElement], isUnique: Bool = false) {
+    self.name = name
+    self.elements = elements
+    self.isUnique = isUnique
+  }
+}
+
+/// One property of an index's key.
+public struct IndexElement: Hashable, Sendable {
+  /// The name of the property; empty once the number is known.
+  public var propertyName: String
+  /// The number of the property; 0 until a store assigns it.
+  public var property: PropertyNumber = 0
+  public var isDescending: Bool
+
+  /// An element over the property of this name.
+  public init(_ propertyName: String, isDescending: Bool = false) {
+    self.propertyName = propertyName
+    self.isDescending = isDescending
+  }
+}

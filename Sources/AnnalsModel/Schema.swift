@@ -1,0 +1,138 @@
+/// What a store holds: its entities, each with attributes, relationships and indexes.
+///
+/// The same type states what a program needs (numbers 0: not yet assigned) and what a store has
+/// (every entity and property with its stable number).
+public struct Schema: Hashable, Sendable {
+  /// The entities, in the order of their numbers once they have them.
+  public var entities: [Entity]
+
+  /// The schema of these entities.
+  public init(entities: [Entity] = []) {
+    self.entities = entities
+  }
+
+  /// The entity of this name that is not removed.
+  public func entity(named name: String) -> Entity? {
+    entities.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+  }
+
+  /// The entity with this number, removed or not.
+  public func entity(numbered number: EntityNumber) -> Entity? {
+    // Numbers are dense in a store's schema; a search is for those a program wrote itself.
+    let index = Int(number) - 1
+    if entities.indices.contains(index), entities[index].number == number { return entities[index] }
+    return entities.first { $0.number == number }
+  }
+
+  /// The schema with the definitions in `change` put in place of those of the same number.
+  package func applying(_ change: [Entity]) -> Schema {
+    var result = self
+    for entity in change {
+      if let index = result.entities.firstIndex(where: { $0.number == entity.number }) {
+        result.entities[index] = entity
+      } else {
+        result.entities.append(entity)
+      }
+    }
+    result.entities.sort { $0.number < $1.number }
+    return result
+  }
+}
+
+/// A kind of object: a name, and the properties that its objects have.
+public struct Entity: Hashable, Sendable {
+  /// The stable number, from 1; 0 until a store assigns it.
+  public var number: EntityNumber = 0
+  /// The name; it may change, the number may not.
+  public var name: String
+  /// The attributes, removed ones among them, in the order of their numbers once they have them.
+  public var attributes: [Attribute]
+  /// The relationships, removed ones among them.
+  public var relationships: [Relationship]
+  /// The index descriptions, beyond the unique attributes.
+  public var indexes: [IndexDescription]
+  /// The name of the attribute that logs and diffs print beside an object's key.
+  public var displayName: String?
+  /// Whether the entity was removed and is kept hidden for the past.
+  public var isRemoved = false
+  /// The next number to give to a property; numbers are never reused.
+  package var nextPropertyNumber: PropertyNumber = 1
+
+  /// An entity with these properties.
+  public init(
+    _ name: String, attributes: [Attribute] = [], relationships: [Relationship] = [],
+    indexes: [IndexDescription] = [], displayName: String? = nil
+  ) {
+    self.name = name
+    self.attributes = attributes
+    self.relationships = relationships
+    self.indexes = indexes
+    self.displayName = displayName
+  }
+
+  /// The attribute of this name that is not removed.
+  public func attribute(named name: String) -> Attribute? {
+    attributes.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+  }
+
+  /// The relationship of this name that is not removed.
+  public func relationship(named name: String) -> Relationship? {
+    relationships.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+  }
+
+  /// The attribute whose value names an object in text: the unique one named `id`, else the first
+  /// unique one; nil if there is none.
+  public var keyAttribute: Attribute? {
+    let unique = attributes.filter { $0.isUnique && !$0.isRemoved }
+    return unique.first { $0.name.hasSameBytes(as: "id") } ?? unique.first
+  }
+
+  /// The name of the property with this number, removed or not.
+  public func propertyName(_ number: PropertyNumber) -> String? {
+    attributes.first { $0.number == number }?.name
+      ?? relationships.first { $0.number == number }?.name
+  }
+
+  /// The number of the property of this name that is not removed.
+  package func propertyNumber(named name: String) -> PropertyNumber? {
+    attribute(named: name)?.number ?? relationship(named: name)?.number
+  }
+
+  /// The rules of uniqueness: one for each unique attribute and each unique index.
+  package var uniqueRules: [UniqueRule] {
+    let ofAttributes = attributes.filter { $0.isUnique && !$0.isRemoved }
+      .map { UniqueRule(number: $0.number, properties: [$0.number]) }
+    let ofIndexes = indexes.filter { $0.isUnique }
+      .map { UniqueRule(number: $0.number, properties: $0.elements.map(\.property)) }
+    return ofAttributes + ofIndexes
+  }
+}
+
+/// A rule that no two objects of an entity have the same values of these properties. Nil never
+/// collides.
+package struct UniqueRule: Hashable, Sendable {
+  /// The number of the attribute or of the index that states the rule.
+  package var number: PropertyNumber
+  /// The properties that make the key, in order.
+  package var properties: [PropertyNumber]
+
+  package init(number: PropertyNumber, properties: [PropertyNumber]) {
+    self.number = number
+    self.properties = properties
+  }
+}
+
+extension String {
+  /// Whether both strings are the same UTF-8 bytes; unlike `==`, which holds canonically equivalent
+  /// strings equal.
+  @inlinable
+  package func hasSameBytes(as other: String) -> Bool {
+    utf8.elementsEqual(other.utf8)
+  }
+
+  /// Whether this string's UTF-8 bytes come before the other's.
+  @inlinable
+  package func precedesInBytes(_ other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}

@@ -1,0 +1,17 @@
+/// A moment, in whole microseconds since 1970-01-01 00:00:00 UTC.
+@frozen
+public struct Timestamp: Hashable, Comparable, Sendable {
+  /// Microseconds since 1970-01-01 00:00:00 UTC; negative before it.
+  public var microseconds: Int64
+
+  /// The moment this many microseconds after 1970-01-01 00:00:00 UTC.
+  @inlinable
+  public init(microseconds: Int64) {
+    self.microseconds = microseconds
+  }
+
+  @inlinable
+  public static func < (a: Timestamp, b: Timestamp) -> Bool {
+    a.microseconds < b.microseconds
+  }
+}

@@ -1,0 +1,70 @@
+/// A position in the history of one store: just after a transaction.
+///
+/// Ordered by transaction number within a store; comparing tokens of two stores compares the
+/// stores first, so that sorting is total but says nothing about time.
+@frozen
+public struct Token: Hashable, Sendable {
+  /// The store's UUID.
+  public var store: RawUUID
+  /// The number of the last transaction before the position; 0 is the beginning.
+  public var number: Int64
+  /// The id of the opening that wrote that transaction; 0 where there is none.
+  public var opening: UInt64
+
+  /// The token made of these parts.
+  @inlinable
+  public init(store: RawUUID, number: Int64, opening: UInt64) {
+    self.store = store
+    self.number = number
+    self.opening = opening
+  }
+}
+
+extension Token: Comparable {
+  @inlinable
+  public static func < (a: Token, b: Token) -> Bool {
+    if a.store != b.store { return a.store < b.store }
+    if a.number != b.number { return a.number < b.number }
+    return a.opening < b.opening
+  }
+}
+
+extension Token: LosslessStringConvertible, CustomStringConvertible {
+  /// `NUMBER@STORE-UUID`, followed by `+` and the opening id in hexadecimal where there is one.
+  public var description: String {
+    "\(number)@\(store)" + (opening == 0 ? "" : "+" + String(opening, radix: 16))
+  }
+
+  /// Reads the text form, with or without an opening; nil for anything else.
+  public init?(_ text: String) {
+    let halves = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard halves.count == 2, let number = Int64(halves[0]), number >= 0 else { return nil }
+    let parts = halves[1].split(separator: "+", omittingEmptySubsequences: false)
+    guard let store = RawUUID(String(parts[0])), parts.count <= 2 else { return nil }
+    var opening: UInt64 = 0
+    if parts.count == 2 {
+      guard let id = UInt64(parts[1], radix: 16), id != 0 else { return nil }
+      opening = id
+    }
+    self.init(store: store, number: number, opening: opening)
+  }
+}
+
+extension Token: Codable {
+  /// Encodes the text form.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+
+  /// Decodes the text form.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let token = Token(text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "not a token's text form: \(text)")
+    }
+    self = token
+  }
+}

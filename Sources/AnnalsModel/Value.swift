@@ -1,0 +1,116 @@
+/// One value of a property.
+///
+/// Equality is that of the engine: the same kind and the same bytes. Strings compare as UTF-8
+/// bytes and doubles by bit pattern, so `.int(1)`, `.bool(true)` and `.string("1")` differ, and so
+/// do two strings that are only canonically equivalent.
+public enum Value: Sendable {
+  /// No value.
+  case null
+  /// True or false.
+  case bool(Bool)
+  /// A whole number; int16 and int32 attributes hold it within their range.
+  case int(Int64)
+  /// A finite floating-point number.
+  case double(Double)
+  /// Text.
+  case string(String)
+  /// A moment.
+  case date(Timestamp)
+  /// A UUID.
+  case uuid(RawUUID)
+  /// A URL, as text.
+  case url(String)
+  /// Bytes.
+  case data([UInt8])
+  /// JSON text, valid when stored, never normalised.
+  case json(String)
+  /// The object that a to-one relationship names.
+  case object(ObjectReference)
+  /// The objects of a to-many relationship, in their order.
+  case objects([ObjectReference])
+  /// A value over 4 KiB that has not been read from the file.
+  case large(LargeValue)
+
+  /// Whether this is the absence of a value.
+  public var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+}
+
+/// A value that the file holds once, beside the records that mention it.
+@frozen
+public struct LargeValue: Hashable, Sendable {
+  /// The kind of the value: string, url, data or json.
+  public var tag: ValueTag
+  /// The number under which the store keeps the bytes; never reused.
+  public var number: UInt64
+  /// How many bytes there are.
+  public var length: UInt64
+  /// zlib's crc32 of the bytes.
+  public var checksum: UInt32
+
+  /// The description made of these parts.
+  @inlinable
+  public init(tag: ValueTag, number: UInt64, length: UInt64, checksum: UInt32) {
+    self.tag = tag
+    self.number = number
+    self.length = length
+    self.checksum = checksum
+  }
+}
+
+extension Value: Hashable {
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let x), .bool(let y)): x == y
+    case (.int(let x), .int(let y)): x == y
+    case (.double(let x), .double(let y)): x.bitPattern == y.bitPattern
+    case (.string(let x), .string(let y)), (.url(let x), .url(let y)), (.json(let x), .json(let y)):
+      x.utf8.elementsEqual(y.utf8)
+    case (.date(let x), .date(let y)): x == y
+    case (.uuid(let x), .uuid(let y)): x == y
+    case (.data(let x), .data(let y)): x == y
+    case (.object(let x), .object(let y)): x == y
+    case (.objects(let x), .objects(let y)): x == y
+    case (.large(let x), .large(let y)): x == y
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(tag)
+    switch self {
+    case .null: break
+    case .bool(let x): hasher.combine(x)
+    case .int(let x): hasher.combine(x)
+    case .double(let x): hasher.combine(x.bitPattern)
+    case .string(let x), .url(let x), .json(let x): for byte in x.utf8 { hasher.combine(byte) }
+    case .date(let x): hasher.combine(x)
+    case .uuid(let x): hasher.combine(x)
+    case .data(let x): hasher.combine(x)
+    case .object(let x): hasher.combine(x)
+    case .objects(let x): hasher.combine(x)
+    case .large(let x): hasher.combine(x)
+    }
+  }
+
+  /// The kind of this value; a large value has the kind of its bytes.
+  public var tag: ValueTag {
+    switch self {
+    case .null: .null
+    case .bool: .bool
+    case .int: .int
+    case .double: .double
+    case .string: .string
+    case .date: .date
+    case .uuid: .uuid
+    case .url: .url
+    case .data: .data
+    case .json: .json
+    case .object: .object
+    case .objects: .objects
+    case .large(let value): value.tag
+    }
+  }
+}

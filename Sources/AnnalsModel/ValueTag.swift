@@ -1,0 +1,26 @@
+/// The kind of a value, as the file stores it.
+///
+/// Stored in files: never renumber. FORMAT.md, "Values", lists the same numbers.
+@frozen
+public enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
+  case null = 0
+  case bool = 1
+  case int = 2
+  case double = 3
+  case string = 4
+  case date = 5
+  case uuid = 6
+  case url = 7
+  case data = 8
+  case json = 9
+  case object = 10
+  case objects = 11
+
+  /// Whether values of this kind are a run of bytes: string, url, data and json.
+  @inlinable package var isBytes: Bool {
+    switch self {
+    case .string, .url, .data, .json: true
+    default: false
+    }
+  }
+}
