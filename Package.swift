@@ -53,6 +53,7 @@ let package = Package(
       ],
       path: "Tools/annals",
       swiftSettings: settings),
+    tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,84 @@
+// Numbers: the text decides the kind. With a point or an exponent it is a double, else an int64.
+
+import AnnalsModel
+
+extension JSONReader {
+  /// Reads a number into `text` and checks its form.
+  func readNumber() throws(InputFault) {
+    text.removeAll(keepingCapacity: true)
+    scan: while try ensure(1) {
+      let byte = bytes[position]
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
+        UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+        guard text.count < limits.numberLength else {
+          throw fault("a number has more than \(limits.numberLength) characters")
+        }
+        text.append(byte)
+        position += 1
+      default: break scan
+      }
+    }
+    guard JSONReader.isNumber(text) else {
+      throw fault("`\(String(decoding: text.prefix(40), as: UTF8.self))` is not a number")
+    }
+  }
+
+  /// The value of the number just read: an int64 unless its text has a point or an exponent.
+  ///
+  /// - Throws: `InputFault` if it is a whole number beyond 64 bits or beyond the doubles.
+  package func number() throws(InputFault) -> Value {
+    if let small = JSONReader.smallInteger(text) { return .int(small) }
+    let characters = String(decoding: text, as: UTF8.self)
+    if text.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
+      guard let value = Double(characters), value.isFinite else {
+        throw fault("\(shortened(characters)) is beyond the range of a double")
+      }
+      return .double(value)
+    }
+    guard let value = Int64(characters) else {
+      throw fault(
+        "\(shortened(characters)) is beyond 64 bits; write it as a string, or with .0 as a double")
+    }
+    return .int(value)
+  }
+
+  private func shortened(_ text: String) -> String {
+    text.utf8.count <= 40 ? text : text.prefix(40) + "…"
+  }
+
+  /// The value of up to eighteen digits with or without a sign; nil for any other text.
+  private static func smallInteger(_ text: ContiguousArray<UInt8>) -> Int64? {
+    guard let first = text.first, text.count <= 18 else { return nil }
+    let isNegative = first == UInt8(ascii: "-")
+    var result: Int64 = 0
+    for byte in text[(isNegative ? 1 : 0)...] {
+      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+      result = result * 10 + Int64(byte - UInt8(ascii: "0"))
+    }
+    return isNegative ? -result : result
+  }
+
+  /// Whether the characters are a number by JSON's grammar.
+  private static func isNumber(_ text: ContiguousArray<UInt8>) -> Bool {
+    var index = 0
+    func peek() -> UInt8 { index < text.count ? text[index] : 0 }
+    func digits() -> Bool {
+      let start = index
+      while peek() >= UInt8(ascii: "0"), peek() <= UInt8(ascii: "9") { index += 1 }
+      return index > start
+    }
+    if peek() == UInt8(ascii: "-") { index += 1 }
+    if peek() == UInt8(ascii: "0") { index += 1 } else if !digits() { return false }
+    if peek() == UInt8(ascii: ".") {
+      index += 1
+      if !digits() { return false }
+    }
+    if peek() | 0x20 == UInt8(ascii: "e") {
+      index += 1
+      if peek() == UInt8(ascii: "-") || peek() == UInt8(ascii: "+") { index += 1 }
+      if !digits() { return false }
+    }
+    return index == text.count
+  }
+}

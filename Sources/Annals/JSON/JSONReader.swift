@@ -1,0 +1,304 @@
+// A streaming JSON reader (RFC 8259).
+//
+// Invariants:
+// - Nothing but the current token is held, whatever the size of the document or of its lines.
+// - Nesting and the length of a token are bounded; there is no recursion.
+// - Text is checked to be UTF-8; an unpaired surrogate escape, which no UTF-8 can hold, is refused.
+// - After a fault the reader stays where it is and is not to be used again.
+
+/// One step through a JSON text.
+package enum JSONToken: Hashable, Sendable {
+  case beginObject, endObject, beginArray, endArray
+  /// The name of a member; `text` holds it.
+  case key
+  /// `text` holds it.
+  case string
+  /// `text` holds its characters; `number()` its value.
+  case number
+  case bool(Bool)
+  case null
+}
+
+/// Reads tokens from a source: a single document, or a sequence of lines each of which is one.
+package final class JSONReader {
+  /// How documents are set apart.
+  package enum Framing: Sendable {
+    /// One document, over any number of lines.
+    case document
+    /// A document a line (JSON Lines); blank lines are passed over.
+    case lines
+  }
+
+  /// Bounds on what the reader accepts.
+  package struct Limits: Sendable {
+    /// How deep objects and arrays may nest.
+    package var nesting = 512
+    /// How many bytes one string may have.
+    package var textLength = 256 << 20
+    /// How many characters one number may have.
+    package var numberLength = 2048
+
+    package init() {}
+  }
+
+  /// The current key, string or number, as UTF-8.
+  package var text: ContiguousArray<UInt8> = []
+  /// The line of the next byte, from 1.
+  package private(set) var line = 1
+
+  let framing: Framing
+  let limits: Limits
+  /// Whether `text` is filled in; a reader that only checks need not.
+  let keepsText: Bool
+
+  private enum Expectation { case value, firstKey, key, firstElement, separator, end }
+  private var expectation = Expectation.value
+  /// Whether each open bracket is an object's.
+  private var open: ContiguousArray<Bool> = []
+
+  private let source: (any ByteSource)?
+  private let owned: UnsafeMutableRawBufferPointer
+  var bytes: UnsafePointer<UInt8>
+  var position = 0
+  var end = 0
+  /// The offset in the input of `bytes[0]`.
+  private var base: UInt64 = 0
+
+  /// A reader of what `source` yields, from its beginning.
+  package init(
+    _ source: any ByteSource, framing: Framing, limits: Limits = Limits(), bufferSize: Int = 1 << 17
+  ) {
+    precondition(bufferSize >= 16)
+    self.source = source
+    self.framing = framing
+    self.limits = limits
+    keepsText = true
+    owned = .allocate(byteCount: bufferSize, alignment: 16)
+    bytes = UnsafePointer(owned.baseAddress!.assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// A reader of bytes in memory, which must outlive it.
+  init(over memory: UnsafeBufferPointer<UInt8>, keepsText: Bool, limits: Limits = Limits()) {
+    source = nil
+    framing = .document
+    self.limits = limits
+    self.keepsText = keepsText
+    owned = .allocate(byteCount: memory.isEmpty ? 1 : 0, alignment: 1)
+    bytes = memory.baseAddress ?? UnsafePointer(owned.baseAddress!.assumingMemoryBound(to: UInt8.self))
+    end = memory.count
+  }
+
+  deinit { owned.deallocate() }
+
+  /// The offset in the input of the next byte.
+  package var offset: UInt64 { base + UInt64(position) }
+
+  /// How many objects and arrays are open.
+  package var depth: Int { open.count }
+
+  /// Goes to the next document; false if only white space is left.
+  ///
+  /// - Throws: `InputFault` if the document before has not been read to its end.
+  package func beginDocument() throws(InputFault) -> Bool {
+    if offset == 0, try ensure(3), bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
+      position = 3
+    }
+    while try ensure(1) {
+      switch bytes[position] {
+      case 0x0A:
+        line += 1
+        position += 1
+      case 0x20, 0x09, 0x0D: position += 1
+      default:
+        expectation = .value
+        open.removeAll(keepingCapacity: true)
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Demands that the document is complete and that nothing follows it (on its line).
+  package func endDocument() throws(InputFault) {
+    guard expectation == .end else { throw fault("the document is not complete") }
+    while try ensure(1) {
+      switch bytes[position] {
+      case 0x0A:
+        // The line is counted when the next document begins, so that faults found at its end name it.
+        if framing == .lines { return }
+        line += 1
+        position += 1
+      case 0x20, 0x09, 0x0D: position += 1
+      default: throw fault("more text after the end of the document")
+      }
+    }
+  }
+
+  /// The next token of the document.
+  package func next() throws(InputFault) -> JSONToken {
+    try skipSpace()
+    var byte = bytes[position]
+    switch expectation {
+    case .separator:
+      let isObject = open[open.count - 1]
+      if byte == UInt8(ascii: ",") {
+        position += 1
+        try skipSpace()
+        byte = bytes[position]
+        if isObject { return try key(byte) }
+      } else {
+        return try close(byte, isObject: isObject)
+      }
+    case .firstKey:
+      if byte == UInt8(ascii: "}") { return try close(byte, isObject: true) }
+      return try key(byte)
+    case .key: return try key(byte)
+    case .firstElement:
+      if byte == UInt8(ascii: "]") { return try close(byte, isObject: false) }
+    case .value: break
+    case .end: throw fault("more text after the end of the document")
+    }
+    return try value(byte)
+  }
+
+  /// Reads past the value that begins with `token`.
+  package func skip(_ token: JSONToken) throws(InputFault) {
+    guard token == .beginObject || token == .beginArray else { return }
+    let outer = open.count - 1
+    while open.count > outer { _ = try next() }
+  }
+
+  /// A fault at the next byte.
+  package func fault(_ reason: String) -> InputFault {
+    InputFault(offset: offset, line: line, reason: reason)
+  }
+
+  // MARK: - Grammar
+
+  private func value(_ byte: UInt8) throws(InputFault) -> JSONToken {
+    switch byte {
+    case UInt8(ascii: "\""):
+      position += 1
+      try readString()
+      didReadValue()
+      return .string
+    case UInt8(ascii: "{"):
+      try push(isObject: true)
+      return .beginObject
+    case UInt8(ascii: "["):
+      try push(isObject: false)
+      return .beginArray
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      try readNumber()
+      didReadValue()
+      return .number
+    case UInt8(ascii: "t"):
+      try word("true")
+      return .bool(true)
+    case UInt8(ascii: "f"):
+      try word("false")
+      return .bool(false)
+    case UInt8(ascii: "n"):
+      try word("null")
+      return .null
+    default: throw unexpected(byte, wanted: "a value")
+    }
+  }
+
+  private func key(_ byte: UInt8) throws(InputFault) -> JSONToken {
+    guard byte == UInt8(ascii: "\"") else { throw unexpected(byte, wanted: "a name in quotes") }
+    position += 1
+    try readString()
+    try skipSpace()
+    guard bytes[position] == UInt8(ascii: ":") else {
+      throw unexpected(bytes[position], wanted: "a colon")
+    }
+    position += 1
+    expectation = .value
+    return .key
+  }
+
+  private func push(isObject: Bool) throws(InputFault) {
+    guard open.count < limits.nesting else {
+      throw fault("objects and arrays nest deeper than \(limits.nesting)")
+    }
+    position += 1
+    open.append(isObject)
+    expectation = isObject ? .firstKey : .firstElement
+  }
+
+  private func close(_ byte: UInt8, isObject: Bool) throws(InputFault) -> JSONToken {
+    guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+      throw unexpected(byte, wanted: isObject ? "a comma or }" : "a comma or ]")
+    }
+    position += 1
+    open.removeLast()
+    didReadValue()
+    return isObject ? .endObject : .endArray
+  }
+
+  private func didReadValue() { expectation = open.isEmpty ? .end : .separator }
+
+  private func word(_ word: StaticString) throws(InputFault) {
+    let count = word.utf8CodeUnitCount
+    guard try ensure(count) else { throw endsEarly() }
+    for index in 0..<count where bytes[position + index] != word.utf8Start[index] {
+      throw unexpected(bytes[position + index], wanted: "\(word)")
+    }
+    position += count
+    didReadValue()
+  }
+
+  /// Goes to the next byte that is not white space.
+  private func skipSpace() throws(InputFault) {
+    while true {
+      while position < end {
+        switch bytes[position] {
+        case 0x20, 0x09, 0x0D: position += 1
+        case 0x0A:
+          if framing == .lines { throw endsEarly() }
+          line += 1
+          position += 1
+        default: return
+        }
+      }
+      guard try ensure(1) else { throw endsEarly() }
+    }
+  }
+
+  func unexpected(_ byte: UInt8, wanted: String) -> InputFault {
+    let found =
+      byte > 0x20 && byte < 0x7F
+      ? "`\(Character(UnicodeScalar(byte)))`" : "byte 0x\(String(byte, radix: 16))"
+    return fault("found \(found) where \(wanted) should be")
+  }
+
+  func endsEarly() -> InputFault {
+    fault(framing == .lines ? "the line ends inside the document" : "the text ends too early")
+  }
+
+  /// Whether `count` more bytes are there; makes them contiguous.
+  @inline(__always)
+  func ensure(_ count: Int) throws(InputFault) -> Bool {
+    if end - position >= count { return true }
+    return try refill(count)
+  }
+
+  private func refill(_ count: Int) throws(InputFault) -> Bool {
+    guard let source else { return false }
+    precondition(count <= owned.count)
+    if position > 0 {
+      let kept = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(owned)[position..<end])
+      owned.copyMemory(from: kept)
+      base += UInt64(position)
+      end -= position
+      position = 0
+    }
+    while end < count {
+      let read = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: owned[end...]))
+      if read == 0 { return false }
+      end += read
+    }
+    return true
+  }
+}
