@@ -1,0 +1,205 @@
+public import AnnalsModel
+public import SystemPackage
+
+/// What a call that can touch the disk, or that takes input from outside the program, throws.
+///
+/// `message` says what, where, and what to do. The further properties hold the same for programs;
+/// each is nil or empty unless the description of its code says otherwise.
+public struct AnnalsError: Error, Sendable {
+  /// What kind of thing went wrong.
+  public var code: Code
+  /// What happened, where, and what to do about it; without a full stop at the end of a one-sentence
+  /// message, so that it can be continued.
+  public var message: String
+  /// The offset in the file, where there is one.
+  public var offset: UInt64?
+  /// The system's error, where there is one.
+  public var underlying: Errno?
+  private var details: Details?
+
+  /// An error of these parts.
+  public init(
+    _ code: Code, _ message: String, offset: UInt64? = nil, underlying: Errno? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.offset = offset
+    self.underlying = underlying
+  }
+
+  /// What only some codes have.
+  private indirect enum Details: Sendable {
+    case schema([SchemaConflict])
+    case violations([ValidationViolation])
+    case gap(HistoryGap)
+    case lastShared(Token?)
+    case conflicts([PropertyConflict])
+  }
+}
+
+extension AnnalsError: CustomStringConvertible {
+  /// The message, with the offset and the system's error where there are any.
+  public var description: String {
+    var text = message
+    if let offset { text += " (offset \(offset))" }
+    if let underlying { text += ": \(underlying)" }
+    return text
+  }
+}
+
+extension AnnalsError {
+  /// Every reason why a schema is impossible; code `invalidSchema`.
+  public var schemaConflicts: [SchemaConflict] {
+    if case .schema(let conflicts) = details { conflicts } else { [] }
+  }
+
+  /// Every rule that the changes of a transaction break; code `invalidChange`.
+  public var violations: [ValidationViolation] {
+    if case .violations(let violations) = details { violations } else { [] }
+  }
+
+  /// What the store no longer has; code `pruned`.
+  public var gap: HistoryGap? {
+    if case .gap(let gap) = details { gap } else { nil }
+  }
+
+  /// The newest position that the token's history and the store's have in common, where it is
+  /// known; code `lostBranch`.
+  public var lastShared: Token? {
+    if case .lastShared(let token) = details { token } else { nil }
+  }
+
+  /// The properties that changed meanwhile; code `conflict`.
+  public var conflicts: [PropertyConflict] {
+    if case .conflicts(let conflicts) = details { conflicts } else { [] }
+  }
+}
+
+extension AnnalsError {
+  /// The error for a schema that is impossible.
+  package static func invalidSchema(_ conflicts: [SchemaConflict]) -> AnnalsError {
+    var error = AnnalsError(
+      .invalidSchema,
+      "the schema cannot be used; nothing was changed:" + list(conflicts.map(\.description)))
+    error.details = .schema(conflicts)
+    return error
+  }
+
+  /// The error for a schema that is impossible.
+  package static func invalidSchema(_ error: SchemaError) -> AnnalsError {
+    invalidSchema(error.conflicts)
+  }
+
+  /// The error for changes that break rules.
+  package static func invalidChange(_ violations: [ValidationViolation]) -> AnnalsError {
+    var error = AnnalsError(
+      .invalidChange,
+      "the changes break rules of the schema; nothing was recorded:"
+        + list(violations.map(\.description)))
+    error.details = .violations(violations)
+    return error
+  }
+
+  /// The error for a position before the base.
+  package static func pruned(_ gap: HistoryGap) -> AnnalsError {
+    var text = "transaction \(gap.requested) was pruned (floor is \(gap.oldestValid.number + 1)"
+    if let prunedAt = gap.prunedAt { text += "; pruned \(prunedAt)" }
+    if let prunedBy = gap.prunedBy, !prunedBy.isEmpty { text += " by \(prunedBy)" }
+    text += "). Oldest readable state: \(gap.oldestValid.number)"
+    var error = AnnalsError(.pruned, text)
+    error.details = .gap(gap)
+    return error
+  }
+
+  /// The error for a token of another store.
+  package static func otherStore(token: Token, store: RawUUID) -> AnnalsError {
+    AnnalsError(
+      .otherStore,
+      "the token \(token) belongs to store \(token.store), this is store \(store). "
+        + "Start from the beginning, or use the file that the token came from")
+  }
+
+  /// The error for a token whose transaction another opening wrote.
+  package static func lostBranch(token: Token, lastShared: Token?) -> AnnalsError {
+    let shared = lastShared.map { "The last transaction in common is \($0.number)" }
+    var error = AnnalsError(
+      .lostBranch,
+      "transaction \(token.number) is not the one that the token knew: its history was lost in a "
+        + "power failure, or the file was restored from a copy. "
+        + (shared ?? "Start from the beginning"))
+    error.details = .lastShared(lastShared)
+    return error
+  }
+
+  /// The error for a position after the head.
+  package static func beyondHead(_ number: Int64, head: Int64) -> AnnalsError {
+    AnnalsError(
+      .beyondHead,
+      "there is no transaction \(number) yet: the newest is \(head)")
+  }
+
+  /// The error for something that changed meanwhile.
+  package static func conflict(
+    _ message: String, _ conflicts: [PropertyConflict] = []
+  ) -> AnnalsError {
+    let text = conflicts.isEmpty ? message : message + ":" + list(conflicts.map(\.description))
+    var error = AnnalsError(.conflict, text)
+    error.details = .conflicts(conflicts)
+    return error
+  }
+
+  /// One line as it is, several one under the other, cut after twenty.
+  private static func list(_ lines: [String]) -> String {
+    let limit = 20
+    guard lines.count > 1 else { return " " + (lines.first ?? "") }
+    var text = lines.prefix(limit).map { "\n  " + $0 }.joined()
+    if lines.count > limit { text += "\n  … \(lines.count - limit) more" }
+    return text
+  }
+}
+
+/// History that a store no longer has.
+public struct HistoryGap: Hashable, Sendable {
+  /// The number of the transaction asked for.
+  public var requested: Int64
+  /// The oldest position that can be read: the base.
+  public var oldestValid: Token
+  /// When the history was pruned, where it is known.
+  public var prunedAt: Timestamp?
+  /// Who pruned it, where it is known.
+  public var prunedBy: String?
+
+  /// The gap of these parts.
+  public init(requested: Int64, oldestValid: Token, prunedAt: Timestamp?, prunedBy: String?) {
+    self.requested = requested
+    self.oldestValid = oldestValid
+    self.prunedAt = prunedAt
+    self.prunedBy = prunedBy
+  }
+}
+
+/// A property that a later transaction changed.
+public struct PropertyConflict: Hashable, Sendable, CustomStringConvertible {
+  /// The object.
+  public var object: ObjectID
+  /// The object as text: `Entity/KEY` or `Entity#ROW`.
+  public var objectName: String
+  /// The name of the property; nil where the whole object is meant.
+  public var property: String?
+  /// The transaction that changed it last.
+  public var changedBy: Int64?
+
+  /// The conflict of these parts.
+  public init(object: ObjectID, objectName: String, property: String?, changedBy: Int64?) {
+    self.object = object
+    self.objectName = objectName
+    self.property = property
+    self.changedBy = changedBy
+  }
+
+  /// The object and property, and the transaction that changed them.
+  public var description: String {
+    let name = property.map { "\(objectName).\($0)" } ?? objectName
+    return changedBy.map { "\(name), changed by transaction \($0)" } ?? name
+  }
+}

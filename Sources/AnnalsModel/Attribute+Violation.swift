@@ -1,0 +1,137 @@
+// What may be stored in a property. The rules are those of the schema at the time of writing;
+// values stored earlier under looser rules stay as they are.
+
+extension Attribute {
+  /// The rule that `value` breaks; nil if it may be stored.
+  ///
+  /// - Parameter isUnique: whether a uniqueness rule covers the attribute, its own or an index's.
+  /// - Complexity: O(length of the value).
+  package func violation(of value: Value, isUnique: Bool = false) -> ValidationRule? {
+    if value.isNull { return isOptional ? nil : .required }
+    return typeViolation(of: value)
+      ?? (self.isUnique || isUnique ? uniqueLengthViolation(of: value) : nil)
+      ?? (validation.isEmpty ? nil : validation.violation(of: value))
+  }
+
+  /// The rule of the attribute's type that `value`, which is not null, breaks.
+  private func typeViolation(of value: Value) -> ValidationRule? {
+    let tag = value.tag
+    if let expected = type.tag {
+      guard tag == expected else { return .type(type) }
+    } else if tag == .object || tag == .objects {
+      return .type(type)
+    }
+    switch value {
+    case .int(let number):
+      guard let range = type.range, !range.contains(number) else { return nil }
+      return .range(range)
+    case .double(let number): return number.isFinite ? nil : .finite
+    case .json(let text): return JSONText.firstError(in: text).map { .json(offset: $0) }
+    case .url(let text): return text.isEmpty ? .url : nil
+    default: return nil
+    }
+  }
+
+  private func uniqueLengthViolation(of value: Value) -> ValidationRule? {
+    let limit = SchemaLimits.uniqueValueLength
+    return (value.byteCount ?? 0) > limit ? .uniqueLength(limit) : nil
+  }
+}
+
+extension AttributeType {
+  /// The whole numbers of the type; nil for types without a narrower range than Int64.
+  package var range: ClosedRange<Int64>? {
+    switch self {
+    case .int16: Int64(Int16.min)...Int64(Int16.max)
+    case .int32: Int64(Int32.min)...Int64(Int32.max)
+    default: nil
+    }
+  }
+}
+
+extension Validation {
+  /// The rule that `value`, neither null nor of the wrong type, breaks.
+  func violation(of value: Value) -> ValidationRule? {
+    if let minimum, value.isOrdered(before: minimum) { return .minimum(minimum) }
+    if let maximum, maximum.isOrdered(before: value) { return .maximum(maximum) }
+    if minimumLength != nil || maximumLength != nil, let length = value.ruleLength {
+      if let minimumLength, length < minimumLength { return .minimumLength(minimumLength) }
+      if let maximumLength, length > maximumLength { return .maximumLength(maximumLength) }
+    }
+    // A value that is still in the file passed when it was written.
+    if case .large = value { return nil }
+    return oneOf.isEmpty || oneOf.contains(value) ? nil : .oneOf(oneOf)
+  }
+}
+
+extension Relationship {
+  /// The rule that `value` breaks; nil if it may be stored as far as its form and the entities of
+  /// its objects go. Whether the objects exist is not checked.
+  package func violation(of value: Value, in schema: Schema) -> ValidationRule? {
+    switch value {
+    case .null: return nil
+    case .object(let object) where !isToMany:
+      if object.entity == destination { return nil }
+    case .objects(let objects) where isToMany:
+      if objects.allSatisfy({ $0.entity == destination }) { return nil }
+    default: return .relationship(isToMany: isToMany)
+    }
+    return .destination(schema.entity(numbered: destination)?.name ?? "")
+  }
+
+  /// The objects as they are stored: an ordered relationship's as given, an unordered one's by row
+  /// and each once, so that the order of giving them is no change.
+  package func canonical(_ objects: [ObjectReference]) -> [ObjectReference] {
+    guard !isOrdered else { return objects }
+    var result: [ObjectReference] = []
+    result.reserveCapacity(objects.count)
+    for object in objects.sorted() where object != result.last { result.append(object) }
+    return result
+  }
+}
+
+extension Value {
+  /// Whether this number or date comes before one of the same kind; false for other kinds.
+  fileprivate func isOrdered(before other: Value) -> Bool {
+    switch (self, other) {
+    case (.int(let x), .int(let y)): x < y
+    case (.double(let x), .double(let y)): x < y
+    case (.date(let x), .date(let y)): x < y
+    default: false
+    }
+  }
+
+  /// The length that length rules count: Unicode scalars of text, bytes of data; nil for other
+  /// kinds, and for text that has not been read.
+  fileprivate var ruleLength: Int64? {
+    switch self {
+    case .string(let x), .url(let x), .json(let x): Int64(x.unicodeScalars.count)
+    case .data(let x): Int64(x.count)
+    case .large(let x): x.tag == .data ? Int64(clamping: x.length) : nil
+    default: nil
+    }
+  }
+
+  /// How many bytes a string, url, data or json is; nil for other kinds.
+  package var byteCount: Int? {
+    switch self {
+    case .string(let x), .url(let x), .json(let x): x.utf8.count
+    case .data(let x): x.count
+    case .large(let x): Int(clamping: x.length)
+    default: nil
+    }
+  }
+}
+
+/// The bounds of what a schema can state. FORMAT.md, "Limits", lists the same numbers.
+package enum SchemaLimits {
+  /// The most bytes of a name.
+  package static let nameLength = 255
+  /// The most entities, removed ones counted.
+  package static let entities = 65_535
+  /// The most properties and indexes of an entity, removed ones counted.
+  package static let properties = 65_535
+  /// The most bytes of one value under a uniqueness rule: what is longer is kept outside the
+  /// columns, where an index cannot compare it.
+  package static let uniqueValueLength = 4_096
+}

@@ -1,0 +1,171 @@
+// How the schema of a store follows the programs that open it.
+//
+// A program states what it needs, by name; the store keeps what it has, by number. Rules:
+//
+// - What the store lacks is added, under numbers never used before.
+// - What the store has beyond the program's needs stays. So a program that states less (a narrower
+//   type, a required attribute where the store's is optional, no uniqueness) changes nothing, and
+//   two programs of different ages can take turns without end, neither undoing the other.
+// - What both have grows to hold the values of both: int16 → int32 → int64, any kind → any,
+//   required → optional, wider bounds, more allowed values. It never shrinks.
+// - What cannot grow so is refused, by name, all of it in one error, and nothing changes.
+// - Renaming and removing are explicit (`SchemaEdit`).
+//
+// A null stored in a required attribute means its default: that is how the attribute could be added
+// without rewriting older objects. Where a growth would give those nulls another meaning, the change
+// lists the attribute in `backfills`, and whoever makes the change writes the default out first.
+
+/// What to change in a store's schema.
+package struct SchemaChange: Sendable {
+  /// The whole schema after the change.
+  package var schema: Schema
+  /// The complete new definitions of the entities whose definition changed, by number; what
+  /// `TransactionRecord.schemaChange` holds. Empty if nothing changes.
+  package var changed: [Entity]
+  /// The uniqueness rules that are new for entities that have objects. Whoever makes the change
+  /// checks the objects against them, after `backfills`.
+  package var addedRules: [AddedRule]
+  /// The attributes whose stored nulls are to be replaced by their default in the same
+  /// transaction, because null means something else after it.
+  package var backfills: [Backfill]
+
+  /// Whether the store's schema is enough as it is.
+  package var isEmpty: Bool { changed.isEmpty }
+
+  /// A uniqueness rule that objects have not been checked against.
+  package struct AddedRule: Hashable, Sendable {
+    package var entity: EntityNumber
+    package var rule: UniqueRule
+  }
+
+  /// An attribute, and the value to write where it is null.
+  package struct Backfill: Hashable, Sendable {
+    package var entity: EntityNumber
+    package var property: PropertyNumber
+    package var value: Value
+  }
+}
+
+extension Schema {
+  /// What to change in this, a store's schema, so that it holds what a program needs.
+  ///
+  /// - Parameters:
+  ///   - required: what the program needs; its numbers are not looked at.
+  ///   - edits: renames and removals, made in this order before `required` is added.
+  ///   - objectCount: how many objects an entity has.
+  /// - Throws: `SchemaError` with every reason why the change is impossible.
+  package func adding(
+    _ required: Schema, edits: [SchemaEdit] = [], objectCount: (EntityNumber) -> Int = { _ in 0 }
+  ) throws(SchemaError) -> SchemaChange {
+    var merge = SchemaMerge(schema: self)
+    for edit in edits { merge.make(edit) }
+    merge.conflicts += required.conflicts(besides: merge.schema)
+    // A schema that is wrong by itself would only repeat its faults below.
+    guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
+    merge.add(required, objectCount: objectCount)
+    guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
+    return SchemaChange(
+      schema: merge.schema, changed: merge.changedEntities, addedRules: merge.addedRules,
+      backfills: merge.backfills)
+  }
+}
+
+/// The work of joining a program's schema to a store's.
+struct SchemaMerge {
+  var schema: Schema
+  var conflicts: [SchemaConflict] = []
+  var addedRules: [SchemaChange.AddedRule] = []
+  var backfills: [SchemaChange.Backfill] = []
+  private var changedIndexes: Set<Int> = []
+
+  init(schema: Schema) {
+    self.schema = schema
+  }
+
+  var changedEntities: [Entity] { changedIndexes.sorted().map { schema.entities[$0] } }
+
+  mutating func markChanged(_ index: Int) {
+    changedIndexes.insert(index)
+  }
+
+  mutating func report(
+    _ kind: SchemaConflict.Kind, _ entity: String, _ property: String?, _ reason: String
+  ) {
+    conflicts.append(SchemaConflict(kind, entity, property, reason))
+  }
+
+  /// Where the entity of this name that is not removed stands in the schema.
+  func liveIndex(ofEntity name: String) -> Int? {
+    schema.entities.firstIndex { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+  }
+
+  /// Adds everything in `required`: first the entities, so that relationships find them.
+  mutating func add(_ required: Schema, objectCount: (EntityNumber) -> Int) {
+    let live = required.entities.filter { !$0.isRemoved }
+    for entity in live where liveIndex(ofEntity: entity.name) == nil {
+      guard schema.entities.count < SchemaLimits.entities else {
+        report(.tooMany, entity.name, nil, "a store has at most \(SchemaLimits.entities) entities")
+        return
+      }
+      var added = Entity(entity.name)
+      added.number = (schema.entities.map(\.number).max() ?? 0) + 1
+      schema.entities.append(added)
+      markChanged(schema.entities.count - 1)
+    }
+    for entity in live {
+      guard let index = liveIndex(ofEntity: entity.name) else { continue }
+      let count = objectCount(schema.entities[index].number)
+      let rulesBefore = schema.entities[index].uniqueRules
+      for attribute in entity.attributes where !attribute.isRemoved {
+        add(attribute, to: index, objectCount: count)
+      }
+      for relationship in entity.relationships where !relationship.isRemoved {
+        add(relationship, leadingTo: required.destinationName(of: relationship), to: index)
+      }
+      for description in entity.indexes { add(description, of: entity, to: index) }
+      if schema.entities[index].displayName == nil, let name = entity.displayName {
+        schema.entities[index].displayName = name
+        markChanged(index)
+      }
+      noteRules(of: index, besides: rulesBefore, objectCount: count)
+    }
+  }
+
+  /// The next property number of an entity, or nil, with a conflict, if it has no more.
+  mutating func takeNumber(of index: Int, for name: String) -> PropertyNumber? {
+    let entity = schema.entities[index]
+    guard entity.nextPropertyNumber <= SchemaLimits.properties else {
+      report(
+        .tooMany, entity.name, name,
+        "an entity has at most \(SchemaLimits.properties) properties and indexes")
+      return nil
+    }
+    schema.entities[index].nextPropertyNumber += 1
+    markChanged(index)
+    return entity.nextPropertyNumber
+  }
+
+  /// Lists the rules of uniqueness that are new where there are objects, and the attributes whose
+  /// defaults these rules have to see.
+  private mutating func noteRules(
+    of index: Int, besides rulesBefore: [UniqueRule], objectCount: Int
+  ) {
+    guard objectCount > 0 else { return }
+    let entity = schema.entities[index]
+    for rule in entity.uniqueRules where !rulesBefore.contains(rule) {
+      addedRules.append(SchemaChange.AddedRule(entity: entity.number, rule: rule))
+      for attribute in entity.attributes where rule.properties.contains(attribute.number) {
+        noteBackfill(of: attribute, in: entity.number)
+      }
+    }
+  }
+
+  /// Lists the attribute for backfill, if its nulls stand for a default.
+  mutating func noteBackfill(of attribute: Attribute, in entity: EntityNumber) {
+    guard !attribute.isOptional, let value = attribute.defaultValue, !value.isNull,
+      !backfills.contains(where: { $0.entity == entity && $0.property == attribute.number })
+    else { return }
+    backfills.append(
+      SchemaChange.Backfill(entity: entity, property: attribute.number, value: value))
+  }
+}

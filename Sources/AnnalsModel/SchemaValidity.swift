@@ -1,0 +1,186 @@
+// What is wrong with a schema by itself, before it meets a store.
+
+extension Schema {
+  /// Everything that is wrong with this schema: names, defaults, rules, indexes, destinations.
+  ///
+  /// - Parameter store: the schema of the store that this one is to be added to; its entities are
+  ///   known destinations.
+  package func conflicts(besides store: Schema = Schema()) -> [SchemaConflict] {
+    var result: [SchemaConflict] = []
+    let live = entities.filter { !$0.isRemoved }
+    for (position, entity) in live.enumerated() {
+      if let reason = entity.name.entityNameProblem {
+        result.append(SchemaConflict(.invalidName, entity.name, nil, reason))
+      }
+      if live[..<position].contains(where: { $0.name.hasSameBytes(as: entity.name) }) {
+        result.append(
+          SchemaConflict(.duplicateName, entity.name, nil, "there are two entities of this name"))
+      }
+      result += entity.conflicts { name in
+        self.entity(named: name) != nil || store.entity(named: name) != nil
+      } destinationName: { relationship in
+        self.destinationName(of: relationship)
+      }
+    }
+    return result
+  }
+
+  /// The name of the relationship's destination, whether it is stated by name or by number.
+  package func destinationName(of relationship: Relationship) -> String {
+    guard relationship.destinationName.isEmpty else { return relationship.destinationName }
+    return entity(numbered: relationship.destination)?.name ?? ""
+  }
+}
+
+extension Entity {
+  /// The name of the element's property, whether it is stated by name or by number.
+  package func propertyName(of element: IndexElement) -> String {
+    guard element.propertyName.isEmpty else { return element.propertyName }
+    return propertyName(element.property) ?? ""
+  }
+
+  fileprivate func conflicts(
+    isEntity: (String) -> Bool, destinationName: (Relationship) -> String
+  ) -> [SchemaConflict] {
+    let attributes = attributes.filter { !$0.isRemoved }
+    let relationships = relationships.filter { !$0.isRemoved }
+    var result = nameConflicts(attributes.map(\.name) + relationships.map(\.name), "properties")
+    for attribute in attributes {
+      result += attribute.conflicts(of: name, isInUniqueIndex: isInUniqueIndex(attribute))
+    }
+    for relationship in relationships {
+      let destination = destinationName(relationship)
+      if !isEntity(destination) {
+        result.append(
+          SchemaConflict(
+            .unknownName, name, relationship.name, "there is no entity \"\(destination)\""))
+      }
+    }
+    result += nameConflicts(indexes.map(\.name), "indexes")
+    for index in indexes { result += conflicts(of: index) }
+    if let displayName, attribute(named: displayName) == nil {
+      result.append(
+        SchemaConflict(.unknownName, name, displayName, "the display name is not an attribute"))
+    }
+    return result
+  }
+
+  private func nameConflicts(_ names: [String], _ what: String) -> [SchemaConflict] {
+    var result: [SchemaConflict] = []
+    for (position, propertyName) in names.enumerated() {
+      if let reason = propertyName.nameProblem {
+        result.append(SchemaConflict(.invalidName, name, propertyName, reason))
+      }
+      if names[..<position].contains(where: { $0.hasSameBytes(as: propertyName) }) {
+        let reason = "there are two \(what) of this name"
+        result.append(SchemaConflict(.duplicateName, name, propertyName, reason))
+      }
+    }
+    return result
+  }
+
+  private func isInUniqueIndex(_ attribute: Attribute) -> Bool {
+    indexes.contains { index in
+      index.isUnique
+        && index.elements.contains { propertyName(of: $0).hasSameBytes(as: attribute.name) }
+    }
+  }
+
+  private func conflicts(of index: IndexDescription) -> [SchemaConflict] {
+    var result: [SchemaConflict] = []
+    func report(_ kind: SchemaConflict.Kind, _ reason: String) {
+      result.append(SchemaConflict(kind, name, index.name, reason))
+    }
+    if index.elements.isEmpty { report(.invalidIndex, "an index needs at least one property") }
+    if index.collation != 0 { report(.invalidIndex, "there is no collation \(index.collation)") }
+    let names = index.elements.map { propertyName(of: $0) }
+    for (position, element) in names.enumerated() {
+      if names[..<position].contains(where: { $0.hasSameBytes(as: element) }) {
+        report(.invalidIndex, "\"\(element)\" stands in it twice")
+      }
+      if let relationship = relationship(named: element) {
+        if relationship.isToMany { report(.invalidIndex, "\"\(element)\" is to-many") }
+      } else if attribute(named: element) == nil {
+        report(.unknownName, "there is no property \"\(element)\"")
+      }
+    }
+    return result
+  }
+}
+
+extension Attribute {
+  /// What is wrong with the default and the rules.
+  func conflicts(of entity: String, isInUniqueIndex: Bool = false) -> [SchemaConflict] {
+    var result: [SchemaConflict] = []
+    for reason in validation.problems(for: type) {
+      result.append(SchemaConflict(.invalidValidation, entity, name, reason))
+    }
+    if let value = defaultValue, !value.isNull {
+      if case .large = value {
+        result.append(SchemaConflict(.invalidDefault, entity, name, "the default is not a value"))
+      } else if let rule = violation(of: value, isUnique: isInUniqueIndex) {
+        let reason = "the default is refused: \(rule.sentence(about: value))"
+        result.append(SchemaConflict(.invalidDefault, entity, name, reason))
+      } else if (value.byteCount ?? 0) > SchemaLimits.uniqueValueLength {
+        let reason = "a default is at most \(SchemaLimits.uniqueValueLength) bytes long"
+        result.append(SchemaConflict(.invalidDefault, entity, name, reason))
+      }
+    }
+    return result
+  }
+}
+
+extension Validation {
+  /// What is wrong with the rules themselves.
+  fileprivate func problems(for type: AttributeType) -> [String] {
+    var result: [String] = []
+    var plain = Attribute("", type)
+    plain.isUnique = false
+    for value in [minimum, maximum].compactMap({ $0 }) {
+      if ![.int, .double, .date].contains(type.tag) {
+        result.append("a minimum or maximum suits numbers and dates only")
+      } else if value.isNull || plain.violation(of: value) != nil {
+        result.append("the bound \(value.shortDescription) is not of type \(type)")
+      }
+    }
+    if let minimum, let maximum, Validation(maximum: maximum).violation(of: minimum) != nil {
+      result.append("the minimum is greater than the maximum")
+    }
+    if minimumLength != nil || maximumLength != nil {
+      if type.tag?.isBytes != true { result.append("a length suits text and data only") }
+      if (minimumLength ?? 0) < 0 || (maximumLength ?? 0) < 0 {
+        result.append("a length cannot be negative")
+      }
+      if let minimumLength, let maximumLength, minimumLength > maximumLength {
+        result.append("the minimum length is greater than the maximum length")
+      }
+    }
+    for value in oneOf where value.isNull || plain.violation(of: value) != nil {
+      result.append("the allowed value \(value.shortDescription) is not of type \(type)")
+    }
+    return result
+  }
+}
+
+extension String {
+  /// What is wrong with this as the name of an attribute, relationship or index; nil if nothing.
+  package var nameProblem: String? {
+    if isEmpty { return "a name cannot be empty" }
+    if utf8.count > SchemaLimits.nameLength {
+      return "a name is at most \(SchemaLimits.nameLength) bytes long"
+    }
+    if utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+      return "a name cannot have control characters"
+    }
+    return nil
+  }
+
+  /// What is wrong with this as the name of an entity; nil if nothing.
+  package var entityNameProblem: String? {
+    // `Entity/KEY` and `Entity#ROW` name objects in commands and in output.
+    if utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") }) {
+      return "the name of an entity cannot have \"/\" or \"#\""
+    }
+    return nameProblem
+  }
+}

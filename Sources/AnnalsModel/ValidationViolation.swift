@@ -1,0 +1,136 @@
+/// A rule that a value must pass to be stored.
+public enum ValidationRule: Hashable, Sendable {
+  /// The value has the attribute's type.
+  case type(AttributeType)
+  /// A whole number lies within the range of its type, int16 or int32.
+  case range(ClosedRange<Int64>)
+  /// A floating-point number is neither infinite nor NaN.
+  case finite
+  /// A required attribute has a value.
+  case required
+  /// A number or date is not less than this.
+  case minimum(Value)
+  /// A number or date is not greater than this.
+  case maximum(Value)
+  /// Text or data is at least this long.
+  case minimumLength(Int64)
+  /// Text or data is at most this long.
+  case maximumLength(Int64)
+  /// The value is one of these.
+  case oneOf([Value])
+  /// JSON text is valid; the payload is the offset of the first byte that is not.
+  case json(offset: Int)
+  /// A URL is not empty.
+  case url
+  /// A value that must be unique is at most this many bytes long.
+  case uniqueLength(Int)
+  /// No other object has the value; the payload is the one that does.
+  case unique(ObjectReference)
+  /// A relationship is given an object, or for to-many a list of objects.
+  case relationship(isToMany: Bool)
+  /// The objects of a relationship are of its destination entity.
+  case destination(String)
+  /// The objects of a relationship exist; the payload is one that does not.
+  case existing(ObjectReference)
+  /// The entity has a property of the name given.
+  case knownProperty
+}
+
+/// A value that may not be stored, and the rule that it breaks.
+public struct ValidationViolation: Hashable, Sendable {
+  /// The name of the entity.
+  public var entity: String
+  /// The object's key as text, where it is known.
+  public var key: String?
+  /// The object, where it has an id already.
+  public var object: ObjectReference?
+  /// The name of the property; for a uniqueness rule over several, their names joined by commas.
+  public var property: String
+  /// The rule broken.
+  public var rule: ValidationRule
+  /// The value that was to be stored.
+  public var value: Value
+
+  /// The violation made of these parts.
+  public init(
+    entity: String, key: String? = nil, object: ObjectReference? = nil, property: String,
+    rule: ValidationRule, value: Value
+  ) {
+    self.entity = entity
+    self.key = key
+    self.object = object
+    self.property = property
+    self.rule = rule
+    self.value = value
+  }
+}
+
+extension ValidationViolation: CustomStringConvertible {
+  /// The object and property, what the value is, and what it would have to be.
+  public var description: String {
+    var place = entity
+    if let key {
+      place += "/\(key)"
+    } else if let object {
+      place += "#\(object.row)"
+    }
+    return "\(place).\(property): \(rule.sentence(about: value))"
+  }
+}
+
+extension ValidationRule {
+  /// What is wrong with `value`, which breaks this rule.
+  func sentence(about value: Value) -> String {
+    let given = value.shortDescription
+    return switch self {
+    case .type(let type): "\(given) is not of type \(type)"
+    case .range(let range): "\(given) is not within \(range.lowerBound)...\(range.upperBound)"
+    case .finite: "\(given) cannot be stored; numbers are finite"
+    case .required: "a value is required"
+    case .minimum(let least): "\(given) is less than \(least.shortDescription)"
+    case .maximum(let greatest): "\(given) is greater than \(greatest.shortDescription)"
+    case .minimumLength(let length): "\(given) is shorter than \(length)"
+    case .maximumLength(let length): "\(given) is longer than \(length)"
+    case .oneOf(let values):
+      "\(given) is not one of \(values.map(\.shortDescription).joined(separator: ", "))"
+    case .json(let offset): "not valid JSON at byte \(offset): \(given)"
+    case .url: "a URL cannot be empty"
+    case .uniqueLength(let limit): "a unique value is at most \(limit) bytes long"
+    case .unique(let other): "\(given) is taken by #\(other.row)"
+    case .relationship(let isToMany):
+      isToMany ? "\(given) is not a list of objects" : "\(given) is not an object"
+    case .destination(let name): "\(given) is not of entity \(name)"
+    case .existing(let object): "there is no object #\(object.row)"
+    case .knownProperty: "there is no such property"
+    }
+  }
+}
+
+extension Value {
+  /// The value in a message: its kind to be seen, cut where it is long.
+  package var shortDescription: String {
+    switch self {
+    case .null: "null"
+    case .bool(let x): "\(x)"
+    case .int(let x): "\(x)"
+    case .double(let x): "\(x)"
+    case .string(let x): quoted(x)
+    case .date(let x): "date \(x.microseconds) µs"
+    case .uuid(let x): "\(x)"
+    case .url(let x): "URL " + quoted(x)
+    case .data(let x): "\(x.count) bytes"
+    case .json(let x): "JSON " + quoted(x)
+    case .object(let x): "object #\(x.row)"
+    case .objects(let x): "\(x.count) objects"
+    case .large(let x): "\(x.tag) of \(x.length) bytes"
+    }
+  }
+
+  private func quoted(_ text: String) -> String {
+    let limit = 60
+    // Cutting by scalars is enough for a message, and costs no more than the limit.
+    let head = text.unicodeScalars.prefix(limit)
+    let isCut = head.endIndex != text.unicodeScalars.endIndex
+    return "\"" + String(String.UnicodeScalarView(head)) + (isCut ? "…\"" : "\"")
+  }
+}
