@@ -1,0 +1,74 @@
+import AnnalsModel
+
+// Reading of small documents with known members: each once, in any order, none unknown.
+
+extension JSONReader {
+  /// Hands each member of the object that begins with `token` to `body`, with the first token of
+  /// its value. `body` reads the value; it returns false, and has read nothing, for a name it does
+  /// not know.
+  ///
+  /// - Throws: `InputFault` for something else than an object, an unknown or a repeated name.
+  package func members(
+    _ token: JSONToken, of what: String,
+    _ body: (_ name: String, _ value: JSONToken) throws(InputFault) -> Bool
+  ) throws(InputFault) {
+    guard token == .beginObject else { throw fault("\(what) is not an object") }
+    var seen: Set<ContiguousArray<UInt8>> = []
+    while try next() == .key {
+      let name = String(decoding: text, as: UTF8.self)
+      guard seen.insert(text).inserted else { throw fault("\(what) has two members `\(name)`") }
+      guard try body(name, next()) else { throw fault("\(what) has no member `\(name)`") }
+    }
+  }
+
+  /// Hands the first token of each element of the array that begins with `token` to `body`, which
+  /// reads the element.
+  package func elements(
+    _ token: JSONToken, of what: String, _ body: (JSONToken) throws(InputFault) -> Void
+  ) throws(InputFault) {
+    guard token == .beginArray else { throw fault("`\(what)` is not an array") }
+    while true {
+      let item = try next()
+      if item == .endArray { return }
+      try body(item)
+    }
+  }
+
+  /// The text that `token` is.
+  package func text(_ token: JSONToken, of what: String) throws(InputFault) -> String {
+    guard token == .string else { throw fault("`\(what)` is not a string") }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The truth value that `token` is.
+  package func flag(_ token: JSONToken, of what: String) throws(InputFault) -> Bool {
+    guard case .bool(let value) = token else { throw fault("`\(what)` is not true or false") }
+    return value
+  }
+
+  /// The whole number that `token` is.
+  package func whole(_ token: JSONToken, of what: String) throws(InputFault) -> Int64 {
+    guard token == .number, case .int(let value) = try number() else {
+      throw fault("`\(what)` is not a whole number")
+    }
+    return value
+  }
+
+  /// The stable number of an entity or property that `token` is.
+  package func stableNumber(_ token: JSONToken) throws(InputFault) -> UInt32 {
+    let value = try whole(token, of: "number")
+    // The bound keeps a table of all numbers small, whatever a file says.
+    guard value > 0, value <= 1 << 20 else { throw fault("a number must be from 1 to 1,048,576") }
+    return UInt32(value)
+  }
+
+  /// The attribute type that `token` names.
+  package func attributeType(_ token: JSONToken) throws(InputFault) -> AttributeType {
+    let name = try text(token, of: "type")
+    guard let type = AttributeType.allCases.first(where: { "\($0)" == name }) else {
+      let names = AttributeType.allCases.map { "\($0)" }.joined(separator: ", ")
+      throw fault("`\(name)` is no type; types are \(names)")
+    }
+    return type
+  }
+}

@@ -1,0 +1,191 @@
+import AnnalsModel
+import Foundation
+
+// The one JSON form of values, for import, export, put and all JSON output.
+//
+// | type | form |
+// |---|---|
+// | bool, int16, int32, int64, string | what JSON has |
+// | double | a number with a point or an exponent |
+// | date | RFC 3339 text in UTC |
+// | uuid, url, json | text; that of json is the JSON text itself |
+// | data | base64 text |
+// | any | what JSON has; else an object of one member: `$date`, `$uuid`, `$url`, `$data`, `$json` |
+//
+// Relationships are written by the caller, who knows the keys of objects.
+
+extension JSONWriter {
+  /// Writes a value of an attribute of this type. A value whose kind is not that of the type
+  /// (written before the type was widened) is written as in `any`.
+  package mutating func value(_ value: Value, as type: AttributeType) {
+    let name: String
+    switch value {
+    case .null: return null()
+    case .bool(let value): return bool(value)
+    case .int(let value): return int(value)
+    case .double(let value): return double(value)
+    case .string(let value): return string(value)
+    case .date: name = "$date"
+    case .uuid: name = "$uuid"
+    case .url: name = "$url"
+    case .data: name = "$data"
+    case .json: name = "$json"
+    case .object, .objects, .large:
+      preconditionFailure("references and unread values are written by the caller")
+    }
+    if type.tag == value.tag { return string(JSONWriter.text(of: value)) }
+    beginObject()
+    key(name)
+    string(JSONWriter.text(of: value))
+    endObject()
+  }
+
+  /// The value as plain text, without quotes or kind: for text output, CSV, keys.
+  package static func text(of value: Value) -> String {
+    switch value {
+    case .null: ""
+    case .bool(let value): value ? "true" : "false"
+    case .int(let value): String(value)
+    case .double(let value): PlainDecimal.text(of: value)
+    case .string(let value), .url(let value), .json(let value): value
+    case .date(let value): RFC3339.text(value)
+    case .uuid(let value): value.description
+    case .data(let value): Data(value).base64EncodedString()
+    case .object(let value): "#\(value.row)"
+    case .objects(let list): list.map { "#\($0.row)" }.joined(separator: " ")
+    case .large(let value): "(\(value.length) bytes)"
+    }
+  }
+}
+
+extension AttributeType {
+  /// The value that a text stands for in an attribute of this type; nil if it stands for none.
+  package func value(fromText text: String) -> Value? {
+    switch self {
+    case .bool: text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
+    case .int16: Int16(text).map { .int(Int64($0)) }
+    case .int32: Int32(text).map { .int(Int64($0)) }
+    case .int64: Int64(text).map { .int($0) }
+    case .double: Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+    case .string, .any: .string(text)
+    case .date: RFC3339.timestamp(text).map { .date($0) }
+    case .uuid: RawUUID(text).map { .uuid($0) }
+    case .url: text.isEmpty ? nil : .url(text)
+    case .data: Data(base64Encoded: text).map { .data(Array($0)) }
+    case .json:
+      Array(text.utf8).withUnsafeBytes { JSONValidator.isValid($0) } ? .json(text) : nil
+    }
+  }
+}
+
+extension JSONReader {
+  /// The value that begins with `token`, for an attribute of this type; nil if it is of another
+  /// kind, and then the value has been read past.
+  ///
+  /// - Throws: `InputFault` for bad JSON, or a text that is no value of the type.
+  package func value(_ token: JSONToken, for type: AttributeType) throws(InputFault) -> Value? {
+    switch token {
+    case .null: return .null
+    case .bool(let value): return type == .bool || type == .any ? .bool(value) : nil
+    case .number: return try number(for: type)
+    case .string: return try textValue(String(decoding: text, as: UTF8.self), for: type)
+    case .beginObject, .beginArray:
+      let nested = try nestedValue(token)
+      return type == .any || nested.tag == type.tag ? nested : nil
+    case .key, .endObject, .endArray: preconditionFailure("not the beginning of a value")
+    }
+  }
+
+  private func number(for type: AttributeType) throws(InputFault) -> Value? {
+    let value = try number()
+    switch (type, value) {
+    case (.any, _), (.int64, .int), (.double, .double): return value
+    case (.int16, .int(let whole)) where Int16(exactly: whole) == nil,
+      (.int32, .int(let whole)) where Int32(exactly: whole) == nil:
+      throw fault("\(whole) is beyond \(type)")
+    case (.int16, .int), (.int32, .int): return value
+    default: return nil
+    }
+  }
+
+  private func textValue(_ text: String, for type: AttributeType) throws(InputFault) -> Value? {
+    switch type {
+    case .bool, .int16, .int32, .int64, .double: return nil
+    default:
+      if let value = type.value(fromText: text) { return value }
+      let shown = text.utf8.count <= 60 ? text : text.prefix(60) + "…"
+      throw fault("\"\(shown)\" is not \(type.article) \(type)")
+    }
+  }
+
+  /// An object or array as a value: the tagged form of a kind that JSON has not, else its compact
+  /// text.
+  private func nestedValue(_ token: JSONToken) throws(InputFault) -> Value {
+    let compact = try compactText(token)
+    guard compact.starts(with: #"{"$"#.utf8), let (kind, text) = JSONReader.taggedText(compact),
+      let value = try textValue(text, for: kind)
+    else { return .json(String(decoding: compact, as: UTF8.self)) }
+    return value
+  }
+
+  /// The value that begins with `token` as JSON text without white space.
+  package func compactText(_ token: JSONToken) throws(InputFault) -> ContiguousArray<UInt8> {
+    var compact = JSONWriter()
+    var current = token
+    let outer = token == .beginObject || token == .beginArray ? depth - 1 : depth
+    while true {
+      switch current {
+      case .beginObject: compact.beginObject()
+      case .endObject: compact.endObject()
+      case .beginArray: compact.beginArray()
+      case .endArray: compact.endArray()
+      case .key: compact.key(String(decoding: text, as: UTF8.self))
+      case .string: text.withUnsafeBytes { compact.string(utf8: $0) }
+      case .number: compact.verbatim(text)
+      case .bool(let value): compact.bool(value)
+      case .null: compact.null()
+      }
+      if depth == outer { return compact.bytes }
+      guard compact.bytes.count <= limits.textLength else {
+        throw fault("a nested value is longer than \(limits.textLength) bytes")
+      }
+      current = try next()
+    }
+  }
+
+  /// The kind and text of a tagged value; nil if the JSON text is something else.
+  private static func taggedText(
+    _ compact: ContiguousArray<UInt8>
+  ) -> (kind: AttributeType, text: String)? {
+    let reader = JSONReader(MemorySource(compact), framing: .document, bufferSize: 1 << 10)
+    guard (try? reader.next()) == .beginObject, (try? reader.next()) == .key,
+      let kind = AttributeType(tagName: String(decoding: reader.text, as: UTF8.self)),
+      (try? reader.next()) == .string
+    else { return nil }
+    let text = String(decoding: reader.text, as: UTF8.self)
+    guard (try? reader.next()) == .endObject else { return nil }
+    return (kind, text)
+  }
+}
+
+extension AttributeType {
+  /// The kind that a member of the tagged form names.
+  fileprivate init?(tagName: String) {
+    switch tagName {
+    case "$date": self = .date
+    case "$uuid": self = .uuid
+    case "$url": self = .url
+    case "$data": self = .data
+    case "$json": self = .json
+    default: return nil
+    }
+  }
+
+  /// The article for messages.
+  fileprivate var article: String {
+    switch self {
+    case .int16, .int32, .int64, .any: "an"
+    default: "a"
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import AnnalsModel
+
+/// Writes JSON without white space, in the one form that the project prints.
+///
+/// Strings are UTF-8 as they are; escaped are only the quote, the backslash and control characters
+/// (`\b \f \n \r \t`, else `\u00xx`). Doubles are the shortest decimal that reads back as the same
+/// double, in plain notation, always with a point. The caller keeps the grammar (a key before each
+/// member); the writer puts the commas.
+package struct JSONWriter {
+  /// What has been written.
+  package var bytes: ContiguousArray<UInt8> = []
+  private var needsComma = false
+
+  package init() {}
+
+  /// Empties the writer and keeps its memory.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  /// Ends a line, and with it a document.
+  package mutating func endLine() {
+    bytes.append(0x0A)
+    needsComma = false
+  }
+
+  package mutating func beginObject() { begin(UInt8(ascii: "{")) }
+  package mutating func endObject() { end(UInt8(ascii: "}")) }
+  package mutating func beginArray() { begin(UInt8(ascii: "[")) }
+  package mutating func endArray() { end(UInt8(ascii: "]")) }
+
+  /// Begins a member of an object.
+  package mutating func key(_ name: String) {
+    string(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  package mutating func null() { word("null") }
+  package mutating func bool(_ value: Bool) { word(value ? "true" : "false") }
+
+  package mutating func int(_ value: Int64) {
+    separate()
+    JSONWriter.append(value, to: &bytes)
+  }
+
+  /// Writes a finite double.
+  package mutating func double(_ value: Double) {
+    precondition(value.isFinite, "JSON has no infinities")
+    separate()
+    bytes.append(contentsOf: PlainDecimal.text(of: value).utf8)
+  }
+
+  package mutating func string(_ value: String) {
+    separate()
+    var value = value
+    value.withUTF8 { JSONWriter.append(quoting: UnsafeRawBufferPointer($0), to: &bytes) }
+  }
+
+  /// Writes UTF-8 bytes as a string.
+  package mutating func string(utf8: UnsafeRawBufferPointer) {
+    separate()
+    JSONWriter.append(quoting: utf8, to: &bytes)
+  }
+
+  /// Writes a JSON text as it is: the caller vouches for it.
+  package mutating func verbatim(_ text: some Sequence<UInt8>) {
+    separate()
+    bytes.append(contentsOf: text)
+  }
+
+  private mutating func begin(_ bracket: UInt8) {
+    separate()
+    bytes.append(bracket)
+    needsComma = false
+  }
+
+  private mutating func end(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+
+  private mutating func word(_ word: StaticString) {
+    separate()
+    bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+
+  /// Appends a whole number in decimal.
+  package static func append(_ value: Int64, to bytes: inout ContiguousArray<UInt8>) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = value.magnitude
+    let start = bytes.count
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+
+  /// Appends UTF-8 text in quotes, escaped.
+  package static func append(
+    quoting text: UnsafeRawBufferPointer, to bytes: inout ContiguousArray<UInt8>
+  ) {
+    bytes.append(UInt8(ascii: "\""))
+    var plain = 0
+    for index in 0..<text.count {
+      let byte = text[index]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[plain..<index]))
+      plain = index + 1
+      append(escape: byte, to: &bytes)
+    }
+    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[plain...]))
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func append(escape byte: UInt8, to bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case 0x08: bytes.append(UInt8(ascii: "b"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0C: bytes.append(UInt8(ascii: "f"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    case 0..<0x20:
+      let digits = Array("0123456789abcdef".utf8)
+      bytes.append(contentsOf: "u00".utf8)
+      bytes.append(digits[Int(byte >> 4)])
+      bytes.append(digits[Int(byte & 15)])
+    default: bytes.append(byte)
+    }
+  }
+}
+
+/// The plain decimal notation of doubles.
+enum PlainDecimal {
+  /// The shortest decimal that reads back as `value`, without an exponent, always with a point.
+  static func text(of value: Double) -> String {
+    let shortest = value.description
+    guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }
+    var mantissa = shortest[..<mark]
+    let exponent = Int(shortest[shortest.index(after: mark)...]) ?? 0
+    let sign = mantissa.hasPrefix("-") ? "-" : ""
+    mantissa = mantissa.drop { $0 == "-" }
+    let parts = mantissa.split(separator: ".", omittingEmptySubsequences: false)
+    var digits = String(parts[0])
+    var fraction = parts.count > 1 ? String(parts[1]) : ""
+    if fraction == "0" { fraction = "" }
+    // The point stands behind `digits`; it moves by `exponent`.
+    let point = digits.utf8.count + exponent
+    digits += fraction
+    if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + digits }
+    if point >= digits.utf8.count {
+      return sign + digits + String(repeating: "0", count: point - digits.utf8.count) + ".0"
+    }
+    let index = digits.index(digits.startIndex, offsetBy: point)
+    return sign + digits[..<index] + "." + digits[index...]
+  }
+}

@@ -1,0 +1,251 @@
+import AnnalsModel
+
+extension SchemaJSON {
+  /// Reads a schema that is one JSON text.
+  ///
+  /// - Throws: `InputFault` for bad JSON, an unknown or repeated name, a wrong kind.
+  package static func read(_ source: any ByteSource) throws(InputFault) -> Schema {
+    let reader = JSONReader(source, framing: .document)
+    guard try reader.beginDocument() else { throw reader.fault("there is no schema") }
+    let schema = try read(reader, reader.next())
+    try reader.endDocument()
+    return schema
+  }
+
+  /// Reads the schema that begins with `token`.
+  package static func read(_ reader: JSONReader, _ token: JSONToken) throws(InputFault) -> Schema {
+    var schema = Schema()
+    try reader.members(token, of: "a schema") { (name, value) throws(InputFault) in
+      guard name == "entities" else { return false }
+      try reader.elements(value, of: name) { (item) throws(InputFault) in
+        schema.entities.append(try entity(reader, item))
+      }
+      return true
+    }
+    var names: Set<ContiguousArray<UInt8>> = []
+    var numbers: Set<EntityNumber> = []
+    for entity in schema.entities {
+      guard entity.number == 0 || numbers.insert(entity.number).inserted else {
+        throw reader.fault("two entities have the number \(entity.number)")
+      }
+      guard entity.isRemoved || names.insert(ContiguousArray(entity.name.utf8)).inserted else {
+        throw reader.fault("two entities are named \(entity.name)")
+      }
+    }
+    try resolve(&schema, reader)
+    return schema
+  }
+
+  /// Puts the numbers where only names were given, for whatever has its number.
+  private static func resolve(_ schema: inout Schema, _ reader: JSONReader) throws(InputFault) {
+    for index in schema.entities.indices {
+      for place in schema.entities[index].relationships.indices {
+        let relationship = schema.entities[index].relationships[place]
+        guard relationship.destination == 0 else { continue }
+        let target = schema.entity(named: relationship.destinationName)
+        schema.entities[index].relationships[place].destination = target?.number ?? 0
+      }
+      let entity = schema.entities[index]
+      for place in entity.indexes.indices {
+        for position in entity.indexes[place].elements.indices {
+          let element = entity.indexes[place].elements[position]
+          guard element.property == 0 else { continue }
+          guard entity.attribute(named: element.propertyName) != nil
+            || entity.relationship(named: element.propertyName) != nil
+          else {
+            throw reader.fault(
+              "index \(entity.name).\(entity.indexes[place].name) names \(element.propertyName), which is no property")
+          }
+          schema.entities[index].indexes[place].elements[position].property =
+            entity.propertyNumber(named: element.propertyName) ?? 0
+        }
+      }
+    }
+  }
+
+  private static func entity(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> Entity {
+    var entity = Entity("")
+    var next: PropertyNumber = 0
+    try reader.members(token, of: "an entity") { (name, value) throws(InputFault) in
+      switch name {
+      case "name": entity.name = try reader.text(value, of: name)
+      case "number": entity.number = try reader.stableNumber(value)
+      case "display": entity.displayName = try reader.text(value, of: name)
+      case "removed": entity.isRemoved = try reader.flag(value, of: name)
+      case "nextNumber": next = try reader.stableNumber(value)
+      case "attributes":
+        try reader.elements(value, of: name) { (item) throws(InputFault) in
+          entity.attributes.append(try attribute(reader, item))
+        }
+      case "relationships":
+        try reader.elements(value, of: name) { (item) throws(InputFault) in
+          entity.relationships.append(try relationship(reader, item))
+        }
+      case "indexes":
+        try reader.elements(value, of: name) { (item) throws(InputFault) in
+          entity.indexes.append(try index(reader, item))
+        }
+      default: return false
+      }
+      return true
+    }
+    guard !entity.name.isEmpty else { throw reader.fault("an entity has no name") }
+    try check(entity, reader)
+    entity.nextPropertyNumber = max(next, entity.highestPropertyNumber + 1)
+    return entity
+  }
+
+  /// Demands that names and numbers of properties are not used twice.
+  private static func check(_ entity: Entity, _ reader: JSONReader) throws(InputFault) {
+    var names: Set<ContiguousArray<UInt8>> = []
+    var numbers: Set<PropertyNumber> = []
+    let properties =
+      entity.attributes.map { ($0.name, $0.number, $0.isRemoved) }
+      + entity.relationships.map { ($0.name, $0.number, $0.isRemoved) }
+    for (name, number, isRemoved) in properties {
+      guard !name.isEmpty else { throw reader.fault("a property of \(entity.name) has no name") }
+      guard isRemoved || names.insert(ContiguousArray(name.utf8)).inserted else {
+        throw reader.fault("two properties of \(entity.name) are named \(name)")
+      }
+      guard number == 0 || numbers.insert(number).inserted else {
+        throw reader.fault("two properties of \(entity.name) have the number \(number)")
+      }
+    }
+    for index in entity.indexes where index.number > 0 {
+      guard numbers.insert(index.number).inserted else {
+        throw reader.fault("two properties of \(entity.name) have the number \(index.number)")
+      }
+    }
+  }
+
+  private static func attribute(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> Attribute {
+    var attribute = Attribute("", .any)
+    // Values are read when the type is known, whatever the order of the members.
+    var later: [(name: String, text: ContiguousArray<UInt8>)] = []
+    var hasType = false
+    try reader.members(token, of: "an attribute") { (name, value) throws(InputFault) in
+      switch name {
+      case "name": attribute.name = try reader.text(value, of: name)
+      case "number": attribute.number = try reader.stableNumber(value)
+      case "type":
+        attribute.type = try reader.attributeType(value)
+        hasType = true
+      case "optional": attribute.isOptional = try reader.flag(value, of: name)
+      case "unique": attribute.isUnique = try reader.flag(value, of: name)
+      case "preservedAfterDeletion":
+        attribute.isPreservedAfterDeletion = try reader.flag(value, of: name)
+      case "removed": attribute.isRemoved = try reader.flag(value, of: name)
+      case "minimumLength": attribute.validation.minimumLength = try reader.whole(value, of: name)
+      case "maximumLength": attribute.validation.maximumLength = try reader.whole(value, of: name)
+      case "default", "minimum", "maximum", "oneOf":
+        later.append((name, try reader.compactText(value)))
+      default: return false
+      }
+      return true
+    }
+    guard hasType else { throw reader.fault("attribute \(attribute.name) has no type") }
+    for (name, text) in later {
+      let values = try self.values(text, name, of: attribute, reader)
+      switch name {
+      case "default": attribute.defaultValue = values.first
+      case "minimum": attribute.validation.minimum = values.first
+      case "maximum": attribute.validation.maximum = values.first
+      default: attribute.validation.oneOf = values
+      }
+    }
+    return attribute
+  }
+
+  /// The value of a rule, or those of `oneOf`.
+  private static func values(
+    _ text: ContiguousArray<UInt8>, _ name: String, of attribute: Attribute, _ reader: JSONReader
+  ) throws(InputFault) -> [Value] {
+    let inner = JSONReader(MemorySource(text), framing: .document)
+    var values: [Value] = []
+    func read(_ token: JSONToken) throws(InputFault) {
+      let value: Value?
+      do throws(InputFault) {
+        value = try inner.value(token, for: attribute.type)
+      } catch {
+        throw reader.fault("\(name) of \(attribute.name): \(error.reason)")
+      }
+      guard let value, !value.isNull else {
+        throw reader.fault("\(name) of \(attribute.name) is no value of type \(attribute.type)")
+      }
+      values.append(value)
+    }
+    let first = try inner.next()
+    if name == "oneOf" {
+      try inner.elements(first, of: name) { (item) throws(InputFault) in try read(item) }
+    } else {
+      try read(first)
+    }
+    return values
+  }
+
+  private static func relationship(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> Relationship {
+    var relationship = Relationship("", to: "")
+    try reader.members(token, of: "a relationship") { (name, value) throws(InputFault) in
+      switch name {
+      case "name": relationship.name = try reader.text(value, of: name)
+      case "number": relationship.number = try reader.stableNumber(value)
+      case "to": relationship.destinationName = try reader.text(value, of: name)
+      case "toNumber": relationship.destination = try reader.stableNumber(value)
+      case "toMany": relationship.isToMany = try reader.flag(value, of: name)
+      case "ordered": relationship.isOrdered = try reader.flag(value, of: name)
+      case "removed": relationship.isRemoved = try reader.flag(value, of: name)
+      default: return false
+      }
+      return true
+    }
+    guard !relationship.destinationName.isEmpty else {
+      throw reader.fault("relationship \(relationship.name) does not say to which entity")
+    }
+    return relationship
+  }
+
+  private static func index(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> IndexDescription {
+    var index = IndexDescription("", [])
+    try reader.members(token, of: "an index") { (name, value) throws(InputFault) in
+      switch name {
+      case "name": index.name = try reader.text(value, of: name)
+      case "number": index.number = try reader.stableNumber(value)
+      case "unique": index.isUnique = try reader.flag(value, of: name)
+      case "on":
+        try reader.elements(value, of: name) { (item) throws(InputFault) in
+          index.elements.append(try element(reader, item))
+        }
+      default: return false
+      }
+      return true
+    }
+    guard !index.elements.isEmpty else {
+      throw reader.fault("index \(index.name) is on no property")
+    }
+    return index
+  }
+
+  private static func element(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> IndexElement {
+    var element = IndexElement("")
+    try reader.members(token, of: "an index's property") { (name, value) throws(InputFault) in
+      switch name {
+      case "property": element.propertyName = try reader.text(value, of: name)
+      case "number": element.property = try reader.stableNumber(value)
+      case "descending": element.isDescending = try reader.flag(value, of: name)
+      default: return false
+      }
+      return true
+    }
+    return element
+  }
+}

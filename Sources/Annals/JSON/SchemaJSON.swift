@@ -1,0 +1,176 @@
+import AnnalsModel
+
+// A schema as JSON: what `annals schema` prints and `--schema` reads.
+//
+//     {"entities":[
+//       {"name":"Post","number":1,"display":"title",
+//        "attributes":[
+//          {"name":"id","number":1,"type":"string","optional":false,"unique":true},
+//          {"name":"title","number":2,"type":"string","maximumLength":80}],
+//        "relationships":[{"name":"tags","number":3,"to":"Tag","toMany":true,"ordered":true}],
+//        "indexes":[{"name":"byTitle","number":4,"on":[{"property":"title","descending":true}]}]}]}
+//
+// Numbers may be left out in what is read; then the store assigns them. What is left out has its
+// default: attributes are optional, everything else is off. The same text read and written again is
+// the same schema, removed entities and properties, and the next free number, among it.
+
+/// Writes schemas as JSON.
+package enum SchemaJSON {
+  /// The schema on several lines, one for each property.
+  package static func text(_ schema: Schema) -> String {
+    String(decoding: lines(schema, between: "\n", indent: "  "), as: UTF8.self) + "\n"
+  }
+
+  /// The schema on one line, without its end.
+  package static func line(_ schema: Schema) -> ContiguousArray<UInt8> {
+    lines(schema, between: "", indent: "")
+  }
+
+  private static func lines(
+    _ schema: Schema, between newLine: String, indent: String
+  ) -> ContiguousArray<UInt8> {
+    var text = ContiguousArray<UInt8>("{\"entities\":[".utf8)
+    for (index, entity) in schema.entities.enumerated() {
+      text.append(contentsOf: "\(index == 0 ? "" : ",")\(newLine)\(indent)".utf8)
+      var head = JSONWriter()
+      head.beginObject()
+      write(headOf: entity, schema, to: &head)
+      text.append(contentsOf: head.bytes)
+      let lists = [
+        ("attributes", entity.attributes.map { object(of: $0) }),
+        ("relationships", entity.relationships.map { object(of: $0, schema) }),
+        ("indexes", entity.indexes.map { object(of: $0, entity) }),
+      ]
+      for (name, items) in lists where !items.isEmpty {
+        text.append(contentsOf: ",\(newLine)\(indent)\(newLine.isEmpty ? "" : " ")\"\(name)\":[".utf8)
+        for (index, item) in items.enumerated() {
+          let comma = index == 0 ? "" : ","
+          text.append(contentsOf: "\(comma)\(newLine)\(indent)\(indent)".utf8)
+          text.append(contentsOf: item)
+        }
+        text.append(UInt8(ascii: "]"))
+      }
+      text.append(UInt8(ascii: "}"))
+    }
+    text.append(contentsOf: "]}".utf8)
+    return text
+  }
+
+  private static func write(headOf entity: Entity, _ schema: Schema, to json: inout JSONWriter) {
+    json.member("name", entity.name)
+    if entity.number > 0 { json.member("number", Int64(entity.number)) }
+    if let display = entity.displayName { json.member("display", display) }
+    json.flag("removed", entity.isRemoved)
+    // Said only where it does not follow from the numbers in use.
+    let highest = entity.highestPropertyNumber
+    if entity.nextPropertyNumber > highest + 1 {
+      json.member("nextNumber", Int64(entity.nextPropertyNumber))
+    }
+  }
+
+  private static func object(of attribute: Attribute) -> ContiguousArray<UInt8> {
+    var json = JSONWriter()
+    json.beginObject()
+    json.member("name", attribute.name)
+    if attribute.number > 0 { json.member("number", Int64(attribute.number)) }
+    json.member("type", "\(attribute.type)")
+    if !attribute.isOptional {
+      json.key("optional")
+      json.bool(false)
+    }
+    if let value = attribute.defaultValue { json.member("default", value, attribute.type) }
+    json.flag("unique", attribute.isUnique)
+    json.flag("preservedAfterDeletion", attribute.isPreservedAfterDeletion)
+    let rules = attribute.validation
+    if let value = rules.minimum { json.member("minimum", value, attribute.type) }
+    if let value = rules.maximum { json.member("maximum", value, attribute.type) }
+    if let length = rules.minimumLength { json.member("minimumLength", length) }
+    if let length = rules.maximumLength { json.member("maximumLength", length) }
+    if !rules.oneOf.isEmpty {
+      json.key("oneOf")
+      json.beginArray()
+      for value in rules.oneOf { json.value(value, as: attribute.type) }
+      json.endArray()
+    }
+    json.flag("removed", attribute.isRemoved)
+    json.endObject()
+    return json.bytes
+  }
+
+  private static func object(
+    of relationship: Relationship, _ schema: Schema
+  ) -> ContiguousArray<UInt8> {
+    var json = JSONWriter()
+    json.beginObject()
+    json.member("name", relationship.name)
+    if relationship.number > 0 { json.member("number", Int64(relationship.number)) }
+    let destination = schema.entity(numbered: relationship.destination)
+    json.member("to", destination?.name ?? relationship.destinationName)
+    json.flag("toMany", relationship.isToMany)
+    json.flag("ordered", relationship.isOrdered)
+    json.flag("removed", relationship.isRemoved)
+    // A removed entity's name may be in use again; the number says which is meant.
+    if let destination, destination.isRemoved { json.member("toNumber", Int64(destination.number)) }
+    json.endObject()
+    return json.bytes
+  }
+
+  private static func object(of index: IndexDescription, _ entity: Entity) -> ContiguousArray<UInt8> {
+    var json = JSONWriter()
+    json.beginObject()
+    json.member("name", index.name)
+    if index.number > 0 { json.member("number", Int64(index.number)) }
+    json.key("on")
+    json.beginArray()
+    for element in index.elements {
+      json.beginObject()
+      json.member("property", entity.propertyName(element.property) ?? element.propertyName)
+      // As for relationships: a removed property's name may be in use again.
+      if let name = entity.propertyName(element.property),
+        entity.propertyNumber(named: name) != element.property
+      {
+        json.member("number", Int64(element.property))
+      }
+      json.flag("descending", element.isDescending)
+      json.endObject()
+    }
+    json.endArray()
+    json.flag("unique", index.isUnique)
+    json.endObject()
+    return json.bytes
+  }
+}
+
+extension JSONWriter {
+  /// Writes a member that is text.
+  package mutating func member(_ name: String, _ value: String) {
+    key(name)
+    string(value)
+  }
+
+  /// Writes a member that is a whole number.
+  package mutating func member(_ name: String, _ value: Int64) {
+    key(name)
+    int(value)
+  }
+
+  fileprivate mutating func member(_ name: String, _ value: Value, _ type: AttributeType) {
+    key(name)
+    self.value(value, as: type)
+  }
+
+  /// Writes a member that is true; nothing for false.
+  fileprivate mutating func flag(_ name: String, _ value: Bool) {
+    guard value else { return }
+    key(name)
+    bool(true)
+  }
+}
+
+extension Entity {
+  /// The highest number that any of the entity's properties has; 0 if none has one.
+  package var highestPropertyNumber: PropertyNumber {
+    let numbers = attributes.map(\.number) + relationships.map(\.number) + indexes.map(\.number)
+    return numbers.max() ?? 0
+  }
+}

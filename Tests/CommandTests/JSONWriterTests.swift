@@ -1,0 +1,139 @@
+import AnnalsModel
+import Testing
+
+@testable import Annals
+
+@Suite struct JSONWriterTests {
+  static let strings: [(String, String)] = [
+    ("", #""""#), ("a/b", #""a/b""#), ("\" \\", #""\" \\""#),
+    ("\u{8}\u{9}\u{a}\u{c}\u{d}", #""\b\t\n\f\r""#), ("\u{0}\u{7}\u{1f}", #""\u0000\u0007\u001f""#),
+    ("\u{7f}\u{2028}\u{2029}", "\"\u{7f}\u{2028}\u{2029}\""), ("cafe\u{301}", "\"cafe\u{301}\""),
+    ("\u{10000}", "\"\u{10000}\""),
+  ]
+
+  @Test(arguments: strings)
+  func quotes(text: String, expected: String) {
+    var json = JSONWriter()
+    json.string(text)
+    #expect(Array(json.bytes) == Array(expected.utf8))
+  }
+
+  static let doubles: [(Double, String)] = [
+    (0, "0.0"), (-0.0, "-0.0"), (1, "1.0"), (-0.5, "-0.5"), (34.0522, "34.0522"), (100, "100.0"),
+    (1e15, "1000000000000000.0"), (1e16, "10000000000000000.0"), (1.5e17, "150000000000000000.0"),
+    (123456789012345683968, "123456789012345680000.0"), (0.0001, "0.0001"), (0.00001, "0.00001"),
+    (1.25e-7, "0.000000125"), (-1.25e-7, "-0.000000125"), (0.1, "0.1"),
+    (9007199254740992, "9007199254740992.0"),
+  ]
+
+  @Test(arguments: doubles)
+  func writesDoublesPlainly(value: Double, expected: String) {
+    #expect(JSONWriter.text(of: .double(value)) == expected)
+  }
+
+  @Test func doublesReadBack() throws {
+    var generator = SystemRandomNumberGenerator()
+    let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
+    var state = seed
+    for _ in 0..<2000 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let value = Double(bitPattern: state)
+      guard value.isFinite else { continue }
+      let text = JSONWriter.text(of: .double(value))
+      #expect(!text.contains("e") && text.contains("."), "seed \(seed)")
+      let reader = JSONReader(MemorySource(text.utf8), framing: .document)
+      #expect(try reader.next() == .number)
+      #expect(try reader.number() == .double(value), "seed \(seed)")
+    }
+  }
+
+  static let values: [(Value, AttributeType, String)] = [
+    (.null, .string, "null"), (.bool(true), .bool, "true"), (.int(.min), .int64, "-9223372036854775808"),
+    (.double(1), .any, "1.0"), (.string("x"), .any, #""x""#),
+    (.date(Timestamp(microseconds: 1_571_768_104_000_000)), .date, #""2019-10-22T18:15:04Z""#),
+    (.date(Timestamp(microseconds: -1)), .any, #"{"$date":"1969-12-31T23:59:59.999999Z"}"#),
+    (.uuid(RawUUID(high: 1, low: 2)), .uuid, #""00000000-0000-0001-0000-000000000002""#),
+    (.uuid(RawUUID(high: 1, low: 2)), .any, #"{"$uuid":"00000000-0000-0001-0000-000000000002"}"#),
+    (.url("https://a.b/c"), .url, #""https://a.b/c""#), (.url("a"), .any, #"{"$url":"a"}"#),
+    (.data([0, 255]), .data, #""AP8=""#), (.data([]), .any, #"{"$data":""}"#),
+    (.json(#"{"a": [1]}"#), .json, #""{\"a\": [1]}""#), (.json("[1]"), .any, #"{"$json":"[1]"}"#),
+  ]
+
+  @Test(arguments: values)
+  func valuesReadBack(value: Value, type: AttributeType, expected: String) throws {
+    var json = JSONWriter()
+    json.value(value, as: type)
+    #expect(String(decoding: json.bytes, as: UTF8.self) == expected)
+    let reader = JSONReader(MemorySource(json.bytes, step: 3), framing: .document)
+    #expect(try reader.value(reader.next(), for: type) == value)
+    try reader.endDocument()
+  }
+
+  static let mismatches: [(String, AttributeType)] = [
+    ("1", .bool), ("true", .int64), ("1.5", .int64), ("1", .double), ("1", .string), ("[1]", .string),
+    ("{}", .int64), (#""1""#, .int64), (#"{"$uuid":"00000000-0000-0001-0000-000000000002"}"#, .date),
+  ]
+
+  @Test(arguments: mismatches)
+  func tellsMismatches(text: String, type: AttributeType) throws {
+    let reader = JSONReader(MemorySource(text.utf8), framing: .document)
+    #expect(try reader.value(reader.next(), for: type) == nil)
+    try reader.endDocument()
+  }
+
+  static let badTexts: [(String, AttributeType)] = [
+    (#""2019""#, .date), (#""x""#, .uuid), (#""*""#, .data), (#""{""#, .json), (#""""#, .url),
+    ("40000", .int16), ("3000000000", .int32), (#"{"$date":"x"}"#, .any),
+  ]
+
+  @Test(arguments: badTexts)
+  func refusesBadTexts(text: String, type: AttributeType) throws {
+    let reader = JSONReader(MemorySource(text.utf8), framing: .document)
+    #expect(throws: InputFault.self) { try reader.value(reader.next(), for: type) }
+  }
+
+  @Test func keepsNestedValuesAsCompactText() throws {
+    let text = #"{ "a" : [ 1e3 , {"$date":"x"} , "\u00e9" ] }"#
+    let reader = JSONReader(MemorySource(text.utf8), framing: .document)
+    #expect(
+      try reader.value(reader.next(), for: .any) == .json("{\"a\":[1e3,{\"$date\":\"x\"},\"\u{e9}\"]}"))
+  }
+}
+
+@Suite struct CivilDateTests {
+  static let dates: [(Int64, String)] = [
+    (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"),
+    (-62_135_596_800, "0001-01-01T00:00:00Z"), (-62_167_219_200, "0000-01-01T00:00:00Z"),
+    (-62_167_219_201, "-000001-12-31T23:59:59Z"), (253_402_300_799, "9999-12-31T23:59:59Z"),
+    (253_402_300_800, "+010000-01-01T00:00:00Z"), (4_107_542_399, "2100-02-28T23:59:59Z"),
+    (4_107_542_400, "2100-03-01T00:00:00Z"),
+  ]
+
+  @Test(arguments: dates)
+  func printsAndReads(seconds: Int64, text: String) {
+    let moment = Timestamp(microseconds: seconds * 1_000_000)
+    #expect(RFC3339.text(moment) == text)
+    #expect(RFC3339.timestamp(text) == moment)
+  }
+
+  static let readings: [(String, Int64?)] = [
+    ("1970-01-01T00:00:00.25Z", 250_000), ("1970-01-01t00:00:00.1234567z", 123_457),
+    ("1970-01-01 02:00:00+02:00", 0), ("1970-01-01 02:00:00 +0200", 0),
+    ("1969-12-31T19:00:00-05:00", 0), ("1970-01-01T00:00:60Z", 60_000_000),
+    ("1970-01-01T00:00Z", 0), ("1970-01-01T00:00:00", nil), ("1970-13-01T00:00:00Z", nil),
+    ("1970-02-29T00:00:00Z", nil), ("1970-01-01T24:00:00Z", nil), ("1970-01-01T00:00:00.Z", nil),
+    ("1970-01-01T00:00:00Zx", nil), ("70-01-01T00:00:00Z", nil), ("", nil),
+  ]
+
+  @Test(arguments: readings)
+  func reads(text: String, expected: Int64?) {
+    #expect(RFC3339.timestamp(text)?.microseconds == expected)
+  }
+
+  @Test func everyDayOfFourHundredYearsReadsBack() {
+    for day in stride(from: Int64(-200_000), to: 200_000, by: 1) {
+      let date = CivilDate(Timestamp(microseconds: day * 86_400_000_000))
+      #expect(date.isValid && date.seconds == day * 86400)
+    }
+  }
+}
