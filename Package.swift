@@ -54,6 +54,7 @@ let package = Package(
       path: "Tools/annals",
       swiftSettings: settings),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
+    tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

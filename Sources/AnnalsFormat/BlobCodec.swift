@@ -1,0 +1,42 @@
+import AnnalsModel
+
+/// One piece of a large value: its number, how long the whole value is, where the piece begins in
+/// it, and its bytes. All pieces but the last are in frames flagged *continued*.
+///
+/// FORMAT.md, "Blobs".
+package struct BlobPart {
+  /// The value's number; never reused.
+  package var number: UInt64
+  /// The length of the whole value.
+  package var totalLength: UInt64
+  /// Where in the value this piece begins.
+  package var start: UInt64
+  /// The piece; valid as long as the payload it was decoded from.
+  package var bytes: UnsafeRawBufferPointer
+}
+
+/// Reads and writes the payloads of blob frames.
+package enum BlobCodec {
+  /// Appends a payload.
+  package static func encode(_ part: BlobPart, into bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(varInt: part.number)
+    bytes.append(varInt: part.totalLength)
+    bytes.append(varInt: part.start)
+    bytes.append(contentsOf: part.bytes)
+  }
+
+  /// Reads a payload.
+  package static func decode(_ payload: UnsafeRawBufferPointer) throws(DecodeFault) -> BlobPart {
+    var reader = ByteReader(payload)
+    let number = try reader.readVarInt()
+    guard number > 0 else { throw reader.invalid("a large value without a number") }
+    let total = try reader.readVarInt()
+    let start = try reader.readVarInt()
+    guard start <= total, UInt64(reader.remaining) <= total - start else {
+      throw reader.invalid("a piece that reaches behind its value")
+    }
+    return BlobPart(
+      number: number, totalLength: total, start: start,
+      bytes: try reader.readBytes(reader.remaining))
+  }
+}

@@ -1,0 +1,181 @@
+import AnnalsModel
+
+/// A cursor over bytes read from a file, none of which is trusted: every read checks what is left,
+/// by subtraction, before it touches anything.
+///
+/// It borrows the bytes: whoever makes one keeps them alive and unchanged while it is in use.
+@frozen
+package struct ByteReader {
+  @usableFromInline let bytes: UnsafeRawBufferPointer
+  /// Where the next read begins.
+  package private(set) var offset: Int
+
+  /// A reader at the beginning of `bytes`.
+  @inlinable
+  package init(_ bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes
+    offset = 0
+  }
+
+  /// How many bytes are left.
+  @inlinable package var remaining: Int { bytes.count - offset }
+
+  /// Throws unless `count` bytes are left.
+  @inlinable
+  package func require(_ count: Int) throws(DecodeFault) {
+    guard count >= 0, count <= remaining else {
+      throw .truncated(at: offset, needed: count &- remaining)
+    }
+  }
+
+  /// Throws unless everything was read.
+  @inlinable
+  package func expectEnd() throws(DecodeFault) {
+    guard remaining == 0 else { throw invalid("bytes follow the end of the record") }
+  }
+
+  /// The fault of a broken rule, here.
+  @inlinable
+  package func invalid(_ reason: DecodeFault.Reason) -> DecodeFault {
+    .invalid(at: offset, reason: reason)
+  }
+
+  /// Reads one byte.
+  @inlinable
+  package mutating func readUInt8() throws(DecodeFault) -> UInt8 {
+    try require(1)
+    defer { offset += 1 }
+    return bytes[offset]
+  }
+
+  /// Reads a little-endian integer of fixed width.
+  @inlinable
+  package mutating func read<T: FixedWidthInteger & BitwiseCopyable>(
+    _ type: T.Type
+  ) throws(DecodeFault) -> T {
+    try require(MemoryLayout<T>.size)
+    defer { offset += MemoryLayout<T>.size }
+    return T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+  }
+
+  /// Reads sixteen bytes of a UUID.
+  @inlinable
+  package mutating func readUUID() throws(DecodeFault) -> RawUUID {
+    RawUUID(bytes: try readBytes(16))
+  }
+
+  /// Reads `count` bytes; they are valid as long as the reader's own.
+  @inlinable
+  package mutating func readBytes(_ count: Int) throws(DecodeFault) -> UnsafeRawBufferPointer {
+    try require(count)
+    defer { offset += count }
+    return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+  }
+
+  /// Reads a variable-length integer; an overlong form is refused.
+  @inlinable
+  package mutating func readVarInt() throws(DecodeFault) -> UInt64 {
+    if offset < bytes.count, bytes[offset] < 0x80 {
+      defer { offset += 1 }
+      return UInt64(bytes[offset])
+    }
+    return try readLongVarInt()
+  }
+
+  @usableFromInline
+  package mutating func readLongVarInt() throws(DecodeFault) -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    var position = offset
+    while position < bytes.count {
+      let byte = bytes[position]
+      // The tenth byte holds the one bit that is left.
+      guard shift < 63 || byte <= 1 else { throw invalid("a number of more than 64 bits") }
+      value |= UInt64(byte & 0x7F) << shift
+      position += 1
+      if byte < 0x80 {
+        guard byte != 0 || shift == 0 else { throw invalid("an overlong number") }
+        offset = position
+        return value
+      }
+      shift += 7
+    }
+    throw .truncated(at: offset, needed: 1)
+  }
+
+  /// Reads a zigzag variable-length integer.
+  @inlinable
+  package mutating func readZigzag() throws(DecodeFault) -> Int64 {
+    VarInt.unzigzag(try readVarInt())
+  }
+
+  /// Reads a variable-length integer of at most 32 bits.
+  @inlinable
+  package mutating func readVarUInt32() throws(DecodeFault) -> UInt32 {
+    let start = offset
+    guard let value = UInt32(exactly: try readVarInt()) else {
+      throw .tooLarge(at: start, limit: UInt64(UInt32.max))
+    }
+    return value
+  }
+
+  /// Reads a variable-length integer that is a transaction number or a row: at most Int64.max.
+  @inlinable
+  package mutating func readVarInt64() throws(DecodeFault) -> Int64 {
+    let start = offset
+    guard let value = Int64(exactly: try readVarInt()) else {
+      throw .tooLarge(at: start, limit: UInt64(Int64.max))
+    }
+    return value
+  }
+
+  /// Reads how many items follow, each of at least `minimumLength` bytes (0: they may take none,
+  /// and only `limit` bounds them).
+  @inlinable
+  package mutating func readCount(
+    limit: Int, minimumLength: Int = 1
+  ) throws(DecodeFault) -> Int {
+    let start = offset
+    let value = try readVarInt()
+    guard value <= UInt64(limit) else { throw .tooLarge(at: start, limit: UInt64(limit)) }
+    let count = Int(value)
+    if minimumLength > 0, count > remaining / minimumLength {
+      throw .truncated(at: start, needed: count &* minimumLength &- remaining)
+    }
+    return count
+  }
+
+  /// Reads a length and as many bytes.
+  @inlinable
+  package mutating func readSizedBytes() throws(DecodeFault) -> UnsafeRawBufferPointer {
+    try readBytes(try readCount(limit: FormatLimits.maximumDecodedLength))
+  }
+
+  /// Reads a length and as many bytes of UTF-8, which is checked.
+  package mutating func readString() throws(DecodeFault) -> String {
+    let start = offset
+    let text = try readSizedBytes()
+    guard let string = String(validating: text, as: UTF8.self) else {
+      throw .invalid(at: start, reason: "text that is not UTF-8")
+    }
+    return string
+  }
+
+  /// Reads a byte of flags, of which only those in `known` may be set.
+  @inlinable
+  package mutating func readFlags(known: UInt8) throws(DecodeFault) -> UInt8 {
+    let flags = try readUInt8()
+    guard flags & ~known == 0 else {
+      throw .invalid(at: offset - 1, reason: "a flag that this version does not know")
+    }
+    return flags
+  }
+
+  /// Skips `count` bytes that must be zero.
+  package mutating func skipZeros(_ count: Int) throws(DecodeFault) {
+    let start = offset
+    for (index, byte) in try readBytes(count).enumerated() where byte != 0 {
+      throw .invalid(at: start + index, reason: "a reserved byte that is not zero")
+    }
+  }
+}

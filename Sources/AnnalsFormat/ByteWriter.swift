@@ -1,0 +1,52 @@
+import AnnalsModel
+
+// The writing counterparts of ByteReader: records are built by appending to an array of bytes.
+
+extension ContiguousArray<UInt8> {
+  /// Appends a little-endian integer of fixed width.
+  @inlinable
+  package mutating func append<T: FixedWidthInteger & BitwiseCopyable>(fixed value: T) {
+    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+  }
+
+  /// Appends a variable-length integer.
+  @inlinable
+  package mutating func append(varInt value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  /// Appends a count or length, which is not negative.
+  @inlinable
+  package mutating func append(count value: Int) {
+    append(varInt: UInt64(value))
+  }
+
+  /// Appends a signed integer in zigzag form.
+  @inlinable
+  package mutating func append(zigzag value: Int64) {
+    append(varInt: UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63))
+  }
+
+  /// Appends a length and the text's UTF-8 bytes.
+  package mutating func append(string text: String) {
+    append(count: text.utf8.count)
+    append(contentsOf: text.utf8)
+  }
+
+  /// Appends a length and the bytes.
+  @inlinable
+  package mutating func append(sized bytes: UnsafeRawBufferPointer) {
+    append(count: bytes.count)
+    append(contentsOf: bytes)
+  }
+
+  /// Appends zeros up to `count` bytes in all.
+  package mutating func append(zerosUpTo count: Int) {
+    if self.count < count { append(contentsOf: repeatElement(0, count: count - self.count)) }
+  }
+}

@@ -1,0 +1,160 @@
+import AnnalsModel
+
+// FORMAT.md, "Checkpoints".
+
+extension CheckpointDirectory {
+  private static let isBaseFlag: UInt8 = 1
+  private static let hasPrevious: UInt8 = 2
+
+  /// The payload of the checkpoint's frame.
+  package func encode() -> ContiguousArray<UInt8> {
+    var bytes: ContiguousArray<UInt8> = []
+    bytes.append(varInt: UInt64(bitPattern: number))
+    bytes.append(
+      (isBase ? CheckpointDirectory.isBaseFlag : 0)
+        | (previousCheckpoint == nil ? 0 : CheckpointDirectory.hasPrevious))
+    bytes.append(zigzag: timestamp.microseconds)
+    bytes.append(zigzag: maximumTimestamp.microseconds)
+    bytes.append(fixed: openingID)
+    bytes.append(varInt: UInt64(bitPattern: changeCount))
+    bytes.append(varInt: UInt64(bitPattern: clockJumps))
+    if let previousCheckpoint {
+      bytes.append(varInt: previousCheckpoint.offset)
+      bytes.append(varInt: UInt64(bitPattern: previousCheckpoint.number))
+    }
+    SchemaCodec.encode(schema.entities, into: &bytes)
+    names.encode(into: &bytes)
+    openings.encode(into: &bytes)
+    bytes.append(varInt: nextBlobNumber)
+    blobs.encode(into: &bytes)
+    schemaHistory.encode(into: &bytes)
+    historyIndex.encode(into: &bytes)
+    bytes.append(count: entities.count)
+    for entity in entities { entity.encode(into: &bytes) }
+    ExtensionArea.append(extensions, to: &bytes)
+    return bytes
+  }
+
+  /// Reads the payload of a checkpoint's frame.
+  package static func decode(
+    _ payload: UnsafeRawBufferPointer
+  ) throws(DecodeFault) -> CheckpointDirectory {
+    var reader = ByteReader(payload)
+    var result = CheckpointDirectory(number: try reader.readVarInt64())
+    let flags = try reader.readFlags(known: isBaseFlag | hasPrevious)
+    result.isBase = flags & isBaseFlag != 0
+    result.timestamp = Timestamp(microseconds: try reader.readZigzag())
+    result.maximumTimestamp = Timestamp(microseconds: try reader.readZigzag())
+    result.openingID = try reader.read(UInt64.self)
+    result.changeCount = try reader.readVarInt64()
+    result.clockJumps = try reader.readVarInt64()
+    if flags & hasPrevious != 0 {
+      result.previousCheckpoint = CheckpointReference(
+        offset: try reader.readVarInt(), number: try reader.readVarInt64())
+    }
+    result.schema = Schema(entities: try SchemaCodec.decode(&reader))
+    result.names = try TableDirectory(&reader)
+    result.openings = try TableDirectory(&reader)
+    result.nextBlobNumber = try reader.readVarInt()
+    result.blobs = try TableDirectory(&reader)
+    result.schemaHistory = try TableDirectory(&reader)
+    result.historyIndex = try TableDirectory(&reader)
+    let count = try reader.readCount(
+      limit: FormatLimits.maximumPayload, minimumLength: EntityDirectory.minimumLength)
+    for _ in 0..<count {
+      let entity = try EntityDirectory(&reader)
+      if let last = result.entities.last, entity.entity <= last.entity {
+        throw reader.invalid("entities out of order")
+      }
+      result.entities.append(entity)
+    }
+    result.extensions = try ExtensionArea.read(&reader)
+    try reader.expectEnd()
+    return result
+  }
+}
+
+extension TableDirectory where Entry: TableEntry {
+  func encode(into bytes: inout ContiguousArray<UInt8>) {
+    ChunkReference.encode(chunks, into: &bytes)
+    TableCodec<Entry>.encode(entries, into: &bytes)
+  }
+
+  init(_ reader: inout ByteReader) throws(DecodeFault) {
+    chunks = try ChunkReference.decodeList(&reader)
+    entries = try TableCodec<Entry>.decode(&reader)
+  }
+}
+
+extension EntityDirectory {
+  static let minimumLength = 6
+
+  func encode(into bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(varInt: UInt64(entity))
+    bytes.append(varInt: UInt64(bitPattern: nextRow))
+    bytes.append(varInt: UInt64(bitPattern: liveCount))
+    ChunkReference.encode(rows, into: &bytes)
+    bytes.append(count: columns.count)
+    for column in columns {
+      bytes.append(varInt: UInt64(column.property))
+      ChunkReference.encode(column.chunks, into: &bytes)
+    }
+    bytes.append(count: indexes.count)
+    for index in indexes {
+      bytes.append(varInt: UInt64(index.rule))
+      bytes.append(varInt: UInt64(bitPattern: index.count))
+      bytes.append(count: index.chunks.count)
+      for chunk in index.chunks {
+        chunk.reference.encode(into: &bytes)
+        chunk.lowestKey.withUnsafeBytes { bytes.append(sized: $0) }
+      }
+    }
+  }
+
+  init(_ reader: inout ByteReader) throws(DecodeFault) {
+    let start = reader.offset
+    entity = try reader.readVarUInt32()
+    nextRow = try reader.readVarInt64()
+    liveCount = try reader.readVarInt64()
+    guard entity > 0, nextRow > 0, liveCount < nextRow else {
+      throw .invalid(at: start, reason: "an entity with more objects than rows")
+    }
+    rows = try ChunkReference.decodeList(&reader)
+    columns = []
+    indexes = []
+    let limit = Int(FormatLimits.maximumPropertyNumber)
+    for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 2)) {
+      let property = try reader.readVarUInt32()
+      guard property > columns.last?.property ?? 0 else {
+        throw reader.invalid("columns out of order")
+      }
+      columns.append(
+        ColumnDirectory(property: property, chunks: try ChunkReference.decodeList(&reader)))
+    }
+    for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 3)) {
+      let index = try IndexDirectory(&reader)
+      guard index.rule > indexes.last?.rule ?? 0 else {
+        throw reader.invalid("indexes out of order")
+      }
+      indexes.append(index)
+    }
+  }
+}
+
+extension IndexDirectory {
+  init(_ reader: inout ByteReader) throws(DecodeFault) {
+    rule = try reader.readVarUInt32()
+    count = try reader.readVarInt64()
+    chunks = []
+    let length = try reader.readCount(
+      limit: FormatLimits.maximumPayload, minimumLength: ChunkReference.minimumLength + 1)
+    for _ in 0..<length {
+      let reference = try ChunkReference(&reader)
+      if let last = chunks.last, reference.first <= last.reference.first {
+        throw reader.invalid("chunks out of order")
+      }
+      let key = ContiguousArray(try reader.readSizedBytes())
+      chunks.append(IndexChunk(reference: reference, lowestKey: key))
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import AnnalsModel
+
+/// A checkpoint: the whole state as of one transaction, as references to chunks, and the tables
+/// that belong to the log up to it.
+///
+/// The tables (names, openings, blobs, schema history, history index) only grow, so each is a list
+/// of chunks that later checkpoints share, followed by the newest entries inline. A writer moves
+/// the inline entries into a chunk of their own (`TableCodec`) when they become many.
+package struct CheckpointDirectory: Sendable {
+  /// The transaction whose state this is.
+  package var number: Int64
+  /// The greatest timestamp of transactions up to `number`.
+  package var maximumTimestamp = Timestamp(microseconds: 0)
+  /// The timestamp of transaction `number`.
+  package var timestamp = Timestamp(microseconds: 0)
+  /// The id of the opening that wrote transaction `number`; 0 if none is known.
+  package var openingID: UInt64 = 0
+  /// How many changes the file holds, from the base to here.
+  package var changeCount: Int64 = 0
+  /// How often the clock was found to have jumped back.
+  package var clockJumps: Int64 = 0
+  /// Whether this is the state at the base: primary, written in full.
+  package var isBase = false
+  /// The schema at `number`.
+  package var schema = Schema()
+  /// Interned names, from number 1.
+  package var names = TableDirectory<String>()
+  package var openings = TableDirectory<Opening>()
+  package var blobs = TableDirectory<BlobEntry>()
+  /// Schema changes since the base.
+  package var schemaHistory = TableDirectory<SchemaHistoryEntry>()
+  package var historyIndex = TableDirectory<HistoryIndexEntry>()
+  /// The number for the next blob.
+  package var nextBlobNumber: UInt64 = 1
+  /// One for each entity that ever had an object, rising by number.
+  package var entities: [EntityDirectory] = []
+  /// The checkpoint before this one; nil for the first.
+  package var previousCheckpoint: CheckpointReference?
+  /// The tagged extension area's items, kept by rewrites.
+  package var extensions: ContiguousArray<UInt8> = []
+
+  package init(number: Int64) { self.number = number }
+}
+
+/// A table that only grows: chunks with the older entries, and the newer ones.
+package struct TableDirectory<Entry: Sendable>: Sendable {
+  /// The chunks, `first` counting entries from 0.
+  package var chunks: [ChunkReference] = []
+  /// The entries behind those in the chunks.
+  package var entries: [Entry] = []
+
+  package init() {}
+}
+
+/// Where an older checkpoint is.
+package struct CheckpointReference: Hashable, Sendable {
+  package var offset: UInt64
+  package var number: Int64
+
+  package init(offset: UInt64, number: Int64) {
+    self.offset = offset
+    self.number = number
+  }
+}
+
+/// Where a large value's bytes are.
+package struct BlobEntry: Hashable, Sendable {
+  package var number: UInt64
+  /// The offset of its first blob frame.
+  package var offset: UInt64
+  /// The length of the whole value.
+  package var length: UInt64
+
+  package init(number: UInt64, offset: UInt64, length: UInt64) {
+    self.number = number
+    self.offset = offset
+    self.length = length
+  }
+}
+
+/// A change of the schema: the complete new definitions of the entities that it touched.
+package struct SchemaHistoryEntry: Hashable, Sendable {
+  package var number: Int64
+  package var entities: [Entity]
+
+  package init(number: Int64, entities: [Entity]) {
+    self.number = number
+    self.entities = entities
+  }
+}
+
+/// An entry of the sparse history index: what begins at `offset`.
+package struct HistoryIndexEntry: Hashable, Sendable {
+  /// The first transaction of the frame at `offset`.
+  package var firstNumber: Int64
+  /// Where that frame begins.
+  package var offset: UInt64
+  /// The greatest timestamp of all transactions before it.
+  package var maximumTimestamp: Timestamp
+  /// The entities that changes from here to the next entry are of, rising.
+  package var entities: [EntityNumber]
+
+  package init(
+    firstNumber: Int64, offset: UInt64, maximumTimestamp: Timestamp, entities: [EntityNumber]
+  ) {
+    self.firstNumber = firstNumber
+    self.offset = offset
+    self.maximumTimestamp = maximumTimestamp
+    self.entities = entities
+  }
+}
+
+/// The state of one entity.
+package struct EntityDirectory: Sendable {
+  package var entity: EntityNumber
+  /// The row for the next object.
+  package var nextRow: Int64
+  /// How many objects live.
+  package var liveCount: Int64
+  /// Which rows live.
+  package var rows: [ChunkReference]
+  /// The values, by property.
+  package var columns: [ColumnDirectory]
+  package var indexes: [IndexDirectory]
+
+  package init(
+    entity: EntityNumber, nextRow: Int64, liveCount: Int64, rows: [ChunkReference] = [],
+    columns: [ColumnDirectory] = [], indexes: [IndexDirectory] = []
+  ) {
+    self.entity = entity
+    self.nextRow = nextRow
+    self.liveCount = liveCount
+    self.rows = rows
+    self.columns = columns
+    self.indexes = indexes
+  }
+}
+
+/// The chunks of one property.
+package struct ColumnDirectory: Sendable {
+  package var property: PropertyNumber
+  package var chunks: [ChunkReference]
+
+  package init(property: PropertyNumber, chunks: [ChunkReference]) {
+    self.property = property
+    self.chunks = chunks
+  }
+}
+
+/// The chunks of one index, in key order.
+package struct IndexDirectory: Sendable {
+  /// The number of the attribute or index that states the rule.
+  package var rule: PropertyNumber
+  /// How many entries there are.
+  package var count: Int64
+  package var chunks: [IndexChunk]
+
+  package init(rule: PropertyNumber, count: Int64, chunks: [IndexChunk]) {
+    self.rule = rule
+    self.count = count
+    self.chunks = chunks
+  }
+}
+
+/// One chunk of an index, with its lowest key.
+package struct IndexChunk: Sendable {
+  package var reference: ChunkReference
+  /// The lowest key, as index chunks encode keys.
+  package var lowestKey: ContiguousArray<UInt8>
+
+  package init(reference: ChunkReference, lowestKey: ContiguousArray<UInt8>) {
+    self.reference = reference
+    self.lowestKey = lowestKey
+  }
+}

@@ -1,0 +1,46 @@
+import AnnalsModel
+import CZlib
+
+/// The checksum of the format: CRC-32 as zlib computes it (polynomial 0xEDB88320 reflected, initial
+/// value and final exclusive or 0xFFFFFFFF).
+package enum Checksum {
+  /// The crc32 of bytes, continuing from the crc32 of those before them.
+  package static func crc32(
+    _ bytes: UnsafeRawBufferPointer, startingFrom start: UInt32 = 0
+  ) -> UInt32 {
+    // zlib answers 0, not `start`, for a null pointer; and it counts in 32 bits.
+    guard let base = bytes.baseAddress, bytes.count > 0 else { return start }
+    var result = uLong(start)
+    var done = 0
+    while done < bytes.count {
+      let count = min(bytes.count - done, 1 << 30)
+      let next = base.advanced(by: done).assumingMemoryBound(to: UInt8.self)
+      result = CZlib.crc32(result, next, uInt(count))
+      done += count
+    }
+    return UInt32(truncatingIfNeeded: result)
+  }
+}
+
+/// What the checksums of frames and root slots start from: store UUID, generation and the place in
+/// the file, so that a stale or copied one never fits.
+package struct FrameSeed: Hashable, Sendable {
+  /// The crc32 of the UUID's sixteen bytes and the generation.
+  private let start: UInt32
+
+  /// The seed of one generation of one store.
+  package init(store: RawUUID, generation: UInt64) {
+    var bytes: ContiguousArray<UInt8> = []
+    store.append(to: &bytes)
+    bytes.append(fixed: generation)
+    start = bytes.withUnsafeBytes { Checksum.crc32($0) }
+  }
+
+  /// The checksum of bytes that belong to the frame or slot at `offset`.
+  package func checksum(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt32 {
+    let place = withUnsafeBytes(of: offset.littleEndian) {
+      Checksum.crc32($0, startingFrom: start)
+    }
+    return Checksum.crc32(bytes, startingFrom: place)
+  }
+}

@@ -1,0 +1,44 @@
+/// Why bytes are not what the format demands. `at` counts from the beginning of the bytes that were
+/// given to the decoder, or of the column within them.
+@frozen
+package enum DecodeFault: Error, Equatable {
+  /// The bytes end where `needed` more were expected.
+  case truncated(at: Int, needed: Int)
+  /// The bytes break a rule.
+  case invalid(at: Int, reason: Reason)
+  /// A checksum does not match.
+  case checksum(at: Int)
+  /// A length or count is beyond its limit.
+  case tooLarge(at: Int, limit: UInt64)
+
+  /// The rule that was broken, in words.
+  @frozen
+  package struct Reason: Equatable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    package var text: StaticString
+
+    @inlinable
+    package init(stringLiteral text: StaticString) { self.text = text }
+
+    package var description: String { text.description }
+
+    package static func == (a: Reason, b: Reason) -> Bool { a.description == b.description }
+  }
+
+  /// Where the fault was found.
+  package var offset: Int {
+    switch self {
+    case .truncated(let at, _), .invalid(let at, _), .checksum(let at), .tooLarge(let at, _): at
+    }
+  }
+}
+
+extension DecodeFault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .truncated(let at, let needed): "\(needed) bytes are missing at byte \(at)"
+    case .invalid(let at, let reason): "\(reason) at byte \(at)"
+    case .checksum(let at): "checksum mismatch at byte \(at)"
+    case .tooLarge(let at, let limit): "a length at byte \(at) is beyond the limit of \(limit)"
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import CZlib
+
+/// Compresses: one raw deflate stream (RFC 1951, no zlib or gzip wrapper) for each run of bytes.
+///
+/// Holds zlib's working memory (about 270 KB), so one serves a whole block or checkpoint.
+package struct Deflate: ~Copyable {
+  private let stream: UnsafeMutablePointer<z_stream>
+
+  /// A compressor of this level: 1 is what the format's writers use.
+  package init(level: Int32 = 1) {
+    stream = .allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+    let status = deflateInit2_(
+      stream, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+      Int32(MemoryLayout<z_stream>.size))
+    precondition(status == Z_OK, "zlib has no memory")
+  }
+
+  deinit {
+    deflateEnd(stream)
+    stream.deallocate()
+  }
+
+  /// Appends the compressed form of `bytes` if it is at most `limit` bytes long; else appends
+  /// nothing and returns false.
+  package mutating func compress(
+    _ bytes: UnsafeRawBufferPointer, into output: inout ContiguousArray<UInt8>, limit: Int
+  ) -> Bool {
+    guard limit > 0, !bytes.isEmpty, bytes.count <= FormatLimits.maximumDecodedLength else {
+      return false
+    }
+    let start = output.count
+    output.append(contentsOf: repeatElement(0, count: limit))
+    deflateReset(stream)
+    let input = bytes.bindMemory(to: UInt8.self)
+    let (isDone, count) = output.withUnsafeMutableBufferPointer { buffer in
+      stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+      stream.pointee.avail_in = uInt(input.count)
+      stream.pointee.next_out = buffer.baseAddress?.advanced(by: start)
+      stream.pointee.avail_out = uInt(limit)
+      let isDone = deflate(stream, Z_FINISH) == Z_STREAM_END
+      return (isDone, limit - Int(stream.pointee.avail_out))
+    }
+    output.removeSubrange((isDone ? start + count : start)...)
+    return isDone
+  }
+
+  /// Appends the compressed form if it saves at least a tenth, which is what makes it worth
+  /// inflating; else appends nothing and returns false.
+  package mutating func compressIfWorthwhile(
+    _ bytes: UnsafeRawBufferPointer, into output: inout ContiguousArray<UInt8>
+  ) -> Bool {
+    compress(bytes, into: &output, limit: bytes.count - (bytes.count + 9) / 10)
+  }
+}

@@ -1,0 +1,175 @@
+import AnnalsModel
+
+/// The first 4096 bytes of a file, written once for each generation.
+///
+/// FORMAT.md, "Header", has the table of fields.
+package struct FileHeader: Hashable, Sendable {
+  /// Features that a reader must know to read the file.
+  package var requiredFeatures: UInt64 = 0
+  /// Features that a reader may ignore.
+  package var optionalFeatures: UInt64 = 0
+  /// The store's identity.
+  package var store: RawUUID
+  /// From 1; one more with each rewrite.
+  package var generation: UInt64
+  /// The base: the file holds the state as of this transaction and all later transactions.
+  package var base: Int64
+  /// When this generation was made.
+  package var created: Timestamp
+  /// Where the checkpoint of the base's state is; 0 where the base is the empty state.
+  package var baseCheckpointOffset: UInt64 = 0
+  /// The greatest timestamp of transactions up to the base.
+  package var baseTimestamp = Timestamp(microseconds: 0)
+  /// When transactions were last pruned; nil if none ever were.
+  package var prunedAt: Timestamp?
+  /// Who pruned them: at most 64 bytes of UTF-8, cut by `encode` where a character ends.
+  package var prunedBy = ""
+  /// The header's own checksum: what the first frame names as its predecessor. Set by `decode`;
+  /// `encode` returns it within the bytes.
+  package internal(set) var checksum: UInt32 = 0
+
+  /// The features that this engine knows: none yet.
+  package static let knownFeatures: UInt64 = 0
+  /// Required feature reserved for encryption: bytes 256 to 511 hold key slots.
+  package static let keySlotsFeature: UInt64 = 1
+  /// The first eight bytes of every file.
+  package static let magic: [UInt8] = [0x89, 0x41, 0x4E, 0x4C, 0x53, 0x0D, 0x0A, 0x1A]
+  /// The greatest count of bytes in `prunedBy`.
+  package static let maximumNameLength = 64
+
+  package init(store: RawUUID, generation: UInt64, base: Int64, created: Timestamp) {
+    self.store = store
+    self.generation = generation
+    self.base = base
+    self.created = created
+  }
+
+  /// What frames and slots of this file are checked with.
+  package var seed: FrameSeed { FrameSeed(store: store, generation: generation) }
+
+  /// The 4096 bytes of the header; sets `checksum`.
+  package mutating func encode() -> ContiguousArray<UInt8> {
+    var bytes = ContiguousArray(FileHeader.magic)
+    bytes.append(fixed: FormatLimits.version)
+    bytes.append(fixed: FormatLimits.draft)
+    bytes.append(fixed: requiredFeatures)
+    bytes.append(fixed: optionalFeatures)
+    store.append(to: &bytes)
+    bytes.append(fixed: generation)
+    bytes.append(fixed: base)
+    bytes.append(fixed: created.microseconds)
+    bytes.append(fixed: baseTimestamp.microseconds)
+    bytes.append(fixed: baseCheckpointOffset)
+    bytes.append(fixed: prunedAt?.microseconds ?? 0)
+    let name = FileHeader.cut(prunedBy)
+    bytes.append(prunedAt == nil ? 0 : 1)
+    bytes.append(UInt8(name.count))
+    bytes.append(zerosUpTo: 104)
+    bytes.append(contentsOf: name)
+    bytes.append(zerosUpTo: FormatLimits.blockLength - 4)
+    checksum = bytes.withUnsafeBytes { Checksum.crc32($0) }
+    bytes.append(fixed: checksum)
+    return bytes
+  }
+
+  /// The longest run of whole characters of `text` that fits.
+  private static func cut(_ text: String) -> [UInt8] {
+    var result: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      let next = Array(String(scalar).utf8)
+      if result.count + next.count > maximumNameLength { break }
+      result += next
+    }
+    return result
+  }
+}
+
+/// Why a file's first bytes are not a header that this engine can use.
+package enum HeaderFault: Error, Equatable {
+  /// The file is shorter than a header.
+  case tooShort
+  /// The magic is missing: some other kind of file.
+  case notAnnals
+  /// Written in a later version or draft of the format.
+  case newerVersion(version: UInt32, draft: UInt32)
+  /// Written in an earlier draft, which is no longer read.
+  case olderDraft(UInt32)
+  /// The header's bytes were changed.
+  case checksum
+  /// The file needs features that this engine does not know.
+  case unknownFeatures(UInt64)
+  /// A field breaks its rule.
+  case invalid(DecodeFault)
+}
+
+extension FileHeader {
+  /// Reads a header from the file's first bytes (at least 4096). Checks, in this order: length,
+  /// magic, version, checksum, features, fields.
+  package static func decode(_ bytes: UnsafeRawBufferPointer) throws(HeaderFault) -> FileHeader {
+    let magicLength = FileHeader.magic.count
+    guard bytes.count >= magicLength else { throw .tooShort }
+    guard bytes.prefix(magicLength).elementsEqual(FileHeader.magic) else { throw .notAnnals }
+    guard bytes.count >= FormatLimits.blockLength else { throw .tooShort }
+    let block = UnsafeRawBufferPointer(rebasing: bytes[..<FormatLimits.blockLength])
+    try checkVersion(block)
+    let covered = UnsafeRawBufferPointer(rebasing: block.dropLast(4))
+    let stored = UInt32(
+      littleEndian: block.loadUnaligned(fromByteOffset: covered.count, as: UInt32.self))
+    guard stored == Checksum.crc32(covered) else { throw .checksum }
+    var reader = ByteReader(covered)
+    do {
+      var header = try decodeFields(&reader)
+      header.checksum = stored
+      return header
+    } catch let fault as HeaderFault {
+      throw fault
+    } catch let fault as DecodeFault {
+      throw .invalid(fault)
+    } catch {
+      throw .notAnnals
+    }
+  }
+
+  private static func checkVersion(_ block: UnsafeRawBufferPointer) throws(HeaderFault) {
+    let version = UInt32(littleEndian: block.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+    let draft = UInt32(littleEndian: block.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
+    if version > FormatLimits.version { throw .newerVersion(version: version, draft: draft) }
+    if draft > FormatLimits.draft { throw .newerVersion(version: version, draft: draft) }
+    if draft < FormatLimits.draft { throw .olderDraft(draft) }
+  }
+
+  private static func decodeFields(_ reader: inout ByteReader) throws -> FileHeader {
+    _ = try reader.readBytes(16)
+    let required = try reader.read(UInt64.self)
+    let unknown = required & ~knownFeatures
+    guard unknown == 0 else { throw HeaderFault.unknownFeatures(unknown) }
+    let optional = try reader.read(UInt64.self)
+    let store = try reader.readUUID()
+    guard store != .zero else { throw reader.invalid("a store UUID of zeros") }
+    let generation = try reader.read(UInt64.self)
+    guard generation > 0 else { throw reader.invalid("a generation of zero") }
+    let base = try reader.read(Int64.self)
+    guard base >= 0 else { throw reader.invalid("a negative base") }
+    let created = Timestamp(microseconds: try reader.read(Int64.self))
+    var header = FileHeader(store: store, generation: generation, base: base, created: created)
+    header.requiredFeatures = required
+    header.optionalFeatures = optional
+    header.baseTimestamp = Timestamp(microseconds: try reader.read(Int64.self))
+    header.baseCheckpointOffset = try reader.read(UInt64.self)
+    let prunedAt = Timestamp(microseconds: try reader.read(Int64.self))
+    let isPruned = try reader.readFlags(known: 1) == 1
+    let length = Int(try reader.readUInt8())
+    guard length <= maximumNameLength else { throw reader.invalid("a name over 64 bytes") }
+    guard isPruned || (length == 0 && prunedAt.microseconds == 0) else {
+      throw reader.invalid("a pruner without a prune")
+    }
+    try reader.skipZeros(6)
+    if isPruned { header.prunedAt = prunedAt }
+    guard let name = String(validating: try reader.readBytes(length), as: UTF8.self) else {
+      throw reader.invalid("text that is not UTF-8")
+    }
+    header.prunedBy = name
+    try reader.skipZeros(reader.remaining)
+    return header
+  }
+}

@@ -1,0 +1,44 @@
+import AnnalsModel
+
+/// The constants that readers and writers share. FORMAT.md, "Limits" and "File map", lists the same
+/// numbers.
+@frozen
+package enum FormatLimits {
+  /// The version of the format: 0 while it is a draft.
+  package static let version: UInt32 = 0
+  /// The draft that this engine reads and writes.
+  package static let draft: UInt32 = 1
+
+  /// Bytes of the header, and of each root slot.
+  package static let blockLength = 4096
+  /// Where the two root slots are.
+  package static let slotOffsets: [UInt64] = [4096, 8192]
+  /// Where the first frame begins.
+  package static let logStart: UInt64 = 12_288
+  /// Frames begin at multiples of this.
+  package static let frameAlignment = 8
+  /// Bytes of a frame's header.
+  package static let frameHeaderLength = 24
+  /// The greatest length of a frame's payload.
+  package static let maximumPayload = 16 << 20
+  /// The greatest count of bytes that one payload may decode to: inflated columns together, and the
+  /// arena.
+  @inlinable package static var maximumDecodedLength: Int { 64 << 20 }
+  /// The greatest count of changes in one frame.
+  package static let maximumChanges = 1 << 18
+  /// The greatest count of property changes in one frame.
+  package static let maximumPropertyChanges = 1 << 20
+  /// The greatest number of a property or an index: it bounds the bit vector of a change.
+  package static let maximumPropertyNumber: PropertyNumber = 65_535
+  /// The greatest count of references in one to-many value.
+  package static let maximumReferences = 1 << 20
+
+  /// A transaction whose row form is longer than this is written as blocks.
+  package static let rowFormLimit = 4096
+  /// How many bytes of row form a writer puts into one block or part.
+  package static let partTarget = 256 << 10
+  /// A value longer than this is written once, as a blob.
+  package static let largeValueThreshold = 4096
+  /// The greatest count of a large value's bytes in one blob frame.
+  package static let blobPartLength = 1 << 20
+}

@@ -1,0 +1,104 @@
+import AnnalsModel
+
+/// What a transaction has besides its changes, in both forms: a byte of flags that says which parts
+/// follow, then the parts in the order of the flags.
+///
+/// FORMAT.md, "Transaction details".
+enum RecordDetails {
+  static let hasNewNames: UInt8 = 1
+  static let hasNewOpening: UInt8 = 2
+  static let hasMetadata: UInt8 = 4
+  static let hasSchemaChange: UInt8 = 8
+  static let hasExtensions: UInt8 = 16
+  static let known: UInt8 = 31
+
+  /// Which parts a record has.
+  static func flags(of record: TransactionRecord) -> UInt8 {
+    (record.newNames.isEmpty ? 0 : hasNewNames)
+      | (record.newOpening == nil ? 0 : hasNewOpening)
+      | (record.metadata.isEmpty ? 0 : hasMetadata)
+      | (record.schemaChange.isEmpty ? 0 : hasSchemaChange)
+      | (record.extensions.isEmpty ? 0 : hasExtensions)
+  }
+
+  static func encode(_ record: TransactionRecord, into bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(flags(of: record))
+    if !record.newNames.isEmpty {
+      bytes.append(varInt: UInt64(record.firstNewName))
+      bytes.append(count: record.newNames.count)
+      for name in record.newNames { bytes.append(string: name) }
+    }
+    if let opening = record.newOpening { encode(opening, into: &bytes) }
+    if !record.metadata.isEmpty {
+      bytes.append(count: record.metadata.count)
+      for entry in record.metadata {
+        bytes.append(string: entry.key)
+        ValueCodec.encode(entry.value, into: &bytes)
+      }
+    }
+    if !record.schemaChange.isEmpty { SchemaCodec.encode(record.schemaChange, into: &bytes) }
+    if !record.extensions.isEmpty { ExtensionArea.append(record.extensions, to: &bytes) }
+  }
+
+  static func decode(
+    _ reader: inout ByteReader, into record: inout TransactionRecord
+  ) throws(DecodeFault) {
+    let flags = try reader.readFlags(known: known)
+    if flags & hasNewNames != 0 { try decodeNames(&reader, into: &record) }
+    if flags & hasNewOpening != 0 { record.newOpening = try decodeOpening(&reader) }
+    if flags & hasMetadata != 0 { try decodeMetadata(&reader, into: &record) }
+    if flags & hasSchemaChange != 0 {
+      record.schemaChange = try SchemaCodec.decode(&reader)
+      guard !record.schemaChange.isEmpty else { throw reader.invalid("an empty schema change") }
+    }
+    if flags & hasExtensions != 0 {
+      record.extensions = try ExtensionArea.read(&reader)
+      guard !record.extensions.isEmpty else { throw reader.invalid("an empty extension area") }
+    }
+  }
+
+  private static func decodeNames(
+    _ reader: inout ByteReader, into record: inout TransactionRecord
+  ) throws(DecodeFault) {
+    record.firstNewName = try reader.readVarUInt32()
+    let count = try reader.readCount(limit: FormatLimits.maximumChanges)
+    let last = record.firstNewName.addingReportingOverflow(UInt32(count))
+    guard count > 0, record.firstNewName > 0, !last.overflow else {
+      throw reader.invalid("new names without a number")
+    }
+    for _ in 0..<count { record.newNames.append(try reader.readString()) }
+  }
+
+  private static func decodeMetadata(
+    _ reader: inout ByteReader, into record: inout TransactionRecord
+  ) throws(DecodeFault) {
+    let count = try reader.readCount(limit: FormatLimits.maximumChanges, minimumLength: 2)
+    guard count > 0 else { throw reader.invalid("empty metadata") }
+    for _ in 0..<count {
+      let start = reader.offset
+      let key = try reader.readString()
+      if let last = record.metadata.last, !last.key.precedesInBytes(key) {
+        throw .invalid(at: start, reason: "metadata out of order")
+      }
+      record.metadata.append(MetadataEntry(key: key, value: try ValueCodec.decode(&reader)))
+    }
+  }
+
+  /// Appends one opening.
+  static func encode(_ opening: Opening, into bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(varInt: UInt64(opening.number))
+    bytes.append(fixed: opening.id)
+    bytes.append(zigzag: opening.processID)
+    bytes.append(string: opening.processName)
+  }
+
+  /// Reads one opening.
+  static func decodeOpening(_ reader: inout ByteReader) throws(DecodeFault) -> Opening {
+    let number = try reader.readVarUInt32()
+    guard number > 0 else { throw reader.invalid("an opening without a number") }
+    let id = try reader.read(UInt64.self)
+    let processID = try reader.readZigzag()
+    return Opening(
+      number: number, id: id, processName: try reader.readString(), processID: processID)
+  }
+}

@@ -1,0 +1,89 @@
+import AnnalsModel
+
+/// One of the two small places that name the newest checkpoint and the durable mark.
+///
+/// FORMAT.md, "Root slots", has the table of fields.
+package struct RootSlot: Hashable, Sendable {
+  /// From 1; one more with each slot written. Slot `sequence % 2` is the one to write.
+  package var sequence: UInt64
+  /// Where the newest checkpoint's frame is; 0 where there is none.
+  package var checkpointOffset: UInt64 = 0
+  /// The transaction whose state that checkpoint holds.
+  package var checkpointNumber: Int64 = 0
+  /// The offset up to which the log is known to be synced: where a frame begins or would begin.
+  package var durableMark: UInt64
+  /// The number of the last transaction before the mark.
+  package var head: Int64
+  /// The header checksum of the last frame before the mark, or the file header's where there is
+  /// none: what the frame at the mark names as its predecessor.
+  package var markChecksum: UInt32
+
+  package init(sequence: UInt64, durableMark: UInt64, head: Int64, markChecksum: UInt32) {
+    self.sequence = sequence
+    self.durableMark = durableMark
+    self.head = head
+    self.markChecksum = markChecksum
+  }
+
+  /// The first eight bytes of a slot.
+  package static let magic = Array("ANLSROOT".utf8)
+
+  /// Which of the two slots this one is written to: 0 or 1.
+  package var index: Int { Int(sequence % 2) }
+
+  /// The slot's 4096 bytes, for the place that `index` names.
+  package func encode(seed: FrameSeed) -> ContiguousArray<UInt8> {
+    var bytes = ContiguousArray(RootSlot.magic)
+    bytes.append(fixed: sequence)
+    bytes.append(fixed: checkpointOffset)
+    bytes.append(fixed: checkpointNumber)
+    bytes.append(fixed: durableMark)
+    bytes.append(fixed: head)
+    bytes.append(fixed: markChecksum)
+    bytes.append(zerosUpTo: FormatLimits.blockLength - 4)
+    let offset = FormatLimits.slotOffsets[index]
+    bytes.append(fixed: bytes.withUnsafeBytes { seed.checksum($0, at: offset) })
+    return bytes
+  }
+
+  /// Reads the slot at place `index` (0 or 1) from its 4096 bytes. A slot never written (all zeros)
+  /// is a fault as any other.
+  package static func decode(
+    _ bytes: UnsafeRawBufferPointer, index: Int, seed: FrameSeed
+  ) throws(DecodeFault) -> RootSlot {
+    var reader = ByteReader(bytes)
+    try reader.require(FormatLimits.blockLength)
+    let covered = UnsafeRawBufferPointer(rebasing: bytes[..<(FormatLimits.blockLength - 4)])
+    let stored = bytes.loadUnaligned(fromByteOffset: covered.count, as: UInt32.self)
+    guard
+      UInt32(littleEndian: stored) == seed.checksum(covered, at: FormatLimits.slotOffsets[index])
+    else { throw .checksum(at: covered.count) }
+    reader = ByteReader(covered)
+    guard try reader.readBytes(magic.count).elementsEqual(magic) else {
+      throw .invalid(at: 0, reason: "a root slot without its magic")
+    }
+    let sequence = try reader.read(UInt64.self)
+    guard sequence > 0, sequence % 2 == UInt64(index) else {
+      throw reader.invalid("a root slot in the wrong place")
+    }
+    let checkpointOffset = try reader.read(UInt64.self)
+    let checkpointNumber = try reader.read(Int64.self)
+    let durableMark = try reader.read(UInt64.self)
+    let head = try reader.read(Int64.self)
+    guard checkpointNumber >= 0, head >= checkpointNumber else {
+      throw reader.invalid("a root slot whose numbers are out of order")
+    }
+    let alignment = UInt64(FormatLimits.frameAlignment)
+    guard durableMark >= FormatLimits.logStart, durableMark % alignment == 0,
+      checkpointOffset == 0 || checkpointOffset >= FormatLimits.logStart,
+      checkpointOffset < durableMark, checkpointOffset % alignment == 0
+    else { throw reader.invalid("a root slot whose offsets are out of order") }
+    var slot = RootSlot(
+      sequence: sequence, durableMark: durableMark, head: head,
+      markChecksum: try reader.read(UInt32.self))
+    slot.checkpointOffset = checkpointOffset
+    slot.checkpointNumber = checkpointNumber
+    try reader.skipZeros(reader.remaining)
+    return slot
+  }
+}

@@ -1,0 +1,178 @@
+import AnnalsModel
+
+/// One value with its kind in front: what records by row, metadata, defaults and validation use.
+///
+/// The tag byte: bits 0-3 the kind's number (`ValueTag`), bit 4 set for the description of a large
+/// value, bit 5 for a list of edits. Kind 12 is reserved for erased values. FORMAT.md, "Values".
+package enum ValueCodec {
+  /// Bit 4 of the tag byte: a blob reference.
+  static let largeBit: UInt8 = 0x10
+  /// Bit 5 of the tag byte: the edits of a to-many relationship.
+  static let editsBit: UInt8 = 0x20
+  /// The kind number reserved for a value that was erased.
+  static let erasedKind: UInt8 = 12
+
+  /// The tag byte of a cell.
+  static func tagByte(_ cell: ValueCell, isEdits: Bool) -> UInt8 {
+    cell.tag.rawValue | (cell.isLarge ? largeBit : 0) | (isEdits ? editsBit : 0)
+  }
+
+  /// What a tag byte says; throws if it says nothing that this version knows.
+  static func readTag(
+    _ byte: UInt8, at offset: Int
+  ) throws(DecodeFault) -> (tag: ValueTag, isLarge: Bool, isEdits: Bool) {
+    guard byte & 0x0F != erasedKind else {
+      throw .invalid(at: offset, reason: "an erased value, which this version does not know")
+    }
+    guard byte & 0xC0 == 0, let tag = ValueTag(rawValue: byte & 0x0F) else {
+      throw .invalid(at: offset, reason: "an unknown kind of value")
+    }
+    let isLarge = byte & largeBit != 0
+    let isEdits = byte & editsBit != 0
+    guard !isLarge || tag.isBytes, !isEdits || tag == .objects else {
+      throw .invalid(at: offset, reason: "a kind of value with a flag that it cannot have")
+    }
+    return (tag, isLarge, isEdits)
+  }
+
+  /// Appends a cell whose variable part is in `arena`.
+  package static func encode(
+    _ cell: ValueCell, in arena: UnsafeRawBufferPointer, isEdits: Bool = false,
+    into bytes: inout ContiguousArray<UInt8>
+  ) {
+    bytes.append(tagByte(cell, isEdits: isEdits))
+    let variable = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
+    if cell.isLarge {
+      bytes.append(contentsOf: variable)
+      return
+    }
+    switch cell.tag {
+    case .null: break
+    case .bool: bytes.append(UInt8(cell.bits))
+    case .int, .date: bytes.append(zigzag: Int64(bitPattern: cell.bits))
+    case .double: bytes.append(fixed: cell.bits)
+    case .string, .url, .data, .json: bytes.append(sized: variable)
+    case .uuid: bytes.append(contentsOf: variable)
+    case .object:
+      bytes.append(varInt: UInt64(cell.length))
+      bytes.append(varInt: cell.bits)
+    case .objects:
+      isEdits ? encodeEdits(variable, into: &bytes) : encodeReferences(variable, into: &bytes)
+    }
+  }
+
+  private static func encodeReferences(
+    _ list: UnsafeRawBufferPointer, into bytes: inout ContiguousArray<UInt8>
+  ) {
+    let count = list.count / ObjectReference.byteCount
+    bytes.append(count: count)
+    for index in 0..<count {
+      let reference = ObjectReference(bytes: list, at: index * ObjectReference.byteCount)
+      bytes.append(varInt: UInt64(reference.entity))
+      bytes.append(varInt: UInt64(bitPattern: reference.row))
+    }
+  }
+
+  private static func encodeEdits(
+    _ list: UnsafeRawBufferPointer, into bytes: inout ContiguousArray<UInt8>
+  ) {
+    let count = list.count / PropertyChange.editByteCount
+    bytes.append(count: count)
+    for index in 0..<count {
+      let start = index * PropertyChange.editByteCount
+      let position = list.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+      let reference = ObjectReference(bytes: list, at: start + 4)
+      bytes.append(varInt: UInt64(UInt32(littleEndian: position)))
+      bytes.append(varInt: UInt64(reference.entity))
+      bytes.append(varInt: UInt64(bitPattern: reference.row))
+    }
+  }
+
+  /// Reads a cell and appends its variable part to `arena`, which grows by no more than six times
+  /// the bytes read.
+  package static func decode(
+    _ reader: inout ByteReader, arena: inout ContiguousArray<UInt8>
+  ) throws(DecodeFault) -> (cell: ValueCell, isEdits: Bool) {
+    let start = reader.offset
+    let (tag, isLarge, isEdits) = try readTag(try reader.readUInt8(), at: start)
+    if isLarge {
+      let bytes = try reader.readBytes(ValueCell.largeDescriptionLength)
+      return (append(bytes, tag: tag, isLarge: true, to: &arena), false)
+    }
+    switch tag {
+    case .null: return (.null, false)
+    case .bool:
+      let byte = try reader.readUInt8()
+      guard byte <= 1 else { throw .invalid(at: start, reason: "a bool other than 0 and 1") }
+      return (ValueCell(tag: .bool, bits: UInt64(byte)), false)
+    case .int, .date:
+      return (ValueCell(tag: tag, bits: UInt64(bitPattern: try reader.readZigzag())), false)
+    case .double: return (ValueCell(tag: .double, bits: try reader.read(UInt64.self)), false)
+    case .string, .url, .data, .json:
+      return (append(try reader.readSizedBytes(), tag: tag, to: &arena), false)
+    case .uuid: return (append(try reader.readBytes(16), tag: .uuid, to: &arena), false)
+    case .object:
+      let reference = try readReference(&reader)
+      let row = UInt64(bitPattern: reference.row)
+      return (ValueCell(tag: .object, bits: row, length: reference.entity), false)
+    case .objects:
+      return (try decodeList(&reader, isEdits: isEdits, arena: &arena), isEdits)
+    }
+  }
+
+  private static func append(
+    _ bytes: UnsafeRawBufferPointer, tag: ValueTag, isLarge: Bool = false,
+    to arena: inout ContiguousArray<UInt8>
+  ) -> ValueCell {
+    let start = UInt64(arena.count)
+    arena.append(contentsOf: bytes)
+    return ValueCell(tag: tag, bits: start, length: UInt32(bytes.count), isLarge: isLarge)
+  }
+
+  private static func decodeList(
+    _ reader: inout ByteReader, isEdits: Bool, arena: inout ContiguousArray<UInt8>
+  ) throws(DecodeFault) -> ValueCell {
+    let count = try reader.readCount(
+      limit: FormatLimits.maximumReferences, minimumLength: isEdits ? 3 : 2)
+    let start = UInt64(arena.count)
+    var last: UInt32?
+    for _ in 0..<count {
+      if isEdits {
+        let position = try reader.readVarUInt32()
+        if let last, position <= last { throw reader.invalid("edits out of order") }
+        last = position
+        arena.append(fixed: position)
+      }
+      try readReference(&reader).append(to: &arena)
+    }
+    return ValueCell(
+      tag: .objects, bits: start, length: UInt32(truncatingIfNeeded: UInt64(arena.count) - start))
+  }
+
+  private static func readReference(
+    _ reader: inout ByteReader
+  ) throws(DecodeFault) -> ObjectReference {
+    ObjectReference(entity: try reader.readVarUInt32(), row: try reader.readVarInt64())
+  }
+
+  /// Appends a value.
+  package static func encode(_ value: Value, into bytes: inout ContiguousArray<UInt8>) {
+    var arena: ContiguousArray<UInt8> = []
+    let cell = ValueCell(value, appendingTo: &arena)
+    arena.withUnsafeBytes { encode(cell, in: $0, into: &bytes) }
+  }
+
+  /// Reads a value; text among it must be UTF-8.
+  package static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> Value {
+    let start = reader.offset
+    var arena: ContiguousArray<UInt8> = []
+    let (cell, isEdits) = try decode(&reader, arena: &arena)
+    guard !isEdits else { throw .invalid(at: start, reason: "edits where a value belongs") }
+    if cell.tag.isBytes, cell.tag != .data, !cell.isLarge,
+      String(validating: arena, as: UTF8.self) == nil
+    {
+      throw .invalid(at: start, reason: "text that is not UTF-8")
+    }
+    return arena.withUnsafeBytes { cell.value(in: $0) }
+  }
+}

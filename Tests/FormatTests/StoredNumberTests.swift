@@ -1,0 +1,49 @@
+import AnnalsFormat
+import AnnalsModel
+import Testing
+
+/// The numbers that reach files. A change here is a change of the format.
+struct StoredNumberTests {
+  @Test
+  func valueTags() {
+    let names = ValueTag.allCases.map { "\($0)=\($0.rawValue)" }.joined(separator: " ")
+    #expect(
+      names == "null=0 bool=1 int=2 double=3 string=4 date=5 uuid=6 url=7 data=8 json=9 object=10 "
+        + "objects=11")
+  }
+
+  @Test
+  func attributeTypes() {
+    let names = AttributeType.allCases.map { "\($0)=\($0.rawValue)" }.joined(separator: " ")
+    #expect(
+      names == "bool=1 int16=2 int32=3 int64=4 double=5 string=6 date=7 uuid=8 url=9 data=10 "
+        + "json=11 any=12")
+  }
+
+  @Test
+  func changeKinds() {
+    #expect(ChangeKind.allCases.map(\.rawValue) == [0, 1, 2])
+    #expect(ChangeKind.allCases == [.insert, .update, .delete])
+  }
+
+  @Test
+  func frameKindsAndFlags() {
+    let kinds: [FrameKind] = [
+      .transaction, .block, .blob, .chunk, .checkpoint, .opening, .consumerChange, .prune, .gap,
+      .erasure, .tombstones, .restorePoint, .projectionState, .featureAnnouncement, .digest,
+    ]
+    #expect(kinds.map(\.rawValue) == Array(1...15))
+    #expect(kinds.map(\.isKnown) == Array(repeating: true, count: 5) + Array(repeating: false, count: 10))
+    let flags: [FrameFlags] = [.skippable, .continued, .compressed, .encrypted]
+    #expect(flags.map(\.rawValue) == [1, 2, 4, 8])
+  }
+
+  @Test
+  func places() {
+    #expect(FormatLimits.slotOffsets == [4096, 8192])
+    #expect(FormatLimits.logStart == 12_288)
+    #expect(FormatLimits.frameHeaderLength == 24)
+    #expect(FileHeader.magic == [0x89, 0x41, 0x4E, 0x4C, 0x53, 0x0D, 0x0A, 0x1A])
+    #expect((FormatLimits.version, FormatLimits.draft) == (0, 1))
+  }
+}
