@@ -17,8 +17,12 @@ package struct RootSlot: Hashable, Sendable {
   /// The header checksum of the last frame before the mark, or the file header's where there is
   /// none: what the frame at the mark names as its predecessor.
   package var markChecksum: UInt32
+  /// The length of the file when it was synced up to the mark: space allocated ahead included. A
+  /// file that is shorter was cut.
+  package var extent: UInt64
 
   package init(sequence: UInt64, durableMark: UInt64, head: Int64, markChecksum: UInt32) {
+    extent = durableMark
     self.sequence = sequence
     self.durableMark = durableMark
     self.head = head
@@ -40,6 +44,7 @@ package struct RootSlot: Hashable, Sendable {
     bytes.append(fixed: durableMark)
     bytes.append(fixed: head)
     bytes.append(fixed: markChecksum)
+    bytes.append(fixed: extent)
     bytes.append(zerosUpTo: FormatLimits.blockLength - 4)
     let offset = FormatLimits.slotOffsets[index]
     bytes.append(fixed: bytes.withUnsafeBytes { seed.checksum($0, at: offset) })
@@ -83,6 +88,10 @@ package struct RootSlot: Hashable, Sendable {
       markChecksum: try reader.read(UInt32.self))
     slot.checkpointOffset = checkpointOffset
     slot.checkpointNumber = checkpointNumber
+    slot.extent = try reader.read(UInt64.self)
+    guard slot.extent >= durableMark else {
+      throw reader.invalid("a root slot whose extent ends before its mark")
+    }
     try reader.skipZeros(reader.remaining)
     return slot
   }
