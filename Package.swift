@@ -55,6 +55,7 @@ let package = Package(
       swiftSettings: settings),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
+    tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

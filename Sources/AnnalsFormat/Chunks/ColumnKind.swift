@@ -1,0 +1,73 @@
+import AnnalsModel
+
+/// The kind of values that a leaf or a chunk of a column holds.
+///
+/// The same numbers as `ValueTag`, and one for a column that holds several kinds. int16, int32 and
+/// int64 are one kind: the range belongs to the schema, so that widening rewrites nothing.
+///
+/// Stored in files: never renumber. FORMAT.md, "Chunks", lists the same numbers.
+@frozen
+package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
+  case bool = 1
+  case int = 2
+  case double = 3
+  case string = 4
+  case date = 5
+  case uuid = 6
+  case url = 7
+  case data = 8
+  case json = 9
+  case object = 10
+  case objects = 11
+  case any = 12
+
+  /// The kind of the columns of attributes of this type.
+  package init(_ type: AttributeType) {
+    switch type {
+    case .bool: self = .bool
+    case .int16, .int32, .int64: self = .int
+    case .double: self = .double
+    case .string: self = .string
+    case .date: self = .date
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .data: self = .data
+    case .json: self = .json
+    case .any: self = .any
+    }
+  }
+
+  /// The tag of every value of this kind; nil for `any`.
+  @inlinable package var tag: ValueTag? {
+    self == .any ? nil : ValueTag(rawValue: rawValue)
+  }
+
+  /// How values of this kind are kept.
+  @inlinable package var storage: ColumnStorage {
+    switch self {
+    case .bool, .int, .double, .date, .object: .words
+    case .uuid: .pairs
+    case .string, .url, .data, .json, .objects, .any: .bytes
+    }
+  }
+
+  /// Whether a column of this kind may hold the value of a cell with this tag.
+  @inlinable
+  package func admits(_ tag: ValueTag) -> Bool {
+    switch self {
+    case .any: tag != .null && tag != .objects
+    default: rawValue == tag.rawValue
+    }
+  }
+}
+
+/// How the values of a column are kept.
+@frozen
+package enum ColumnStorage: Hashable, Sendable {
+  /// Eight bytes a value.
+  case words
+  /// Sixteen bytes a value.
+  case pairs
+  /// A run of bytes of any length a value.
+  case bytes
+}

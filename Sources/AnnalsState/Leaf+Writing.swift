@@ -1,0 +1,254 @@
+import AnnalsFormat
+import AnnalsModel
+
+extension Leaf {
+  /// Gives a row a value.
+  ///
+  /// The leaf is created, copied if it is shared, grown, or converted to hold several kinds, as
+  /// needed. `declared` is the kind of the column. False, and nothing changed, if the column does
+  /// not admit the value or the leaf would hold more bytes than it can count.
+  static func set(
+    _ leaf: inout Leaf?, slot: Int, to cell: ValueCell, in arena: UnsafeRawBufferPointer,
+    declared: ColumnKind
+  ) -> Bool {
+    guard declared.admits(cell.tag) else { return false }
+    let isUnique = isKnownUniquelyReferenced(&leaf)
+    guard let current = leaf else {
+      // A column of any kind holds one kind most of the time, so its leaf begins with that.
+      guard let kind = declared == .any ? ColumnKind(rawValue: cell.tag.rawValue) : declared
+      else { return false }
+      let new = make(
+        kind: kind, entity: cell.tag == .object ? cell.length : 0, rows: slot + 1,
+        arenaCapacity: kind.storage == .bytes ? Int(cell.length) : 0)
+      new.put(cell, in: arena, slot: slot)
+      leaf = new
+      return true
+    }
+    if !current.holds(cell) {
+      guard declared == .any || declared == .object else { return false }
+      let converted = current.convertedToAny()
+      leaf = converted
+      return set(&leaf, slot: slot, to: cell, in: arena, declared: declared)
+    }
+    let growth = current.header.kind.storage == .bytes ? current.encodedLength(cell) : 0
+    guard growth <= maximumArena - current.header.arenaCount else { return false }
+    let header = current.header
+    if isUnique, slot < header.rowCapacity,
+      growth <= header.arenaCapacity - header.arenaCount
+    {
+      current.put(cell, in: arena, slot: slot)
+    } else {
+      let copy = current.copied(rows: slot + 1, growth: growth)
+      copy.put(cell, in: arena, slot: slot)
+      leaf = copy
+    }
+    return true
+  }
+
+  /// Takes a row's value away; a leaf left without any becomes nil.
+  static func clear(_ leaf: inout Leaf?, slot: Int) {
+    let isUnique = isKnownUniquelyReferenced(&leaf)
+    guard let current = leaf, current.isPresent(slot) else { return }
+    if current.header.present == 1 {
+      leaf = nil
+    } else if isUnique {
+      current.remove(slot)
+    } else {
+      let copy = current.copied(rows: 0, growth: 0)
+      copy.remove(slot)
+      leaf = copy
+    }
+  }
+
+  /// The most bytes that a leaf's arena may hold, so that ends fit.
+  static let maximumArena = Int(Int32.max)
+
+  /// Whether the leaf can hold the value as it is.
+  func holds(_ cell: ValueCell) -> Bool {
+    let header = self.header
+    if header.kind == .any { return true }
+    guard header.kind.rawValue == cell.tag.rawValue else { return false }
+    return cell.tag != .object || header.entity == cell.length
+  }
+
+  /// The count of bytes that the value takes in the arena of this leaf.
+  @inline(__always)
+  func encodedLength(_ cell: ValueCell) -> Int {
+    switch cell.tag {
+    case .null: 0
+    case .bool, .int, .double, .date: 8
+    case .object: ObjectReference.byteCount
+    default: Int(cell.length)
+    }
+  }
+
+  /// A leaf with the same values that nobody else holds, with room for more.
+  func copied(rows: Int, growth: Int) -> Leaf {
+    let old = header
+    let isBytes = old.kind.storage == .bytes
+    let copy = Leaf.make(
+      kind: old.kind, entity: old.entity, rows: max(rows, old.rows),
+      arenaCapacity: isBytes ? old.grownArena(by: growth) : 0)
+    let new = copy.words
+    new.update(from: words, count: isBytes ? 2 * Leaf.bitWords : Leaf.bitWords)
+    switch old.kind.storage {
+    case .words:
+      (new + Leaf.bitWords).update(from: words + Leaf.bitWords, count: old.rows)
+    case .pairs:
+      (new + Leaf.bitWords).update(from: words + Leaf.bitWords, count: 2 * old.rows)
+    case .bytes:
+      copy.ends.update(from: ends, count: old.rows)
+      if old.kind == .any { copy.tags.update(from: tags, count: old.rows) }
+      copy.arena.copyMemory(from: arena, byteCount: old.arenaCount)
+    }
+    copy.header.rows = old.rows
+    copy.header.present = old.present
+    copy.header.arenaCount = old.arenaCount
+    copy.header.garbage = old.garbage
+    copy.header.hasLarge = old.hasLarge
+    return copy
+  }
+
+  /// A leaf with the same values that can hold any kind.
+  func convertedToAny() -> Leaf {
+    let old = header
+    let bytes = old.kind.storage == .bytes ? old.arenaCount : 16 * old.rows
+    let result = Leaf.make(kind: .any, entity: 0, rows: old.rows, arenaCapacity: bytes)
+    for slot in 0..<old.rows {
+      let cell = self.cell(slot)
+      if !cell.isNull { result.put(cell, in: arenaBytes, slot: slot) }
+    }
+    return result
+  }
+}
+
+extension ValueCell {
+  /// Whether the cell says that there is no value: null, or a to-many list without a reference,
+  /// which the state holds to be the same.
+  @inline(__always) var isAbsence: Bool { tag == .null || (tag == .objects && length == 0) }
+}
+
+extension LeafHeader {
+  /// How much room an arena should have when it must take `growth` more bytes: little beyond that
+  /// once the leaf is full, room for the rows to come before.
+  func grownArena(by growth: Int) -> Int {
+    let needed = arenaCount + growth
+    if needed <= arenaCapacity { return arenaCapacity }
+    if rows >= Leaf.rowCount { return needed + needed / 16 }
+    guard rows >= 32 else { return min(needed * 2, needed + 4096) }
+    return max(needed, min(needed * 2, needed / rows * (Leaf.rowCount + 4)))
+  }
+}
+
+// What follows changes a leaf in place: only for its one holder, and with the room made before.
+extension Leaf {
+  /// Puts a value that the leaf holds into a row.
+  @inline(__always)
+  func put(_ cell: ValueCell, in source: UnsafeRawBufferPointer, slot: Int) {
+    switch header.kind.storage {
+    case .words: words[Leaf.bitWords + slot] = cell.bits
+    case .pairs:
+      let bytes = source[cell.arenaRange]
+      precondition(bytes.count == 16)
+      (arena + slot * 16).copyMemory(from: source.baseAddress! + Int(cell.bits), byteCount: 16)
+    case .bytes: putBytes(cell, in: source, slot: slot)
+    }
+    markPresent(slot)
+  }
+
+  @inline(__always)
+  func markPresent(_ slot: Int) {
+    let bit: UInt64 = 1 << UInt64(slot & 63)
+    if words[slot >> 6] & bit == 0 {
+      words[slot >> 6] |= bit
+      header.present += 1
+    }
+    if slot >= header.rows { header.rows = slot + 1 }
+  }
+
+  private func putBytes(_ cell: ValueCell, in source: UnsafeRawBufferPointer, slot: Int) {
+    let length = encodedLength(cell)
+    let start = makeSpan(slot, length: length)
+    let target = arena + start
+    switch cell.tag {
+    case .bool, .int, .double, .date:
+      target.storeBytes(of: cell.bits.littleEndian, as: UInt64.self)
+    case .object:
+      target.storeBytes(of: cell.length.littleEndian, as: UInt32.self)
+      (target + 4).storeBytes(of: cell.bits.littleEndian, as: UInt64.self)
+    default:
+      if length > 0 {
+        let bytes = UnsafeRawBufferPointer(rebasing: source[cell.arenaRange])
+        UnsafeMutableRawBufferPointer(start: target, count: length).copyMemory(from: bytes)
+      }
+    }
+    if header.kind == .any { tags[slot] = cell.tag.rawValue }
+    if cell.isLarge || header.hasLarge { setLarge(slot, cell.isLarge) }
+  }
+
+  func setLarge(_ slot: Int, _ isLarge: Bool) {
+    let bit: UInt64 = 1 << UInt64(slot & 63)
+    if isLarge {
+      words[Leaf.bitWords + slot >> 6] |= bit
+      header.hasLarge = true
+    } else {
+      words[Leaf.bitWords + slot >> 6] &= ~bit
+    }
+  }
+
+  /// Gives the row a span of so many bytes, moving those behind it, and returns where it starts.
+  private func makeSpan(_ slot: Int, length: Int) -> Int {
+    let rows = header.rows
+    let used = header.arenaCount
+    if slot >= rows {
+      for empty in rows..<slot { ends[empty] = UInt32(used) }
+      ends[slot] = UInt32(used + length)
+      header.arenaCount = used + length
+      return used
+    }
+    let span = self.span(slot)
+    if !isPresent(slot) { header.garbage -= span.count }
+    let delta = length - span.count
+    if delta != 0 {
+      let tail = arena + span.upperBound
+      (tail + delta).copyMemory(from: tail, byteCount: used - span.upperBound)
+      for later in slot..<rows { ends[later] = UInt32(Int(ends[later]) + delta) }
+      header.arenaCount = used + delta
+    }
+    return span.lowerBound
+  }
+
+  /// Takes away the value of a row that has one.
+  func remove(_ slot: Int) {
+    words[slot >> 6] &= ~(1 << UInt64(slot & 63))
+    header.present -= 1
+    guard header.kind.storage == .bytes else { return }
+    if header.hasLarge { setLarge(slot, false) }
+    let span = self.span(slot)
+    if slot == header.rows - 1 {
+      header.rows = slot
+      header.arenaCount = span.lowerBound
+    } else {
+      header.garbage += span.count
+    }
+    if header.garbage > 512, header.garbage > header.arenaCount / 2 { removeGarbage() }
+  }
+
+  /// Moves the bytes of the rows that have a value together.
+  func removeGarbage() {
+    let arena = self.arena
+    var end = 0
+    var start = 0
+    for slot in 0..<header.rows {
+      let oldEnd = Int(ends[slot])
+      if isPresent(slot) {
+        (arena + end).copyMemory(from: arena + start, byteCount: oldEnd - start)
+        end += oldEnd - start
+      }
+      ends[slot] = UInt32(end)
+      start = oldEnd
+    }
+    header.arenaCount = end
+    header.garbage = 0
+  }
+}

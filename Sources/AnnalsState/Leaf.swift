@@ -1,0 +1,184 @@
+import AnnalsFormat
+import AnnalsModel
+
+// A leaf holds one property of up to 256 consecutive rows, in one allocation:
+//
+//   words    presence bits (4 words), then a word a row
+//   pairs    presence bits (4 words), then sixteen bytes a row
+//   bytes    presence bits (4), bits of large values (4), then for each row the end of its bytes
+//            in the arena (UInt32), for kind `any` its tag (UInt8), then the arena
+//
+// Invariants:
+// - A leaf that is shared is never changed; writers copy it first (`isKnownUniquelyReferenced`).
+// - A leaf without a value is not kept: its place in the tree is nil.
+// - Rows from `rows` on have no value, and their ends are not written.
+// - Ends never fall. The bytes of a row without a value are garbage, counted, and removed when
+//   they outweigh the rest; so deleting many rows one after the other moves nothing.
+// - In a leaf of kind `object` all references are to `entity`.
+
+/// What a leaf says of itself.
+struct LeafHeader {
+  var kind: ColumnKind
+  /// The entity that the references of a leaf of kind `object` name.
+  var entity: EntityNumber
+  /// For how many rows there is room: 16, 64 or 256.
+  var rowCapacity: Int
+  /// One more than the last slot that ever had a value.
+  var rows: Int = 0
+  /// How many rows have a value.
+  var present: Int = 0
+  /// The bytes in use of the arena.
+  var arenaCount: Int = 0
+  /// The bytes of them that belong to rows without a value.
+  var garbage: Int = 0
+  var arenaCapacity: Int
+  /// Whether any bit of large values may be set.
+  var hasLarge = false
+}
+
+/// The values of one property for up to 256 consecutive rows.
+///
+/// A leaf can be read from any thread; it is written only by the one holder of its only reference.
+final class Leaf: ManagedBuffer<LeafHeader, UInt64> {
+  /// How many rows a leaf spans.
+  static let rowCount = 256
+  /// How many words the presence bits take.
+  static let bitWords = 4
+
+  /// An empty leaf with room for at least these rows and bytes.
+  static func make(
+    kind: ColumnKind, entity: EntityNumber, rows: Int, arenaCapacity: Int
+  ) -> Leaf {
+    let rowCapacity = rows <= 16 ? 16 : rows <= 64 ? 64 : rowCount
+    let arena = kind.storage == .bytes ? arenaCapacity : 0
+    let fixed = fixedWords(kind: kind, rowCapacity: rowCapacity)
+    let words = fixed + (arena + 7) / 8
+    let buffer = Leaf.create(minimumCapacity: words) { _ in
+      LeafHeader(kind: kind, entity: entity, rowCapacity: rowCapacity, arenaCapacity: arena)
+    }
+    buffer.withUnsafeMutablePointerToElements {
+      $0.initialize(repeating: 0, count: kind.storage == .bytes ? 2 * bitWords : bitWords)
+    }
+    return unsafeDowncast(buffer, to: Leaf.self)
+  }
+
+  /// The words before the arena.
+  static func fixedWords(kind: ColumnKind, rowCapacity: Int) -> Int {
+    switch kind.storage {
+    case .words: bitWords + rowCapacity
+    case .pairs: bitWords + 2 * rowCapacity
+    case .bytes: 2 * bitWords + rowCapacity / 2 + (kind == .any ? rowCapacity / 8 : 0)
+    }
+  }
+
+  /// The first word; valid while the leaf is.
+  @inline(__always)
+  var words: UnsafeMutablePointer<UInt64> { withUnsafeMutablePointerToElements { $0 } }
+
+  /// Where each row's bytes end in the arena.
+  @inline(__always)
+  var ends: UnsafeMutablePointer<UInt32> {
+    UnsafeMutableRawPointer(words + 2 * Leaf.bitWords).assumingMemoryBound(to: UInt32.self)
+  }
+
+  /// The tag of each row's value, in a leaf of kind `any`.
+  @inline(__always)
+  var tags: UnsafeMutablePointer<UInt8> {
+    UnsafeMutableRawPointer(ends + header.rowCapacity).assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// The bytes that cells point into.
+  @inline(__always)
+  var arena: UnsafeMutableRawPointer {
+    let header = self.header
+    switch header.kind.storage {
+    case .words, .pairs: return UnsafeMutableRawPointer(words + Leaf.bitWords)
+    case .bytes:
+      return UnsafeMutableRawPointer(
+        words + Leaf.fixedWords(kind: header.kind, rowCapacity: header.rowCapacity))
+    }
+  }
+
+  /// The bytes that cells point into, with their count.
+  var arenaBytes: UnsafeRawBufferPointer {
+    switch header.kind.storage {
+    case .words: UnsafeRawBufferPointer(start: nil, count: 0)
+    case .pairs: UnsafeRawBufferPointer(start: arena, count: header.rows * 16)
+    case .bytes: UnsafeRawBufferPointer(start: arena, count: header.arenaCount)
+    }
+  }
+
+  /// Whether the row has a value.
+  @inline(__always)
+  func isPresent(_ slot: Int) -> Bool {
+    words[slot >> 6] & (1 << UInt64(slot & 63)) != 0
+  }
+
+  /// Where the row's bytes are in the arena; for leaves of bytes and slots below `rows`.
+  @inline(__always)
+  func span(_ slot: Int) -> Range<Int> {
+    let start = slot == 0 ? 0 : Int(ends[slot - 1])
+    return start..<Int(ends[slot])
+  }
+
+  /// How much memory the leaf takes.
+  var byteCount: Int {
+    let fixed = Leaf.fixedWords(kind: header.kind, rowCapacity: header.rowCapacity) * 8
+    return 16 + MemoryLayout<LeafHeader>.size + fixed + header.arenaCapacity
+  }
+}
+
+extension Leaf {
+  /// The value of a row; null where there is none. Its bytes are in `arenaBytes`.
+  @inline(__always)
+  func cell(_ slot: Int) -> ValueCell {
+    guard isPresent(slot) else { return .null }
+    let header = self.header
+    switch header.kind {
+    case .bool: return ValueCell(tag: .bool, bits: words[Leaf.bitWords + slot])
+    case .int: return ValueCell(tag: .int, bits: words[Leaf.bitWords + slot])
+    case .double: return ValueCell(tag: .double, bits: words[Leaf.bitWords + slot])
+    case .date: return ValueCell(tag: .date, bits: words[Leaf.bitWords + slot])
+    case .object:
+      return ValueCell(tag: .object, bits: words[Leaf.bitWords + slot], length: header.entity)
+    case .uuid: return ValueCell(tag: .uuid, bits: UInt64(slot * 16), length: 16)
+    case .string: return bytesCell(.string, slot)
+    case .url: return bytesCell(.url, slot)
+    case .data: return bytesCell(.data, slot)
+    case .json: return bytesCell(.json, slot)
+    case .objects: return bytesCell(.objects, slot)
+    case .any: return anyCell(slot)
+    }
+  }
+
+  @inline(__always)
+  private func bytesCell(_ tag: ValueTag, _ slot: Int) -> ValueCell {
+    let span = self.span(slot)
+    return ValueCell(
+      tag: tag, bits: UInt64(span.lowerBound), length: UInt32(span.count),
+      isLarge: header.hasLarge && isLarge(slot))
+  }
+
+  /// Whether the row's bytes describe a large value.
+  func isLarge(_ slot: Int) -> Bool {
+    words[Leaf.bitWords + slot >> 6] & (1 << UInt64(slot & 63)) != 0
+  }
+
+  /// The value of a row of a leaf of kind `any`.
+  private func anyCell(_ slot: Int) -> ValueCell {
+    let span = self.span(slot)
+    let bytes = UnsafeRawPointer(arena + span.lowerBound)
+    let tag = ValueTag(rawValue: tags[slot]) ?? .null
+    switch tag {
+    case .bool, .int, .double, .date:
+      let bits = bytes.loadUnaligned(as: UInt64.self)
+      return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))
+    case .object:
+      let reference = ObjectReference(
+        bytes: UnsafeRawBufferPointer(start: bytes, count: ObjectReference.byteCount), at: 0)
+      return ValueCell(
+        tag: .object, bits: UInt64(bitPattern: reference.row), length: reference.entity)
+    default: return bytesCell(tag, slot)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import AnnalsFormat
+import AnnalsModel
+
+extension State {
+  /// Makes a new object and returns its row, which no object of the entity ever had.
+  package mutating func insertRow(_ entity: EntityNumber) throws(StateFault) -> Int64 {
+    let table = try writableTable(entity, row: 0)
+    let row = table.nextRow
+    try table.insert(row)
+    return row
+  }
+
+  /// Makes an object with this row: one revived, or one that a record names.
+  package mutating func insertRow(_ entity: EntityNumber, row: Int64) throws(StateFault) {
+    try writableTable(entity, row: row).insert(row)
+  }
+
+  /// Deletes an object and clears its values.
+  package mutating func deleteRow(_ entity: EntityNumber, _ row: Int64) throws(StateFault) {
+    try writableTable(entity, row: row).delete(row)
+  }
+
+  /// Sets one value of an object that exists; null clears it.
+  ///
+  /// Throws if the property does not admit the kind of the value. Of a to-many relationship the
+  /// cell is the whole new list.
+  package mutating func set(
+    _ entity: EntityNumber, _ row: Int64, _ property: PropertyNumber, _ cell: ValueCell,
+    in arena: UnsafeRawBufferPointer
+  ) throws(StateFault) {
+    let table = try writableTable(entity, row: row)
+    guard let column = table.position(of: property) else {
+      throw table.invalid(row, "no such property")
+    }
+    try table.set(row, column: column, to: cell, in: arena)
+  }
+
+  /// Sets one value, of a column by its position in the entity's `TableView`.
+  package mutating func set(
+    _ entity: EntityNumber, _ row: Int64, column: Int, _ cell: ValueCell,
+    in arena: UnsafeRawBufferPointer
+  ) throws(StateFault) {
+    try writableTable(entity, row: row).set(row, column: column, to: cell, in: arena)
+  }
+
+  /// Sets one value of an object that exists; null clears it.
+  package mutating func set(
+    _ entity: EntityNumber, _ row: Int64, _ property: PropertyNumber, to value: Value
+  ) throws(StateFault) {
+    var bytes: ContiguousArray<UInt8> = []
+    let cell = ValueCell(value, appendingTo: &bytes)
+    var fault: StateFault?
+    bytes.withUnsafeBytes { arena in
+      do throws(StateFault) {
+        try set(entity, row, property, cell, in: arena)
+      } catch {
+        fault = error
+      }
+    }
+    if let fault { throw fault }
+  }
+}

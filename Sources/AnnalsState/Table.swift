@@ -1,0 +1,160 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// A column's definition: what the schema says of the property.
+struct Column: Sendable {
+  var property: PropertyNumber
+  /// The kind of values that the schema allows now; leaves may have been written with another.
+  var kind: ColumnKind
+}
+
+/// The objects of one entity.
+///
+/// Columns have dense positions, in the order in which their properties came; a position never
+/// changes its property. Read from any thread; written only by the one holder of its only
+/// reference, after `State` has made it so.
+final class Table: @unchecked Sendable {
+  let number: EntityNumber
+  /// The row that the next new object gets.
+  var nextRow: Int64 = 1
+  /// How many objects there are.
+  var liveCount = 0
+  var columns: ContiguousArray<Column> = []
+  var groups = GroupTree()
+  /// The position of each property with a low number, or -1.
+  private var positions: ContiguousArray<Int32> = []
+
+  init(_ entity: Entity) {
+    number = entity.number
+    define(entity)
+  }
+
+  init(copying other: Table) {
+    number = other.number
+    nextRow = other.nextRow
+    liveCount = other.liveCount
+    columns = other.columns
+    groups = other.groups
+    positions = other.positions
+  }
+
+  /// Takes over an entity's definition: adds the columns that are missing, and the kinds.
+  func define(_ entity: Entity) {
+    for attribute in entity.attributes {
+      define(attribute.number, kind: ColumnKind(attribute.type))
+    }
+    for relationship in entity.relationships {
+      define(relationship.number, kind: relationship.isToMany ? .objects : .object)
+    }
+  }
+
+  private func define(_ property: PropertyNumber, kind: ColumnKind) {
+    if let position = position(of: property) {
+      columns[position].kind = kind
+      return
+    }
+    if property <= Table.directPositions {
+      let index = Int(property)
+      if index >= positions.count {
+        positions.append(contentsOf: repeatElement(-1, count: index + 1 - positions.count))
+      }
+      positions[index] = Int32(columns.count)
+    }
+    columns.append(Column(property: property, kind: kind))
+  }
+
+  /// Properties up to this number are found by looking, the rest by searching.
+  private static let directPositions: PropertyNumber = 1024
+
+  /// The position of the property's column; nil if there is none.
+  @inline(__always)
+  func position(of property: PropertyNumber) -> Int? {
+    if Int(property) < positions.count {
+      let position = positions[Int(property)]
+      return position < 0 ? nil : Int(position)
+    }
+    guard property > Table.directPositions else { return nil }
+    return columns.firstIndex { $0.property == property }
+  }
+
+  /// A fault that names a row of this table.
+  func invalid(_ row: Int64, _ reason: StaticString) -> StateFault {
+    .invalid(entity: number, row: row, reason: reason)
+  }
+}
+
+// Reading.
+extension Table {
+  /// Whether the row lives.
+  func contains(_ row: Int64) throws(StateFault) -> Bool {
+    guard row >= 1, row <= RowPosition.maximumRow else { return false }
+    let place = RowPosition(row)
+    return groups.group(place.group)?.isLive(place.offset) ?? false
+  }
+
+  /// The leaf that holds the row's value of a column, if any of its rows has one.
+  func leaf(_ place: RowPosition, column: Int) throws(StateFault) -> Leaf? {
+    guard let group = groups.group(place.group), column < group.slots.count else { return nil }
+    return group.slots[column].leaf(place.leaf)
+  }
+}
+
+// Writing.
+extension Table {
+  /// The place of a row for writing.
+  @inline(__always)
+  func place(_ row: Int64) throws(StateFault) -> RowPosition {
+    guard row >= 1, row <= RowPosition.maximumRow else { throw invalid(row, "row out of range") }
+    return RowPosition(row)
+  }
+
+  /// Makes a row live.
+  func insert(_ row: Int64) throws(StateFault) {
+    let place = try place(row)
+    let group = groups.writableGroup(place.group)
+    guard !group.isLive(place.offset) else { throw invalid(row, "inserted, but it is there") }
+    group.markLive(place.offset)
+    liveCount += 1
+    if row >= nextRow { nextRow = row + 1 }
+  }
+
+  /// Ends the life of a row and clears its values.
+  func delete(_ row: Int64) throws(StateFault) {
+    let place = try place(row)
+    guard try contains(row) else { throw invalid(row, "deleted, but it is not there") }
+    let group = groups.writableGroup(place.group)
+    for column in group.slots.indices where group.slots[column].leaf(place.leaf) != nil {
+      Leaf.clear(&group.slots[column].leaves[place.leaf], slot: place.slot)
+    }
+    group.markDead(place.offset)
+    liveCount -= 1
+  }
+
+  /// Sets one value of a row that lives; null clears it.
+  func set(
+    _ row: Int64, column: Int, to cell: ValueCell, in arena: UnsafeRawBufferPointer
+  ) throws(StateFault) {
+    let place = try place(row)
+    let group = groups.writableGroup(place.group)
+    guard group.isLive(place.offset) else { throw invalid(row, "changed, but it is not there") }
+    try put(cell, in: arena, row: row, place: place, group: group, column: column)
+  }
+
+  /// Sets or clears one value in a group that nobody else holds.
+  @inline(__always)
+  func put(
+    _ cell: ValueCell, in arena: UnsafeRawBufferPointer, row: Int64, place: RowPosition,
+    group: RowGroup, column: Int
+  ) throws(StateFault) {
+    if cell.isAbsence {
+      guard column < group.slots.count, !group.slots[column].leaves.isEmpty else { return }
+      Leaf.clear(&group.slots[column].leaves[place.leaf], slot: place.slot)
+      return
+    }
+    group.reserve(column: column)
+    let isSet = Leaf.set(
+      &group.slots[column].leaves[place.leaf], slot: place.slot, to: cell, in: arena,
+      declared: columns[column].kind)
+    guard isSet else { throw invalid(row, "a value that its property does not admit") }
+  }
+}
