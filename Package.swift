@@ -35,7 +35,8 @@ let package = Package(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     engine("AnnalsModel"),
     engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
-    engine("AnnalsStorage", [system]),
+    .systemLibrary(name: "CLinuxCalls"),
+    engine("AnnalsStorage", ["CLinuxCalls", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
@@ -56,6 +57,7 @@ let package = Package(
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
+    tests("StorageTests", ["AnnalsStorage", system]),
   ],
   swiftLanguageModes: [.v6]
 )
