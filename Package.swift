@@ -54,6 +54,8 @@ let package = Package(
       ],
       path: "Tools/annals",
       swiftSettings: settings),
+    tests("ModelTests", ["AnnalsModel"]),
+    tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
