@@ -3,7 +3,7 @@ import Foundation
 
 /// The file systems that keep the contract of `FileSystem`.
 enum FileSystemUnderTest: CaseIterable, Sendable {
-  case posix, memory
+  case posix, memory, faulty
 
   /// Runs `body` with the file system and a function that makes paths of its own out of names.
   func run(
@@ -12,6 +12,7 @@ enum FileSystemUnderTest: CaseIterable, Sendable {
     switch self {
     case .posix: try withTemporaryDirectory { try body(PosixFileSystem(), $0) }
     case .memory: try body(MemoryFileSystem()) { "/memory/\($0)" }
+    case .faulty: try body(FaultyFileSystem()) { "/faulty/\($0)" }
     }
   }
 }

@@ -45,42 +45,44 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
   private func copyExtendedAttributes(
     of original: FileDescriptor, to copy: FileDescriptor
   ) throws(Errno) {
+    // Attributes of the system, ones that vanish meanwhile, a file system without them.
     let forgivable: [Errno] = [
-      .notSupported, .notSupportedOnSocket, .notPermitted, .permissionDenied, .noFunction,
+      .notSupported, .notSupportedOnSocket, .notPermitted, .permissionDenied, .noFunction, .noData,
     ]
+    let names: [[CChar]]
     do throws(Errno) {
-      for name in try attributeNames(of: original) {
-        let value: [UInt8]
-        do throws(Errno) {
-          value = try attributeValue(name, of: original)
-        } catch where forgivable.contains(error) || error == .noData {
-          continue
-        }
-        do throws(Errno) {
-          _ = try retryingCount {
-            Int(fsetxattr(copy.rawValue, name, value, value.count, 0))
-          }
-        } catch where forgivable.contains(error) {
-          continue
-        }
-      }
+      names = try extendedAttributeNames(of: original)
     } catch where forgivable.contains(error) {
       return
+    }
+    for name in names {
+      do throws(Errno) {
+        try setExtendedAttribute(name, extendedAttribute(name, of: original), on: copy)
+      } catch where forgivable.contains(error) {
+        continue
+      }
     }
   }
 
   /// The names of the extended attributes, each with its closing zero (C: `flistxattr`).
-  private func attributeNames(of file: FileDescriptor) throws(Errno) -> [[CChar]] {
-    let list = try growing { (buffer: UnsafeMutableRawBufferPointer) in
+  func extendedAttributeNames(of file: FileDescriptor) throws(Errno) -> [[CChar]] {
+    let list = try growing { buffer in
       flistxattr(
-        file.rawValue, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
+        file.rawValue, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), UInt(buffer.count))
     }
     return list.split(separator: 0).map { $0.map { CChar(bitPattern: $0) } + [0] }
   }
 
   /// The value of one extended attribute (C: `fgetxattr`).
-  private func attributeValue(_ name: [CChar], of file: FileDescriptor) throws(Errno) -> [UInt8] {
-    try growing { buffer in fgetxattr(file.rawValue, name, buffer.baseAddress, buffer.count) }
+  func extendedAttribute(_ name: [CChar], of file: FileDescriptor) throws(Errno) -> [UInt8] {
+    try growing { buffer in fgetxattr(file.rawValue, name, buffer.baseAddress, UInt(buffer.count)) }
+  }
+
+  /// Sets one extended attribute (C: `fsetxattr`).
+  func setExtendedAttribute(
+    _ name: [CChar], _ value: [UInt8], on file: FileDescriptor
+  ) throws(Errno) {
+    try retrying { fsetxattr(file.rawValue, name, value, UInt(value.count), 0) }
   }
 
   /// Calls `read` with an empty buffer to learn the size, then with one that large; again if it grew

@@ -18,18 +18,17 @@ package final class Condition: @unchecked Sendable {
 
   /// An unlocked mutex that nobody waits on.
   package init() {
-    mutex.initialize(to: pthread_mutex_t())
-    condition.initialize(to: pthread_cond_t())
     check(pthread_mutex_init(mutex, nil))
     #if canImport(Darwin)
       check(pthread_cond_init(condition, nil))
     #else
       // Times are measured on the clock that nobody sets.
-      var attributes = pthread_condattr_t()
-      check(pthread_condattr_init(&attributes))
-      check(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC))
-      check(pthread_cond_init(condition, &attributes))
-      pthread_condattr_destroy(&attributes)
+      let attributes = UnsafeMutablePointer<pthread_condattr_t>.allocate(capacity: 1)
+      check(pthread_condattr_init(attributes))
+      check(pthread_condattr_setclock(attributes, CLOCK_MONOTONIC))
+      check(pthread_cond_init(condition, attributes))
+      pthread_condattr_destroy(attributes)
+      attributes.deallocate()
     #endif
   }
 

@@ -130,7 +130,7 @@ func allocateSpace(
     try retrying { ftruncate(descriptor.rawValue, end) }
   #else
     do throws(Errno) {
-      try retrying { fallocate(descriptor.rawValue, 0, off_t(start), off_t(end - start)) }
+      try retrying { fallocate(descriptor.rawValue, 0, Int(start), Int(end - start)) }
     } catch {
       throw error == .notSupportedOnSocket || error == .noFunction ? .notSupported : error
     }

@@ -125,7 +125,7 @@ final class PosixFile: StorageFile {
   }
 
   /// Lengthens the file to `end` with written zeros, for a file system that cannot reserve space.
-  private func writeZeros(
+  func writeZeros(
     to descriptor: FileDescriptor, from start: UInt64, to end: UInt64
   ) throws(Errno) {
     let zeros = [UInt8](repeating: 0, count: 64 << 10)
