@@ -35,8 +35,7 @@ let package = Package(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     engine("AnnalsModel"),
     engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
-    .systemLibrary(name: "CLinuxCalls"),
-    engine("AnnalsStorage", ["CLinuxCalls", system]),
+    engine("AnnalsStorage", [system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
@@ -54,12 +53,9 @@ let package = Package(
       ],
       path: "Tools/annals",
       swiftSettings: settings),
-    tests("ModelTests", ["AnnalsModel"]),
-    tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
-    tests("StorageTests", ["AnnalsStorage", system]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,5 @@
-import AnnalsModel
-import SystemPackage
+public import AnnalsModel
+public import SystemPackage
 
 /// What a call that can touch the disk, or that takes input from outside the program, throws.
 ///

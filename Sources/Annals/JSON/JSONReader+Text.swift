@@ -12,7 +12,7 @@ extension JSONReader {
       while index < limit, JSONReader.isPlain(bytes[index]) { index += 1 }
       position = index
       if index > start {
-        if keepsText { text.append(contentsOf: UnsafeBufferPointer(start: bytes + start, count: index - start)) }
+        text.append(contentsOf: UnsafeBufferPointer(start: bytes + start, count: index - start))
         guard text.count <= limits.textLength else { throw tooLong() }
         if index == limit { continue }
       }
@@ -39,21 +39,17 @@ extension JSONReader {
     fault("a string is longer than \(limits.textLength) bytes")
   }
 
-  private func append(_ byte: UInt8) {
-    if keepsText { text.append(byte) }
-  }
-
   private func readEscape() throws(InputFault) {
     guard try ensure(2) else { throw endsEarly() }
     switch bytes[position + 1] {
-    case UInt8(ascii: "\""): append(UInt8(ascii: "\""))
-    case UInt8(ascii: "\\"): append(UInt8(ascii: "\\"))
-    case UInt8(ascii: "/"): append(UInt8(ascii: "/"))
-    case UInt8(ascii: "b"): append(0x08)
-    case UInt8(ascii: "f"): append(0x0C)
-    case UInt8(ascii: "n"): append(0x0A)
-    case UInt8(ascii: "r"): append(0x0D)
-    case UInt8(ascii: "t"): append(0x09)
+    case UInt8(ascii: "\""): text.append(UInt8(ascii: "\""))
+    case UInt8(ascii: "\\"): text.append(UInt8(ascii: "\\"))
+    case UInt8(ascii: "/"): text.append(UInt8(ascii: "/"))
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0C)
+    case UInt8(ascii: "n"): text.append(0x0A)
+    case UInt8(ascii: "r"): text.append(0x0D)
+    case UInt8(ascii: "t"): text.append(0x09)
     case UInt8(ascii: "u"):
       try readUnicodeEscape()
       return
@@ -81,7 +77,8 @@ extension JSONReader {
       throw fault("a surrogate escape without its pair")
     }
     position += length
-    if keepsText { text.append(contentsOf: UTF8.encode(unicode)!) }
+    // Every scalar has an encoding.
+    if let encoded = UTF8.encode(unicode) { text.append(contentsOf: encoded) }
   }
 
   private func hexadecimal(at start: Int) throws(InputFault) -> UInt16 {
@@ -125,7 +122,7 @@ extension JSONReader {
     for index in 2..<max(count, 2) where bytes[position + index] & 0xC0 != 0x80 {
       throw fault("text that is not UTF-8")
     }
-    if keepsText { text.append(contentsOf: UnsafeBufferPointer(start: bytes + position, count: count)) }
+    text.append(contentsOf: UnsafeBufferPointer(start: bytes + position, count: count))
     position += count
     guard text.count <= limits.textLength else { throw tooLong() }
   }

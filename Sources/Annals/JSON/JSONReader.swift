@@ -48,17 +48,15 @@ package final class JSONReader {
 
   let framing: Framing
   let limits: Limits
-  /// Whether `text` is filled in; a reader that only checks need not.
-  let keepsText: Bool
 
   private enum Expectation { case value, firstKey, key, firstElement, separator, end }
   private var expectation = Expectation.value
   /// Whether each open bracket is an object's.
   private var open: ContiguousArray<Bool> = []
 
-  private let source: (any ByteSource)?
+  private let source: any ByteSource
   private let owned: UnsafeMutableRawBufferPointer
-  var bytes: UnsafePointer<UInt8>
+  let bytes: UnsafePointer<UInt8>
   var position = 0
   var end = 0
   /// The offset in the input of `bytes[0]`.
@@ -72,23 +70,12 @@ package final class JSONReader {
     self.source = source
     self.framing = framing
     self.limits = limits
-    keepsText = true
-    owned = .allocate(byteCount: bufferSize, alignment: 16)
-    bytes = UnsafePointer(owned.baseAddress!.assumingMemoryBound(to: UInt8.self))
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: bufferSize)
+    owned = UnsafeMutableRawBufferPointer(start: memory, count: bufferSize)
+    bytes = UnsafePointer(memory)
   }
 
-  /// A reader of bytes in memory, which must outlive it.
-  init(over memory: UnsafeBufferPointer<UInt8>, keepsText: Bool, limits: Limits = Limits()) {
-    source = nil
-    framing = .document
-    self.limits = limits
-    self.keepsText = keepsText
-    owned = .allocate(byteCount: memory.isEmpty ? 1 : 0, alignment: 1)
-    bytes = memory.baseAddress ?? UnsafePointer(owned.baseAddress!.assumingMemoryBound(to: UInt8.self))
-    end = memory.count
-  }
-
-  deinit { owned.deallocate() }
+  deinit { bytes.deallocate() }
 
   /// The offset in the input of the next byte.
   package var offset: UInt64 { base + UInt64(position) }
@@ -285,7 +272,6 @@ package final class JSONReader {
   }
 
   private func refill(_ count: Int) throws(InputFault) -> Bool {
-    guard let source else { return false }
     precondition(count <= owned.count)
     if position > 0 {
       let kept = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(owned)[position..<end])

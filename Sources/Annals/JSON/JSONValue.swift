@@ -48,7 +48,7 @@ extension JSONWriter {
     case .int(let value): String(value)
     case .double(let value): PlainDecimal.text(of: value)
     case .string(let value), .url(let value), .json(let value): value
-    case .date(let value): RFC3339.text(value)
+    case .date(let value): value.description
     case .uuid(let value): value.description
     case .data(let value): Data(value).base64EncodedString()
     case .object(let value): "#\(value.row)"
@@ -68,12 +68,12 @@ extension AttributeType {
     case .int64: Int64(text).map { .int($0) }
     case .double: Double(text).flatMap { $0.isFinite ? .double($0) : nil }
     case .string, .any: .string(text)
-    case .date: RFC3339.timestamp(text).map { .date($0) }
+    case .date: Timestamp(text).map { .date($0) }
     case .uuid: RawUUID(text).map { .uuid($0) }
     case .url: text.isEmpty ? nil : .url(text)
     case .data: Data(base64Encoded: text).map { .data(Array($0)) }
     case .json:
-      Array(text.utf8).withUnsafeBytes { JSONValidator.isValid($0) } ? .json(text) : nil
+      JSONText.firstError(in: text) == nil ? .json(text) : nil
     }
   }
 }

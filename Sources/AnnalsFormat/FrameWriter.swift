@@ -1,0 +1,57 @@
+import AnnalsModel
+
+/// Builds a run of frames in one buffer, to be written to the file with one write.
+package struct FrameWriter: Sendable {
+  /// The frames appended since the start or the last `removeAll`.
+  package private(set) var bytes: ContiguousArray<UInt8> = []
+  /// Where in the file the next frame begins.
+  package private(set) var offset: UInt64
+  /// The header checksum of the last frame.
+  package private(set) var previousChecksum: UInt32
+  /// What frames name as the durable mark; nil if none is known.
+  package var durableMark: UInt64?
+  private let seed: FrameSeed
+
+  /// A writer of a run that begins at `offset`, behind the frame whose header has
+  /// `previousChecksum`.
+  package init(seed: FrameSeed, offset: UInt64, previousChecksum: UInt32, durableMark: UInt64?) {
+    precondition(offset % UInt64(FormatLimits.frameAlignment) == 0, "frames begin at multiples of 8")
+    self.seed = seed
+    self.offset = offset
+    self.previousChecksum = previousChecksum
+    self.durableMark = durableMark
+  }
+
+  /// Where in the file the first frame of `bytes` begins.
+  package var start: UInt64 { offset - UInt64(bytes.count) }
+
+  /// Appends one frame. The payload is at most `FormatLimits.maximumPayload` bytes.
+  @discardableResult
+  package mutating func append(
+    kind: FrameKind, flags: FrameFlags = [], payload: UnsafeRawBufferPointer
+  ) -> FrameHeader {
+    precondition(payload.count <= FormatLimits.maximumPayload, "a payload is at most 16 MiB")
+    var header = FrameHeader(
+      kind: kind, flags: flags, payloadLength: UInt32(payload.count),
+      payloadChecksum: seed.checksum(payload, at: offset), previousChecksum: previousChecksum,
+      durableMarkBack: markBack)
+    let end = bytes.count + Int(header.frameLength)
+    header.encode(into: &bytes, at: offset, seed: seed)
+    bytes.append(contentsOf: payload)
+    bytes.append(zerosUpTo: end)
+    offset += header.frameLength
+    previousChecksum = header.checksum
+    return header
+  }
+
+  /// Forgets the bytes, which were written, and keeps their memory and the place in the file.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// How far back the durable mark lies; unknown beyond 4 GiB.
+  private var markBack: UInt32 {
+    guard let durableMark, durableMark <= offset else { return FrameHeader.unknownMark }
+    return UInt32(exactly: offset - durableMark) ?? FrameHeader.unknownMark
+  }
+}

@@ -1,0 +1,32 @@
+/// Why a command stops: what, where, what to do; with the status that the process exits with.
+struct CommandFailure: Error {
+  var message: String
+  var status: ExitStatus
+
+  init(_ message: String, status: ExitStatus = .couldNotRun) {
+    self.message = message
+    self.status = status
+  }
+
+  static func badToken(_ text: String) -> CommandFailure {
+    CommandFailure(
+      "`\(text)` is no position in history. Write a transaction number (42), head, floor or base "
+        + "(head~2), a date (2019-10-22, 2019-10, 2019-10-22 20:15), an age (30d, 12h, 2w) or a "
+        + "token (42@STORE-UUID)", status: .usage)
+  }
+
+  static func badObject(_ text: String) -> CommandFailure {
+    CommandFailure(
+      "`\(text)` names no object. Write Entity/KEY, as in Post/42, or Entity#ROW, as in Post#7",
+      status: .usage)
+  }
+}
+
+/// What the process exits with.
+enum ExitStatus: Int32 {
+  case done = 0
+  /// The command ran and found problems, or a difference that it was asked for.
+  case foundProblems = 1
+  case couldNotRun = 2
+  case usage = 64
+}

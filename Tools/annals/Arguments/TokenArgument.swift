@@ -1,0 +1,97 @@
+import Annals
+
+/// What a TOKEN on the command line says: a position in history, before the store is asked.
+enum TokenArgument: Hashable {
+  case number(Int64)
+  /// So many transactions before one of the store's marks.
+  case mark(Mark, back: Int64)
+  /// A moment.
+  case moment(Timestamp)
+  /// A whole day or month: from its first moment to the first moment after it.
+  case period(from: Timestamp, until: Timestamp)
+  case token(Token)
+
+  /// A position that every store has.
+  enum Mark: String, CaseIterable {
+    case head, floor, base
+  }
+
+  /// Reads a TOKEN.
+  ///
+  /// - Throws: `CommandFailure` with what is understood.
+  init(_ text: String, zone: LocalZone, now: Timestamp) throws {
+    let parsed =
+      TokenArgument.number(text) ?? TokenArgument.mark(text) ?? TokenArgument.ago(text, now)
+      ?? TokenArgument.date(text, zone) ?? Token(text).map { .token($0) }
+    guard let parsed else { throw CommandFailure.badToken(text) }
+    self = parsed
+  }
+
+  private static func number(_ text: String) -> TokenArgument? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    return Int64(text).map { .number($0) }
+  }
+
+  private static func mark(_ text: String) -> TokenArgument? {
+    for mark in Mark.allCases where text.hasPrefix(mark.rawValue) {
+      let rest = text.dropFirst(mark.rawValue.count)
+      if rest.isEmpty { return .mark(mark, back: 0) }
+      guard rest.first == "~", case .number(let back)? = number(String(rest.dropFirst())) else {
+        return nil
+      }
+      return .mark(mark, back: back)
+    }
+    return nil
+  }
+
+  /// `30d`, `12h`, `2w`: that long before now.
+  private static func ago(_ text: String, _ now: Timestamp) -> TokenArgument? {
+    let units: [Character: Int64] = ["h": 3600, "d": 86400, "w": 604_800]
+    guard let last = text.last, let seconds = units[last],
+      case .number(let count)? = number(String(text.dropLast()))
+    else { return nil }
+    let (length, overflows) = count.multipliedReportingOverflow(by: seconds * 1_000_000)
+    let (moment, isTooEarly) = now.microseconds.subtractingReportingOverflow(length)
+    return overflows || isTooEarly ? nil : .moment(Timestamp(microseconds: moment))
+  }
+
+  private static func date(_ text: String, _ zone: LocalZone) -> TokenArgument? {
+    if let (date, offset) = CivilDate.parse(text) {
+      return .moment(offset.map { date.timestamp(offset: $0) } ?? zone.moment(date))
+    }
+    var scanner = DateScanner(text)
+    if let day = scanner.day(), scanner.isAtEnd, day.isValid {
+      var next = day
+      next.day += 1
+      return .period(from: zone.moment(day), until: zone.moment(next))
+    }
+    scanner = DateScanner(text)
+    if let (year, month) = scanner.yearAndMonth(), scanner.isAtEnd {
+      let first = CivilDate(year: year, month: month)
+      guard first.isValid else { return nil }
+      let next = CivilDate(year: year, month: month + 1)
+      return .period(from: zone.moment(first), until: zone.moment(next))
+    }
+    return nil
+  }
+
+  /// The moment that a date means in `--at`, `--after`, `--to`, `--until`: a period's last
+  /// microsecond. Nil for what is no date.
+  var end: Timestamp? {
+    switch self {
+    case .moment(let moment): moment
+    case .period(_, let until): Timestamp(microseconds: until.microseconds - 1)
+    default: nil
+    }
+  }
+
+  /// The moment that a date means in `--before` and `--since`: a period's first. Nil for what is no
+  /// date.
+  var start: Timestamp? {
+    switch self {
+    case .moment(let moment): moment
+    case .period(let from, _): from
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+extension CommandFailure {
+  static var noGit: CommandFailure {
+    CommandFailure(
+      "there is no git on the PATH. Install it (Debian: apt-get install git), or import an export "
+        + "made elsewhere: annals import FILE CHANGES.jsonl")
+  }
+
+  /// What a failed git command means, by what it wrote.
+  static func git(_ errors: String, repository: String) -> CommandFailure {
+    let text = errors.trimmingCharacters(in: .whitespacesAndNewlines)
+    if text.contains("dubious ownership") || text.contains("unsafe repository") {
+      return CommandFailure(
+        "git refuses to read \(repository) because another user owns it. If you trust it, run: "
+          + "git config --global --add safe.directory '\(repository)'")
+    }
+    if text.contains("not a git repository") || text.contains("cannot change to") {
+      return CommandFailure(
+        "\(repository) is no git repository. Give the directory that holds .git, or a bare one")
+    }
+    return CommandFailure("git could not read \(repository): \(text.isEmpty ? "no reason given" : text)")
+  }
+
+  static func noBranch(_ branch: String, repository: String) -> CommandFailure {
+    CommandFailure(
+      "\(repository) has no branch \(branch). List the branches: git -C '\(repository)' branch --list")
+  }
+
+  static func rewritten(branch: String, commit: String, transaction: Int64) -> CommandFailure {
+    CommandFailure(
+      "branch \(branch) was rewritten: commit \(commit.prefix(12)) (transaction \(transaction)) is no "
+        + "longer in its first-parent history. Nothing was imported. Import the branch into a new "
+        + "file, or name another one with --branch")
+  }
+}

@@ -1,0 +1,164 @@
+import Annals
+import Foundation
+
+/// One commit of a branch's first-parent history.
+struct GitCommit: Hashable {
+  var id: String
+  var parents: [String]
+  var author: String
+  var authoredAt: Timestamp
+  var committedAt: Timestamp
+  var message: String
+}
+
+/// What a commit did to one path, against its first parent.
+struct GitChange: Hashable {
+  /// How the path was changed.
+  enum Kind: Hashable { case added, deleted, modified }
+  var kind: Kind
+  var path: Data
+  /// The mode and object after the change.
+  var mode: String
+  var blob: String
+  /// The size of the file; nil for a submodule, and for an object that the repository lacks.
+  var size: Int64?
+}
+
+/// Reads the first-parent history of a branch, oldest first: a commit, then its changes, one at a
+/// time. Memory does not grow with the history or with the size of a commit.
+final class GitHistory {
+  private let process: GitProcess
+  private var fields: NulFields
+  private let sizes: GitObjectSizes
+  /// A field that was read and belongs to what follows.
+  private var pushedBack: Data?
+  private var ready: [GitChange] = []
+  private var readyIndex = 0
+
+  /// The history of `tip`, without what leads up to `known`.
+  init(repository: String, tip: String, after known: String?, environment: [String: String]) throws {
+    let range = known.map { ["^\($0)"] } ?? []
+    process = try GitProcess(
+      [
+        "-c", "log.showRoot=true", "log", "-z", "--first-parent", "--reverse", "--raw", "--no-abbrev",
+        "--no-renames", "--diff-merges=first-parent", "--ignore-submodules=none", "--no-relative",
+        "-O/dev/null", "--encoding=UTF-8", "--no-show-signature", "--no-color", "--no-decorate",
+        "--no-notes", "--format=tformat:%H%x00%P%x00%an%x00%at%x00%ct%x00%B", tip,
+      ] + range + ["--"], repository: repository, environment: environment)
+    fields = NulFields(process)
+    sizes = try GitObjectSizes(repository: repository, environment: environment)
+  }
+
+  /// The next commit; nil after the last. The changes of the one before must have been read.
+  func nextCommit() throws -> GitCommit? {
+    guard let id = try nextField() else {
+      try process.finish()
+      return nil
+    }
+    var parts: [String] = []
+    for _ in 0..<5 {
+      guard let field = try fields.next() else { throw cutOff }
+      parts.append(String(decoding: field, as: UTF8.self))
+    }
+    guard let authored = Int64(parts[2]), let committed = Int64(parts[3]),
+      abs(authored) < 1 << 42, abs(committed) < 1 << 42
+    else { throw CommandFailure("git gave `\(parts[3])` as a commit's time") }
+    while parts[4].hasSuffix("\n") { parts[4].removeLast() }
+    return GitCommit(
+      id: String(decoding: id, as: UTF8.self),
+      parents: parts[0].split(separator: " ").map(String.init), author: parts[1],
+      authoredAt: Timestamp(microseconds: authored * 1_000_000),
+      committedAt: Timestamp(microseconds: committed * 1_000_000), message: parts[4])
+  }
+
+  /// The next change of the commit; nil after its last.
+  func nextChange() throws -> GitChange? {
+    if readyIndex == ready.count {
+      ready.removeAll(keepingCapacity: true)
+      readyIndex = 0
+      while ready.count < 256, let change = try readChange() { ready.append(change) }
+      try sizes.fill(&ready)
+    }
+    guard readyIndex < ready.count else { return nil }
+    defer { readyIndex += 1 }
+    return ready[readyIndex]
+  }
+
+  private func nextField() throws -> Data? {
+    defer { pushedBack = nil }
+    return try pushedBack ?? fields.next()
+  }
+
+  /// Reads `:OLDMODE NEWMODE OLD NEW STATUS` and the path.
+  private func readChange() throws -> GitChange? {
+    guard var field = try nextField() else { return nil }
+    // Git puts an empty line between the message and the changes.
+    if field.first == 0x0A { field = field.dropFirst() }
+    guard field.first == UInt8(ascii: ":") else {
+      pushedBack = field
+      return nil
+    }
+    let parts = String(decoding: field.dropFirst(), as: UTF8.self).split(separator: " ")
+    guard parts.count == 5, let path = try fields.next() else { throw cutOff }
+    let kind: GitChange.Kind
+    switch parts[4].first {
+    case "A": kind = .added
+    case "D": kind = .deleted
+    case "M", "T": kind = .modified
+    default: throw CommandFailure("git gave the unknown status `\(parts[4])`")
+    }
+    return GitChange(
+      kind: kind, path: path, mode: String(parts[1]), blob: String(parts[3]), size: nil)
+  }
+
+  private var cutOff: CommandFailure { CommandFailure("git's output is cut off") }
+}
+
+/// Asks git for the sizes of objects.
+final class GitObjectSizes {
+  private let process: GitProcess
+  private var buffer = Data()
+  /// How many objects the repository lacks.
+  private(set) var missing = 0
+
+  init(repository: String, environment: [String: String]) throws {
+    process = try GitProcess(
+      ["cat-file", "--batch-check=%(objectsize)"], repository: repository, environment: environment,
+      hasInput: true)
+  }
+
+  /// Puts in the sizes of the files among at most 256 changes: a question that fits a pipe's buffer,
+  /// so that git never waits for us while we wait for it.
+  func fill(_ changes: inout [GitChange]) throws {
+    let wanted = changes.indices.filter {
+      changes[$0].kind != .deleted && changes[$0].mode != "160000"
+    }
+    if wanted.isEmpty { return }
+    var question = Data()
+    for index in wanted {
+      question.append(contentsOf: changes[index].blob.utf8)
+      question.append(0x0A)
+    }
+    try process.write(question)
+    for index in wanted {
+      let answer = try line()
+      changes[index].size = Int64(answer)
+      if changes[index].size == nil { missing += 1 }
+    }
+  }
+
+  private func line() throws -> String {
+    while true {
+      if let end = buffer.firstIndex(of: 0x0A) {
+        defer { buffer = buffer[(end + 1)...] }
+        return String(decoding: buffer[..<end], as: UTF8.self)
+      }
+      let more = process.readAvailable()
+      if more.isEmpty {
+        try process.finish()
+        throw CommandFailure("git cat-file ended too early")
+      }
+      buffer = Data(buffer) + more
+    }
+  }
+}

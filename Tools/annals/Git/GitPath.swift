@@ -1,0 +1,26 @@
+import Foundation
+
+/// Paths of a repository as keys of objects.
+enum GitPath {
+  /// The path as text: its bytes where they are UTF-8, each byte that is not as `\xHH`.
+  static func text(_ path: Data) -> (text: String, isEscaped: Bool) {
+    if let text = String(validating: path, as: UTF8.self) { return (text, false) }
+    var result = ""
+    var rest = path[...]
+    while let first = rest.first {
+      // The longest sequence that is valid by itself; at most four bytes.
+      let length = (1...4).first {
+        $0 <= rest.count && String(validating: rest.prefix($0), as: UTF8.self) != nil
+      }
+      if let length {
+        result += String(decoding: rest.prefix(length), as: UTF8.self)
+        rest = rest.dropFirst(length)
+      } else {
+        let digits = String(first, radix: 16, uppercase: true)
+        result += "\\x" + (digits.count == 1 ? "0" : "") + digits
+        rest = rest.dropFirst()
+      }
+    }
+    return (result, true)
+  }
+}

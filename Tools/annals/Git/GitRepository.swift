@@ -1,0 +1,59 @@
+import Foundation
+
+/// A git repository and one of its branches, as the installed git sees them.
+struct GitRepository {
+  let path: String
+  /// The name of the branch.
+  let branch: String
+  /// The commit that the branch names.
+  let tip: String
+  /// Whether the history is cut off at some commits.
+  let isShallow: Bool
+  private let environment: [String: String]
+
+  /// Looks at a repository.
+  ///
+  /// - Throws: `CommandFailure` with a remedy: no git, no repository, refused ownership, no branch.
+  init(path: String, branch: String?, environment: [String: String]) throws {
+    self.path = path
+    self.environment = environment
+    func git(_ arguments: [String]) throws -> String {
+      try GitProcess.text(arguments, repository: path, environment: environment)
+    }
+    isShallow = try git(["rev-parse", "--is-shallow-repository"]) == "true"
+    if let branch {
+      self.branch = branch
+    } else {
+      let name = try? git(["symbolic-ref", "--short", "-q", "HEAD"])
+      self.branch = name ?? "HEAD"
+    }
+    // A name that begins with a dash would be an option; no branch has such a name.
+    guard !self.branch.hasPrefix("-"),
+      let tip = try? git(["rev-parse", "--verify", "-q", "\(self.branch)^{commit}"])
+    else {
+      throw CommandFailure.noBranch(self.branch, repository: path)
+    }
+    self.tip = tip
+  }
+
+  /// The branch's history without what leads up to `known`.
+  func history(after known: String?) throws -> GitHistory {
+    try GitHistory(repository: path, tip: tip, after: known, environment: environment)
+  }
+
+  /// Whether the repository has the commit.
+  func hasCommit(_ id: String) -> Bool {
+    guard !id.hasPrefix("-") else { return false }
+    let arguments = ["cat-file", "-e", "\(id)^{commit}"]
+    return (try? GitProcess.text(arguments, repository: path, environment: environment)) != nil
+  }
+
+  /// How many commits the branch's first-parent history has behind `known`: for the progress bar.
+  func count(after known: String?) throws -> Int64? {
+    let range = known.map { ["^\($0)"] } ?? []
+    return Int64(
+      try GitProcess.text(
+        ["rev-list", "--first-parent", "--count", tip] + range + ["--"], repository: path,
+        environment: environment))
+  }
+}

@@ -1,0 +1,111 @@
+import Annals
+import Foundation
+
+/// What a command sees of the world: its streams, the clock, the zone, the environment.
+///
+/// Injected, so that tests run commands within the process and get the same bytes on any machine.
+final class Console {
+  /// Standard output, buffered.
+  let output: Output
+  /// Standard error.
+  let errors: Output
+  /// Reads a line that the user types; nil at the end of the input.
+  let readAnswer: () -> String?
+  /// Standard input as bytes.
+  let input: () -> any ByteSource
+  let environment: [String: String]
+  let now: () -> Timestamp
+  let zone: LocalZone
+  /// The store's clock, randomness and process.
+  let terminal: Terminal
+
+  /// What is known of the streams.
+  struct Terminal {
+    var isInput = false
+    var isOutput = false
+    var isErrors = false
+    /// How many columns fit on a line; nil where there is no terminal.
+    var width: Int?
+  }
+
+  /// A console of these parts.
+  init(
+    output: Output, errors: Output, terminal: Terminal, environment: [String: String],
+    zone: LocalZone, now: @escaping () -> Timestamp, readAnswer: @escaping () -> String?,
+    input: @escaping () -> any ByteSource
+  ) {
+    self.output = output
+    self.errors = errors
+    self.terminal = terminal
+    self.environment = environment
+    self.zone = zone
+    self.now = now
+    self.readAnswer = readAnswer
+    self.input = input
+    output.usesColor = terminal.isOutput && Console.allowsColor(environment)
+  }
+
+  /// Whether the environment allows colour: NO_COLOR is not set to anything, and the terminal is
+  /// not dumb.
+  static func allowsColor(_ environment: [String: String]) -> Bool {
+    (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+  }
+
+  /// Writes a line `annals: TEXT` to standard error.
+  func report(_ text: String) {
+    // Nothing can be done when even this fails.
+    try? output.flush()
+    try? errors.write("annals: \(text)\n")
+    try? errors.flush()
+  }
+
+  /// Asks a question that is answered by yes or no; no at the end of the input.
+  func confirms(_ question: String) throws -> Bool {
+    try output.flush()
+    try errors.write("\(question) [y/N] ")
+    try errors.flush()
+    let answer = (readAnswer() ?? "").trimmingCharacters(in: .whitespaces).lowercased()
+    return answer == "y" || answer == "yes"
+  }
+
+  /// Who writes: what the caller said, else `ANNALS_AUTHOR`, else the login name; nil if none is
+  /// known.
+  func author(_ given: String?) -> String? {
+    let candidates = [given, environment["ANNALS_AUTHOR"], environment["LOGNAME"], environment["USER"]]
+    if let name = candidates.compactMap({ $0 }).first(where: { !$0.isEmpty }) { return name }
+    let name = NSUserName()
+    return name.isEmpty ? nil : name
+  }
+}
+
+extension Console {
+  /// The console of the process.
+  static func ofProcess() -> Console {
+    // A reader that goes away is seen as a failed write, which ends the command quietly.
+    signal(SIGPIPE, SIG_IGN)
+    let environment = ProcessInfo.processInfo.environment
+    let terminal = Terminal(
+      isInput: isatty(0) == 1, isOutput: isatty(1) == 1, isErrors: isatty(2) == 1,
+      width: terminalWidth(environment))
+    return Console(
+      output: Output(FileHandle.standardOutput), errors: Output(FileHandle.standardError),
+      terminal: terminal, environment: environment, zone: .current, now: { .now },
+      readAnswer: { readLine() }, input: { FileSource(FileHandle.standardInput) })
+  }
+
+  private static func terminalWidth(_ environment: [String: String]) -> Int? {
+    guard isatty(1) == 1 || isatty(2) == 1 else { return nil }
+    var size = winsize()
+    if ioctl(isatty(1) == 1 ? 1 : 2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+      return Int(size.ws_col)
+    }
+    return environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
+  }
+}
+
+extension Timestamp {
+  /// The clock's time, in whole microseconds.
+  static var now: Timestamp {
+    Timestamp(microseconds: Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)))
+  }
+}

@@ -1,0 +1,47 @@
+/// Numbers as people read them; the same on every machine.
+enum Numerals {
+  /// `26588` as `26,588`.
+  static func grouped(_ value: some BinaryInteger) -> String {
+    let digits = String(value.magnitude)
+    var result = value < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index).isMultiple(of: 3) { result += "," }
+      result.append(digit)
+    }
+    return result
+  }
+
+  /// A count and what is counted: `1 change`, `2 changes`.
+  static func counted(_ count: some BinaryInteger, _ noun: String) -> String {
+    "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+  }
+
+  /// A size: `412 bytes`, `38.2 MB` (thousands, not 1024).
+  static func size(_ bytes: some BinaryInteger) -> String {
+    let value = Double(bytes)
+    for (limit, unit) in [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")] where value >= limit {
+      return "\(tenths(value / limit)) \(unit)"
+    }
+    return counted(bytes, "byte")
+  }
+
+  /// A share of a whole: `12.5%`.
+  static func share(_ part: some BinaryInteger, of whole: some BinaryInteger) -> String {
+    whole == 0 ? "0.0%" : tenths(Double(part) / Double(whole) * 100) + "%"
+  }
+
+  /// A number with one digit behind the point.
+  static func tenths(_ value: Double) -> String {
+    let scaled = Int64((value * 10).rounded())
+    return "\(grouped(scaled / 10)).\(abs(scaled % 10))"
+  }
+
+  /// A duration: `0:07`, `1:02:30`.
+  static func clock(_ seconds: Double) -> String {
+    let whole = Int64(min(max(seconds, 0), 359_999))
+    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    let minutes = whole / 60
+    if minutes < 60 { return "\(minutes):\(two(whole % 60))" }
+    return "\(minutes / 60):\(two(minutes % 60)):\(two(whole % 60))"
+  }
+}
