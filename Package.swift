@@ -56,6 +56,8 @@ let package = Package(
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
+    tests("StorageTests", ["AnnalsStorage", system]),
+    tests("TidyTests", []),
   ],
   swiftLanguageModes: [.v6]
 )

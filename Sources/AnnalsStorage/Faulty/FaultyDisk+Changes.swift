@@ -1,0 +1,136 @@
+import SystemPackage
+
+// Changing one file, and making the changes durable.
+extension FaultyDisk {
+  /// How many more bytes the files may have.
+  private var freeSpace: UInt64 {
+    let used = Set(names.values).reduce(UInt64(0)) { sum, number in
+      sum + UInt64(files[number]?.visible.count ?? 0)
+    }
+    return capacity > used ? capacity - used : 0
+  }
+
+  /// Writes as much of `bytes` as fits on the disk; throws if that is not all.
+  mutating func write(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, to file: UInt64, path: String
+  ) throws(StorageError) {
+    let range = UInt64(offset)..<UInt64(offset) + UInt64(bytes.count)
+    let size = files[file]?.visible.count ?? 0
+    let limit = UInt64(size) + freeSpace
+    let room = Int(clamping: limit - min(limit, range.lowerBound))
+    let fitting = min(bytes.count, room)
+    try run(.write, path, range) { disk, effect in
+      var count = fitting
+      if case .partial(let part) = effect { count = min(count, part) }
+      let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(max(0, count)))
+      if part.isEmpty { return }
+      disk.append(.write(at: offset, ContiguousArray(part)), to: file)
+    }
+    if fitting < bytes.count { throw StorageError(.write, path, .noSpace) }
+  }
+
+  /// Lengthens the file with zeros, if it is shorter than `end`.
+  mutating func grow(_ file: UInt64, to end: Int, path: String) throws(StorageError) {
+    let size = files[file]?.visible.count ?? 0
+    let isFull = end > size && UInt64(end - size) > freeSpace
+    let range = UInt64(size)..<UInt64(max(size, end))
+    try run(.allocate, path, range) { disk, effect in
+      if !isFull && effect == .complete && end > size { disk.append(.grow(to: end), to: file) }
+    }
+    if isFull { throw StorageError(.allocate, path, .noSpace) }
+  }
+
+  /// Cuts or lengthens the file.
+  mutating func resize(_ file: UInt64, to size: Int, path: String) throws(StorageError) {
+    try run(.truncate, path) { disk, effect in
+      if effect == .complete { disk.append(.resize(to: size), to: file) }
+    }
+  }
+
+  private mutating func append(_ kind: Change.Kind, to file: UInt64) {
+    let change = Change(kind: kind, sequence: nextNumber())
+    files[file]?.forgetBelievedClean(under: kind)
+    files[file]?.visible.apply(kind)
+    files[file]?.pending.append(change)
+  }
+
+  /// Makes the changes of a file up to `sequence` durable, or does with them what the effect says.
+  mutating func sync(_ file: UInt64, upTo sequence: UInt64, effect: FaultInjection.Effect) {
+    switch effect {
+    case .none, .partial: break
+    case .complete: files[file]?.makeDurable(upTo: sequence)
+    case .cacheLies: files[file]?.believeClean(upTo: sequence)
+    case .cacheDrops: files[file]?.dropPending(upTo: sequence)
+    }
+  }
+
+  /// The number of the newest change.
+  var newestChange: UInt64 { files.values.lazy.compactMap { $0.pending.last?.sequence }.max() ?? 0 }
+}
+
+extension FaultyDisk.File {
+  fileprivate mutating func makeDurable(upTo sequence: UInt64) {
+    for change in pending where change.sequence <= sequence && !change.isBelievedClean {
+      durable.apply(change.kind)
+    }
+    pending.removeAll { $0.sequence <= sequence && !$0.isBelievedClean }
+  }
+
+  fileprivate mutating func believeClean(upTo sequence: UInt64) {
+    for index in pending.indices where pending[index].sequence <= sequence {
+      // Lengths are kept in the journal and written again; it is the bytes that are lost.
+      if case .write = pending[index].kind { pending[index].isBelievedClean = true }
+    }
+  }
+
+  fileprivate mutating func dropPending(upTo sequence: UInt64) {
+    pending.removeAll { $0.sequence <= sequence }
+    visible = durable
+    for change in pending { visible.apply(change.kind) }
+  }
+
+  /// A change that covers bytes which the cache wrongly calls clean makes them unsynced again, with
+  /// the new contents.
+  fileprivate mutating func forgetBelievedClean(under kind: FaultyDisk.Change.Kind) {
+    guard pending.contains(where: \.isBelievedClean) else { return }
+    let covered: Range<Int>
+    switch kind {
+    case .write(let offset, let bytes): covered = offset..<offset + bytes.count
+    case .resize(let size): covered = size..<Int.max
+    case .grow: return
+    }
+    pending = pending.flatMap { change -> [FaultyDisk.Change] in
+      guard change.isBelievedClean, case .write(let offset, let bytes) = change.kind else {
+        return [change]
+      }
+      let range = offset..<offset + bytes.count
+      guard range.overlaps(covered) else { return [change] }
+      let pieces = [
+        range.lowerBound..<max(range.lowerBound, covered.lowerBound),
+        min(range.upperBound, covered.upperBound)..<range.upperBound,
+      ]
+      return pieces.filter { !$0.isEmpty }.map { piece in
+        var part = change
+        part.kind = .write(
+          at: piece.lowerBound,
+          ContiguousArray(bytes[piece.lowerBound - offset..<piece.upperBound - offset]))
+        return part
+      }
+    }
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// Makes a change of a file happen in its bytes.
+  mutating func apply(_ change: FaultyDisk.Change.Kind) {
+    switch change {
+    case .write(let offset, let bytes):
+      lengthen(to: offset + bytes.count)
+      replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    case .grow(let end):
+      lengthen(to: end)
+    case .resize(let size):
+      if size < count { removeLast(count - size) } else { lengthen(to: size) }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import Synchronization
+import SystemPackage
+
+/// The bytes and locks of one file in memory, which all its opens and names share.
+final class MemoryInode: Sendable {
+  let identity: FileIdentity
+  let locks = LockTable()
+  let bytes = Mutex(ContiguousArray<UInt8>())
+
+  /// Larger than any memory, so that a wild offset is an error and not a failed allocation.
+  static let largestSize: UInt64 = 1 << 44
+
+  init(_ number: UInt64) {
+    identity = FileIdentity(device: 0, inode: number)
+  }
+}
+
+/// One open file of a `MemoryFileSystem`.
+final class MemoryFile: StorageFile {
+  let path: String
+  let inode: MemoryInode
+  private let number: UInt64
+  private let access: FileAccess
+  private let isClosed = Atomic(false)
+
+  init(_ inode: MemoryInode, path: String, number: UInt64, access: FileAccess) {
+    self.inode = inode
+    self.path = path
+    self.number = number
+    self.access = access
+  }
+
+  deinit { close() }
+
+  func close() {
+    if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
+    inode.locks.unlock(number)
+  }
+
+  func size() throws(StorageError) -> UInt64 {
+    try checkOpen(for: .size)
+    return inode.bytes.withLock { UInt64($0.count) }
+  }
+
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StorageError) -> Int {
+    try checkOpen(for: .read)
+    return inode.bytes.withLock { bytes in
+      guard offset < UInt64(bytes.count) else { return 0 }
+      let start = Int(offset)
+      let count = min(buffer.count, bytes.count - start)
+      bytes.withUnsafeBytes { source in
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + count]))
+      }
+      return count
+    }
+  }
+
+  func write(_ source: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    let end = try checkEnd(of: source.count, at: offset, for: .write)
+    if source.isEmpty { return }
+    inode.bytes.withLock { bytes in
+      bytes.lengthen(to: end)
+      bytes.withUnsafeMutableBytes { target in
+        UnsafeMutableRawBufferPointer(rebasing: target[Int(offset)..<end]).copyMemory(from: source)
+      }
+    }
+  }
+
+  func sync() throws(StorageError) {
+    try checkOpen(for: .sync)
+  }
+
+  func allocate(from start: UInt64, to end: UInt64) throws(StorageError) {
+    guard start < end else { return }
+    let end = try checkEnd(of: 0, at: end, for: .allocate)
+    inode.bytes.withLock { $0.lengthen(to: end) }
+  }
+
+  func truncate(to size: UInt64) throws(StorageError) {
+    let size = try checkEnd(of: 0, at: size, for: .truncate)
+    inode.bytes.withLock { bytes in
+      if size < bytes.count { bytes.removeLast(bytes.count - size) }
+      bytes.lengthen(to: size)
+    }
+  }
+
+  func lock(_ kind: LockKind, wait: LockWait) throws(StorageError) -> Bool {
+    try checkOpen(for: .lock)
+    return inode.locks.lock(kind, for: number, wait: wait)
+  }
+
+  func unlock() {
+    inode.locks.unlock(number)
+  }
+
+  func identity() throws(StorageError) -> FileIdentity {
+    try checkOpen(for: .identify)
+    return inode.identity
+  }
+
+  private func checkOpen(for operation: StorageError.Operation) throws(StorageError) {
+    if isClosed.load(ordering: .acquiring) {
+      throw StorageError(operation, path, .badFileDescriptor)
+    }
+  }
+
+  /// The end of a change of `count` bytes at `offset`, which this file may be too closed, too
+  /// read-only or too small for.
+  private func checkEnd(
+    of count: Int, at offset: UInt64, for operation: StorageError.Operation
+  ) throws(StorageError) -> Int {
+    try checkOpen(for: operation)
+    if access == .reading { throw StorageError(operation, path, .badFileDescriptor) }
+    guard offset <= MemoryInode.largestSize, UInt64(count) <= MemoryInode.largestSize - offset
+    else { throw StorageError(operation, path, .fileTooLarge) }
+    return Int(offset) + count
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// Appends zeros up to `size` bytes; nothing if it is that long.
+  mutating func lengthen(to size: Int) {
+    if size > count { append(contentsOf: repeatElement(0, count: size - count)) }
+  }
+}

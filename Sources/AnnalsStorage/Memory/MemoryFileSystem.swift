@@ -1,0 +1,100 @@
+import Synchronization
+import SystemPackage
+
+/// Files in memory: for stores without a file, and for tests.
+///
+/// Names are compared as they are written; directories exist without being made. Two opens of one
+/// name share its bytes, and lock each other out as two opens on a disk do. A file that is removed
+/// or replaced lives on in those who have it open.
+package final class MemoryFileSystem: FileSystem {
+  private struct Directory {
+    var files: [String: MemoryInode] = [:]
+    var lastNumber: UInt64 = 0
+
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+
+    func linkCount(of inode: MemoryInode) -> Int {
+      files.values.count { $0 === inode }
+    }
+  }
+
+  private let directory = Mutex(Directory())
+
+  /// A file system without files.
+  package init() {}
+
+  package func open(
+    _ path: String, for access: FileAccess
+  ) throws(StorageError) -> any StorageFile {
+    let file = directory.withLock { directory -> MemoryFile? in
+      guard let inode = directory.files[path] else { return nil }
+      return MemoryFile(inode, path: path, number: directory.nextNumber(), access: access)
+    }
+    guard let file else { throw StorageError(.open, path, .noSuchFileOrDirectory) }
+    return file
+  }
+
+  package func create(
+    _ path: String, like original: String?
+  ) throws(StorageError) -> any StorageFile {
+    try directory.withLock { directory throws(StorageError) in
+      if directory.files[path] != nil { throw StorageError(.create, path, .fileExists) }
+      if let original, directory.files[original] == nil {
+        throw StorageError(.copyAttributes, original, .noSuchFileOrDirectory)
+      }
+      let inode = MemoryInode(directory.nextNumber())
+      directory.files[path] = inode
+      return MemoryFile(inode, path: path, number: directory.nextNumber(), access: .writing)
+    }
+  }
+
+  package func link(_ existing: String, to new: String) throws(StorageError) {
+    try directory.withLock { directory throws(StorageError) in
+      guard let inode = directory.files[existing] else {
+        throw StorageError(.link, existing, .noSuchFileOrDirectory)
+      }
+      if directory.files[new] != nil { throw StorageError(.link, new, .fileExists) }
+      directory.files[new] = inode
+    }
+  }
+
+  package func rename(_ from: String, over to: String) throws(StorageError) {
+    try directory.withLock { directory throws(StorageError) in
+      guard let inode = directory.files[from] else {
+        throw StorageError(.rename, from, .noSuchFileOrDirectory)
+      }
+      // As POSIX has it: two names of one file stay as they are.
+      if directory.files[to] === inode { return }
+      directory.files[to] = inode
+      directory.files[from] = nil
+    }
+  }
+
+  package func remove(_ path: String) throws(StorageError) {
+    try directory.withLock { directory throws(StorageError) in
+      if directory.files.removeValue(forKey: path) == nil {
+        throw StorageError(.remove, path, .noSuchFileOrDirectory)
+      }
+    }
+  }
+
+  package func syncDirectory(of path: String) throws(StorageError) {}
+
+  package func resolve(_ path: String) throws(StorageError) -> String { path }
+
+  package func identity(of path: String) throws(StorageError) -> FileIdentity? {
+    directory.withLock { $0.files[path]?.identity }
+  }
+
+  package func linkCount(of path: String) throws(StorageError) -> Int {
+    directory.withLock { directory in
+      directory.files[path].map { directory.linkCount(of: $0) } ?? 0
+    }
+  }
+
+  /// The names that exist, in no particular order.
+  package var paths: [String] { directory.withLock { Array($0.files.keys) } }
+}

@@ -1,0 +1,102 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A mutex with a condition variable: threads wait under the mutex until another one signals.
+///
+/// `Mutex` of the standard library has no waiting, so this is for the places that need it
+/// (followers of a group commit, the queue of a thread). A wait may end without a signal; wait in a
+/// loop that tests what is waited for. `Monitor` does so by itself and is the better choice where
+/// it fits.
+package final class Condition: @unchecked Sendable {
+  // Allocated, since both must keep their address; touched only through the calls of pthread.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  /// An unlocked mutex that nobody waits on.
+  package init() {
+    check(pthread_mutex_init(mutex, nil))
+    #if canImport(Darwin)
+      check(pthread_cond_init(condition, nil))
+    #else
+      // Times are measured on the clock that nobody sets.
+      let attributes = UnsafeMutablePointer<pthread_condattr_t>.allocate(capacity: 1)
+      check(pthread_condattr_init(attributes))
+      check(pthread_condattr_setclock(attributes, CLOCK_MONOTONIC))
+      check(pthread_cond_init(condition, attributes))
+      pthread_condattr_destroy(attributes)
+      attributes.deallocate()
+    #endif
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Takes the mutex; waits for it as long as it takes. Not to be taken twice by one thread.
+  package func lock() {
+    check(pthread_mutex_lock(mutex))
+  }
+
+  /// Gives the mutex back.
+  package func unlock() {
+    check(pthread_mutex_unlock(mutex))
+  }
+
+  /// Runs `body` under the mutex.
+  package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+
+  /// Gives the mutex back, waits to be woken, and takes it again. Call it with the mutex held.
+  package func wait() {
+    check(pthread_cond_wait(condition, mutex))
+  }
+
+  /// As `wait()`, until `deadline` at the latest; returns false if that has passed.
+  package func wait(until deadline: ContinuousClock.Instant) -> Bool {
+    let left = ContinuousClock.now.duration(to: deadline)
+    if left <= .zero { return false }
+    // A far deadline would overflow the seconds; the loop around every wait asks again.
+    var time = timespec(min(left, .seconds(86_400)))
+    #if canImport(Darwin)
+      let result = pthread_cond_timedwait_relative_np(condition, mutex, &time)
+    #else
+      var now = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &now)
+      time.tv_sec += now.tv_sec
+      time.tv_nsec += now.tv_nsec
+      if time.tv_nsec >= 1_000_000_000 {
+        time.tv_sec += 1
+        time.tv_nsec -= 1_000_000_000
+      }
+      let result = pthread_cond_timedwait(condition, mutex, &time)
+    #endif
+    if result != ETIMEDOUT { check(result) }
+    return ContinuousClock.now < deadline
+  }
+
+  /// Wakes one waiting thread, if any.
+  package func signal() {
+    check(pthread_cond_signal(condition))
+  }
+
+  /// Wakes all waiting threads.
+  package func broadcast() {
+    check(pthread_cond_broadcast(condition))
+  }
+
+  /// The calls of pthread fail only if they are misused (a mutex given back by another thread).
+  private func check(_ result: Int32) {
+    precondition(result == 0, "a mutex or condition variable was misused (error \(result))")
+  }
+}

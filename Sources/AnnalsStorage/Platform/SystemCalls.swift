@@ -1,0 +1,200 @@
+// The calls that swift-system lacks, one function each, with the differences between the platforms
+// inside. Every one retries after a signal and throws the error number.
+
+import SystemPackage
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import CLinuxCalls
+  import Glibc
+#elseif canImport(Musl)
+  import CLinuxCalls
+  import Musl
+#endif
+
+extension Errno {
+  /// The error number that the last failed call on this thread left.
+  static var current: Errno {
+    #if canImport(Darwin)
+      Errno(rawValue: Darwin.errno)
+    #elseif canImport(Glibc)
+      Errno(rawValue: Glibc.errno)
+    #elseif canImport(Musl)
+      Errno(rawValue: Musl.errno)
+    #endif
+  }
+}
+
+extension FilePath {
+  /// Runs `body` with the path as a C string.
+  @discardableResult
+  func withName<R>(
+    _ body: (UnsafePointer<CInterop.PlatformChar>) throws(Errno) -> R
+  ) throws(Errno) -> R {
+    try withPlatformString { name -> Result<R, Errno> in
+      do throws(Errno) {
+        return .success(try body(name))
+      } catch {
+        return .failure(error)
+      }
+    }.get()
+  }
+}
+
+/// What `stat` tells about a file, as far as it is used here.
+struct FileStatus {
+  var identity: FileIdentity
+  var size: UInt64
+  var mode: FilePermissions
+  var owner: uid_t
+  var group: gid_t
+  var linkCount: Int
+  var isRegular: Bool
+  var isDirectory: Bool
+  var isSymbolicLink: Bool
+
+  private init(_ raw: stat) {
+    identity = FileIdentity(
+      device: UInt64(truncatingIfNeeded: raw.st_dev), inode: UInt64(truncatingIfNeeded: raw.st_ino))
+    size = UInt64(clamping: raw.st_size)
+    mode = FilePermissions(rawValue: raw.st_mode & 0o7777)
+    owner = raw.st_uid
+    group = raw.st_gid
+    linkCount = Int(raw.st_nlink)
+    let kind = raw.st_mode & S_IFMT
+    isRegular = kind == S_IFREG
+    isDirectory = kind == S_IFDIR
+    isSymbolicLink = kind == S_IFLNK
+  }
+
+  /// The status of an open file (C: `fstat`).
+  init(of descriptor: FileDescriptor) throws(Errno) {
+    var raw = stat()
+    try retrying { fstat(descriptor.rawValue, &raw) }
+    self.init(raw)
+  }
+
+  /// The status of the file at `path` (C: `stat`), or of the symbolic link there (C: `lstat`).
+  init(at path: FilePath, followingLinks: Bool = true) throws(Errno) {
+    var raw = stat()
+    try path.withName { name throws(Errno) in
+      try retrying { followingLinks ? stat(name, &raw) : lstat(name, &raw) }
+    }
+    self.init(raw)
+  }
+}
+
+/// Makes what was written survive a power cut.
+///
+/// Linux: `fdatasync`, which flushes the size too when it grew. Darwin: `fsync` stops at the
+/// drive's own cache, so `F_FULLFSYNC`; a file system without it (a network share) gets `fsync`.
+func syncData(of descriptor: FileDescriptor) throws(Errno) {
+  #if canImport(Darwin)
+    do throws(Errno) {
+      try retrying { fcntl(descriptor.rawValue, F_FULLFSYNC) }
+    } catch {
+      guard [.notSupported, .notSupportedOnSocket, .invalidArgument, .notTypewriter].contains(error)
+      else { throw error }
+      try retrying { fsync(descriptor.rawValue) }
+    }
+  #else
+    try retrying { fdatasync(descriptor.rawValue) }
+  #endif
+}
+
+/// Makes the names in an open directory survive a power cut (C: `fsync`). A file system that cannot
+/// sync directories (EINVAL) keeps them durable without it, as far as it ever does.
+func syncNames(of directory: FileDescriptor) throws(Errno) {
+  do throws(Errno) {
+    try retrying { fsync(directory.rawValue) }
+  } catch {
+    if error != .invalidArgument && error != .notSupported { throw error }
+  }
+}
+
+/// Reserves space for `start..<end` and lengthens the file to `end` if it is shorter; new bytes
+/// read as zeros. Throws `.notSupported` where the file system cannot: the caller writes zeros
+/// then.
+///
+/// Linux: `fallocate` with mode 0; never `posix_fallocate`, which writes a byte a block where the
+/// file system has no support. Darwin: `F_PREALLOCATE` from the end of the file, then `ftruncate`.
+func allocateSpace(
+  for descriptor: FileDescriptor, size: UInt64, from start: Int64, to end: Int64
+) throws(Errno) {
+  #if canImport(Darwin)
+    guard end > Int64(clamping: size) else { return }
+    var request = fstore_t(
+      fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
+      fst_length: end - Int64(clamping: size), fst_bytesalloc: 0)
+    try retrying { fcntl(descriptor.rawValue, F_PREALLOCATE, &request) }
+    try retrying { ftruncate(descriptor.rawValue, end) }
+  #else
+    do throws(Errno) {
+      try retrying { fallocate(descriptor.rawValue, 0, Int(start), Int(end - start)) }
+    } catch {
+      throw error == .notSupportedOnSocket || error == .noFunction ? .notSupported : error
+    }
+  #endif
+}
+
+/// Asks for the advisory lock of an open file (C: `flock`); returns whether it was got.
+///
+/// `flock` and not `fcntl`: its locks belong to the open file, so that two stores in one process
+/// exclude each other, and closing one file never releases the lock of another.
+func lockFile(_ descriptor: FileDescriptor, _ kind: LockKind, waiting: Bool) throws(Errno) -> Bool {
+  let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (waiting ? 0 : LOCK_NB)
+  do throws(Errno) {
+    try retrying { flock(descriptor.rawValue, operation) }
+    return true
+  } catch {
+    if error == .wouldBlock { return false }
+    throw error
+  }
+}
+
+/// Gives up the advisory lock of an open file (C: `flock`). It cannot fail on an open descriptor.
+func unlockFile(_ descriptor: FileDescriptor) {
+  _ = try? retrying { flock(descriptor.rawValue, LOCK_UN) }
+}
+
+/// Gives a file a further name (C: `link`).
+func makeLink(_ existing: FilePath, to new: FilePath) throws(Errno) {
+  try existing.withName { existing throws(Errno) in
+    try new.withName { new throws(Errno) in try retrying { link(existing, new) } }
+  }
+}
+
+/// Renames a file over another (C: `rename`).
+func renameFile(_ from: FilePath, over to: FilePath) throws(Errno) {
+  try from.withName { from throws(Errno) in
+    try to.withName { to throws(Errno) in try retrying { rename(from, to) } }
+  }
+}
+
+/// Removes a name (C: `unlink`).
+func removeFile(_ path: FilePath) throws(Errno) {
+  try path.withName { path throws(Errno) in try retrying { unlink(path) } }
+}
+
+/// The path without symbolic links (C: `realpath`).
+func realPath(_ path: FilePath) throws(Errno) -> FilePath {
+  try path.withName { name throws(Errno) in
+    guard let real = realpath(name, nil) else { throw Errno.current }
+    defer { free(real) }
+    return FilePath(platformString: real)
+  }
+}
+
+/// What a symbolic link points at (C: `readlink`).
+func linkTarget(_ path: FilePath) throws(Errno) -> FilePath {
+  let capacity = Int(PATH_MAX)
+  return try path.withName { name throws(Errno) in
+    let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: capacity + 1)
+    defer { buffer.deallocate() }
+    let count = readlink(name, buffer, capacity)
+    guard count >= 0 else { throw Errno.current }
+    buffer[count] = 0
+    return FilePath(platformString: buffer)
+  }
+}

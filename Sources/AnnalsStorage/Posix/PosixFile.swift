@@ -1,0 +1,206 @@
+import Synchronization
+import SystemPackage
+
+/// An open file of the operating system.
+///
+/// The descriptor is closed once, when `close` has been called and the last call that uses it has
+/// returned: a read that runs beside `close` never meets a descriptor number that the system has
+/// given to another file meanwhile.
+final class PosixFile: StorageFile {
+  let path: String
+  let descriptor: FileDescriptor
+  /// The number of calls that use the descriptor, times two, plus one once `close` was called.
+  private let use = Atomic<UInt>(0)
+
+  /// Takes over `descriptor`, which this file closes.
+  init(_ descriptor: FileDescriptor, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { close() }
+
+  func close() {
+    let before = use.bitwiseOr(1, ordering: .acquiringAndReleasing).oldValue
+    if before == 0 { try? descriptor.close() }
+  }
+
+  /// Runs `body` while the descriptor stays open, and gives its error the operation and the path.
+  func withDescriptor<R>(
+    _ operation: StorageError.Operation,
+    _ body: (FileDescriptor) throws(Errno) -> R
+  ) throws(StorageError) -> R {
+    guard enter() else { throw StorageError(operation, path, .badFileDescriptor) }
+    defer { leave() }
+    do throws(Errno) {
+      return try body(descriptor)
+    } catch {
+      throw StorageError(operation, path, error)
+    }
+  }
+
+  /// Counts one more call; false if the file is closed.
+  private func enter() -> Bool {
+    var seen = use.load(ordering: .relaxed)
+    while seen & 1 == 0 {
+      let (exchanged, original) = use.weakCompareExchange(
+        expected: seen, desired: seen + 2, ordering: .acquiring)
+      if exchanged { return true }
+      seen = original
+    }
+    return false
+  }
+
+  private func leave() {
+    let left = use.subtract(2, ordering: .acquiringAndReleasing).newValue
+    if left == 1 { try? descriptor.close() }
+  }
+
+  func size() throws(StorageError) -> UInt64 {
+    try withDescriptor(.size) { descriptor throws(Errno) in try FileStatus(of: descriptor).size }
+  }
+
+  func identity() throws(StorageError) -> FileIdentity {
+    try withDescriptor(.identify) { descriptor throws(Errno) in
+      try FileStatus(of: descriptor).identity
+    }
+  }
+
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StorageError) -> Int {
+    try withDescriptor(.read) { descriptor throws(Errno) in
+      // Nothing lies beyond the largest offset, so there is nothing to read.
+      guard let start = Int64(exactly: offset) else { return 0 }
+      return try transfer(buffer.count) { moved in
+        let (position, overflow) = start.addingReportingOverflow(Int64(moved))
+        if overflow { return .success(0) }
+        return result {
+          try descriptor.read(
+            fromAbsoluteOffset: position,
+            into: UnsafeMutableRawBufferPointer(rebasing: buffer[moved...]))
+        }
+      }
+    }
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    try withDescriptor(.write) { descriptor throws(Errno) in
+      guard let start = Int64(exactly: offset), Int64(bytes.count) <= Int64.max - start
+      else { throw .fileTooLarge }
+      let written = try transfer(bytes.count) { moved in
+        result {
+          try descriptor.write(
+            toAbsoluteOffset: start + Int64(moved),
+            UnsafeRawBufferPointer(rebasing: bytes[moved...]))
+        }
+      }
+      // A write that moves nothing and reports nothing would otherwise be repeated for ever.
+      if written < bytes.count { throw .ioError }
+    }
+  }
+
+  func sync() throws(StorageError) {
+    try withDescriptor(.sync) { descriptor throws(Errno) in try syncData(of: descriptor) }
+  }
+
+  func truncate(to size: UInt64) throws(StorageError) {
+    try withDescriptor(.truncate) { descriptor throws(Errno) in
+      guard let size = Int64(exactly: size) else { throw .fileTooLarge }
+      try result { try descriptor.resize(to: size) }.get()
+    }
+  }
+
+  func allocate(from start: UInt64, to end: UInt64) throws(StorageError) {
+    guard start < end else { return }
+    try withDescriptor(.allocate) { descriptor throws(Errno) in
+      guard let last = Int64(exactly: end) else { throw .fileTooLarge }
+      let size = try FileStatus(of: descriptor).size
+      do throws(Errno) {
+        try allocateSpace(for: descriptor, size: size, from: Int64(start), to: last)
+      } catch where error == .notSupported {
+        try writeZeros(to: descriptor, from: size, to: end)
+      }
+    }
+  }
+
+  /// Lengthens the file to `end` with written zeros, for a file system that cannot reserve space.
+  func writeZeros(
+    to descriptor: FileDescriptor, from start: UInt64, to end: UInt64
+  ) throws(Errno) {
+    let zeros = [UInt8](repeating: 0, count: 64 << 10)
+    var position = start
+    while position < end {
+      let count = Int(min(end - position, UInt64(zeros.count)))
+      let written = try transfer(count) { moved in
+        zeros.withUnsafeBytes { zeros in
+          result {
+            try descriptor.write(
+              toAbsoluteOffset: Int64(position) + Int64(moved),
+              UnsafeRawBufferPointer(rebasing: zeros[moved..<count]))
+          }
+        }
+      }
+      if written < count { throw .ioError }
+      position += UInt64(count)
+    }
+  }
+}
+
+extension PosixFile {
+  func lock(_ kind: LockKind, wait: LockWait) throws(StorageError) -> Bool {
+    switch wait {
+    case .none:
+      return try askForLock(kind, waiting: false)
+    case .forever:
+      return try askForLock(kind, waiting: true)
+    case .until(let deadline):
+      var pauses = LockPauses(until: deadline)
+      while true {
+        if try askForLock(kind, waiting: false) { return true }
+        guard let pause = pauses.next() else { return false }
+        sleepThread(for: pause)
+      }
+    }
+  }
+
+  private func askForLock(_ kind: LockKind, waiting: Bool) throws(StorageError) -> Bool {
+    try withDescriptor(.lock) { descriptor throws(Errno) in
+      try lockFile(descriptor, kind, waiting: waiting)
+    }
+  }
+
+  func unlock() {
+    // A closed file holds no lock.
+    _ = try? withDescriptor(.lock) { descriptor throws(Errno) in unlockFile(descriptor) }
+  }
+}
+
+/// The pauses between attempts to get a lock: `flock` has no time limit of its own. They grow by
+/// half from 0.1 ms to 10 ms and end at the deadline, so that the last attempt comes there.
+struct LockPauses: IteratorProtocol {
+  private let deadline: ContinuousClock.Instant
+  private var pause = Duration.microseconds(100)
+
+  init(until deadline: ContinuousClock.Instant) {
+    self.deadline = deadline
+  }
+
+  mutating func next() -> Duration? {
+    let left = ContinuousClock.now.duration(to: deadline)
+    guard left > .zero else { return nil }
+    defer { pause = min(pause * 3 / 2, .milliseconds(10)) }
+    return min(pause, left)
+  }
+}
+
+/// Turns the untyped errors of swift-system, which are always error numbers, into a result.
+func result<R>(_ body: () throws -> R) -> Result<R, Errno> {
+  do {
+    return .success(try body())
+  } catch let errno as Errno {
+    return .failure(errno)
+  } catch {
+    preconditionFailure("swift-system threw \(error), which is no error number")
+  }
+}

@@ -1,0 +1,126 @@
+/// A place that breaks a rule.
+struct Violation: Hashable, CustomStringConvertible {
+  let path: String
+  let line: Int
+  let rule: String
+
+  var description: String { "\(path):\(line): \(rule)" }
+}
+
+/// The rules for every Swift file of the package that no compiler checks.
+enum TidyRules {
+  static let longestFile = 500
+  static let longestLine = 100
+  static let longestFunction = 70
+
+  /// What in `file` breaks a rule.
+  static func violations(in file: SourceFile) -> [Violation] {
+    size(of: file) + functions(of: file) + imports(of: file) + platforms(of: file)
+      + names(of: file) + force(of: file) + notes(of: file)
+  }
+
+  static func size(of file: SourceFile) -> [Violation] {
+    var found: [Violation] = []
+    if file.lines.count > longestFile {
+      found.append(
+        Violation(
+          path: file.path, line: file.lines.count,
+          rule: "more than \(longestFile) lines in a file"))
+    }
+    for (index, line) in file.lines.enumerated() where line.count > longestLine {
+      found.append(
+        Violation(
+          path: file.path, line: index + 1, rule: "more than \(longestLine) characters in a line"))
+    }
+    return found
+  }
+
+  static func functions(of file: SourceFile) -> [Violation] {
+    FunctionScan.bodies(in: file.code).filter { $0.count > longestFunction }.map {
+      Violation(
+        path: file.path, line: $0.lowerBound + 1,
+        rule: "more than \(longestFunction) lines in a function")
+    }
+  }
+
+  /// The modules that each module may import beside the standard library; these are the only
+  /// arrows.
+  static let arrows: [String: Set<String>] = [
+    "AnnalsModel": [],
+    "AnnalsFormat": ["AnnalsModel", "CZlib"],
+    "AnnalsStorage": ["SystemPackage", "CLinuxCalls", "Darwin", "Glibc", "Musl"],
+    "AnnalsState": ["AnnalsModel", "AnnalsFormat"],
+    "AnnalsLog": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
+    "AnnalsInspection": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
+    "Annals": [
+      "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
+      "AnnalsInspection", "SystemPackage", "Foundation", "FoundationEssentials",
+    ],
+    "AnnalsCommand": ["Annals", "AnnalsInspection", "ArgumentParser", "Foundation"],
+  ]
+  private static let everywhere: Set<String> = ["Swift", "Synchronization"]
+
+  static func imports(of file: SourceFile) -> [Violation] {
+    guard let allowed = arrows[file.module] else { return [] }
+    return file.importedModules.filter { !allowed.union(everywhere).contains($0.module) }.map {
+      Violation(path: file.path, line: $0.line, rule: "\(file.module) may not import \($0.module)")
+    }
+  }
+
+  static func platforms(of file: SourceFile) -> [Violation] {
+    if file.module == "AnnalsStorage" { return [] }
+    return file.matches(of: /canImport\((Darwin|Glibc|Musl)|import (Darwin|Glibc|Musl)\b/).map {
+      Violation(path: file.path, line: $0, rule: "a platform is named outside AnnalsStorage")
+    }
+  }
+
+  static func names(of file: SourceFile) -> [Violation] {
+    let declaration =
+      /\b(class|struct|enum|actor|protocol|typealias)\s+\w*(Manager|Helper|Util|Utility|Info)s?\b/
+    var lines = file.matches(of: declaration)
+    if file.path.contains(/(Manager|Helper|Util|Utility|Utilities|Info)s?\.swift$/) {
+      lines.append(1)
+    }
+    return lines.map {
+      Violation(path: file.path, line: $0, rule: "a name that says nothing of what it owns")
+    }
+  }
+
+  static func force(of file: SourceFile) -> [Violation] {
+    if file.isTest { return [] }
+    return file.matches(of: /(\btry|\bas|[\w)\]}?])!(?![=\w])/).map {
+      Violation(path: file.path, line: $0, rule: "an optional or an error is forced")
+    }
+  }
+
+  static func notes(of file: SourceFile) -> [Violation] {
+    // In two parts, so that this file keeps its own rule.
+    let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+    return file.lines.enumerated().filter { line in
+      words.contains { line.element.contains($0) }
+    }.map {
+      Violation(path: file.path, line: $0.offset + 1, rule: "a note for later: write an issue")
+    }
+  }
+}
+
+extension SourceFile {
+  /// The modules that the file imports, with their lines counted from 1.
+  var importedModules: [(module: String, line: Int)] {
+    code.enumerated().compactMap { index, line in
+      var words = line.split(separator: " ")[...]
+      let access: Set<Substring> = ["public", "package", "internal", "private", "fileprivate"]
+      words = words.drop { $0.hasPrefix("@") || access.contains($0) }
+      guard words.popFirst() == "import" else { return nil }
+      let kinds: Set<Substring> = ["class", "struct", "enum", "func", "protocol", "typealias"]
+      if let kind = words.first, kinds.contains(kind) { words.removeFirst() }
+      guard let module = words.first?.prefix(while: { $0 != "." && $0 != ";" }) else { return nil }
+      return (String(module), index + 1)
+    }
+  }
+
+  /// The lines of code, counted from 1, in which `pattern` occurs.
+  func matches<Output>(of pattern: Regex<Output>) -> [Int] {
+    code.indices.filter { code[$0].contains(pattern) }.map { $0 + 1 }
+  }
+}

@@ -1,0 +1,93 @@
+# What Tools/test and Tools/demo need before they build: a Swift toolchain and zlib's header.
+# Sourced by both; leaves with status 2, and a line that says what to do, where something is missing.
+
+# The oldest Swift that builds Annals.
+swift_minimum=6.2
+
+# Says why nothing can be done, and what to do, and leaves.
+cannot() {
+  printf '%s: %s\n' "${0##*/}" "$1" >&2
+  shift
+  for line in "$@"; do printf '%s\n' "$line" >&2; done
+  exit 2
+}
+
+# Finds `swift` where its installers put it, if it is not on the path.
+find_swift() {
+  if command -v swift >/dev/null 2>&1; then return; fi
+  local folder
+  for folder in "${SWIFTLY_BIN_DIR:-$HOME/.local/share/swiftly/bin}" "$HOME/.swiftly/bin" \
+    /opt/swift/usr/bin /usr/local/swift/usr/bin /usr/libexec/swift/bin; do
+    if [ -x "$folder/swift" ]; then
+      PATH="$folder:$PATH"
+      return
+    fi
+  done
+  cannot "there is no Swift toolchain." \
+    "Install Swift $swift_minimum or newer (https://www.swift.org/install), and try again."
+}
+
+# Whether version $1 is at least version $2.
+is_at_least() {
+  local have=(${1//./ }) want=(${2//./ })
+  ((have[0] > want[0] || (have[0] == want[0] && ${have[1]:-0} >= ${want[1]:-0})))
+}
+
+# Checks that the toolchain runs and is new enough.
+check_swift() {
+  find_swift
+  local banner version
+  banner=$(swift --version 2>/dev/null </dev/null) ||
+    cannot "$(command -v swift) does not run." "Run 'swift --version' to see why."
+  version=$(sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' <<<"$banner" | head -n 1)
+  if [ -z "$version" ]; then
+    cannot "cannot tell the version of $(command -v swift)." "Run 'swift --version' to see why."
+  fi
+  is_at_least "$version" "$swift_minimum" ||
+    cannot "Swift $version is too old; Annals needs $swift_minimum or newer." \
+      "Install a newer one (https://www.swift.org/install), and try again."
+}
+
+# Whether a C compiler finds zlib's header.
+has_zlib() {
+  local compiler
+  for compiler in clang cc gcc; do
+    command -v "$compiler" >/dev/null 2>&1 || continue
+    printf '#include <zlib.h>\n' | "$compiler" -E -x c - >/dev/null 2>&1
+    return
+  done
+  [ -e /usr/include/zlib.h ]
+}
+
+# Installs zlib's header if it is missing: by apt, as root or with a sudo that asks for no password.
+check_zlib() {
+  if has_zlib; then return; fi
+  local install='apt-get install -y zlib1g-dev'
+  if ! command -v apt-get >/dev/null 2>&1; then
+    cannot "zlib's header (zlib.h) is missing." "Install zlib's development package, and try again."
+  fi
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    if ! sudo -n true >/dev/null 2>&1; then
+      cannot "zlib's header (zlib.h) is missing. Run this, and try again:" "  sudo $install"
+    fi
+    as_root=(sudo -n)
+  fi
+  printf 'Installing zlib1g-dev, which is missing\n'
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install >/dev/null 2>&1 </dev/null; then
+    "${as_root[@]}" apt-get update >/dev/null 2>&1 </dev/null || true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install >/dev/null </dev/null ||
+      cannot "zlib1g-dev could not be installed. Run this, and try again:" "  sudo $install"
+  fi
+  has_zlib || cannot "zlib's header (zlib.h) is still missing." "Look at: $install"
+}
+
+# Fetches the packages that Annals depends on, so that a missing network is told apart from a build
+# that fails.
+fetch_packages() {
+  local report
+  if report=$(swift package resolve 2>&1 </dev/null); then return; fi
+  printf '%s\n' "$report" >&2
+  cannot "the packages that Annals depends on could not be fetched." \
+    "They come from github.com: check the network, and try again."
+}
