@@ -1,5 +1,5 @@
-public import AnnalsModel
-public import SystemPackage
+import AnnalsModel
+import SystemPackage
 
 /// What a call that can touch the disk, or that takes input from outside the program, throws.
 ///

@@ -1,2 +1,2 @@
 // `import Annals` alone is enough for clients: the public types of the model are this module's too.
-@_exported public import AnnalsModel
+@_exported import AnnalsModel

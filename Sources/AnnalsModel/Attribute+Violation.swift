@@ -82,10 +82,16 @@ extension Relationship {
   /// The objects as they are stored: an ordered relationship's as given, an unordered one's by row
   /// and each once, so that the order of giving them is no change.
   package func canonical(_ objects: [ObjectReference]) -> [ObjectReference] {
-    guard !isOrdered else { return objects }
+    isOrdered ? objects : objects.sortedAndUnique()
+  }
+}
+
+extension [ObjectReference] {
+  /// The references in rising order, each once.
+  package func sortedAndUnique() -> [ObjectReference] {
     var result: [ObjectReference] = []
-    result.reserveCapacity(objects.count)
-    for object in objects.sorted() where object != result.last { result.append(object) }
+    result.reserveCapacity(count)
+    for reference in sorted() where reference != result.last { result.append(reference) }
     return result
   }
 }

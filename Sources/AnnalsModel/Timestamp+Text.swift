@@ -5,7 +5,8 @@ extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
   /// 9999, which RFC 3339 does not have, are written with a sign.
   public var description: String {
     let day = microseconds.quotientRoundedDown(by: 86_400_000_000)
-    let inDay = microseconds - day * 86_400_000_000
+    // Wrapping: the first day of all begins before the least moment.
+    let inDay = microseconds &- day &* 86_400_000_000
     let date = CalendarDate(daysSince1970: day)
     let seconds = inDay / 1_000_000
     var text = (0...9_999).contains(date.year) ? "" : (date.year < 0 ? "-" : "+")

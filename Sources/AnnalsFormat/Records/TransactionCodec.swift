@@ -36,15 +36,7 @@ package enum TransactionCodec {
     _ properties: Slice<UnsafeBufferPointer<PropertyChange>>, kind: ChangeKind,
     in arena: UnsafeRawBufferPointer, into bytes: inout ContiguousArray<UInt8>
   ) {
-    let last = Int(properties.last?.property ?? 0)
-    precondition(last <= FormatLimits.maximumPropertyNumber, "a property number beyond the limit")
-    bytes.append(count: (last + 7) / 8)
-    let bits = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: (last + 7) / 8))
-    for property in properties {
-      let bit = Int(property.property) - 1
-      bytes[bits + bit / 8] |= 1 << UInt8(bit % 8)
-    }
+    PropertyVector.encode(properties.lazy.map(\.property), into: &bytes)
     for property in properties {
       if kind != .insert {
         ValueCodec.encode(property.before, in: arena, isEdits: property.isEdits, into: &bytes)
@@ -86,11 +78,14 @@ package enum TransactionCodec {
     record.changeCount = UInt32(count)
     batch.transactions.append(record)
     var previousRow: Int64 = 0
-    for _ in 0..<count { try decodeChange(&reader, previousRow: &previousRow, into: &batch) }
+    let limit = batch.properties.count + FormatLimits.maximumPropertyChanges
+    for _ in 0..<count {
+      try decodeChange(&reader, previousRow: &previousRow, limit: limit, into: &batch)
+    }
   }
 
   private static func decodeChange(
-    _ reader: inout ByteReader, previousRow: inout Int64, into batch: inout ChangeBatch
+    _ reader: inout ByteReader, previousRow: inout Int64, limit: Int, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     let start = reader.offset
     let head = try reader.readVarInt()
@@ -100,15 +95,16 @@ package enum TransactionCodec {
     let row = previousRow &+ (try reader.readZigzag())
     guard row > 0 else { throw reader.invalid("a row that is not positive") }
     previousRow = row
-    let vector = try reader.readBytes(
-      try reader.readCount(limit: (Int(FormatLimits.maximumPropertyNumber) + 7) / 8))
-    if let last = vector.last, last == 0 { throw reader.invalid("an overlong bit vector") }
+    let vector = try PropertyVector.read(&reader)
     let first = batch.properties.count
     for (index, byte) in vector.enumerated() {
       var bits = byte
       while bits != 0 {
         let property = PropertyNumber(index * 8 + bits.trailingZeroBitCount + 1)
         bits &= bits &- 1
+        guard batch.properties.count < limit else {
+          throw .tooLarge(at: start, limit: UInt64(FormatLimits.maximumPropertyChanges))
+        }
         batch.properties.append(
           try decodeProperty(&reader, property, kind: kind, arena: &batch.arena))
       }

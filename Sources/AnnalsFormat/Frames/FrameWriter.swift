@@ -15,7 +15,8 @@ package struct FrameWriter: Sendable {
   /// A writer of a run that begins at `offset`, behind the frame whose header has
   /// `previousChecksum`.
   package init(seed: FrameSeed, offset: UInt64, previousChecksum: UInt32, durableMark: UInt64?) {
-    precondition(offset % UInt64(FormatLimits.frameAlignment) == 0, "frames begin at multiples of 8")
+    let alignment = UInt64(FormatLimits.frameAlignment)
+    precondition(offset % alignment == 0, "frames begin at multiples of 8")
     self.seed = seed
     self.offset = offset
     self.previousChecksum = previousChecksum

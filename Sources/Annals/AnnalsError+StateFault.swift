@@ -1,0 +1,53 @@
+import AnnalsModel
+import AnnalsState
+
+extension AnnalsError {
+  /// What a fault of the state in memory means to a caller.
+  package init(_ fault: StateFault) {
+    switch fault {
+    case .chunk(let chunk): self.init(chunk)
+    case .invalid(let entity, let row, let reason):
+      self.init(.damaged, "entity \(entity), row \(row): \(reason). Run `annals verify` on the file")
+    }
+  }
+
+  /// What a chunk that cannot be had means to a caller.
+  package init(_ fault: ChunkFault) {
+    let remedy =
+      "Run `annals verify` on the file: a damaged part of the newest state can be rebuilt from history"
+    switch fault.reason {
+    case .unreadable(let error as AnnalsError): self = error
+    case .unreadable(let error):
+      self.init(.io, "a part of the state cannot be read: \(error)", offset: fault.offset)
+    case .checksum:
+      self.init(
+        .damaged, "a part of the state is not what was written. \(remedy)", offset: fault.offset)
+    case .invalid(let position, let reason):
+      self.init(
+        .damaged, "a part of the state is unreadable at byte \(position): \(reason). \(remedy)",
+        offset: fault.offset)
+    }
+  }
+
+  /// Runs `body`, with faults of the state as errors of the public interface.
+  package static func translating<T>(
+    _ body: () throws(StateFault) -> T
+  ) throws(AnnalsError) -> T {
+    do throws(StateFault) {
+      return try body()
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
+  /// Runs `body`, which throws nothing but `AnnalsError` though its type does not say so.
+  package static func narrowing<T>(_ body: () throws -> T) throws(AnnalsError) -> T {
+    do {
+      return try body()
+    } catch let error as AnnalsError {
+      throw error
+    } catch {
+      preconditionFailure("an error of another type: \(error)")
+    }
+  }
+}

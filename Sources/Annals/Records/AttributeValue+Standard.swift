@@ -1,0 +1,158 @@
+import AnnalsModel
+
+// The types of the standard library that attributes can have. Each type refuses what does not fit
+// it; the range of the narrower whole numbers is theirs, not a rule of the store's schema, so that a
+// program may widen them later.
+
+extension Bool: AttributeValue {
+  public static var attributeType: AttributeType { .bool }
+
+  public static func _read(_ stored: StoredCell) -> Bool? {
+    stored.cell.tag == .bool ? stored.cell.bits != 0 : nil
+  }
+
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    body(StoredCell(.bool, bits: self ? 1 : 0))
+  }
+}
+
+extension FixedWidthInteger {
+  @inline(__always)
+  fileprivate static func whole(_ stored: StoredCell) -> Self? {
+    guard stored.cell.tag == .int else { return nil }
+    return Self(exactly: Int64(bitPattern: stored.cell.bits))
+  }
+
+  @inline(__always)
+  fileprivate var cell: StoredCell {
+    StoredCell(.int, bits: UInt64(bitPattern: Int64(truncatingIfNeeded: self)))
+  }
+}
+
+extension Int: AttributeValue {
+  public static var attributeType: AttributeType { .int64 }
+  public static func _read(_ stored: StoredCell) -> Int? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension Int64: AttributeValue {
+  public static var attributeType: AttributeType { .int64 }
+  public static func _read(_ stored: StoredCell) -> Int64? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension Int32: AttributeValue {
+  public static var attributeType: AttributeType { .int32 }
+  public static func _read(_ stored: StoredCell) -> Int32? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension Int16: AttributeValue {
+  public static var attributeType: AttributeType { .int16 }
+  public static func _read(_ stored: StoredCell) -> Int16? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension Int8: AttributeValue {
+  public static var attributeType: AttributeType { .int16 }
+  public static func _read(_ stored: StoredCell) -> Int8? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension UInt8: AttributeValue {
+  public static var attributeType: AttributeType { .int16 }
+  public static func _read(_ stored: StoredCell) -> UInt8? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension UInt16: AttributeValue {
+  public static var attributeType: AttributeType { .int32 }
+  public static func _read(_ stored: StoredCell) -> UInt16? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension UInt32: AttributeValue {
+  public static var attributeType: AttributeType { .int64 }
+  public static func _read(_ stored: StoredCell) -> UInt32? { whole(stored) }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
+}
+
+extension Double: AttributeValue {
+  public static var attributeType: AttributeType { .double }
+
+  public static func _read(_ stored: StoredCell) -> Double? {
+    stored.cell.tag == .double ? Double(bitPattern: stored.cell.bits) : nil
+  }
+
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    body(StoredCell(.double, bits: bitPattern))
+  }
+}
+
+extension Float: AttributeValue {
+  public static var attributeType: AttributeType { .double }
+
+  /// The nearest `Float` to the stored double.
+  public static func _read(_ stored: StoredCell) -> Float? {
+    Double._read(stored).map(Float.init)
+  }
+
+  public func _withCell(_ body: (StoredCell) -> Void) { Double(self)._withCell(body) }
+}
+
+extension String: AttributeValue {
+  public static var attributeType: AttributeType { .string }
+
+  /// The text, also of a json attribute.
+  public static func _read(_ stored: StoredCell) -> String? {
+    switch stored.cell.tag {
+    case .string, .json: String(decoding: stored.bytes, as: UTF8.self)
+    default: nil
+    }
+  }
+
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    var text = self
+    text.withUTF8 { body(StoredCell(.string, bytes: UnsafeRawBufferPointer($0))) }
+  }
+}
+
+extension Value: AttributeValue {
+  public static var attributeType: AttributeType { .any }
+
+  public static var _isOptional: Bool { true }
+
+  public static func _read(_ stored: StoredCell) -> Value? {
+    stored.cell.value(in: stored.arena)
+  }
+
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    switch self {
+    case .string(let text): text._withCell(body)
+    default:
+      var arena: ContiguousArray<UInt8> = []
+      let cell = ValueCell(self, appendingTo: &arena)
+      arena.withUnsafeBytes { body(StoredCell(cell, in: $0)) }
+    }
+  }
+}
+
+extension ObjectID: AttributeValue {
+  /// Never used: a relationship is no attribute.
+  public static var attributeType: AttributeType { .any }
+  public static func _read(_ stored: StoredCell) -> ObjectID? { nil }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
+  public static var _isRelationship: Bool { true }
+  public static func _read(_ objects: [ObjectID]) -> ObjectID? { objects.first }
+  public var _objects: [ObjectID] { [self] }
+}
+
+extension Array: AttributeValue where Element == ObjectID {
+  /// Never used: a relationship is no attribute.
+  public static var attributeType: AttributeType { .any }
+  public static func _read(_ stored: StoredCell) -> [ObjectID]? { nil }
+  public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
+  public static var _isRelationship: Bool { true }
+  public static func _read(_ objects: [ObjectID]) -> [ObjectID]? { objects }
+  public var _objects: [ObjectID] { self }
+}

@@ -1,0 +1,112 @@
+import AnnalsModel
+
+/// A type that a record's property can have.
+///
+/// These do: `Bool`; `Int`, `Int8` to `Int64`, `UInt8` to `UInt32`; `Double` and `Float`; `String`;
+/// `Date`, `UUID`, `URL` and `Data`; `ObjectID?` and `[ObjectID]` for relationships; `Value` for an
+/// attribute of any kind; and the optional of each of them, for properties that may have no value.
+///
+/// An enumeration, or any other type whose raw value is one of these, joins them by saying so:
+///
+///     enum Mood: String, AttributeValue { case calm, stormy }
+///
+/// Types of other makes are stored through a property of one of these types. The requirements are
+/// the engine's own and may change.
+public protocol AttributeValue: Sendable {
+  /// This type, or what it is an optional of.
+  associatedtype _Required: AttributeValue = Self
+  /// The type of the attribute that holds these values.
+  static var attributeType: AttributeType { get }
+  /// Whether there is a value that stands for none.
+  static var _isOptional: Bool { get }
+  /// The value that was stored; nil if what was stored is not one of these values.
+  static func _read(_ stored: StoredCell) -> Self?
+  /// Calls `body` once with the form in which the value is stored.
+  func _withCell(_ body: (StoredCell) -> Void)
+  /// Whether the values are ids of objects: the type of a relationship, not of an attribute.
+  static var _isRelationship: Bool { get }
+  /// The value of a relationship to these objects; nil for types that are not relationships.
+  static func _read(_ objects: [ObjectID]) -> Self?
+  /// The objects that the relationship leads to; empty for types that are not relationships.
+  var _objects: [ObjectID] { get }
+}
+
+/// A value on its way between a record and a store: opaque.
+public struct StoredCell {
+  package let cell: ValueCell
+  package let arena: UnsafeRawBufferPointer
+
+  package init(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) {
+    self.cell = cell
+    self.arena = arena
+  }
+
+  /// A cell whose value is in its bits.
+  package init(_ tag: ValueTag, bits: UInt64) {
+    cell = ValueCell(tag: tag, bits: bits)
+    arena = UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// No value.
+  package static var null: StoredCell { StoredCell(.null, bits: 0) }
+
+  /// A value that is all of `bytes`.
+  ///
+  /// Bytes beyond what a cell can describe make a cell that the writer refuses by their count.
+  package init(_ tag: ValueTag, bytes: UnsafeRawBufferPointer) {
+    cell = ValueCell(tag: tag, bits: 0, length: UInt32(clamping: bytes.count))
+    arena = bytes
+  }
+
+  /// The bytes of a value that lies in the arena.
+  package var bytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
+  }
+}
+
+extension AttributeValue {
+  public static var _isOptional: Bool { false }
+  public static var _isRelationship: Bool { false }
+  public static func _read(_ objects: [ObjectID]) -> Self? { nil }
+  public var _objects: [ObjectID] { [] }
+}
+
+extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue {
+  /// The type of the attribute that holds the raw values.
+  public static var attributeType: AttributeType { RawValue.attributeType }
+
+  public static func _read(_ stored: StoredCell) -> Self? {
+    RawValue._read(stored).flatMap(Self.init(rawValue:))
+  }
+
+  public func _withCell(_ body: (StoredCell) -> Void) { rawValue._withCell(body) }
+}
+
+extension Optional: AttributeValue where Wrapped: AttributeValue {
+  public typealias _Required = Wrapped._Required
+
+  /// The type of the attribute that holds the wrapped values.
+  public static var attributeType: AttributeType { Wrapped.attributeType }
+
+  public static var _isOptional: Bool { true }
+
+  public static var _isRelationship: Bool { Wrapped._isRelationship }
+
+  public static func _read(_ stored: StoredCell) -> Wrapped?? {
+    if stored.cell.isNull { return .some(nil) }
+    guard let value = Wrapped._read(stored) else { return nil }
+    return .some(value)
+  }
+
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    if let self { self._withCell(body) } else { body(.null) }
+  }
+
+  public static func _read(_ objects: [ObjectID]) -> Wrapped?? {
+    if objects.isEmpty { return .some(nil) }
+    guard let value = Wrapped._read(objects) else { return nil }
+    return .some(value)
+  }
+
+  public var _objects: [ObjectID] { self.map { $0._objects } ?? [] }
+}

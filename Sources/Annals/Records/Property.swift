@@ -1,0 +1,103 @@
+import AnnalsModel
+
+/// A property of a record: its name in the store, where it is in the record, and its rules.
+///
+/// Whether a property is optional, and the type of its attribute, follow from its Swift type.
+public struct Property<R, V: AttributeValue>: Sendable {
+  package var definition: PropertyDefinition
+  let keyPath: any KeyPath<R, V> & Sendable
+
+  /// An attribute.
+  ///
+  /// - Parameters:
+  ///   - name: the name in the store.
+  ///   - keyPath: the record's property.
+  public init(_ name: String, _ keyPath: any KeyPath<R, V> & Sendable) {
+    definition = PropertyDefinition(
+      attribute: Attribute(name, V.attributeType, isOptional: V._isOptional))
+    self.keyPath = keyPath
+  }
+}
+
+extension Property where V == ObjectID? {
+  /// A relationship to at most one object of another record's entity.
+  public init<D: Record>(
+    _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: D.Type
+  ) {
+    self.init(name, keyPath)
+    definition.relationship = RelationshipDefinition(destination: { D.entity.name })
+  }
+
+  /// A relationship to at most one object of the entity of this name.
+  public init(_ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: String) {
+    self.init(name, keyPath)
+    definition.relationship = RelationshipDefinition(destination: { destination })
+  }
+}
+
+extension Property where V == [ObjectID] {
+  /// A relationship to any number of objects of another record's entity.
+  ///
+  /// - Parameter isOrdered: whether the objects keep the order they are given. If not, each is
+  ///   stored once, and the order of reading is that of their ids.
+  public init<D: Record>(
+    _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: D.Type,
+    isOrdered: Bool = false
+  ) {
+    self.init(name, keyPath)
+    definition.relationship = RelationshipDefinition(
+      destination: { D.entity.name }, isToMany: true, isOrdered: isOrdered)
+  }
+
+  /// A relationship to any number of objects of the entity of this name; `isOrdered` as above.
+  public init(
+    _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: String,
+    isOrdered: Bool = false
+  ) {
+    self.init(name, keyPath)
+    definition.relationship = RelationshipDefinition(
+      destination: { destination }, isToMany: true, isOrdered: isOrdered)
+  }
+}
+
+/// The direction of an order.
+public enum SortDirection: Hashable, Sendable {
+  case ascending
+  case descending
+}
+
+/// What a property states, whatever its types.
+package struct PropertyDefinition: Sendable {
+  /// The attribute; of a relationship, only its name counts.
+  package var attribute: Attribute
+  /// The relationship's part, if it is one.
+  package var relationship: RelationshipDefinition?
+  /// Earlier names of the property, oldest first.
+  package var formerNames: [String] = []
+  /// The indexes over this property alone.
+  package var indexed: [SortDirection] = []
+  /// Whether logs and diffs print the property beside an object's key.
+  package var isDisplayName = false
+
+  package init(attribute: Attribute) {
+    self.attribute = attribute
+  }
+
+  package var name: String { attribute.name }
+}
+
+/// What a relationship states beside its name.
+package struct RelationshipDefinition: Sendable {
+  /// The destination's name; asked for late, since two entities may name each other.
+  package var destination: @Sendable () -> String
+  package var isToMany = false
+  package var isOrdered = false
+
+  package init(
+    destination: @escaping @Sendable () -> String, isToMany: Bool = false, isOrdered: Bool = false
+  ) {
+    self.destination = destination
+    self.isToMany = isToMany
+    self.isOrdered = isOrdered
+  }
+}

@@ -1,0 +1,91 @@
+import AnnalsModel
+import AnnalsState
+
+// Writing. Values that break a rule are not written, and added to `violations`: the transaction
+// fails with all of them at its end.
+
+extension RecordBinding {
+  /// Writes all properties of an object that was just inserted.
+  package func insert(
+    _ value: R, _ row: Int64, into state: inout State, store: RawUUID,
+    largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+  ) throws(AnnalsError) {
+    try checkComplete()
+    let violationsBefore = violations.count
+    try write(
+      value, row, into: &state, store: store, largeValues: largeValues, isNew: true,
+      violations: &violations)
+    if violations.count == violationsBefore {
+      assert(trapIfExchanged(value, row, state, store, largeValues))
+    }
+  }
+
+  /// Writes the properties in which `value` differs from `previous`, the record that the object
+  /// has.
+  package func update(
+    from previous: R, to value: R, _ row: Int64, into state: inout State, store: RawUUID,
+    largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+  ) throws(AnnalsError) {
+    try checkComplete()
+    var fault: AnnalsError?
+    withUnsafePointer(to: previous) { old in
+      do throws(AnnalsError) {
+        try write(
+          value, row, into: &state, store: store, largeValues: largeValues, isNew: false,
+          previous: UnsafeRawPointer(old), violations: &violations)
+      } catch {
+        fault = error
+      }
+    }
+    if let fault { throw fault }
+  }
+
+  /// Writes one property, without reading the others.
+  package func set<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, to value: V, _ row: Int64, into state: inout State, store: RawUUID,
+    largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+  ) throws(AnnalsError) {
+    try checkComplete()
+    var fault: AnnalsError?
+    withUnsafeMutablePointer(to: &state) { state in
+      var writer = RecordWriter(
+        layout: layout, state: state, store: store, largeValues: largeValues, row: row,
+        isNew: false)
+      writer.index = position(of: keyPath)
+      writer.put(value)
+      violations += writer.violations
+      fault = writer.fault
+    }
+    if let fault { throw fault }
+  }
+
+  private func write(
+    _ value: R, _ row: Int64, into state: inout State, store: RawUUID,
+    largeValues: any LargeValueSink, isNew: Bool, previous: UnsafeRawPointer? = nil,
+    violations: inout [ValidationViolation]
+  ) throws(AnnalsError) {
+    var fault: AnnalsError?
+    withUnsafeMutablePointer(to: &state) { state in
+      withUnsafePointer(to: value) { value in
+        var writer = RecordWriter(
+          layout: layout, state: state, store: store, largeValues: largeValues, row: row,
+          isNew: isNew, previous: previous)
+        record.write(value, &writer)
+        if !writer.violations.isEmpty { violations += writer.violations }
+        fault = writer.fault
+      }
+    }
+    if let fault { throw fault }
+  }
+
+  private func checkComplete() throws(AnnalsError) {
+    guard layout.missing.isEmpty else {
+      throw AnnalsError.invalidSchema(
+        layout.missing.map {
+          SchemaConflict(
+            .unknownName, record.name, $0,
+            "the store does not have it; open it with records: \(R.self).self")
+        })
+    }
+  }
+}

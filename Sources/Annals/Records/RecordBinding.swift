@@ -1,0 +1,152 @@
+import AnnalsModel
+import AnnalsState
+import Synchronization
+
+/// A record type joined to a store's schema: reads and writes its records.
+///
+/// Made once for each record type and version of the schema (`RecordBindings`), for use on any
+/// thread.
+package final class RecordBinding<R: Record>: Sendable {
+  package let layout: RecordLayout
+  let record: RecordEntity<R>
+
+  /// The binding of the record type to a store whose newest schema is `schema`.
+  ///
+  /// Throws `.invalidSchema` if the store has no such entity. Properties that it does not have are
+  /// allowed: they read as nil or their default, and nothing can be written.
+  package init(schema: Schema) throws(AnnalsError) {
+    record = R.entity
+    guard let stored = schema.entity(named: record.name) else {
+      throw AnnalsError.invalidSchema([
+        SchemaConflict(
+          .unknownName, record.name, nil,
+          "the store has no such entity; open it for writing with records: \(R.self).self")
+      ])
+    }
+    layout = RecordLayout(
+      stored, name: record.name, properties: record.properties, schema: schema)
+  }
+
+  /// The entity's number.
+  package var entity: EntityNumber { layout.entity }
+
+  /// The stable number of the property that the key path leads to.
+  ///
+  /// Traps if the key path leads to none of the record type's properties; nil if the store does not
+  /// have it.
+  package func property(_ keyPath: PartialKeyPath<R>) -> PropertyNumber? {
+    let number = layout.columns[position(of: keyPath)].property
+    return number == 0 ? nil : number
+  }
+
+  func position(of keyPath: PartialKeyPath<R>) -> Int {
+    guard let position = record.position(of: keyPath) else {
+      preconditionFailure(
+        "\(keyPath) is none of the properties that \(R.self).entity lists")
+    }
+    return position
+  }
+}
+
+// Reading.
+extension RecordBinding {
+  /// A reader of records out of one state, for reading many.
+  package func reader(
+    of state: State, store: RawUUID, largeValues: any LargeValueSource
+  ) -> RecordReader {
+    RecordReader(layout, state: state, store: store, largeValues: largeValues)
+  }
+
+  /// The record of an object that exists in the reader's state.
+  ///
+  /// Throws `.unreadableRecord` if a stored value does not suit its property, and what reading the
+  /// file throws.
+  package func read(_ row: Int64, _ reader: inout RecordReader) throws(AnnalsError) -> R {
+    reader.move(to: row)
+    do throws(RecordReader.Stop) {
+      return try record.read(&reader)
+    } catch {
+      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(record.name)#\(row) is unreadable")
+    }
+  }
+
+  /// The record of one object that exists in the state; throws as the other form does.
+  package func read(
+    _ row: Int64, from state: State, store: RawUUID, largeValues: any LargeValueSource
+  ) throws(AnnalsError) -> R {
+    var reader = reader(of: state, store: store, largeValues: largeValues)
+    return try read(row, &reader)
+  }
+
+  /// The value that a stored cell of the property stands for: what `before` and `after` of a change
+  /// hold. Of a to-many relationship the cell is the whole list.
+  package func value<V: AttributeValue>(
+    of keyPath: KeyPath<R, V>, row: Int64, _ cell: ValueCell, in arena: UnsafeRawBufferPointer,
+    store: RawUUID, largeValues: any LargeValueSource
+  ) throws(AnnalsError) -> V {
+    let index = position(of: keyPath)
+    if layout.columns[index].isRelationship {
+      return try relationship(cell.value(in: arena), row: row, index: index, store: store)
+    }
+    var reader = RecordReader(
+      layout, state: State(schema: Schema()), store: store, largeValues: largeValues)
+    reader.move(to: row)
+    reader.move(toProperty: index)
+    do throws(RecordReader.Stop) {
+      return try reader.decoded(cell, in: arena)
+    } catch {
+      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(record.name)#\(row) is unreadable")
+    }
+  }
+
+  private func relationship<V: AttributeValue>(
+    _ value: Value, row: Int64, index: Int, store: RawUUID
+  ) throws(AnnalsError) -> V {
+    let references: [ObjectReference] =
+      switch value {
+      case .object(let target): [target]
+      case .objects(let targets): targets
+      default: []
+      }
+    let objects = references.map { ObjectID(store: store, entity: $0.entity, row: $0.row) }
+    guard let result = V._read(objects) else {
+      throw AnnalsError(
+        .unreadableRecord, "\(record.name)#\(row).\(layout.names[index]) leads to no object")
+    }
+    return result
+  }
+}
+
+/// The bindings of a store's record types, each made once for a version of the schema.
+package final class RecordBindings: Sendable {
+  private struct Entry: Sendable {
+    var schemaVersion: Int64
+    var binding: any Sendable & AnyObject
+  }
+
+  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+  package init() {}
+
+  /// The binding of the record type.
+  ///
+  /// - Parameters:
+  ///   - schema: the store's newest schema.
+  ///   - version: what tells that schema from the store's other ones: the number of the
+  ///     transaction that changed it last.
+  /// - Throws: `.invalidSchema` if the store has no such entity.
+  package func binding<R: Record>(
+    of type: R.Type, schema: Schema, version: Int64
+  ) throws(AnnalsError) -> RecordBinding<R> {
+    let key = ObjectIdentifier(type)
+    let known = entries.withLock { $0[key] }
+    if let known, known.schemaVersion == version,
+      let binding = known.binding as? RecordBinding<R>
+    {
+      return binding
+    }
+    let binding = try RecordBinding<R>(schema: schema)
+    entries.withLock { $0[key] = Entry(schemaVersion: version, binding: binding) }
+    return binding
+  }
+}

@@ -1,0 +1,55 @@
+import AnnalsModel
+
+// What record types need of a store.
+
+extension Schema {
+  /// The schema that these record types need.
+  public init(records: [any Record.Type]) {
+    self.init(entities: records.map { Schema.entity(of: $0) })
+  }
+
+  private static func entity<R: Record>(of type: R.Type) -> Entity { R.entity.schemaEntity }
+
+  /// The renames that these record types state.
+  package static func edits(of records: [any Record.Type]) -> [SchemaEdit] {
+    records.flatMap { edits(of: $0) }
+  }
+
+  private static func edits<R: Record>(of type: R.Type) -> [SchemaEdit] { R.entity.edits }
+}
+
+extension RecordEntity {
+  /// What the record type needs of a store: the entity by its names, without numbers.
+  package var schemaEntity: Entity {
+    var entity = Entity(name)
+    for property in properties {
+      if let relationship = property.relationship {
+        entity.relationships.append(
+          Relationship(
+            property.name, to: relationship.destination(), isToMany: relationship.isToMany,
+            isOrdered: relationship.isOrdered))
+      } else {
+        entity.attributes.append(property.attribute)
+      }
+      for direction in property.indexed {
+        let isDescending = direction == .descending
+        let element = IndexElement(property.name, isDescending: isDescending)
+        let name = property.name + (isDescending ? " descending" : "")
+        entity.indexes.append(IndexDescription(name, [element]))
+      }
+      if property.isDisplayName { entity.displayName = property.name }
+    }
+    entity.indexes += indexes
+    return entity
+  }
+
+  /// The renames that the record type states.
+  package var edits: [SchemaEdit] {
+    formerNames.map { SchemaEdit.renameEntity($0, to: name) }
+      + properties.flatMap { property in
+        property.formerNames.map {
+          SchemaEdit.renameProperty(entity: name, $0, to: property.name)
+        }
+      }
+  }
+}

@@ -1,0 +1,130 @@
+import AnnalsModel
+
+/// The entity of a record type: its name, and its properties in the order in which a record is made
+/// of them.
+///
+/// The initialiser given and the properties must agree in number, order and types, or the program
+/// does not compile. Two properties of one type could still be exchanged: builds with assertions
+/// read back each record inserted, and stop the program with the names of the two.
+public struct RecordEntity<R: Record>: Sendable {
+  /// The entity's name in the store.
+  public let name: String
+  package private(set) var formerNames: [String] = []
+  package let properties: ContiguousArray<PropertyDefinition>
+  private(set) var indexes: [IndexDescription] = []
+  let keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable>
+  let read: @Sendable (inout RecordReader) throws(RecordReader.Stop) -> R
+  let write: @Sendable (UnsafePointer<R>, inout RecordWriter) -> Void
+  /// The values of a record's properties, in their order.
+  let values: @Sendable (R) -> [Value]
+
+  /// The entity of this name.
+  ///
+  /// - Parameters:
+  ///   - name: the name in the store.
+  ///   - make: makes a record of the values of its properties, usually the memberwise initialiser.
+  ///   - property: the properties, in the order of `make`'s parameters.
+  public init<each V: AttributeValue>(
+    _ name: String, _ make: @escaping @Sendable (repeat each V) -> R,
+    _ property: repeat Property<R, each V>
+  ) {
+    self.name = name
+    var definitions: ContiguousArray<PropertyDefinition> = []
+    var keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable> = []
+    for property in repeat each property {
+      precondition(
+        property.definition.relationship != nil || !property.holdsObjects,
+        "\(name).\(property.definition.name) holds object ids: say to which entity, with `to:`")
+      definitions.append(property.definition)
+      keyPaths.append(property.keyPath)
+    }
+    properties = definitions
+    self.keyPaths = keyPaths
+    read = { (reader) throws(RecordReader.Stop) in
+      make(repeat try reader.next((each V).self))
+    }
+    let fields = (repeat RecordField(each property))
+    write = { record, writer in
+      for field in repeat each fields { writer.put(field, of: record) }
+    }
+    values = { record in
+      var result: [Value] = []
+      for field in repeat each fields {
+        result.append(Value.whole(record[keyPath: field.keyPath]))
+      }
+      return result
+    }
+  }
+}
+
+extension RecordEntity {
+  /// The entity had another name in stores of earlier versions. Opening renames it there once.
+  public func renamed(from name: String) -> RecordEntity {
+    var copy = self
+    copy.formerNames.append(name)
+    return copy
+  }
+
+  /// Objects can be had in the order of these properties, the first counting most.
+  public func indexed(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
+    adding(index: keyPaths, isUnique: false)
+  }
+
+  /// No two objects may have the same values of all these properties; nil never collides.
+  public func unique(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
+    adding(index: keyPaths, isUnique: true)
+  }
+
+  private func adding(index keyPaths: [PartialKeyPath<R>], isUnique: Bool) -> RecordEntity {
+    var copy = self
+    let names = keyPaths.map { keyPath in
+      guard let position = position(of: keyPath) else {
+        preconditionFailure("an index of \(name) names something that is none of its properties")
+      }
+      return properties[position].name
+    }
+    copy.indexes.append(
+      IndexDescription(
+        names.joined(separator: ", "), names.map { IndexElement($0) }, isUnique: isUnique))
+    return copy
+  }
+
+  /// Which of the properties the key path leads to; nil if none.
+  package func position(of keyPath: PartialKeyPath<R>) -> Int? {
+    keyPaths.firstIndex { $0 == keyPath }
+  }
+}
+
+/// Where a record has one property.
+struct RecordField<R, V: AttributeValue>: Sendable {
+  /// How far from the start of the record the property is stored; -1 if it is computed.
+  let offset: Int
+  let keyPath: any KeyPath<R, V> & Sendable
+
+  init(_ property: Property<R, V>) {
+    keyPath = property.keyPath
+    offset = MemoryLayout<R>.offset(of: property.keyPath) ?? -1
+  }
+
+  /// The property's value.
+  @inline(__always)
+  func value(of record: UnsafePointer<R>) -> V {
+    // A key path costs some 30 ns to follow, a load next to nothing.
+    guard offset >= 0 else { return record.pointee[keyPath: keyPath] }
+    return UnsafeRawPointer(record).advanced(by: offset).assumingMemoryBound(to: V.self).pointee
+  }
+}
+
+extension Property {
+  /// Whether the values are ids of objects.
+  var holdsObjects: Bool { V._isRelationship }
+}
+
+extension Value {
+  /// The value of an attribute, or the objects of a relationship as a list.
+  fileprivate static func whole<V: AttributeValue>(_ value: V) -> Value {
+    guard V._isRelationship else { return Value(value) }
+    let list = value._objects.map { ObjectReference(entity: $0.entity, row: $0.row) }
+    return list.isEmpty ? .null : .objects(list)
+  }
+}

@@ -1,0 +1,109 @@
+import AnnalsModel
+
+/// How the properties of a record type lie in a store: found by name in the store's newest schema,
+/// then by number only, so that renamed properties are found in the past.
+///
+/// Made once for each record type and version of the schema; reading and writing look nothing up.
+package final class RecordLayout: Sendable {
+  /// The entity's number.
+  package let entity: EntityNumber
+  package let entityName: String
+  /// By property, in the order of the record type.
+  let columns: ContiguousArray<RecordColumn>
+  /// The stored definition of each property; nil for relationships and for what is missing.
+  let attributes: ContiguousArray<Attribute?>
+  /// The names of the properties, as the record type has them.
+  let names: ContiguousArray<String>
+  /// What a stored null means, where it does not mean that there is no value.
+  let defaults: ContiguousArray<Value>
+  /// The names of the properties that the store does not have.
+  package let missing: [String]
+  /// Whether any property is a relationship.
+  let hasRelationships: Bool
+
+  init(
+    _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>, schema: Schema
+  ) {
+    entity = stored.number
+    entityName = name
+    var columns: ContiguousArray<RecordColumn> = []
+    var attributes: ContiguousArray<Attribute?> = []
+    var defaults: ContiguousArray<Value> = []
+    var missing: [String] = []
+    let rules = stored.uniqueRules
+    for property in properties {
+      var column = RecordColumn(property)
+      var meaning = property.attribute.isOptional ? nil : property.attribute.defaultValue
+      let attribute = property.relationship == nil ? stored.attribute(named: property.name) : nil
+      if let attribute {
+        column.bind(to: attribute, isUnique: rules.contains {
+          $0.properties.contains(attribute.number)
+        })
+        if !attribute.isOptional { meaning = attribute.defaultValue ?? meaning }
+      } else if property.relationship != nil,
+        let relationship = stored.relationship(named: property.name)
+      {
+        column.bind(to: relationship)
+      } else {
+        missing.append(property.name)
+      }
+      let value = meaning ?? .null
+      column.hasDefault = !value.isNull
+      columns.append(column)
+      attributes.append(attribute)
+      defaults.append(value)
+    }
+    self.columns = columns
+    self.attributes = attributes
+    self.defaults = defaults
+    self.missing = missing
+    names = ContiguousArray(properties.map(\.name))
+    hasRelationships = columns.contains { $0.isRelationship }
+  }
+}
+
+/// What reading and writing one property needs, in few bytes.
+struct RecordColumn: Sendable {
+  /// The stable number; 0 if the store has no such property.
+  var property: PropertyNumber = 0
+  /// The entity that a relationship leads to.
+  var destination: EntityNumber = 0
+  /// The kind of the values that the record type writes; null for any.
+  var tag: ValueTag
+  /// Whether the store takes null.
+  var isOptional = true
+  /// Whether a stored null means a default.
+  var hasDefault = false
+  /// Whether a uniqueness rule covers the property.
+  var isUnique = false
+  /// Whether values have to pass more than the quick checks of kind and length.
+  var hasRules = false
+  var isRelationship = false
+  var isToMany = false
+  var isOrdered = false
+
+  init(_ property: PropertyDefinition) {
+    tag = property.attribute.type.tag ?? .null
+    if let relationship = property.relationship {
+      isRelationship = true
+      isToMany = relationship.isToMany
+      isOrdered = relationship.isOrdered
+    }
+  }
+
+  mutating func bind(to attribute: Attribute, isUnique: Bool) {
+    property = attribute.number
+    isOptional = attribute.isOptional
+    self.isUnique = isUnique
+    hasRules =
+      !attribute.validation.isEmpty || tag == .json || tag == .null
+      || attribute.type.range != nil
+  }
+
+  mutating func bind(to relationship: Relationship) {
+    property = relationship.number
+    destination = relationship.destination
+    isToMany = relationship.isToMany
+    isOrdered = relationship.isOrdered
+  }
+}

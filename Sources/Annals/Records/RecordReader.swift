@@ -1,0 +1,161 @@
+import AnnalsModel
+import AnnalsState
+
+/// Reads the properties of one object after the other, straight from the columns of a state.
+package struct RecordReader {
+  /// Reading has stopped; `fault` says why.
+  package struct Stop: Error {}
+
+  let layout: RecordLayout
+  let state: State
+  /// The entity's table; nil in a state from before the entity.
+  let table: TableView?
+  let store: RawUUID
+  let largeValues: any LargeValueSource
+  var row: Int64 = 0
+  private var index = 0
+  private(set) var fault: AnnalsError?
+
+  init(
+    _ layout: RecordLayout, state: State, store: RawUUID, largeValues: any LargeValueSource
+  ) {
+    self.layout = layout
+    self.state = state
+    self.store = store
+    self.largeValues = largeValues
+    table = state.table(layout.entity)
+  }
+
+  /// Moves to an object, before its first property.
+  mutating func move(to row: Int64) {
+    self.row = row
+    index = 0
+    fault = nil
+  }
+
+  /// Moves to one property of the object.
+  mutating func move(toProperty index: Int) {
+    self.index = index
+  }
+
+  /// Reads the next property.
+  mutating func next<V: AttributeValue>(_ type: V.Type) throws(Stop) -> V {
+    let column = layout.columns[index]
+    defer { index += 1 }
+    guard !column.isRelationship else { return try relationship() }
+    guard let table, let position = table.column(of: column.property) else {
+      return try decoded(.null, in: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    let value: V?
+    do throws(StateFault) {
+      value = try table.withCell(row, column: position) { cell, arena in
+        // What needs more than the cell is read below, off the common path.
+        cell.isLarge || cell.isNull && column.hasDefault ? nil : V._read(StoredCell(cell, in: arena))
+      }
+    } catch {
+      throw stop(AnnalsError(error))
+    }
+    if let value { return value }
+    return try nextIndirect(column)
+  }
+
+  /// Reads a property that is a large value, a default, or not readable at all.
+  private mutating func nextIndirect<V: AttributeValue>(
+    _ column: RecordColumn
+  ) throws(Stop) -> V {
+    let stored: Value
+    do throws(StateFault) {
+      stored = try state.value(layout.entity, row, column.property)
+    } catch {
+      throw stop(AnnalsError(error))
+    }
+    var arena: ContiguousArray<UInt8> = []
+    let cell = ValueCell(stored, appendingTo: &arena)
+    return try decode(cell, in: arena)
+  }
+
+  /// The value that a cell of the property at `index` stands for.
+  mutating func decoded<V: AttributeValue>(
+    _ cell: ValueCell, in arena: UnsafeRawBufferPointer
+  ) throws(Stop) -> V {
+    if cell.isNull {
+      let value = layout.defaults[index]
+      if !value.isNull {
+        var bytes: ContiguousArray<UInt8> = []
+        let cell = ValueCell(value, appendingTo: &bytes)
+        if let result = bytes.withUnsafeBytes({ V._read(StoredCell(cell, in: $0)) }) {
+          return result
+        }
+      }
+    }
+    if cell.isLarge {
+      let bytes: ContiguousArray<UInt8>
+      do throws(AnnalsError) {
+        bytes = try largeValues.bytes(
+          of: LargeValue(
+            tag: cell.tag, description: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])))
+      } catch {
+        throw stop(error)
+      }
+      if let result = bytes.withUnsafeBytes({ V._read(StoredCell(cell.tag, bytes: $0)) }) {
+        return result
+      }
+    } else if let result = V._read(StoredCell(cell, in: arena)) {
+      return result
+    }
+    throw stop(unreadable(cell.value(in: arena), as: V.self))
+  }
+
+  /// `decoded`, for an owned arena.
+  private mutating func decode<V: AttributeValue>(
+    _ cell: ValueCell, in arena: ContiguousArray<UInt8>
+  ) throws(Stop) -> V {
+    var result: Result<V, Stop> = .failure(Stop())
+    arena.withUnsafeBytes { bytes in
+      do throws(Stop) {
+        result = .success(try decoded(cell, in: bytes))
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  /// Reads a relationship. A to-one that leads to an object deleted since is nil.
+  private mutating func relationship<V: AttributeValue>() throws(Stop) -> V {
+    let column = layout.columns[index]
+    var objects: [ObjectID] = []
+    do throws(StateFault) {
+      switch try state.value(layout.entity, row, column.property) {
+      case .object(let target):
+        if try state.contains(target.entity, target.row) { objects.append(id(target)) }
+      case .objects(let targets): objects = targets.map { id($0) }
+      default: break
+      }
+    } catch {
+      throw stop(AnnalsError(error))
+    }
+    guard let result = V._read(objects) else {
+      throw stop(unreadable(.null, as: V.self))
+    }
+    return result
+  }
+
+  private func id(_ target: ObjectReference) -> ObjectID {
+    ObjectID(store: store, entity: target.entity, row: target.row)
+  }
+
+  private mutating func stop(_ error: AnnalsError) -> Stop {
+    fault = error
+    return Stop()
+  }
+
+  private func unreadable(_ value: Value, as type: any Any.Type) -> AnnalsError {
+    let place = "\(layout.entityName)#\(row).\(layout.names[index])"
+    let what =
+      value.isNull
+      ? "has no value, and the record's property is not optional"
+      : "is \(value.shortDescription) (\(value.tag)), which is no \(type)"
+    return AnnalsError(.unreadableRecord, "\(place) \(what)")
+  }
+}

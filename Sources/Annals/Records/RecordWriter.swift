@@ -1,0 +1,182 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsState
+
+/// Where the bytes of values over 4 KiB go before the record that mentions them.
+package protocol LargeValueSink: LargeValueSource {
+  /// Keeps the bytes of a new large value.
+  func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
+}
+
+/// Writes the properties of one object, straight into the columns of a state.
+///
+/// A value that breaks a rule is not written, and listed in `violations`.
+package struct RecordWriter {
+  let layout: RecordLayout
+  let state: UnsafeMutablePointer<State>
+  let store: RawUUID
+  let largeValues: any LargeValueSink
+  let row: Int64
+  /// Whether the object has no value yet, so that nulls need no writing.
+  let isNew: Bool
+  /// The record that the object has, to write only what differs from it.
+  var previous: UnsafeRawPointer?
+  var violations: [ValidationViolation] = []
+  var fault: AnnalsError?
+  /// Which property comes next.
+  var index = 0
+
+  /// Writes the next property of a record.
+  mutating func put<R, V: AttributeValue>(
+    _ field: RecordField<R, V>, of record: UnsafePointer<R>
+  ) {
+    defer { index += 1 }
+    guard fault == nil else { return }
+    let value = field.value(of: record)
+    if let previous {
+      let old = field.value(of: previous.assumingMemoryBound(to: R.self))
+      if RecordWriter.areSame(old, value) { return }
+    }
+    put(value)
+  }
+
+  /// Writes a value of the property at `index`.
+  mutating func put<V: AttributeValue>(_ value: V) {
+    let column = layout.columns[index]
+    guard !column.isRelationship else { return put(value._objects, column) }
+    value._withCell { put($0, column) }
+  }
+
+  private mutating func put(_ stored: StoredCell, _ column: RecordColumn) {
+    var cell = stored.cell
+    if cell.isNull {
+      if !column.isOptional { return violate(.required, .null) }
+      if !isNew { set(.null, in: stored.arena, column) }
+      return
+    }
+    if column.tag == .json, cell.tag == .string { cell.tag = .json }
+    if cell.tag != column.tag, column.tag != .null { return refuse(cell, in: stored.arena) }
+    if cell.tag == .double, !Double(bitPattern: cell.bits).isFinite {
+      return violate(.finite, cell.value(in: stored.arena))
+    }
+    if cell.tag.isBytes {
+      if stored.arena.count == 0, cell.tag == .url { return violate(.url, .url("")) }
+      if stored.arena.count > SchemaLimits.uniqueValueLength {
+        return putLong(cell, stored.arena, column)
+      }
+    }
+    if column.hasRules, let attribute = layout.attributes[index] {
+      let value = cell.value(in: stored.arena)
+      if let rule = attribute.violation(of: value) { return violate(rule, value) }
+    }
+    set(cell, in: stored.arena, column)
+  }
+
+  private mutating func refuse(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) {
+    let type = layout.attributes[index]?.type ?? .any
+    violate(.type(type), cell.value(in: arena))
+  }
+
+  /// Writes a value that does not go into a column: its bytes are kept elsewhere.
+  private mutating func putLong(
+    _ cell: ValueCell, _ bytes: UnsafeRawBufferPointer, _ column: RecordColumn
+  ) {
+    guard bytes.count < Int(UInt32.max) else {
+      fault = AnnalsError(
+        .tooLarge,
+        "\(layout.entityName).\(layout.names[index]) has \(bytes.count) bytes; the most is 4 GiB")
+      return
+    }
+    if let attribute = layout.attributes[index] {
+      let value = cell.value(in: bytes)
+      if let rule = attribute.violation(of: value, isUnique: column.isUnique) {
+        return violate(rule, value)
+      }
+    }
+    do throws(AnnalsError) {
+      let large = try largeValue(cell.tag, bytes, column)
+      var description: ContiguousArray<UInt8> = []
+      let cell = ValueCell(.large(large), appendingTo: &description)
+      description.withUnsafeBytes { set(cell, in: $0, column) }
+    } catch {
+      fault = error
+    }
+  }
+
+  /// The large value for these bytes: the one that the object has, if it is the same.
+  private func largeValue(
+    _ tag: ValueTag, _ bytes: UnsafeRawBufferPointer, _ column: RecordColumn
+  ) throws(AnnalsError) -> LargeValue {
+    let owned = ContiguousArray(bytes)
+    let current: Value
+    do throws(StateFault) {
+      current = isNew ? .null : try state.pointee.value(layout.entity, row, column.property)
+    } catch {
+      throw AnnalsError(error)
+    }
+    if case .large(let stored) = current, stored.tag == tag,
+      stored.length == UInt64(bytes.count), stored.checksum == Checksum.crc32(bytes),
+      try largeValues.bytes(of: stored) == owned
+    {
+      return stored
+    }
+    return try largeValues.add(owned, tag: tag)
+  }
+
+  private mutating func put(_ objects: [ObjectID], _ column: RecordColumn) {
+    var references: [ObjectReference] = []
+    references.reserveCapacity(objects.count)
+    for object in objects {
+      let reference = ObjectReference(entity: object.entity, row: object.row)
+      guard object.store == store else {
+        fault = AnnalsError(
+          .otherStore,
+          "\(layout.entityName).\(layout.names[index]) is given an object of store \(object.store)")
+        return
+      }
+      guard object.entity == column.destination else {
+        let name = state.pointee.schema.entity(numbered: column.destination)?.name ?? ""
+        return violate(.destination(name), .object(reference))
+      }
+      references.append(reference)
+    }
+    let value: Value
+    if column.isToMany {
+      let sorted = column.isOrdered ? references : references.sortedAndUnique()
+      value = sorted.isEmpty ? .null : .objects(sorted)
+    } else {
+      value = references.first.map { .object($0) } ?? .null
+    }
+    if value.isNull, isNew { return }
+    var arena: ContiguousArray<UInt8> = []
+    let cell = ValueCell(value, appendingTo: &arena)
+    arena.withUnsafeBytes { set(cell, in: $0, column) }
+  }
+
+  private mutating func set(
+    _ cell: ValueCell, in arena: UnsafeRawBufferPointer, _ column: RecordColumn
+  ) {
+    do throws(StateFault) {
+      try state.pointee.set(layout.entity, row, column.property, cell, in: arena)
+    } catch {
+      fault = AnnalsError(error)
+    }
+  }
+
+  private mutating func violate(_ rule: ValidationRule, _ value: Value) {
+    violations.append(
+      ValidationViolation(
+        entity: layout.entityName, object: ObjectReference(entity: layout.entity, row: row),
+        property: layout.names[index], rule: rule, value: value))
+  }
+
+  /// Whether two values are stored as the same.
+  static func areSame<V: AttributeValue>(_ a: V, _ b: V) -> Bool {
+    if V._isRelationship { return a._objects == b._objects }
+    var result = false
+    a._withCell { x in
+      b._withCell { y in result = ValueCell.areEqual(x.cell, in: x.arena, y.cell, in: y.arena) }
+    }
+    return result
+  }
+}

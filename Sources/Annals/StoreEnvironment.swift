@@ -1,0 +1,102 @@
+import AnnalsModel
+import Foundation
+import Synchronization
+
+/// What a store takes from the world besides its file: the time, random numbers, and the name of the
+/// process that it writes down.
+///
+/// Programs use `.system`, which is the default. Tests use `.fixed`, and get the same bytes in every
+/// run.
+public struct StoreEnvironment: Sendable {
+  /// The time now.
+  public var now: @Sendable () -> Timestamp
+  /// A random number; store UUIDs and the ids of openings are made of these.
+  public var random: @Sendable () -> UInt64
+  /// The name of the process.
+  public var processName: String
+  /// The number of the process.
+  public var processID: Int64
+
+  /// The environment of these parts.
+  public init(
+    now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt64,
+    processName: String, processID: Int64
+  ) {
+    self.now = now
+    self.random = random
+    self.processName = processName
+    self.processID = processID
+  }
+}
+
+extension StoreEnvironment {
+  /// The system's clock and random numbers, and this process.
+  public static var system: StoreEnvironment {
+    StoreEnvironment(
+      now: { Timestamp(Date()) },
+      random: {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+      },
+      processName: ProcessInfo.processInfo.processName,
+      processID: Int64(ProcessInfo.processInfo.processIdentifier))
+  }
+
+  /// A clock that goes on by the same step at each look, and numbers that follow from a seed.
+  ///
+  /// - Parameters:
+  ///   - start: the time at the first look.
+  ///   - step: by how many microseconds the time goes on from one look to the next.
+  ///   - seed: what the numbers follow from.
+  public static func fixed(
+    start: Timestamp = Timestamp(microseconds: 1_700_000_000_000_000), step: Int64 = 1_000_000,
+    seed: UInt64 = 1, processName: String = "test", processID: Int64 = 1
+  ) -> StoreEnvironment {
+    let source = FixedSource(time: start.microseconds, seed: seed)
+    return StoreEnvironment(
+      now: { source.nextTime(step: step) }, random: { source.nextNumber() },
+      processName: processName, processID: processID)
+  }
+
+  /// A random UUID of version 4.
+  package func makeUUID() -> RawUUID {
+    RawUUID(
+      high: random() & ~0xF000 | 0x4000,
+      low: random() & ~(3 << 62) | 1 << 63)
+  }
+
+  /// A random number other than 0, which stands for no opening.
+  package func makeOpeningID() -> UInt64 {
+    let number = random()
+    return number == 0 ? 1 : number
+  }
+}
+
+/// The state of a fixed environment.
+private final class FixedSource: Sendable {
+  private let time: Mutex<Int64>
+  private let seed: Mutex<UInt64>
+
+  init(time: Int64, seed: UInt64) {
+    self.time = Mutex(time)
+    self.seed = Mutex(seed)
+  }
+
+  func nextTime(step: Int64) -> Timestamp {
+    time.withLock { time in
+      defer { time &+= step }
+      return Timestamp(microseconds: time)
+    }
+  }
+
+  /// SplitMix64.
+  func nextNumber() -> UInt64 {
+    seed.withLock { seed in
+      seed &+= 0x9E37_79B9_7F4A_7C15
+      var z = seed
+      z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+      return z ^ z >> 31
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import AnnalsModel
+
+/// Transactions by column: what compaction and large transactions write.
+///
+/// A block is a summary that is never compressed, followed by columns, each stored raw or as one
+/// deflate stream (`ColumnEnvelope`): those of the transactions, the order of entities among the
+/// changes, and for each entity the shapes of its changes, their rows, and for each property the
+/// values before and the values after.
+///
+/// FORMAT.md, "Block records".
+package enum BlockCodec {
+  /// Appends all transactions of the batch, whose numbers follow one another; or, if its only
+  /// transaction is a part (part > 0 or continued), that part. At most
+  /// `FormatLimits.maximumChanges` transactions and changes and
+  /// `FormatLimits.maximumPropertyChanges` properties; each change's properties rise by number.
+  package static func encode(_ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>) {
+    precondition(
+      batch.transactions.count <= FormatLimits.maximumChanges
+        && batch.changes.count <= FormatLimits.maximumChanges
+        && batch.properties.count <= FormatLimits.maximumPropertyChanges,
+      "a block has a limit")
+    var encoder = BlockEncoder(batch)
+    encoder.encode(batch, into: &bytes)
+  }
+
+  /// Appends the block's transactions to the batch. `isContinued` is the frame's flag. If it
+  /// throws, the batch is as before.
+  package static func decode(
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool = false, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    let mark = BatchMark(batch)
+    do {
+      var decoder = BlockDecoder(batch)
+      try decoder.decode(payload, isContinued: isContinued, into: &batch)
+    } catch {
+      mark.restore(&batch)
+      throw error
+    }
+  }
+
+  /// Reads what the block says of its contents, without its columns.
+  package static func decodeSummary(
+    _ payload: UnsafeRawBufferPointer
+  ) throws(DecodeFault) -> BlockSummary {
+    var reader = ByteReader(payload)
+    return try BlockSummary(&reader)
+  }
+
+  /// What a block of this batch says of its contents; `verify` compares it with what one says.
+  package static func summary(of batch: ChangeBatch) -> BlockSummary {
+    BlockEncoder(batch).summary
+  }
+}

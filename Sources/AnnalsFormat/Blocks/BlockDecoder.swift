@@ -1,0 +1,249 @@
+import AnnalsModel
+
+/// Reads one block.
+struct BlockDecoder: ~Copyable {
+  private var columns = ColumnReader()
+  private var values: CellReader
+  private var integers = Scratch<Int64>()
+  private var positions = Scratch<UInt32>()
+  private var firsts = Scratch<UInt32>()
+  private var cells = Scratch<ValueCell>()
+  /// The sides (1 before, 2 after) on which each property change of the entity has edits; empty
+  /// while none has.
+  private var edits: ContiguousArray<UInt8> = []
+
+  init(_ batch: ChangeBatch) {
+    values = CellReader(arenaLength: batch.arena.count)
+  }
+
+  /// Appends the block's transactions to the batch.
+  mutating func decode(
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    var reader = ByteReader(payload)
+    let summary = try BlockSummary(&reader)
+    guard summary.isPart || !isContinued else {
+      throw reader.invalid("a continued block that is no part")
+    }
+    try decodeTransactions(&reader, summary, isContinued: isContinued, into: &batch)
+    let ordinals = integers.take(summary.changeCount)
+    try decodeIntegers(&reader, into: ordinals)
+    let firstChange = batch.changes.count
+    let starts = try placeChanges(ordinals, summary, &reader, firstChange: firstChange)
+    let none = ChangeEntry(kind: .insert, entity: 0, row: 0, firstProperty: 0, propertyCount: 0)
+    batch.changes.append(contentsOf: repeatElement(none, count: summary.changeCount))
+    var limit = FormatLimits.maximumPropertyChanges
+    for (entity, start) in zip(summary.entities, starts) {
+      try decodeEntity(&reader, entity, from: start, limit: &limit, into: &batch)
+    }
+    try reader.expectEnd()
+  }
+
+  /// Reads one column of integers.
+  private mutating func decodeIntegers(
+    _ reader: inout ByteReader, into output: UnsafeMutableBufferPointer<Int64>
+  ) throws(DecodeFault) {
+    var column = ByteReader(try columns.read(&reader))
+    try IntegerColumn.decode(&column, into: output)
+    try column.expectEnd()
+  }
+
+  private mutating func decodeTransactions(
+    _ reader: inout ByteReader, _ summary: BlockSummary, isContinued: Bool,
+    into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    let count = summary.transactionCount
+    let first = batch.transactions.count
+    let numbers = integers.take(count)
+    try decodeIntegers(&reader, into: numbers)
+    for index in 0..<count {
+      var record = TransactionRecord(
+        number: summary.firstNumber + Int64(index),
+        timestamp: Timestamp(microseconds: numbers[index]))
+      record.part = summary.part
+      record.isContinued = isContinued
+      batch.transactions.append(record)
+    }
+    for field in [\TransactionRecord.author, \.context, \.opening] {
+      try decodeIntegers(&reader, into: numbers)
+      for index in 0..<count {
+        guard let number = UInt32(exactly: numbers[index]) else {
+          throw reader.invalid("an impossible number of a name")
+        }
+        batch.transactions[first + index][keyPath: field] = number
+      }
+    }
+    try decodeIntegers(&reader, into: numbers)
+    var next = batch.changes.count
+    let end = next + summary.changeCount
+    for index in 0..<count {
+      guard numbers[index] >= 0, numbers[index] <= Int64(end - next) else {
+        throw reader.invalid("more changes than the block has")
+      }
+      batch.transactions[first + index].firstChange = UInt32(truncatingIfNeeded: next)
+      batch.transactions[first + index].changeCount = UInt32(numbers[index])
+      next += Int(numbers[index])
+    }
+    guard next == end else { throw reader.invalid("changes without a transaction") }
+    var details = ByteReader(try columns.read(&reader))
+    guard details.remaining > 0 else { return }
+    guard summary.part == 0 else { throw reader.invalid("details in a part behind the first") }
+    for index in first..<first + count {
+      try RecordDetails.decode(&details, into: &batch.transactions[index])
+    }
+    try details.expectEnd()
+  }
+
+  /// Sorts the changes by entity: fills `positions` with their places in the batch, entity after
+  /// entity, and returns where each entity's begin.
+  private mutating func placeChanges(
+    _ ordinals: UnsafeMutableBufferPointer<Int64>, _ summary: BlockSummary,
+    _ reader: inout ByteReader, firstChange: Int
+  ) throws(DecodeFault) -> ContiguousArray<Int> {
+    let places = positions.take(ordinals.count)
+    var starts: ContiguousArray<Int> = []
+    var total = 0
+    for entity in summary.entities {
+      starts.append(total)
+      total += entity.changeCount
+    }
+    var next = starts
+    for (index, ordinal) in ordinals.enumerated() {
+      guard ordinal >= 0, ordinal < Int64(starts.count) else {
+        throw reader.invalid("a change of no entity")
+      }
+      let entity = Int(ordinal)
+      guard next[entity] - starts[entity] < summary.entities[entity].changeCount else {
+        throw reader.invalid("more changes of an entity than the block has")
+      }
+      places[next[entity]] = UInt32(truncatingIfNeeded: firstChange + index)
+      next[entity] += 1
+    }
+    return starts
+  }
+
+  private mutating func decodeEntity(
+    _ reader: inout ByteReader, _ entity: BlockSummary.EntitySummary, from start: Int,
+    limit: inout Int, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    let count = entity.changeCount
+    var column = ByteReader(try columns.read(&reader))
+    let shapes = try BlockShape.decode(&column, limit: count)
+    try column.expectEnd()
+    try check(shapes, of: entity, &reader)
+    let numbers = integers.take(count * 2)
+    let shapeOf = UnsafeMutableBufferPointer(rebasing: numbers[..<count])
+    let rows = UnsafeMutableBufferPointer(rebasing: numbers[count...])
+    try decodeIntegers(&reader, into: shapeOf)
+    try decodeIntegers(&reader, into: rows)
+    let firsts = firsts.take(count)
+    let positions = positions.take(start + count)
+    var next = batch.properties.count
+    let end = next + limit
+    for index in 0..<count {
+      guard shapeOf[index] >= 0, shapeOf[index] < Int64(shapes.count) else {
+        throw reader.invalid("a change of no shape")
+      }
+      let row = rows[index]
+      guard row >= entity.minimumRow, row <= entity.maximumRow else {
+        throw reader.invalid("a row outside the entity's range")
+      }
+      let kind = shapes[Int(shapeOf[index])].kind
+      let length = shapes[Int(shapeOf[index])].properties.count
+      guard length <= end - next else {
+        throw .tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumPropertyChanges))
+      }
+      firsts[index] = UInt32(truncatingIfNeeded: next)
+      batch.changes[Int(positions[start + index])] = ChangeEntry(
+        kind: kind, entity: entity.entity, row: row, firstProperty: next, propertyCount: length)
+      next += length
+    }
+    limit = end - next
+    let none = PropertyChange(property: 0, before: .null, after: .null)
+    let base = batch.properties.count
+    let added = next - base
+    batch.properties.append(contentsOf: repeatElement(none, count: added))
+    let layout = BlockColumns(
+      shapes: shapes, shapeOf: shapeOf, firsts: firsts, properties: entity.properties)
+    edits.removeAll(keepingCapacity: true)
+    for column in layout.indices where layout.count(of: column) > 0 {
+      try decodeValues(&reader, layout, column, from: base, into: &batch)
+    }
+    if !edits.isEmpty {
+      try markEdits(&reader, positions[start..<start + count], from: base, in: &batch)
+    }
+  }
+
+  /// Throws unless the shapes are distinct in kind or properties, none but those of the summary.
+  private func check(
+    _ shapes: ContiguousArray<BlockShape>, of entity: BlockSummary.EntitySummary,
+    _ reader: inout ByteReader
+  ) throws(DecodeFault) {
+    var kinds: UInt8 = 0
+    for shape in shapes {
+      kinds |= 1 << shape.kind.rawValue
+      var ordinal = 0
+      for property in shape.properties {
+        while ordinal < entity.properties.count, entity.properties[ordinal] < property {
+          ordinal += 1
+        }
+        guard ordinal < entity.properties.count, entity.properties[ordinal] == property else {
+          throw reader.invalid("a property that the summary does not list")
+        }
+      }
+    }
+    guard kinds == entity.kinds else {
+      throw reader.invalid("kinds of change other than the summary lists")
+    }
+  }
+
+  private mutating func decodeValues(
+    _ reader: inout ByteReader, _ layout: borrowing BlockColumns, _ column: Int, from base: Int,
+    into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    let isBefore = column % 2 == 0
+    let property = layout.properties[column / 2]
+    let cells = cells.take(layout.count(of: column))
+    var bytes = ByteReader(try columns.read(&reader))
+    let (uniform, mixed) = try values.decodeTagged(&bytes, into: cells, arena: &batch.arena)
+    try bytes.expectEnd()
+    let slots = layout.slots(of: column)
+    batch.properties.withUnsafeMutableBufferPointer { properties in
+      var next = 0
+      for slot in slots {
+        properties[Int(slot)].property = property
+        if isBefore {
+          properties[Int(slot)].before = cells[next]
+        } else {
+          properties[Int(slot)].after = cells[next]
+        }
+        next += 1
+      }
+    }
+    let bit = ValueCodec.editsBit
+    guard mixed?.contains(where: { $0 & bit != 0 }) ?? (uniform & bit != 0) else { return }
+    if edits.isEmpty {
+      edits.append(contentsOf: repeatElement(0, count: batch.properties.count - base))
+    }
+    for (index, slot) in slots.enumerated() where (mixed?[index] ?? uniform) & bit != 0 {
+      edits[Int(slot) - base] |= isBefore ? 1 : 2
+    }
+  }
+
+  /// Marks the property changes that are edits; throws unless they are of updates and on both
+  /// sides.
+  private func markEdits(
+    _ reader: inout ByteReader, _ changes: Slice<UnsafeMutableBufferPointer<UInt32>>,
+    from base: Int, in batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    for change in changes {
+      let entry = batch.changes[Int(change)]
+      for index in entry.propertyRange where edits[index - base] != 0 {
+        guard entry.kind == .update, edits[index - base] == 3 else {
+          throw reader.invalid("edits where a value belongs")
+        }
+        batch.properties[index].isEdits = true
+      }
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import AnnalsModel
+
+/// Writes one block.
+struct BlockEncoder: ~Copyable {
+  private(set) var summary: BlockSummary
+  /// The ordinal, in the summary's entities, of each change's entity.
+  private var ordinals: ContiguousArray<Int64> = []
+  private var shapeTables: ContiguousArray<BlockShapeTable> = []
+  /// The ordinal, in its entity's table, of each change's shape.
+  private var shapeOf: ContiguousArray<Int64> = []
+  private var raw: ContiguousArray<UInt8> = []
+  private var integers = Scratch<Int64>()
+  private var firsts = Scratch<UInt32>()
+  private var cells = Scratch<ValueCell>()
+  private var tags = Scratch<UInt8>()
+
+  /// Looks at everything but the values.
+  init(_ batch: ChangeBatch) {
+    guard let first = batch.transactions.first else {
+      preconditionFailure("a block has at least one transaction")
+    }
+    let isPart = first.part > 0 || first.isContinued
+    precondition(!isPart || batch.transactions.count == 1, "a part is alone in its block")
+    summary = BlockSummary(
+      firstNumber: first.number, transactionCount: batch.transactions.count, isPart: isPart,
+      part: first.part, minimumTimestamp: first.timestamp, maximumTimestamp: first.timestamp,
+      changeCount: batch.changes.count)
+    for (index, record) in batch.transactions.enumerated() {
+      precondition(record.number == first.number + Int64(index), "numbers follow one another")
+      summary.minimumTimestamp = min(summary.minimumTimestamp, record.timestamp)
+      summary.maximumTimestamp = max(summary.maximumTimestamp, record.timestamp)
+    }
+    summary.authors = BlockEncoder.distinct(batch.transactions.lazy.map(\.author))
+    summary.contexts = BlockEncoder.distinct(batch.transactions.lazy.map(\.context))
+    summary.entities = BlockEncoder.distinct(batch.changes.lazy.map(\.entity))
+      .map { BlockSummary.EntitySummary(entity: $0) }
+    summarizeChanges(batch)
+  }
+
+  /// The distinct numbers, rising.
+  private static func distinct(_ numbers: some Sequence<UInt32>) -> [UInt32] {
+    var result: [UInt32] = []
+    var last: UInt32?
+    for number in numbers where number != last {
+      last = number
+      let index = partition(result, number)
+      if index == result.count || result[index] != number { result.insert(number, at: index) }
+    }
+    return result
+  }
+
+  /// Where in the rising list the number is or would be.
+  private static func partition(_ list: [UInt32], _ number: UInt32) -> Int {
+    var low = 0
+    var high = list.count
+    while low < high {
+      let middle = (low + high) / 2
+      if list[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private mutating func summarizeChanges(_ batch: ChangeBatch) {
+    let numbers = summary.entities.map(\.entity)
+    shapeTables = ContiguousArray(repeating: BlockShapeTable(), count: numbers.count)
+    ordinals.reserveCapacity(batch.changes.count)
+    shapeOf.reserveCapacity(batch.changes.count)
+    var ordinal = 0
+    batch.properties.withUnsafeBufferPointer { properties in
+      for change in batch.changes {
+        if numbers[ordinal] != change.entity {
+          ordinal = BlockEncoder.partition(numbers, change.entity)
+        }
+        ordinals.append(Int64(ordinal))
+        shapeOf.append(Int64(shapeTables[ordinal].ordinal(of: change, properties)))
+        summary.entities[ordinal].changeCount += 1
+        let row = change.row
+        summary.entities[ordinal].minimumRow = min(summary.entities[ordinal].minimumRow, row)
+        summary.entities[ordinal].maximumRow = max(summary.entities[ordinal].maximumRow, row)
+      }
+    }
+    for (ordinal, table) in shapeTables.enumerated() {
+      var kinds: UInt8 = 0
+      for shape in table.shapes { kinds |= 1 << shape.kind.rawValue }
+      summary.entities[ordinal].kinds = kinds
+      summary.entities[ordinal].properties = ContiguousArray(
+        BlockEncoder.distinct(table.shapes.lazy.flatMap(\.properties)))
+    }
+  }
+
+  /// Appends the block.
+  mutating func encode(_ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>) {
+    summary.encode(into: &bytes)
+    var deflate = Deflate()
+    encodeTransactions(batch, into: &bytes, with: &deflate)
+    appendIntegers(ordinals, to: &bytes, with: &deflate)
+    for ordinal in summary.entities.indices {
+      encodeEntity(ordinal, batch, into: &bytes, with: &deflate)
+    }
+  }
+
+  private mutating func encodeTransactions(
+    _ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>, with deflate: inout Deflate
+  ) {
+    let records = batch.transactions
+    append(records.lazy.map(\.timestamp.microseconds), to: &bytes, with: &deflate)
+    append(records.lazy.map { Int64($0.author) }, to: &bytes, with: &deflate)
+    append(records.lazy.map { Int64($0.context) }, to: &bytes, with: &deflate)
+    append(records.lazy.map { Int64($0.opening) }, to: &bytes, with: &deflate)
+    append(records.lazy.map { Int64($0.changeCount) }, to: &bytes, with: &deflate)
+    raw.removeAll(keepingCapacity: true)
+    // One byte for each transaction without details, unless none has any.
+    if records.contains(where: { RecordDetails.flags(of: $0) != 0 }) {
+      for record in records { RecordDetails.encode(record, into: &raw) }
+    }
+    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+  }
+
+  private mutating func append(
+    _ numbers: some Collection<Int64>, to bytes: inout ContiguousArray<UInt8>,
+    with deflate: inout Deflate
+  ) {
+    appendIntegers(ContiguousArray(numbers), to: &bytes, with: &deflate)
+  }
+
+  private mutating func appendIntegers(
+    _ numbers: ContiguousArray<Int64>, to bytes: inout ContiguousArray<UInt8>,
+    with deflate: inout Deflate
+  ) {
+    raw.removeAll(keepingCapacity: true)
+    numbers.withUnsafeBufferPointer { IntegerColumn.encode($0, into: &raw) }
+    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+  }
+
+  private mutating func encodeEntity(
+    _ ordinal: Int, _ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>,
+    with deflate: inout Deflate
+  ) {
+    let entity = summary.entities[ordinal]
+    let shapes = shapeTables[ordinal].shapes
+    raw.removeAll(keepingCapacity: true)
+    BlockShape.encode(shapes, into: &raw)
+    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+    let numbers = integers.take(entity.changeCount * 2)
+    let shapeOfEach = UnsafeMutableBufferPointer(rebasing: numbers[..<entity.changeCount])
+    let rows = UnsafeMutableBufferPointer(rebasing: numbers[entity.changeCount...])
+    let firsts = firsts.take(entity.changeCount)
+    var next = 0
+    for (index, change) in batch.changes.enumerated() where change.entity == entity.entity {
+      shapeOfEach[next] = shapeOf[index]
+      rows[next] = change.row
+      firsts[next] = change.firstProperty
+      next += 1
+    }
+    for run in [shapeOfEach, rows] {
+      raw.removeAll(keepingCapacity: true)
+      IntegerColumn.encode(UnsafeBufferPointer(run), into: &raw)
+      raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+    }
+    let columns = BlockColumns(
+      shapes: shapes, shapeOf: shapeOfEach, firsts: firsts, properties: entity.properties)
+    for column in columns.indices where columns.count(of: column) > 0 {
+      encode(columns, column, batch, into: &bytes, with: &deflate)
+    }
+  }
+
+  private mutating func encode(
+    _ columns: borrowing BlockColumns, _ column: Int, _ batch: ChangeBatch,
+    into bytes: inout ContiguousArray<UInt8>, with deflate: inout Deflate
+  ) {
+    let isBefore = column % 2 == 0
+    let cells = cells.take(columns.count(of: column))
+    let tags = tags.take(cells.count)
+    batch.properties.withUnsafeBufferPointer { properties in
+      let slots = columns.slots(of: column)
+      for (index, slot) in slots.enumerated() {
+        let change = properties[Int(slot)]
+        let cell = isBefore ? change.before : change.after
+        cells[index] = cell
+        tags[index] = ValueCodec.tagByte(cell, isEdits: change.isEdits)
+      }
+    }
+    raw.removeAll(keepingCapacity: true)
+    batch.arena.withUnsafeBytes {
+      CellColumn.encode(
+        UnsafeBufferPointer(cells), tags: UnsafeBufferPointer(tags), in: $0, into: &raw)
+    }
+    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+  }
+}

@@ -1,0 +1,159 @@
+import AnnalsModel
+
+/// A run of byte strings: string, url, data and json.
+///
+/// FORMAT.md, "Byte string runs".
+enum BytesColumn {
+  /// Appends the run, in whichever layout suits: the distinct values if they are few, shared
+  /// prefixes if they make up a quarter of the bytes, else plainly.
+  static func encode(
+    _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
+    indexes: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>
+  ) {
+    guard !cells.isEmpty else { return }
+    guard let distinct = DistinctValues(cells, in: arena, indexes: indexes) else {
+      encodeEach(cells, in: arena, integers: indexes, into: &bytes)
+      return
+    }
+    bytes.append(ValuesLayout.distinct.rawValue)
+    bytes.append(count: distinct.firsts.count)
+    let list = ContiguousArray(distinct.firsts.map { cells[$0] })
+    let lengths = UnsafeMutableBufferPointer<Int64>.allocate(capacity: list.count)
+    defer { lengths.deallocate() }
+    list.withUnsafeBufferPointer {
+      encodeEach($0, in: arena, integers: lengths, into: &bytes)
+    }
+    IntegerColumn.encode(UnsafeBufferPointer(indexes), into: &bytes)
+  }
+
+  private static func encodeEach(
+    _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
+    integers: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>
+  ) {
+    var shared = 0
+    var total = 0
+    var previous = UnsafeRawBufferPointer(start: nil, count: 0)
+    for (index, cell) in cells.enumerated() {
+      let value = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
+      let prefix = SharedPrefix.length(previous, value)
+      integers[index] = Int64(prefix)
+      shared += prefix
+      total += value.count
+      previous = value
+    }
+    let isPrefixed = shared > total / 4 + cells.count
+    bytes.append((isPrefixed ? ValuesLayout.prefixed : .plain).rawValue)
+    let prefixes = isPrefixed ? ContiguousArray(integers) : []
+    if isPrefixed { IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes) }
+    for (index, cell) in cells.enumerated() {
+      integers[index] = Int64(cell.length) - (isPrefixed ? prefixes[index] : 0)
+    }
+    IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes)
+    bytes.reserveCapacity(bytes.count + total)
+    for (index, cell) in cells.enumerated() {
+      let rest = isPrefixed ? Int(prefixes[index]) : 0
+      let range = cell.arenaRange
+      let own = UnsafeRawBufferPointer(rebasing: arena[range].dropFirst(rest))
+      bytes.append(contentsOf: own)
+    }
+  }
+
+  /// Reads as many values of this kind as `cells` has room for; their bytes go to the arena, which
+  /// grows to no more than `arenaLimit`.
+  static func decode(
+    _ reader: inout ByteReader, tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>,
+    arena: inout ContiguousArray<UInt8>, arenaLimit: Int, integers: inout Scratch<Int64>
+  ) throws(DecodeFault) {
+    guard !cells.isEmpty else { return }
+    var layout = try ValuesLayout.read(&reader)
+    guard layout == .distinct else {
+      try decodeEach(
+        &reader, layout, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit,
+        integers: &integers)
+      return
+    }
+    let count = try reader.readCount(limit: cells.count)
+    layout = try ValuesLayout.read(&reader)
+    guard count > 0, layout != .distinct else {
+      throw reader.invalid("a list of distinct values that is none")
+    }
+    let distinct = UnsafeMutableBufferPointer<ValueCell>.allocate(capacity: count)
+    defer { distinct.deallocate() }
+    try decodeEach(
+      &reader, layout, tag: tag, into: distinct, arena: &arena, arenaLimit: arenaLimit,
+      integers: &integers)
+    try ValuesLayout.spread(UnsafeBufferPointer(distinct), &reader, into: cells, &integers)
+  }
+
+  private static func decodeEach(
+    _ reader: inout ByteReader, _ layout: ValuesLayout, tag: ValueTag,
+    into cells: UnsafeMutableBufferPointer<ValueCell>, arena: inout ContiguousArray<UInt8>,
+    arenaLimit: Int, integers: inout Scratch<Int64>
+  ) throws(DecodeFault) {
+    let count = cells.count
+    let isPrefixed = layout == .prefixed
+    let numbers = integers.take(count * 2)
+    let prefixes = UnsafeMutableBufferPointer(rebasing: numbers[..<count])
+    let lengths = UnsafeMutableBufferPointer(rebasing: numbers[count...])
+    if isPrefixed {
+      try IntegerColumn.decode(&reader, into: prefixes)
+    }
+    try IntegerColumn.decode(&reader, into: lengths)
+    // Each part is checked before the sums are: they cannot overflow.
+    let limit = Int64(FormatLimits.maximumDecodedLength)
+    var own = 0
+    var total = 0
+    var previous: Int64 = 0
+    for index in 0..<count {
+      let length = lengths[index]
+      let prefix = isPrefixed ? prefixes[index] : 0
+      guard length >= 0, length <= limit, prefix >= 0, prefix <= previous else {
+        throw reader.invalid("a length that cannot be")
+      }
+      previous = prefix + length
+      guard previous <= limit else { throw .tooLarge(at: reader.offset, limit: UInt64(limit)) }
+      own += Int(length)
+      total += Int(previous)
+    }
+    let bytes = try reader.readBytes(own)
+    guard total <= arenaLimit - arena.count else {
+      throw .tooLarge(at: reader.offset, limit: UInt64(limit))
+    }
+    let start = arena.count
+    if isPrefixed {
+      appendPrefixed(bytes, prefixes: prefixes, lengths: lengths, total: total, to: &arena)
+    } else {
+      arena.append(contentsOf: bytes)
+    }
+    var offset = UInt64(start)
+    for index in 0..<count {
+      let length = UInt32(truncatingIfNeeded: lengths[index] + (isPrefixed ? prefixes[index] : 0))
+      cells[index] = ValueCell(tag: tag, bits: offset, length: length)
+      offset += UInt64(length)
+    }
+  }
+
+  /// Appends each value, made of what it shares with the one before and of its own bytes.
+  private static func appendPrefixed(
+    _ bytes: UnsafeRawBufferPointer, prefixes: UnsafeMutableBufferPointer<Int64>,
+    lengths: UnsafeMutableBufferPointer<Int64>, total: Int, to arena: inout ContiguousArray<UInt8>
+  ) {
+    let start = arena.count
+    arena.append(contentsOf: repeatElement(0, count: total))
+    arena.withUnsafeMutableBytes { arena in
+      guard let base = arena.baseAddress, let own = bytes.baseAddress else { return }
+      var next = start
+      var previous = start
+      var taken = 0
+      for index in lengths.indices {
+        let prefix = Int(prefixes[index])
+        let length = Int(lengths[index])
+        (base + next).copyMemory(from: base + previous, byteCount: prefix)
+        (base + next + prefix).copyMemory(from: own + taken, byteCount: length)
+        taken += length
+        previous = next
+        next += prefix + length
+      }
+    }
+  }
+}

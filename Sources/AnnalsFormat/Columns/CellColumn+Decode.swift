@@ -1,0 +1,126 @@
+import AnnalsModel
+
+/// Reads value columns, one after the other, keeping its working memory.
+package struct CellReader: ~Copyable {
+  private var integers = Scratch<Int64>()
+  private var runs = Scratch<ValueCell>()
+  private var tags = Scratch<UInt8>()
+  /// The greatest length of the arena that decoding may reach.
+  private let arenaLimit: Int
+
+  /// A reader that lets `arena` grow by no more than the limit of one frame.
+  package init(arenaLength: Int) {
+    arenaLimit = arenaLength + FormatLimits.maximumDecodedLength
+  }
+
+  /// Reads as many values as `cells` has room for. Returns the tag bytes of those that are not all
+  /// of one kind, valid until the next call; or else the one tag byte.
+  mutating func decodeTagged(
+    _ reader: inout ByteReader, into cells: UnsafeMutableBufferPointer<ValueCell>,
+    arena: inout ContiguousArray<UInt8>
+  ) throws(DecodeFault) -> (uniform: UInt8, mixed: UnsafeMutableBufferPointer<UInt8>?) {
+    guard !cells.isEmpty else { return (0, nil) }
+    let start = reader.offset
+    let first = try reader.readUInt8()
+    guard first == CellColumn.mixed else {
+      _ = try ValueCodec.readTag(first, at: start)
+      try decodeRun(&reader, tag: first, into: cells, arena: &arena)
+      return (first, nil)
+    }
+    let numbers = integers.take(cells.count)
+    try IntegerColumn.decode(&reader, into: numbers)
+    let tags = tags.take(cells.count)
+    var counts = ContiguousArray<Int>(repeating: 0, count: 64)
+    for (index, number) in numbers.enumerated() {
+      guard let tag = UInt8(exactly: number) else {
+        throw reader.invalid("an unknown kind of value")
+      }
+      _ = try ValueCodec.readTag(tag, at: start)
+      tags[index] = tag
+      counts[Int(tag)] += 1
+    }
+    for tag in UInt8(0)..<64 where counts[Int(tag)] > 0 {
+      let run = runs.take(counts[Int(tag)])
+      try decodeRun(&reader, tag: tag, into: run, arena: &arena)
+      var next = 0
+      for index in cells.indices where tags[index] == tag {
+        cells[index] = run[next]
+        next += 1
+      }
+    }
+    return (CellColumn.mixed, tags)
+  }
+
+  /// Reads as many plain values as `cells` has room for: what chunks hold. Edits are refused.
+  package mutating func decode(
+    _ reader: inout ByteReader, into cells: UnsafeMutableBufferPointer<ValueCell>,
+    arena: inout ContiguousArray<UInt8>
+  ) throws(DecodeFault) {
+    let start = reader.offset
+    let (uniform, mixed) = try decodeTagged(&reader, into: cells, arena: &arena)
+    let hasEdits = mixed?.contains { $0 & ValueCodec.editsBit != 0 }
+    if hasEdits ?? (uniform & ValueCodec.editsBit != 0) {
+      throw .invalid(at: start, reason: "edits where a value belongs")
+    }
+  }
+
+  private mutating func decodeRun(
+    _ reader: inout ByteReader, tag byte: UInt8, into cells: UnsafeMutableBufferPointer<ValueCell>,
+    arena: inout ContiguousArray<UInt8>
+  ) throws(DecodeFault) {
+    let (tag, isLarge, isEdits) = try ValueCodec.readTag(byte, at: reader.offset)
+    if isLarge || tag == .uuid || tag == .double {
+      var model = ValueCell(tag: tag, isLarge: isLarge)
+      if tag != .double {
+        model.length = UInt32(isLarge ? ValueCell.largeDescriptionLength : 16)
+      }
+      try FixedColumn.decode(
+        &reader, model: model, into: cells, arena: &arena, integers: &integers)
+      return
+    }
+    switch tag {
+    case .null, .uuid, .double: cells.update(repeating: .null)
+    case .bool, .int, .date: try decodeIntegers(&reader, tag: tag, into: cells)
+    case .object: try decodeReferences(&reader, into: cells)
+    case .string, .url, .data, .json:
+      try BytesColumn.decode(
+        &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers)
+    case .objects:
+      try ReferencesColumn.decode(
+        &reader, isEdits: isEdits, into: cells, arena: &arena, arenaLimit: arenaLimit,
+        integers: &integers)
+    }
+  }
+
+  private mutating func decodeIntegers(
+    _ reader: inout ByteReader, tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>
+  ) throws(DecodeFault) {
+    let numbers = integers.take(cells.count)
+    try IntegerColumn.decode(&reader, into: numbers)
+    var all: UInt64 = 0
+    for index in cells.indices {
+      let bits = UInt64(bitPattern: numbers[index])
+      all |= bits
+      cells[index] = ValueCell(tag: tag, bits: bits)
+    }
+    guard tag != .bool || all <= 1 else { throw reader.invalid("a bool other than 0 and 1") }
+  }
+
+  private mutating func decodeReferences(
+    _ reader: inout ByteReader, into cells: UnsafeMutableBufferPointer<ValueCell>
+  ) throws(DecodeFault) {
+    let numbers = integers.take(cells.count)
+    try IntegerColumn.decode(&reader, into: numbers)
+    for index in cells.indices {
+      guard let entity = EntityNumber(exactly: numbers[index]) else {
+        throw reader.invalid("a reference to no object")
+      }
+      cells[index] = ValueCell(tag: .object, length: entity)
+    }
+    try IntegerColumn.decode(&reader, into: numbers)
+    for index in cells.indices {
+      guard numbers[index] >= 0 else { throw reader.invalid("a reference to no object") }
+      cells[index].bits = UInt64(bitPattern: numbers[index])
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import Synchronization
+import SystemPackage
+
+/// One open file of a `FaultyFileSystem`.
+final class FaultyFile: StorageFile {
+  private let file: UInt64
+  private let path: String
+  private let number: UInt64
+  private let access: FileAccess
+  private let locks: LockTable
+  private let files: FaultyFileSystem
+  private let isClosed = Atomic(false)
+
+  init(
+    _ file: UInt64, path: String, number: UInt64, access: FileAccess, locks: LockTable,
+    in files: FaultyFileSystem
+  ) {
+    self.file = file
+    self.path = path
+    self.number = number
+    self.access = access
+    self.locks = locks
+    self.files = files
+  }
+
+  deinit { close() }
+
+  func close() {
+    if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
+    locks.unlock(number)
+    files.disk.withLock { $0.close(file) }
+  }
+
+  func size() throws(StorageError) -> UInt64 {
+    try reading(.size) { UInt64($0.count) }
+  }
+
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StorageError) -> Int {
+    try reading(.read) { bytes in
+      guard offset < UInt64(bytes.count) else { return 0 }
+      let start = Int(offset)
+      let count = min(buffer.count, bytes.count - start)
+      bytes.withUnsafeBytes { source in
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + count]))
+      }
+      return count
+    }
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    let start = try position(offset, length: bytes.count, for: .write)
+    if bytes.isEmpty { return }
+    try files.disk.withLock { disk throws(StorageError) in
+      try disk.write(bytes, at: start, to: file, path: path)
+    }
+  }
+
+  func allocate(from start: UInt64, to end: UInt64) throws(StorageError) {
+    guard start < end else { return }
+    let end = try position(end, length: 0, for: .allocate)
+    try files.disk.withLock { disk throws(StorageError) in
+      try disk.grow(file, to: end, path: path)
+    }
+  }
+
+  func truncate(to size: UInt64) throws(StorageError) {
+    let size = try position(size, length: 0, for: .truncate)
+    try files.disk.withLock { disk throws(StorageError) in
+      try disk.resize(file, to: size, path: path)
+    }
+  }
+
+  func sync() throws(StorageError) {
+    try checkOpen(for: .sync)
+    // What is written while a sync runs may or may not be covered; here it is not.
+    let newest = files.disk.withLock { $0.newestChange }
+    if files.syncDelay > .zero { sleepThread(for: files.syncDelay) }
+    try files.disk.withLock { disk throws(StorageError) in
+      try disk.run(.sync, path) { disk, effect in
+        disk.sync(file, upTo: newest, effect: effect)
+      }
+    }
+  }
+
+  func lock(_ kind: LockKind, wait: LockWait) throws(StorageError) -> Bool {
+    try reading(.lock) { _ in }
+    return locks.lock(kind, for: number, wait: wait)
+  }
+
+  func unlock() {
+    locks.unlock(number)
+  }
+
+  func identity() throws(StorageError) -> FileIdentity {
+    try reading(.identify) { _ in FileIdentity(device: 0, inode: file) }
+  }
+
+  private func reading<R>(
+    _ operation: StorageError.Operation, _ body: (ContiguousArray<UInt8>) -> R
+  ) throws(StorageError) -> R {
+    try checkOpen(for: operation)
+    return try files.disk.withLock { disk throws(StorageError) in
+      try disk.check(operation, path)
+      return body(disk.files[file]?.visible ?? [])
+    }
+  }
+
+  private func checkOpen(for operation: StorageError.Operation) throws(StorageError) {
+    if isClosed.load(ordering: .acquiring) {
+      throw StorageError(operation, path, .badFileDescriptor)
+    }
+  }
+
+  /// An offset as a number that memory can have, if `length` more bytes are in its reach.
+  private func position(
+    _ offset: UInt64, length: Int, for operation: StorageError.Operation
+  ) throws(StorageError) -> Int {
+    try checkOpen(for: operation)
+    if access == .reading { throw StorageError(operation, path, .badFileDescriptor) }
+    let largest = MemoryInode.largestSize
+    guard offset <= largest, UInt64(length) <= largest - offset else {
+      throw StorageError(operation, path, .fileTooLarge)
+    }
+    return Int(offset)
+  }
+}

@@ -1,0 +1,56 @@
+/// The locks on one file, with the rules of `flock`: held by opens, not by processes.
+///
+/// Used by the file systems that are not the operating system's.
+final class LockTable: Sendable {
+  private struct Holders {
+    var exclusive: UInt64?
+    var shared: Set<UInt64> = []
+
+    mutating func release(_ open: UInt64) {
+      if exclusive == open { exclusive = nil }
+      shared.remove(open)
+    }
+
+    mutating func take(_ kind: LockKind, for open: UInt64) -> Bool {
+      switch kind {
+      case .shared:
+        guard exclusive == nil else { return false }
+        shared.insert(open)
+      case .exclusive:
+        guard exclusive == nil, shared.isEmpty else { return false }
+        exclusive = open
+      }
+      return true
+    }
+
+    func holds(_ kind: LockKind, for open: UInt64) -> Bool {
+      kind == .exclusive ? exclusive == open : shared.contains(open)
+    }
+  }
+
+  private let holders = Monitor(Holders())
+
+  init() {}
+
+  /// Takes the lock for an open file, in place of the one it holds; returns whether it got it.
+  func lock(_ kind: LockKind, for open: UInt64, wait: LockWait) -> Bool {
+    let isHeld = holders.withLock { holders in
+      if holders.holds(kind, for: open) { return true }
+      // As the kernel does: the old kind is given up first, whether or not the new one is got.
+      holders.release(open)
+      return false
+    }
+    if isHeld { return true }
+    let attempt: (inout Holders) -> Bool? = { $0.take(kind, for: open) ? true : nil }
+    switch wait {
+    case .none: return holders.withLock { $0.take(kind, for: open) }
+    case .until(let deadline): return holders.wait(until: deadline, for: attempt) ?? false
+    case .forever: return holders.wait(for: attempt)
+    }
+  }
+
+  /// Gives up the lock of an open file, if it holds one.
+  func unlock(_ open: UInt64) {
+    holders.withLock { $0.release(open) }
+  }
+}

@@ -1,0 +1,96 @@
+import SystemPackage
+
+/// What the operating system refused: the operation, the file, the error number.
+///
+/// `description` says it in one line together with what to do about it.
+package struct StorageError: Error, Hashable, Sendable {
+  /// The operations that can fail.
+  package enum Operation: String, Hashable, Sendable, CaseIterable {
+    case open, create, size, read, write, sync, allocate, truncate, lock, identify
+    case link, rename, remove, syncDirectory, resolve, copyAttributes, startThread
+  }
+
+  /// What was asked for.
+  package var operation: Operation
+  /// The file it was asked for.
+  package var path: String
+  /// What the operating system answered.
+  package var errno: Errno
+
+  /// The error of this operation on this file.
+  package init(_ operation: Operation, _ path: String, _ errno: Errno) {
+    self.operation = operation
+    self.path = path
+    self.errno = errno
+  }
+}
+
+extension StorageError: CustomStringConvertible {
+  /// One line: what could not be done to which file, why, and what to do about it.
+  package var description: String {
+    var text = "cannot \(attempt): \(reason)"
+    if let remedy { text += ". \(remedy)" }
+    return text
+  }
+
+  /// The reason alone, in the system's words.
+  package var reason: String {
+    switch (operation, errno) {
+    case (.open, .isDirectory): "it is a directory, not a file"
+    case (.open, .notSupported): "it is not a regular file"
+    default: errno.description
+    }
+  }
+
+  /// What the user can do about it; nil where nothing general can be said.
+  package var remedy: String? {
+    switch errno {
+    case .noSpace: "Free some space on that disk and try again."
+    case .diskQuotaExceeded: "The disk quota is used up; free some space and try again."
+    case .noSuchFileOrDirectory: missingRemedy
+    case .notDirectory: "A part of the path is a file; check the path."
+    case .isDirectory: "Name the file in it."
+    case .fileExists: "Choose another name, or remove it first."
+    case .permissionDenied, .notPermitted: "Check the permissions of the file and its directory."
+    case .readOnlyFileSystem: "The disk is read-only; open for reading, or copy the file elsewhere."
+    case .ioError: "The disk reports damage; copy what can be read to another disk."
+    case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+      "Too many files are open; close some or raise the limit (ulimit -n)."
+    case .fileTooLarge: "The file system or a limit of the process (ulimit -f) allows no more."
+    case .tooManySymbolicLinkLevels: "Its symbolic links form a loop; name the file itself."
+    case .fileNameTooLong: "Use a shorter path."
+    case .noLocks: "The file system has no locks to give; keep the store on a local disk."
+    case .notSupported, .notSupportedOnSocket: unsupportedRemedy
+    case .badFileDescriptor: "The file has been closed; open it again."
+    default: nil
+    }
+  }
+
+  private var attempt: String {
+    switch operation {
+    case .size: "find the size of \(path)"
+    case .sync: "sync \(path) to the disk"
+    case .allocate: "reserve space for \(path)"
+    case .identify: "identify \(path)"
+    case .syncDirectory: "sync the directory of \(path) to the disk"
+    case .copyAttributes: "copy the owner, mode and attributes of \(path)"
+    case .startThread: "start the thread \(path)"
+    case .open, .create, .read, .write, .truncate, .lock, .link, .rename, .remove, .resolve:
+      "\(operation.rawValue) \(path)"
+    }
+  }
+
+  private var missingRemedy: String {
+    switch operation {
+    case .create, .link, .rename, .resolve, .syncDirectory: "Create its directory first."
+    default: "Check the path."
+    }
+  }
+
+  private var unsupportedRemedy: String {
+    switch operation {
+    case .open: "Name a regular file."
+    default: "The file system cannot do this; keep the store on a local disk."
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import AnnalsModel
+
+/// Definitions that use every field of a schema.
+enum SampleSchema {
+  static var entities: [Entity] {
+    var post = Entity("Post", displayName: "title")
+    post.number = 1
+    post.attributes = [
+      attribute(
+        1,
+        Attribute(
+          "id", .uuid, isOptional: false, isUnique: true, isPreservedAfterDeletion: true)),
+      attribute(2, Attribute("title", .string, default: .string("untitled"))),
+      attribute(
+        4,
+        Attribute(
+          "rating", .int16,
+          validation: Validation(minimum: .int(0), maximum: .int(5), oneOf: [.int(1), .int(3)]))),
+      attribute(
+        5, Attribute("body", .any, validation: Validation(minimumLength: 1, maximumLength: 99))),
+    ]
+    post.attributes[3].isRemoved = true
+    var author = Relationship("author", to: "")
+    author.number = 3
+    author.destination = 2
+    var tags = Relationship("tags", to: "", isToMany: true, isOrdered: true)
+    tags.number = 7
+    tags.destination = 1
+    tags.isRemoved = true
+    post.relationships = [author, tags]
+    var element = IndexElement("", isDescending: true)
+    element.property = 2
+    var index = IndexDescription("byTitle", [element], isUnique: true)
+    index.number = 6
+    post.indexes = [index]
+    post.nextPropertyNumber = 8
+    var person = Entity("Person")
+    person.number = 2
+    person.isRemoved = true
+    return [post, person]
+  }
+
+  private static func attribute(_ number: PropertyNumber, _ attribute: Attribute) -> Attribute {
+    var result = attribute
+    result.number = number
+    return result
+  }
+}

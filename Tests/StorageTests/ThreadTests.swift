@@ -1,0 +1,102 @@
+import AnnalsStorage
+import Foundation
+import Synchronization
+import Testing
+
+@Suite struct ThreadTests {
+  @Test func workRunsInOrderOnOneThreadOfItsOwn() throws {
+    let worker = try WorkerThread(name: "worker")
+    let seen = Mutex<[(Int, Bool)]>([])
+    for number in 0..<1_000 {
+      #expect(worker.submit { seen.withLock { $0.append((number, worker.isCurrent)) } })
+    }
+    #expect(!worker.isCurrent)
+    worker.stop()
+    #expect(seen.withLock { $0.map(\.0) } == Array(0..<1_000), "stop waits for all of it")
+    #expect(seen.withLock { $0.allSatisfy(\.1) })
+    #expect(!worker.submit {}, "a stopped worker takes nothing")
+    worker.stop()
+  }
+
+  @Test func workMayStopAndReleaseItsOwnThread() throws {
+    let ended = Monitor(false)
+    do {
+      let worker = try WorkerThread(name: "worker")
+      worker.submit {
+        worker.stop()
+        ended.withLock { $0 = true }
+      }
+    }
+    #expect(ended.wait(until: .now + .seconds(60)) { $0 ? true : nil } == true)
+  }
+
+  @Test func aReleasedWorkerStillDoesWhatItTook() throws {
+    let count = Monitor(0)
+    do {
+      let worker = try WorkerThread(name: "worker")
+      for _ in 0..<10 { worker.submit { count.withLock { $0 += 1 } } }
+    }
+    #expect(count.wait(until: .now + .seconds(60)) { $0 == 10 ? $0 : nil } == 10)
+  }
+
+  @Test func aWaitEndsWithTheChangeOrAtTheDeadline() throws {
+    let monitor = Monitor(0)
+    let start = ContinuousClock.now
+    #expect(monitor.wait(until: start + .milliseconds(20)) { $0 == 1 ? $0 : nil } == nil)
+    #expect(ContinuousClock.now - start >= .milliseconds(20))
+    let worker = try WorkerThread(name: "worker")
+    worker.submit {
+      Thread.sleep(forTimeInterval: 0.01)
+      monitor.withLock { $0 = 1 }
+    }
+    #expect(monitor.wait { $0 == 1 ? $0 : nil } == 1)
+    #expect(monitor.wait(until: .now - .seconds(1)) { $0 == 1 ? $0 : nil } == 1)
+    worker.stop()
+  }
+
+  @Test func conditionsWakeOneOrAll() throws {
+    let condition = Condition()
+    let state = SharedCounts()
+    let workers = try (0..<4).map { try WorkerThread(name: "waiter \($0)") }
+    for worker in workers {
+      worker.submit {
+        condition.withLock {
+          state.waiting += 1
+          while state.permits == 0 { condition.wait() }
+          state.permits -= 1
+          state.passed += 1
+        }
+      }
+    }
+    while condition.withLock({ state.waiting < 4 }) { Thread.sleep(forTimeInterval: 0.001) }
+    condition.withLock {
+      state.permits = 1
+      condition.signal()
+    }
+    while condition.withLock({ state.passed < 1 }) { Thread.sleep(forTimeInterval: 0.001) }
+    #expect(condition.withLock { state.passed } == 1)
+    condition.withLock {
+      state.permits = 3
+      condition.broadcast()
+    }
+    for worker in workers { worker.stop() }
+    #expect(state.passed == 4)
+    #expect(condition.withLock { !condition.wait(until: .now + .milliseconds(5)) })
+  }
+
+  @Test func theSystemTellsWhoRunsAndWhen() {
+    #expect(ProcessIdentity.id == Int64(ProcessInfo.processInfo.processIdentifier))
+    #expect(!ProcessIdentity.name.isEmpty && !ProcessIdentity.name.contains("/"))
+    #expect(!ProcessIdentity.loginName.isEmpty)
+    let now = Int64(Date.now.timeIntervalSince1970 * 1e6)
+    #expect(abs(SystemClock.now() - now) < 60_000_000)
+    #expect(Set((0..<100).map { _ in SystemRandom.next() }).count == 100)
+  }
+}
+
+/// Counts that threads share under the mutex of a `Condition`.
+private final class SharedCounts: @unchecked Sendable {
+  var waiting = 0
+  var permits = 0
+  var passed = 0
+}
