@@ -3,42 +3,50 @@
 /// It knows line and block comments (nested), string literals with any number of `#`, of one or
 /// more lines, and interpolation, whose contents it masks too.
 struct CodeMask {
-  private let text: [Character]
-  private var result: [Character]
+  private let text: [UInt8]
+  private var result: [UInt8]
   private var position = 0
 
-  /// `text` with every character of comments and string literals made a space; line ends stay.
+  /// `text` with every byte of comments and string literals made a space; line ends stay.
   static func mask(_ text: String) -> String {
     var mask = CodeMask(text)
     while mask.position < mask.text.count { mask.step() }
-    return String(mask.result)
+    return String(decoding: mask.result, as: UTF8.self)
   }
 
   private init(_ text: String) {
-    self.text = Array(text)
+    self.text = Array(text.utf8)
     result = self.text
   }
 
-  private func has(_ string: String, at offset: Int = 0) -> Bool {
-    text[min(position + offset, text.count)...].starts(with: Array(string))
+  private func has(_ string: StaticString, at offset: Int = 0) -> Bool {
+    guard position + offset + string.utf8CodeUnitCount <= text.count else { return false }
+    for index in 0..<string.utf8CodeUnitCount
+    where text[position + offset + index] != string.utf8Start[index] {
+      return false
+    }
+    return true
   }
 
   private mutating func blank(_ count: Int) {
     for _ in 0..<count where position < text.count {
-      if text[position] != "\n" { result[position] = " " }
+      if text[position] != UInt8(ascii: "\n") { result[position] = UInt8(ascii: " ") }
       position += 1
     }
   }
 
   private mutating func step() {
-    if has("//") {
-      while position < text.count && text[position] != "\n" { blank(1) }
-    } else if has("/*") {
-      maskBlockComment()
-    } else if text[position] == "\"" || text[position] == "#" {
-      maskString()
-    } else {
-      position += 1
+    switch text[position] {
+    case UInt8(ascii: "/"):
+      if has("//") {
+        while position < text.count && text[position] != UInt8(ascii: "\n") { blank(1) }
+      } else if has("/*") {
+        maskBlockComment()
+      } else {
+        position += 1
+      }
+    case UInt8(ascii: "\""), UInt8(ascii: "#"): maskString()
+    default: position += 1
     }
   }
 
@@ -59,25 +67,23 @@ struct CodeMask {
 
   /// Masks the string literal here; passes over a `#` that begins none.
   private mutating func maskString() {
-    var pounds = 0
-    while position + pounds < text.count && text[position + pounds] == "#" { pounds += 1 }
+    let pounds = poundCount(at: position)
     guard has("\"", at: pounds) else {
       position += max(1, pounds)
       return
     }
-    let hashes = String(repeating: "#", count: pounds)
-    let quotes = has("\"\"\"", at: pounds) ? "\"\"\"" : "\""
-    blank(pounds + quotes.count)
+    let quotes = has("\"\"\"", at: pounds) ? 3 : 1
+    blank(pounds + quotes)
     while position < text.count {
-      if has(quotes + hashes) {
-        blank(quotes.count + pounds)
+      let ends = quotes == 3 ? has("\"\"\"") : has("\"")
+      if ends && poundCount(at: position + quotes) >= pounds {
+        blank(quotes + pounds)
         return
-      } else if has("\\" + hashes + "(") {
+      } else if has("\\") && poundCount(at: position + 1) >= pounds {
+        let isInterpolation = has("(", at: 1 + pounds)
         blank(2 + pounds)
-        maskInterpolation()
-      } else if has("\\" + hashes) {
-        blank(2 + pounds)
-      } else if quotes.count == 1 && text[position] == "\n" {
+        if isInterpolation { maskInterpolation() }
+      } else if quotes == 1 && has("\n") {
         // Not closed: some other use of the character, as in a regular expression.
         return
       } else {
@@ -86,16 +92,24 @@ struct CodeMask {
     }
   }
 
+  private func poundCount(at start: Int) -> Int {
+    var end = start
+    while end < text.count && text[end] == UInt8(ascii: "#") { end += 1 }
+    return end - start
+  }
+
   private mutating func maskInterpolation() {
     var depth = 1
     while position < text.count && depth > 0 {
       switch text[position] {
-      case "(": depth += 1
-      case ")": depth -= 1
-      case "\"", "#":
+      case UInt8(ascii: "("): depth += 1
+      case UInt8(ascii: ")"): depth -= 1
+      case UInt8(ascii: "\""), UInt8(ascii: "#"):
         let start = position
         maskString()
-        for index in start..<position where text[index] != "\n" { result[index] = " " }
+        let end = position
+        position = start
+        blank(end - start)
         continue
       default: break
       }

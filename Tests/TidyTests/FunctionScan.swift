@@ -5,6 +5,7 @@ struct FunctionScan {
   static func bodies(in code: [String]) -> [Range<Int>] {
     let keyword = /(^|[\s;{}])(func\s+\S|init[?(<]|deinit\b|subscript[(<])/
     return code.indices.compactMap { line in
+      guard ["func", "init", "subscript"].contains(where: code[line].contains) else { return nil }
       guard let match = code[line].firstMatch(of: keyword) else { return nil }
       // A call of an initialiser stands behind a point, `self.init`, and does not match.
       let column = code[line].distance(from: code[line].startIndex, to: match.range.lowerBound)
