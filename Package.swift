@@ -54,6 +54,7 @@ let package = Package(
       ],
       path: "Tools/annals",
       swiftSettings: settings),
+    tests("ClientTests", ["Annals"]),
     tests("ModelTests", ["AnnalsModel"]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),

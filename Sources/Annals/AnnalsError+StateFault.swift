@@ -7,14 +7,15 @@ extension AnnalsError {
     switch fault {
     case .chunk(let chunk): self.init(chunk)
     case .invalid(let entity, let row, let reason):
-      self.init(.damaged, "entity \(entity), row \(row): \(reason). Run `annals verify` on the file")
+      self.init(
+        .damaged, "entity \(entity), row \(row): \(reason). Run `annals verify` on the file")
     }
   }
 
   /// What a chunk that cannot be had means to a caller.
   package init(_ fault: ChunkFault) {
     let remedy =
-      "Run `annals verify` on the file: a damaged part of the newest state can be rebuilt from history"
+      "Run `annals verify` on the file: damage to the newest state can be repaired from history"
     switch fault.reason {
     case .unreadable(let error as AnnalsError): self = error
     case .unreadable(let error):

@@ -8,8 +8,8 @@ import SystemPackage
 public struct AnnalsError: Error, Sendable {
   /// What kind of thing went wrong.
   public var code: Code
-  /// What happened, where, and what to do about it; without a full stop at the end of a one-sentence
-  /// message, so that it can be continued.
+  /// What happened, where, and what to do about it; without a full stop at the end, so that it can
+  /// be continued.
   public var message: String
   /// The offset in the file, where there is one.
   public var offset: UInt64?

@@ -2,11 +2,11 @@ import AnnalsModel
 import Foundation
 import Synchronization
 
-/// What a store takes from the world besides its file: the time, random numbers, and the name of the
-/// process that it writes down.
+/// What a store takes from the world besides its file: the time, random numbers, and the name of
+/// the process that it writes down.
 ///
-/// Programs use `.system`, which is the default. Tests use `.fixed`, and get the same bytes in every
-/// run.
+/// Programs use `.system`, which is the default. Tests use `.fixed`, and get the same bytes in
+/// every run.
 public struct StoreEnvironment: Sendable {
   /// The time now.
   public var now: @Sendable () -> Timestamp
@@ -44,10 +44,7 @@ extension StoreEnvironment {
 
   /// A clock that goes on by the same step at each look, and numbers that follow from a seed.
   ///
-  /// - Parameters:
-  ///   - start: the time at the first look.
-  ///   - step: by how many microseconds the time goes on from one look to the next.
-  ///   - seed: what the numbers follow from.
+  /// The first look at the clock gives `start`, each further one `step` microseconds more.
   public static func fixed(
     start: Timestamp = Timestamp(microseconds: 1_700_000_000_000_000), step: Int64 = 1_000_000,
     seed: UInt64 = 1, processName: String = "test", processID: Int64 = 1

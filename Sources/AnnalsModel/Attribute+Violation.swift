@@ -2,10 +2,9 @@
 // values stored earlier under looser rules stay as they are.
 
 extension Attribute {
-  /// The rule that `value` breaks; nil if it may be stored.
+  /// The rule that `value` breaks; nil if it may be stored. O(length of the value).
   ///
-  /// - Parameter isUnique: whether a uniqueness rule covers the attribute, its own or an index's.
-  /// - Complexity: O(length of the value).
+  /// `isUnique` says that the uniqueness rule of an index covers the attribute.
   package func violation(of value: Value, isUnique: Bool = false) -> ValidationRule? {
     if value.isNull { return isOptional ? nil : .required }
     return typeViolation(of: value)

@@ -50,6 +50,7 @@ public struct Attribute: Hashable, Sendable {
   public var number: PropertyNumber = 0
   /// The name; it may change, the number may not.
   public var name: String
+  /// What kind of value it holds.
   public var type: AttributeType
   /// Whether objects may have no value.
   public var isOptional: Bool
@@ -67,7 +68,8 @@ public struct Attribute: Hashable, Sendable {
 
   /// An attribute with these rules; optional unless said otherwise.
   public init(
-    _ name: String, _ type: AttributeType, isOptional: Bool = true, default defaultValue: Value? = nil,
+    _ name: String, _ type: AttributeType, isOptional: Bool = true,
+    default defaultValue: Value? = nil,
     isUnique: Bool = false, isPreservedAfterDeletion: Bool = false,
     validation: Validation = Validation()
   ) {

@@ -1,7 +1,8 @@
 /// The stable number of an entity within a store: from 1, never reused.
 public typealias EntityNumber = UInt32
 
-/// The stable number of an attribute, relationship or index within its entity: from 1, never reused.
+/// The stable number of an attribute, relationship or index within its entity: from 1, never
+/// reused.
 public typealias PropertyNumber = UInt32
 
 /// The identity of one object: its store, entity and row.
@@ -40,6 +41,7 @@ public struct ObjectReference: Hashable, Comparable, Sendable {
     self.row = row
   }
 
+  /// Whether `a` comes before `b`.
   @inlinable
   public static func < (a: ObjectReference, b: ObjectReference) -> Bool {
     a.entity != b.entity ? a.entity < b.entity : a.row < b.row

@@ -19,6 +19,7 @@ public struct RawUUID: Hashable, Comparable, Sendable {
   /// The UUID of all zeros; never the identity of a store.
   public static let zero = RawUUID(high: 0, low: 0)
 
+  /// Whether `a` comes before `b`.
   @inlinable
   public static func < (a: RawUUID, b: RawUUID) -> Bool {
     a.high != b.high ? a.high < b.high : a.low < b.low

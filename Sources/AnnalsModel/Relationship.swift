@@ -16,7 +16,9 @@ public struct Relationship: Hashable, Sendable {
   public var isRemoved = false
 
   /// A relationship to the entity of this name.
-  public init(_ name: String, to destinationName: String, isToMany: Bool = false, isOrdered: Bool = false) {
+  public init(
+    _ name: String, to destinationName: String, isToMany: Bool = false, isOrdered: Bool = false
+  ) {
     self.name = name
     self.destinationName = destinationName
     self.isToMany = isToMany
@@ -29,6 +31,7 @@ public struct IndexDescription: Hashable, Sendable {
   /// The stable number within the entity, from the same sequence as properties; 0 until a store
   /// assigns it.
   public var number: PropertyNumber = 0
+  /// The name; it may change, the number may not.
   public var name: String
   /// The properties that make the key, in order.
   public var elements: [IndexElement]
@@ -51,6 +54,7 @@ public struct IndexElement: Hashable, Sendable {
   public var propertyName: String
   /// The number of the property; 0 until a store assigns it.
   public var property: PropertyNumber = 0
+  /// Whether greater values come first.
   public var isDescending: Bool
 
   /// An element over the property of this name.

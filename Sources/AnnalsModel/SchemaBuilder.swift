@@ -46,33 +46,48 @@ public struct EntityMember: Hashable, Sendable {
 /// Collects the entities of a schema.
 @resultBuilder
 public enum SchemaBuilder {
+  /// One member, or those of a list.
   public static func buildExpression(_ entity: Entity) -> [Entity] { [entity] }
+  /// One member, or those of a list.
   public static func buildExpression(_ entities: [Entity]) -> [Entity] { entities }
+  /// All that the block lists, in order.
   public static func buildBlock(_ parts: [Entity]...) -> [Entity] { parts.flatMap { $0 } }
+  /// What an `if` without `else` lists, or nothing.
   public static func buildOptional(_ part: [Entity]?) -> [Entity] { part ?? [] }
+  /// What the branch taken lists.
   public static func buildEither(first: [Entity]) -> [Entity] { first }
+  /// What the branch taken lists.
   public static func buildEither(second: [Entity]) -> [Entity] { second }
+  /// What all rounds of a loop list, in order.
   public static func buildArray(_ parts: [[Entity]]) -> [Entity] { parts.flatMap { $0 } }
 }
 
 /// Collects the attributes, relationships and indexes of an entity.
 @resultBuilder
 public enum EntityBuilder {
+  /// One member, or those of a list.
   public static func buildExpression(_ attribute: Attribute) -> [EntityMember] {
     [EntityMember(content: .attribute(attribute))]
   }
+  /// One member, or those of a list.
   public static func buildExpression(_ relationship: Relationship) -> [EntityMember] {
     [EntityMember(content: .relationship(relationship))]
   }
+  /// One member, or those of a list.
   public static func buildExpression(_ index: IndexDescription) -> [EntityMember] {
     [EntityMember(content: .index(index))]
   }
+  /// All that the block lists, in order.
   public static func buildBlock(_ parts: [EntityMember]...) -> [EntityMember] {
     parts.flatMap { $0 }
   }
+  /// What an `if` without `else` lists, or nothing.
   public static func buildOptional(_ part: [EntityMember]?) -> [EntityMember] { part ?? [] }
+  /// What the branch taken lists.
   public static func buildEither(first: [EntityMember]) -> [EntityMember] { first }
+  /// What the branch taken lists.
   public static func buildEither(second: [EntityMember]) -> [EntityMember] { second }
+  /// What all rounds of a loop list, in order.
   public static func buildArray(_ parts: [[EntityMember]]) -> [EntityMember] {
     parts.flatMap { $0 }
   }

@@ -68,7 +68,9 @@ extension SchemaMerge {
     } else if let position = entity.relationships.firstIndex(where: { $0.number == number }) {
       schema.entities[index].relationships[position].name = new
     }
-    if entity.displayName?.hasSameBytes(as: old) == true { schema.entities[index].displayName = new }
+    if entity.displayName?.hasSameBytes(as: old) == true {
+      schema.entities[index].displayName = new
+    }
     markChanged(index)
   }
 

@@ -86,6 +86,7 @@ extension SchemaConflict {
     /// More entities or properties than a store can hold.
     public static let tooMany = Kind(.tooMany)
 
+    /// The kind's name.
     public var description: String { base.rawValue }
   }
 }

@@ -7,9 +7,11 @@ extension SchemaMerge {
       return report(
         .incompatibleType, entity.name, required.name, "the store has a relationship of this name")
     }
-    guard let position = entity.attributes.firstIndex(where: {
-      !$0.isRemoved && $0.name.hasSameBytes(as: required.name)
-    }) else {
+    guard
+      let position = entity.attributes.firstIndex(where: {
+        !$0.isRemoved && $0.name.hasSameBytes(as: required.name)
+      })
+    else {
       return insert(required, into: index, objectCount: objectCount)
     }
     var merged = entity.attributes[position]
@@ -87,7 +89,8 @@ extension SchemaMerge {
       added.elements[position].property = number
       added.elements[position].propertyName = ""
     }
-    if let position = entity.indexes.firstIndex(where: { $0.name.hasSameBytes(as: required.name) }) {
+    if let position = entity.indexes.firstIndex(where: { $0.name.hasSameBytes(as: required.name) })
+    {
       if entity.indexes[position].elements != added.elements {
         let reason = "the store has an index of this name over other properties or in another order"
         report(.incompatibleIndex, entity.name, required.name, reason)

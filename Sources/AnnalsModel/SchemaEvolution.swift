@@ -12,8 +12,8 @@
 // - Renaming and removing are explicit (`SchemaEdit`).
 //
 // A null stored in a required attribute means its default: that is how the attribute could be added
-// without rewriting older objects. Where a growth would give those nulls another meaning, the change
-// lists the attribute in `backfills`, and whoever makes the change writes the default out first.
+// without rewriting older objects. Where a growth would give those nulls another meaning, the
+// change lists the attribute in `backfills`, and whoever makes it writes the default out first.
 
 /// What to change in a store's schema.
 package struct SchemaChange: Sendable {
@@ -43,6 +43,12 @@ package struct SchemaChange: Sendable {
     package var entity: EntityNumber
     package var property: PropertyNumber
     package var value: Value
+
+    package init(entity: EntityNumber, property: PropertyNumber, value: Value) {
+      self.entity = entity
+      self.property = property
+      self.value = value
+    }
   }
 }
 
@@ -53,6 +59,7 @@ extension Schema {
   ///   - required: what the program needs; its numbers are not looked at.
   ///   - edits: renames and removals, made in this order before `required` is added.
   ///   - objectCount: how many objects an entity has.
+  /// - Returns: the change; empty if the store has all that the program needs.
   /// - Throws: `SchemaError` with every reason why the change is impossible.
   package func adding(
     _ required: Schema, edits: [SchemaEdit] = [], objectCount: (EntityNumber) -> Int = { _ in 0 }

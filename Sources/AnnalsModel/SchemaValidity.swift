@@ -3,8 +3,7 @@
 extension Schema {
   /// Everything that is wrong with this schema: names, defaults, rules, indexes, destinations.
   ///
-  /// - Parameter store: the schema of the store that this one is to be added to; its entities are
-  ///   known destinations.
+  /// The entities of `store`, the schema that this one is to be added to, are known destinations.
   package func conflicts(besides store: Schema = Schema()) -> [SchemaConflict] {
     var result: [SchemaConflict] = []
     let live = entities.filter { !$0.isRemoved }

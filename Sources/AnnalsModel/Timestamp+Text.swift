@@ -5,8 +5,8 @@ extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
   /// 9999, which RFC 3339 does not have, are written with a sign.
   public var description: String {
     let day = microseconds.quotientRoundedDown(by: 86_400_000_000)
-    // Wrapping: the first day of all begins before the least moment.
-    let inDay = microseconds &- day &* 86_400_000_000
+    let remainder = microseconds % 86_400_000_000
+    let inDay = remainder < 0 ? remainder + 86_400_000_000 : remainder
     let date = CalendarDate(daysSince1970: day)
     let seconds = inDay / 1_000_000
     var text = (0...9_999).contains(date.year) ? "" : (date.year < 0 ? "-" : "+")
@@ -30,7 +30,8 @@ extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
     let isSigned = sign < 0 || reader.take("+")
     guard let year = reader.number(digits: isSigned ? 4...6 : 4...4), reader.take("-"),
       let month = reader.number(digits: 2...2), reader.take("-"),
-      let day = reader.number(digits: 2...2), reader.take("T") || reader.take("t") || reader.take(" "),
+      let day = reader.number(digits: 2...2),
+      reader.take("T") || reader.take("t") || reader.take(" "),
       let hour = reader.number(digits: 2...2), reader.take(":"),
       let minute = reader.number(digits: 2...2), reader.take(":"),
       let second = reader.number(digits: 2...2), hour < 24, minute < 60, second < 60
@@ -43,7 +44,12 @@ extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
     guard let offset = reader.offset(), reader.isAtEnd,
       let days = CalendarDate(year: sign * year, month: month, day: day).daysSince1970
     else { return nil }
-    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    var seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    if seconds < 0, fraction > 0 {
+      // Counted from the second above, so that the earliest moments do not overflow on the way.
+      seconds += 1
+      fraction -= 1_000_000
+    }
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     let (total, overflowOfSum) = whole.addingReportingOverflow(fraction)
     guard !overflow, !overflowOfSum else { return nil }

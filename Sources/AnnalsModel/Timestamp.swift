@@ -10,6 +10,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.microseconds = microseconds
   }
 
+  /// Whether `a` comes before `b`.
   @inlinable
   public static func < (a: Timestamp, b: Timestamp) -> Bool {
     a.microseconds < b.microseconds

@@ -21,6 +21,7 @@ public struct Token: Hashable, Sendable {
 }
 
 extension Token: Comparable {
+  /// Whether `a` comes before `b`.
   @inlinable
   public static func < (a: Token, b: Token) -> Bool {
     if a.store != b.store { return a.store < b.store }

@@ -60,6 +60,7 @@ public struct LargeValue: Hashable, Sendable {
 }
 
 extension Value: Hashable {
+  /// Whether both are of one kind and the same bytes.
   public static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -78,6 +79,7 @@ extension Value: Hashable {
     }
   }
 
+  /// Feeds the kind and the bytes to the hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(tag)
     switch self {

@@ -115,7 +115,8 @@ import Testing
     let ada = try bench.insert(Person(name: "Ada", mentor: nil, friends: [], path: []))
     let bob = try bench.insert(Person(name: "Bob", mentor: nil, friends: [], path: []))
     let (a, b) = (try bench.id(Person.self, ada), try bench.id(Person.self, bob))
-    let row = try bench.insert(Person(name: "Cyd", mentor: b, friends: [b, a, b], path: [b, a, b]))
+    let row = try bench.insert(
+      Person(name: "Cyd", mentor: b, friends: [b, a, b], path: [b, a, b]))
     let cyd = try bench.read(Person.self, row)
     #expect(cyd.mentor == b)
     #expect(cyd.friends == [a, b])

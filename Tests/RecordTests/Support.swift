@@ -115,7 +115,8 @@ struct Post: Record, Equatable {
 
   static func sample(_ number: Int = 1) -> Post {
     Post(
-      identifier: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(number & 255))),
+      identifier: UUID(
+        uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(number & 255))),
       timestamp: Date(timeIntervalSinceReferenceDate: 700_000_000.123456 + Double(number)),
       title: "Fog", rating: number % 6, mood: .stormy, isRead: true, score: 0.1 * Double(number),
       body: "A foggy morning, number \(number)")

@@ -4,8 +4,10 @@ import Foundation
 // The types of Foundation that attributes can have.
 
 extension Date: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .date }
 
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Date? {
     guard stored.cell.tag == .date else { return nil }
     return Date(Timestamp(microseconds: Int64(bitPattern: stored.cell.bits)))
@@ -23,26 +25,32 @@ extension Date: AttributeValue {
 }
 
 extension UUID: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .uuid }
 
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> UUID? {
     guard stored.cell.tag == .uuid else { return nil }
     return UUID(uuid: stored.bytes.loadUnaligned(as: uuid_t.self))
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) {
     withUnsafeBytes(of: uuid) { body(StoredCell(.uuid, bytes: $0)) }
   }
 }
 
 extension URL: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .url }
 
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> URL? {
     guard stored.cell.tag == .url else { return nil }
     return URL(string: String(decoding: stored.bytes, as: UTF8.self))
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) {
     var text = absoluteString
     text.withUTF8 { body(StoredCell(.url, bytes: UnsafeRawBufferPointer($0))) }
@@ -50,12 +58,15 @@ extension URL: AttributeValue {
 }
 
 extension Data: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .data }
 
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Data? {
     stored.cell.tag == .data ? Data(stored.bytes) : nil
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) {
     withUnsafeBytes { body(StoredCell(.data, bytes: $0)) }
   }

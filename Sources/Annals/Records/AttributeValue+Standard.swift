@@ -1,16 +1,19 @@
 import AnnalsModel
 
 // The types of the standard library that attributes can have. Each type refuses what does not fit
-// it; the range of the narrower whole numbers is theirs, not a rule of the store's schema, so that a
-// program may widen them later.
+// it; the range of the narrower whole numbers is theirs, not a rule of the store's schema, so that
+// a program may widen them later.
 
 extension Bool: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .bool }
 
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Bool? {
     stored.cell.tag == .bool ? stored.cell.bits != 0 : nil
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) {
     body(StoredCell(.bool, bits: self ? 1 : 0))
   }
@@ -30,66 +33,94 @@ extension FixedWidthInteger {
 }
 
 extension Int: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Int? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int64: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Int64? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int32: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int32 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Int32? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int16: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Int16? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int8: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Int8? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension UInt8: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> UInt8? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension UInt16: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int32 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> UInt16? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension UInt32: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> UInt32? { whole(stored) }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Double: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .double }
 
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Double? {
     stored.cell.tag == .double ? Double(bitPattern: stored.cell.bits) : nil
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) {
     body(StoredCell(.double, bits: bitPattern))
   }
 }
 
 extension Float: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .double }
 
   /// The nearest `Float` to the stored double.
@@ -97,10 +128,12 @@ extension Float: AttributeValue {
     Double._read(stored).map(Float.init)
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { Double(self)._withCell(body) }
 }
 
 extension String: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .string }
 
   /// The text, also of a json attribute.
@@ -111,6 +144,7 @@ extension String: AttributeValue {
     }
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) {
     var text = self
     text.withUTF8 { body(StoredCell(.string, bytes: UnsafeRawBufferPointer($0))) }
@@ -118,14 +152,18 @@ extension String: AttributeValue {
 }
 
 extension Value: AttributeValue {
+  /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .any }
 
+  /// Whether there is a value that stands for none.
   public static var _isOptional: Bool { true }
 
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> Value? {
     stored.cell.value(in: stored.arena)
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) {
     switch self {
     case .string(let text): text._withCell(body)
@@ -140,19 +178,29 @@ extension Value: AttributeValue {
 extension ObjectID: AttributeValue {
   /// Never used: a relationship is no attribute.
   public static var attributeType: AttributeType { .any }
+  /// The value that was stored; nil if what was stored is none of these values.
   public static func _read(_ stored: StoredCell) -> ObjectID? { nil }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
+  /// Whether the values are ids of objects.
   public static var _isRelationship: Bool { true }
+  /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ objects: [ObjectID]) -> ObjectID? { objects.first }
+  /// The objects that the relationship leads to.
   public var _objects: [ObjectID] { [self] }
 }
 
 extension Array: AttributeValue where Element == ObjectID {
   /// Never used: a relationship is no attribute.
   public static var attributeType: AttributeType { .any }
+  /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ stored: StoredCell) -> [ObjectID]? { nil }
+  /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
+  /// Whether the values are ids of objects.
   public static var _isRelationship: Bool { true }
+  /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ objects: [ObjectID]) -> [ObjectID]? { objects }
+  /// The objects that the relationship leads to.
   public var _objects: [ObjectID] { self }
 }

@@ -26,7 +26,7 @@ extension RecordBinding {
 
   /// The names of two properties of one type that were read from each other's place; nil if there
   /// are none.
-  func exchangedProperties(written: R, read: R) -> (String, String)? {
+  package func exchangedProperties(written: R, read: R) -> (String, String)? {
     let before = comparableValues(of: written)
     let after = comparableValues(of: read)
     for index in before.indices where before[index] != after[index] {
@@ -40,7 +40,8 @@ extension RecordBinding {
 
   /// The values of a record, to-many relationships without their order where it does not count.
   private func comparableValues(of value: R) -> [Value] {
-    zip(record.values(value), layout.columns).map { value, column in
+    zip(record.accesses, layout.columns).map { access, column in
+      let value = access.value(value)
       guard column.isToMany, !column.isOrdered, case .objects(let list) = value else {
         return value
       }

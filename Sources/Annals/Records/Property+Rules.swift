@@ -18,7 +18,9 @@ extension Property {
 
   /// The value that older objects have where a required property is new to them, and that the
   /// untyped form of writing gives to objects for which none is given.
-  public func `default`(_ value: V) -> Property { with { $0.attribute.defaultValue = stored(value) } }
+  public func `default`(_ value: V) -> Property {
+    with { $0.attribute.defaultValue = stored(value) }
+  }
 
   /// Logs and diffs print this property beside an object's key.
   public func displayName() -> Property { with { $0.isDisplayName = true } }

@@ -38,8 +38,8 @@ extension Property where V == ObjectID? {
 extension Property where V == [ObjectID] {
   /// A relationship to any number of objects of another record's entity.
   ///
-  /// - Parameter isOrdered: whether the objects keep the order they are given. If not, each is
-  ///   stored once, and the order of reading is that of their ids.
+  /// With `isOrdered`, the objects keep the order they are given. Without, each is stored once, and
+  /// the order of reading is that of their ids.
   public init<D: Record>(
     _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: D.Type,
     isOrdered: Bool = false

@@ -12,6 +12,7 @@ extension RecordBinding {
   ) throws(AnnalsError) {
     try checkComplete()
     let violationsBefore = violations.count
+    if !layout.others.isEmpty { try insertOthers(row, into: &state, &violations) }
     try write(
       value, row, into: &state, store: store, largeValues: largeValues, isNew: true,
       violations: &violations)
@@ -32,7 +33,7 @@ extension RecordBinding {
       do throws(AnnalsError) {
         try write(
           value, row, into: &state, store: store, largeValues: largeValues, isNew: false,
-          previous: UnsafeRawPointer(old), violations: &violations)
+          previous: old, violations: &violations)
       } catch {
         fault = error
       }
@@ -61,7 +62,7 @@ extension RecordBinding {
 
   private func write(
     _ value: R, _ row: Int64, into state: inout State, store: RawUUID,
-    largeValues: any LargeValueSink, isNew: Bool, previous: UnsafeRawPointer? = nil,
+    largeValues: any LargeValueSink, isNew: Bool, previous: UnsafePointer<R>? = nil,
     violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     var fault: AnnalsError?
@@ -69,13 +70,33 @@ extension RecordBinding {
       withUnsafePointer(to: value) { value in
         var writer = RecordWriter(
           layout: layout, state: state, store: store, largeValues: largeValues, row: row,
-          isNew: isNew, previous: previous)
-        record.write(value, &writer)
+          isNew: isNew)
+        record.write(value, unless: previous, &writer)
         if !writer.violations.isEmpty { violations += writer.violations }
         fault = writer.fault
       }
     }
     if let fault { throw fault }
+  }
+
+  /// Gives a new object the defaults of what the store has beyond the record type.
+  private func insertOthers(
+    _ row: Int64, into state: inout State, _ violations: inout [ValidationViolation]
+  ) throws(AnnalsError) {
+    for attribute in layout.others {
+      guard let value = attribute.defaultValue else {
+        violations.append(
+          ValidationViolation(
+            entity: layout.entityName, object: ObjectReference(entity: entity, row: row),
+            property: attribute.name, rule: .required, value: .null))
+        continue
+      }
+      do throws(StateFault) {
+        try state.set(entity, row, attribute.number, to: value)
+      } catch {
+        throw AnnalsError(error)
+      }
+    }
   }
 
   private func checkComplete() throws(AnnalsError) {

@@ -128,13 +128,10 @@ package final class RecordBindings: Sendable {
 
   package init() {}
 
-  /// The binding of the record type.
+  /// The binding of the record type to the store's newest schema.
   ///
-  /// - Parameters:
-  ///   - schema: the store's newest schema.
-  ///   - version: what tells that schema from the store's other ones: the number of the
-  ///     transaction that changed it last.
-  /// - Throws: `.invalidSchema` if the store has no such entity.
+  /// `version` tells that schema from the store's other ones: the number of the transaction that
+  /// changed it last. Throws `.invalidSchema` if the store has no such entity.
   package func binding<R: Record>(
     of type: R.Type, schema: Schema, version: Int64
   ) throws(AnnalsError) -> RecordBinding<R> {

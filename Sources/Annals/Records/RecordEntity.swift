@@ -14,9 +14,8 @@ public struct RecordEntity<R: Record>: Sendable {
   private(set) var indexes: [IndexDescription] = []
   let keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable>
   let read: @Sendable (inout RecordReader) throws(RecordReader.Stop) -> R
-  let write: @Sendable (UnsafePointer<R>, inout RecordWriter) -> Void
-  /// The values of a record's properties, in their order.
-  let values: @Sendable (R) -> [Value]
+  let fields: ContiguousArray<RecordField>
+  let accesses: ContiguousArray<RecordAccess<R>>
 
   /// The entity of this name.
   ///
@@ -31,29 +30,26 @@ public struct RecordEntity<R: Record>: Sendable {
     self.name = name
     var definitions: ContiguousArray<PropertyDefinition> = []
     var keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable> = []
-    for property in repeat each property {
+    var fields: ContiguousArray<RecordField> = []
+    var accesses: ContiguousArray<RecordAccess<R>> = []
+    for (property, type) in repeat (each property, (each V).self) {
       precondition(
         property.definition.relationship != nil || !property.holdsObjects,
         "\(name).\(property.definition.name) holds object ids: say to which entity, with `to:`")
       definitions.append(property.definition)
       keyPaths.append(property.keyPath)
+      // A key path costs some 30 ns to follow, an offset next to nothing.
+      let offset = MemoryLayout<R>.offset(of: property.keyPath) ?? -1
+      fields.append(RecordField(offset: offset, put: type._put))
+      accesses.append(RecordAccess(property))
     }
     properties = definitions
     self.keyPaths = keyPaths
     read = { (reader) throws(RecordReader.Stop) in
-      make(repeat try reader.next((each V).self))
+      make(repeat try (each V)._next(&reader))
     }
-    let fields = (repeat RecordField(each property))
-    write = { record, writer in
-      for field in repeat each fields { writer.put(field, of: record) }
-    }
-    values = { record in
-      var result: [Value] = []
-      for field in repeat each fields {
-        result.append(Value.whole(record[keyPath: field.keyPath]))
-      }
-      return result
-    }
+    self.fields = fields
+    self.accesses = accesses
   }
 }
 
@@ -95,23 +91,45 @@ extension RecordEntity {
   }
 }
 
-/// Where a record has one property.
-struct RecordField<R, V: AttributeValue>: Sendable {
+/// How one stored property of a record is written, whatever the types.
+struct RecordField: Sendable {
   /// How far from the start of the record the property is stored; -1 if it is computed.
-  let offset: Int
-  let keyPath: any KeyPath<R, V> & Sendable
+  var offset: Int
+  /// Writes the property that lies at an address.
+  var put: @Sendable (UnsafeRawPointer, UnsafeRawPointer?, inout RecordWriter) -> Void
+}
 
-  init(_ property: Property<R, V>) {
-    keyPath = property.keyPath
-    offset = MemoryLayout<R>.offset(of: property.keyPath) ?? -1
+/// How one property of a record is got at by its key path: slower, but for all.
+struct RecordAccess<R>: Sendable {
+  /// Writes the property, unless the second record has the same.
+  let put: @Sendable (R, R?, inout RecordWriter) -> Void
+  /// The property as a value.
+  let value: @Sendable (R) -> Value
+
+  init<V: AttributeValue>(_ property: Property<R, V>) {
+    let keyPath = property.keyPath
+    put = { record, previous, writer in
+      writer.put(record[keyPath: keyPath], unless: previous?[keyPath: keyPath])
+    }
+    value = { Value.whole($0[keyPath: keyPath]) }
   }
+}
 
-  /// The property's value.
-  @inline(__always)
-  func value(of record: UnsafePointer<R>) -> V {
-    // A key path costs some 30 ns to follow, a load next to nothing.
-    guard offset >= 0 else { return record.pointee[keyPath: keyPath] }
-    return UnsafeRawPointer(record).advanced(by: offset).assumingMemoryBound(to: V.self).pointee
+extension RecordEntity {
+  /// Writes all properties of a record, or those in which it differs from the previous one.
+  func write(
+    _ record: UnsafePointer<R>, unless previous: UnsafePointer<R>?, _ writer: inout RecordWriter
+  ) {
+    let address = UnsafeRawPointer(record)
+    let old = previous.map { UnsafeRawPointer($0) }
+    for index in fields.indices {
+      let offset = fields[index].offset
+      if offset >= 0 {
+        fields[index].put(address + offset, old.map { $0 + offset }, &writer)
+      } else {
+        accesses[index].put(record.pointee, previous?.pointee, &writer)
+      }
+    }
   }
 }
 

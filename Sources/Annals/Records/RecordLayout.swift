@@ -18,8 +18,9 @@ package final class RecordLayout: Sendable {
   let defaults: ContiguousArray<Value>
   /// The names of the properties that the store does not have.
   package let missing: [String]
-  /// Whether any property is a relationship.
-  let hasRelationships: Bool
+  /// The attributes of the store's entity that the record type does not have, and that new objects
+  /// need a value of: their default, or none where there is no default.
+  let others: ContiguousArray<Attribute>
 
   init(
     _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>, schema: Schema
@@ -36,9 +37,11 @@ package final class RecordLayout: Sendable {
       var meaning = property.attribute.isOptional ? nil : property.attribute.defaultValue
       let attribute = property.relationship == nil ? stored.attribute(named: property.name) : nil
       if let attribute {
-        column.bind(to: attribute, isUnique: rules.contains {
-          $0.properties.contains(attribute.number)
-        })
+        column.bind(
+          to: attribute,
+          isUnique: rules.contains {
+            $0.properties.contains(attribute.number)
+          })
         if !attribute.isOptional { meaning = attribute.defaultValue ?? meaning }
       } else if property.relationship != nil,
         let relationship = stored.relationship(named: property.name)
@@ -58,7 +61,11 @@ package final class RecordLayout: Sendable {
     self.defaults = defaults
     self.missing = missing
     names = ContiguousArray(properties.map(\.name))
-    hasRelationships = columns.contains { $0.isRelationship }
+    others = ContiguousArray(
+      stored.attributes.filter { attribute in
+        !attribute.isRemoved && !(attribute.isOptional && attribute.defaultValue == nil)
+          && !columns.contains { $0.property == attribute.number }
+      })
   }
 }
 

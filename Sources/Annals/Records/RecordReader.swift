@@ -2,9 +2,11 @@ import AnnalsModel
 import AnnalsState
 
 /// Reads the properties of one object after the other, straight from the columns of a state.
-package struct RecordReader {
+///
+/// Opaque outside the engine; public only as a parameter of what `AttributeValue` requires.
+public struct RecordReader {
   /// Reading has stopped; `fault` says why.
-  package struct Stop: Error {}
+  public struct Stop: Error {}
 
   let layout: RecordLayout
   let state: State
@@ -39,6 +41,7 @@ package struct RecordReader {
   }
 
   /// Reads the next property.
+  @inline(__always)
   mutating func next<V: AttributeValue>(_ type: V.Type) throws(Stop) -> V {
     let column = layout.columns[index]
     defer { index += 1 }
@@ -50,13 +53,21 @@ package struct RecordReader {
     do throws(StateFault) {
       value = try table.withCell(row, column: position) { cell, arena in
         // What needs more than the cell is read below, off the common path.
-        cell.isLarge || cell.isNull && column.hasDefault ? nil : V._read(StoredCell(cell, in: arena))
+        cell.isLarge || cell.isNull && column.hasDefault
+          ? nil : V._read(StoredCell(cell, in: arena))
       }
     } catch {
       throw stop(AnnalsError(error))
     }
     if let value { return value }
     return try nextIndirect(column)
+  }
+
+  /// Ends reading at the property read last: what was stored there is not one of the type's values.
+  public mutating func _refuseLast(as type: any Any.Type) -> Stop {
+    index -= 1
+    let stored = try? state.value(layout.entity, row, layout.columns[index].property)
+    return stop(unreadable(stored ?? .null, as: type))
   }
 
   /// Reads a property that is a large value, a default, or not readable at all.

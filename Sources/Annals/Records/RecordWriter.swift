@@ -11,7 +11,9 @@ package protocol LargeValueSink: LargeValueSource {
 /// Writes the properties of one object, straight into the columns of a state.
 ///
 /// A value that breaks a rule is not written, and listed in `violations`.
-package struct RecordWriter {
+///
+/// Opaque outside the engine; public only as a parameter of what `AttributeValue` requires.
+public struct RecordWriter {
   let layout: RecordLayout
   let state: UnsafeMutablePointer<State>
   let store: RawUUID
@@ -19,28 +21,38 @@ package struct RecordWriter {
   let row: Int64
   /// Whether the object has no value yet, so that nulls need no writing.
   let isNew: Bool
-  /// The record that the object has, to write only what differs from it.
-  var previous: UnsafeRawPointer?
   var violations: [ValidationViolation] = []
   var fault: AnnalsError?
   /// Which property comes next.
   var index = 0
 
-  /// Writes the next property of a record.
-  mutating func put<R, V: AttributeValue>(
-    _ field: RecordField<R, V>, of record: UnsafePointer<R>
+  /// Writes the next property of a record, which lies in memory, unless the previous one is the
+  /// same.
+  @inline(__always)
+  mutating func put<V: AttributeValue>(
+    at value: UnsafeRawPointer, unless previous: UnsafeRawPointer?, as type: V.Type
   ) {
     defer { index += 1 }
     guard fault == nil else { return }
-    let value = field.value(of: record)
-    if let previous {
-      let old = field.value(of: previous.assumingMemoryBound(to: R.self))
-      if RecordWriter.areSame(old, value) { return }
+    let value = value.assumingMemoryBound(to: V.self)
+    if let previous,
+      RecordWriter.areSame(previous.assumingMemoryBound(to: V.self).pointee, value.pointee)
+    {
+      return
     }
+    put(value.pointee)
+  }
+
+  /// Writes the next property of a record, where it has no address.
+  mutating func put<V: AttributeValue>(_ value: V, unless previous: V?) {
+    defer { index += 1 }
+    guard fault == nil else { return }
+    if let previous, RecordWriter.areSame(previous, value) { return }
     put(value)
   }
 
   /// Writes a value of the property at `index`.
+  @inline(__always)
   mutating func put<V: AttributeValue>(_ value: V) {
     let column = layout.columns[index]
     guard !column.isRelationship else { return put(value._objects, column) }
