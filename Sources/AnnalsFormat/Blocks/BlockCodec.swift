@@ -28,14 +28,8 @@ package enum BlockCodec {
   package static func decode(
     _ payload: UnsafeRawBufferPointer, isContinued: Bool = false, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
-    let mark = BatchMark(batch)
-    do {
-      var decoder = BlockDecoder(batch)
-      try decoder.decode(payload, isContinued: isContinued, into: &batch)
-    } catch {
-      mark.restore(&batch)
-      throw error
-    }
+    var decoder = BlockDecoder()
+    try decoder.decode(payload, isContinued: isContinued, into: &batch)
   }
 
   /// Reads what the block says of its contents, without its columns.

@@ -1,9 +1,10 @@
 import AnnalsModel
 
-/// Reads one block.
-struct BlockDecoder: ~Copyable {
+/// Reads blocks, one after the other, keeping its working memory: several times faster than
+/// `BlockCodec.decode` for small ones.
+package struct BlockDecoder: ~Copyable {
   private var columns = ColumnReader()
-  private var values: CellReader
+  private var values = CellReader(arenaLength: 0)
   private var integers = Scratch<Int64>()
   private var positions = Scratch<UInt32>()
   private var firsts = Scratch<UInt32>()
@@ -12,12 +13,25 @@ struct BlockDecoder: ~Copyable {
   /// while none has.
   private var edits: ContiguousArray<UInt8> = []
 
-  init(_ batch: ChangeBatch) {
-    values = CellReader(arenaLength: batch.arena.count)
+  package init() {}
+
+  /// Appends the block's transactions to the batch. `isContinued` is the frame's flag. If it
+  /// throws, the batch is as before.
+  package mutating func decode(
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool = false, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    let mark = BatchMark(batch)
+    do {
+      columns.start()
+      values.start(arenaLength: batch.arena.count)
+      try decodeBlock(payload, isContinued: isContinued, into: &batch)
+    } catch {
+      mark.restore(&batch)
+      throw error
+    }
   }
 
-  /// Appends the block's transactions to the batch.
-  mutating func decode(
+  private mutating func decodeBlock(
     _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     var reader = ByteReader(payload)
@@ -64,13 +78,17 @@ struct BlockDecoder: ~Copyable {
       record.isContinued = isContinued
       batch.transactions.append(record)
     }
-    for field in [\TransactionRecord.author, \.context, \.opening] {
+    for field in 0..<3 {
       try decodeIntegers(&reader, into: numbers)
       for index in 0..<count {
         guard let number = UInt32(exactly: numbers[index]) else {
           throw reader.invalid("an impossible number of a name")
         }
-        batch.transactions[first + index][keyPath: field] = number
+        switch field {
+        case 0: batch.transactions[first + index].author = number
+        case 1: batch.transactions[first + index].context = number
+        default: batch.transactions[first + index].opening = number
+        }
       }
     }
     try decodeIntegers(&reader, into: numbers)

@@ -8,6 +8,9 @@ struct BlockEncoder: ~Copyable {
   private var shapeTables: ContiguousArray<BlockShapeTable> = []
   /// The ordinal, in its entity's table, of each change's shape.
   private var shapeOf: ContiguousArray<Int64> = []
+  /// The changes entity after entity, and where each entity's begin.
+  private var order: ContiguousArray<Int> = []
+  private var starts: ContiguousArray<Int> = [0]
   private var raw: ContiguousArray<UInt8> = []
   private var integers = Scratch<Int64>()
   private var firsts = Scratch<UInt32>()
@@ -79,12 +82,23 @@ struct BlockEncoder: ~Copyable {
         summary.entities[ordinal].maximumRow = max(summary.entities[ordinal].maximumRow, row)
       }
     }
+    sortByEntity()
     for (ordinal, table) in shapeTables.enumerated() {
       var kinds: UInt8 = 0
       for shape in table.shapes { kinds |= 1 << shape.kind.rawValue }
       summary.entities[ordinal].kinds = kinds
       summary.entities[ordinal].properties = ContiguousArray(
         BlockEncoder.distinct(table.shapes.lazy.flatMap(\.properties)))
+    }
+  }
+
+  private mutating func sortByEntity() {
+    for entity in summary.entities { starts.append(starts[starts.count - 1] + entity.changeCount) }
+    order = ContiguousArray(repeating: 0, count: ordinals.count)
+    var next = starts
+    for (index, ordinal) in ordinals.enumerated() {
+      order[next[Int(ordinal)]] = index
+      next[Int(ordinal)] += 1
     }
   }
 
@@ -145,12 +159,12 @@ struct BlockEncoder: ~Copyable {
     let shapeOfEach = UnsafeMutableBufferPointer(rebasing: numbers[..<entity.changeCount])
     let rows = UnsafeMutableBufferPointer(rebasing: numbers[entity.changeCount...])
     let firsts = firsts.take(entity.changeCount)
-    var next = 0
-    for (index, change) in batch.changes.enumerated() where change.entity == entity.entity {
+    for next in 0..<entity.changeCount {
+      let index = order[starts[ordinal] + next]
+      let change = batch.changes[index]
       shapeOfEach[next] = shapeOf[index]
       rows[next] = change.row
       firsts[next] = change.firstProperty
-      next += 1
     }
     for run in [shapeOfEach, rows] {
       raw.removeAll(keepingCapacity: true)

@@ -2,9 +2,11 @@ import CZlib
 
 /// Compresses: one raw deflate stream (RFC 1951, no zlib or gzip wrapper) for each run of bytes.
 ///
-/// Holds zlib's working memory (about 270 KB), so one serves a whole block or checkpoint.
+/// Holds zlib's working memory (about 270 KB) and room for a result, so one serves a whole block or
+/// checkpoint.
 package struct Deflate: ~Copyable {
   private let stream: UnsafeMutablePointer<z_stream>
+  private var buffer = Scratch<UInt8>()
 
   /// A compressor of this level: 1 is what the format's writers use.
   package init(level: Int32 = 1) {
@@ -29,20 +31,17 @@ package struct Deflate: ~Copyable {
     guard limit > 0, !bytes.isEmpty, bytes.count <= FormatLimits.maximumDecodedLength else {
       return false
     }
-    let start = output.count
-    output.append(contentsOf: repeatElement(0, count: limit))
     deflateReset(stream)
     let input = bytes.bindMemory(to: UInt8.self)
-    let (isDone, count) = output.withUnsafeMutableBufferPointer { buffer in
-      stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
-      stream.pointee.avail_in = uInt(input.count)
-      stream.pointee.next_out = buffer.baseAddress?.advanced(by: start)
-      stream.pointee.avail_out = uInt(limit)
-      let isDone = deflate(stream, Z_FINISH) == Z_STREAM_END
-      return (isDone, limit - Int(stream.pointee.avail_out))
-    }
-    output.removeSubrange((isDone ? start + count : start)...)
-    return isDone
+    let room = buffer.take(limit)
+    stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+    stream.pointee.avail_in = uInt(input.count)
+    stream.pointee.next_out = room.baseAddress
+    stream.pointee.avail_out = uInt(limit)
+    guard deflate(stream, Z_FINISH) == Z_STREAM_END else { return false }
+    let count = limit - Int(stream.pointee.avail_out)
+    output.append(contentsOf: UnsafeRawBufferPointer(room).prefix(count))
+    return true
   }
 
   /// Appends the compressed form if it saves at least a tenth, which is what makes it worth

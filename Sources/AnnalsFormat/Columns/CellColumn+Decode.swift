@@ -6,10 +6,13 @@ package struct CellReader: ~Copyable {
   private var runs = Scratch<ValueCell>()
   private var tags = Scratch<UInt8>()
   /// The greatest length of the arena that decoding may reach.
-  private let arenaLimit: Int
+  private var arenaLimit = 0
 
   /// A reader that lets `arena` grow by no more than the limit of one frame.
-  package init(arenaLength: Int) {
+  package init(arenaLength: Int) { start(arenaLength: arenaLength) }
+
+  /// Lets the arena, as long as it is now, grow by the limit of one frame: a new payload begins.
+  package mutating func start(arenaLength: Int) {
     arenaLimit = arenaLength + FormatLimits.maximumDecodedLength
   }
 

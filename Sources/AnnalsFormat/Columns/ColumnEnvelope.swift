@@ -6,17 +6,13 @@
 package enum ColumnEnvelope {
   /// Shorter runs are not worth trying.
   private static let shortest = 32
-  /// Longer runs are tried on a sample first: random bytes cost as much to try as text.
-  private static let sampleFrom = 8192
-  private static let sampleLength = 2048
 
   /// Appends the run.
   package static func append(
     _ bytes: UnsafeRawBufferPointer, to output: inout ContiguousArray<UInt8>,
     with deflate: inout Deflate
   ) {
-    let start = output.count
-    if bytes.count >= shortest, isPromising(bytes, output: &output, with: &deflate) {
+    if bytes.count >= shortest, Compressibility.isPromising(bytes) {
       var stream: ContiguousArray<UInt8> = []
       if deflate.compressIfWorthwhile(bytes, into: &stream) {
         output.append(varInt: UInt64(bytes.count) << 1 | 1)
@@ -24,21 +20,8 @@ package enum ColumnEnvelope {
         return
       }
     }
-    assert(output.count == start)
     output.append(varInt: UInt64(bytes.count) << 1)
     output.append(contentsOf: bytes)
-  }
-
-  private static func isPromising(
-    _ bytes: UnsafeRawBufferPointer, output: inout ContiguousArray<UInt8>,
-    with deflate: inout Deflate
-  ) -> Bool {
-    guard bytes.count >= sampleFrom else { return true }
-    let start = (bytes.count - sampleLength) / 2
-    let sample = UnsafeRawBufferPointer(rebasing: bytes[start..<start + sampleLength])
-    let end = output.count
-    defer { output.removeSubrange(end...) }
-    return deflate.compressIfWorthwhile(sample, into: &output)
   }
 }
 
@@ -50,6 +33,9 @@ package struct ColumnReader: ~Copyable {
   private var allowance = FormatLimits.maximumDecodedLength
 
   package init() {}
+
+  /// Forgets how much the columns before inflated to: a new payload begins.
+  package mutating func start() { allowance = FormatLimits.maximumDecodedLength }
 
   /// Reads one column's bytes, inflated where they were deflated; valid until the next call.
   package mutating func read(

@@ -40,17 +40,20 @@ struct DistinctValues {
       table[slot] = Int32(firsts.count)
       firsts.append(position)
       hashes.append(hash)
-      if firsts.count > DistinctValues.fewest + (position + 1) / 2 { return nil }
+      if firsts.count > cells.count / 2 { return nil }
+      // Hashing is not free: give up soon on identifiers and the like.
+      if position == DistinctValues.trial, firsts.count * 20 > position * 19 { return nil }
       if firsts.count * 2 > size {
         size *= 4
         table = DistinctValues.table(hashes, size: size)
       }
     }
-    if firsts.count > cells.count / 2 { return nil }
   }
 
   /// Below this count of values a list of the distinct ones gains nothing.
   private static let fewest = 16
+  /// After this many values it shows whether any come again.
+  private static let trial = 256
 
   private static func table(
     _ hashes: ContiguousArray<UInt64>, size: Int
