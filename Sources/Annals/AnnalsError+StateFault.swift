@@ -23,9 +23,12 @@ extension AnnalsError {
     case .checksum:
       self.init(
         .damaged, "a part of the state is not what was written. \(remedy)", offset: fault.offset)
-    case .invalid(let position, let reason):
+    case .decode(let decoding):
       self.init(
-        .damaged, "a part of the state is unreadable at byte \(position): \(reason). \(remedy)",
+        .damaged, "a part of the state is unreadable: \(decoding). \(remedy)", offset: fault.offset)
+    case .mismatch:
+      self.init(
+        .damaged, "a part of the state is not the one that belongs there. \(remedy)",
         offset: fault.offset)
     }
   }

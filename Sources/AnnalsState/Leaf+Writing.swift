@@ -148,9 +148,8 @@ extension Leaf {
     switch header.kind.storage {
     case .words: words[Leaf.bitWords + slot] = cell.bits
     case .pairs:
-      let bytes = source[cell.arenaRange]
-      precondition(bytes.count == 16)
-      (arena + slot * 16).copyMemory(from: source.baseAddress! + Int(cell.bits), byteCount: 16)
+      let bytes = UnsafeRawBufferPointer(rebasing: source[cell.arenaRange])
+      UnsafeMutableRawBufferPointer(start: arena + slot * 16, count: 16).copyMemory(from: bytes)
     case .bytes: putBytes(cell, in: source, slot: slot)
     }
     markPresent(slot)

@@ -33,24 +33,52 @@ struct RowPosition {
   static func firstRow(ofGroup group: Int) -> Int64 { Int64(group) * groupRows + 1 }
 }
 
-/// One column's part in a group.
+/// One column's part in a group: either in memory, changed since the last checkpoint, or as a
+/// checkpoint holds it.
 struct ColumnSlot {
   /// Sixteen leaves, nil where no row has a value; or none at all.
   var leaves: ContiguousArray<Leaf?> = []
+  /// What a checkpoint holds; then `leaves` is empty.
+  var stored: StoredColumn?
+
+  /// Whether there is nothing.
+  var isEmpty: Bool { leaves.isEmpty && stored == nil }
 
   /// The leaf, if it has any value.
   @inline(__always)
-  func leaf(_ index: Int) -> Leaf? { leaves.isEmpty ? nil : leaves[index] }
+  func leaf(_ index: Int) throws(StateFault) -> Leaf? {
+    if !leaves.isEmpty { return leaves[index] }
+    return try stored?.leaves()[index]
+  }
+
+  /// All leaves, or none.
+  func allLeaves() throws(StateFault) -> ContiguousArray<Leaf?> {
+    if let stored { return try stored.leaves() }
+    return leaves
+  }
+
+  /// Takes the leaves into memory, to be changed.
+  mutating func prepareToWrite() throws(StateFault) {
+    guard leaves.isEmpty else { return }
+    if let stored {
+      leaves = try stored.leaves()
+      self.stored = nil
+    } else {
+      leaves = ContiguousArray(repeating: nil, count: RowPosition.leafCount)
+    }
+  }
 }
 
 /// The values of up to 4,096 consecutive rows.
 ///
 /// Read from any thread; written only by the one holder of its only reference.
 final class RowGroup: @unchecked Sendable {
-  /// A bit for each row that lives: 64 words, or none if no row does.
-  var live: ContiguousArray<UInt64> = []
+  /// A bit for each row that lives: 64 words, or none if no row does or the bits are stored.
+  private var live: ContiguousArray<UInt64> = []
+  /// What a checkpoint holds of the bits; then `live` is empty.
+  private(set) var storedLive: StoredRows?
   /// How many rows live.
-  var liveCount = 0
+  private(set) var liveCount = 0
   /// By column position; columns beyond have no value here.
   var slots: ContiguousArray<ColumnSlot> = []
 
@@ -58,37 +86,60 @@ final class RowGroup: @unchecked Sendable {
 
   init(copying other: RowGroup) {
     live = other.live
+    storedLive = other.storedLive
     liveCount = other.liveCount
     slots = other.slots
   }
 
+  /// The bits of the rows that live: 64 words, or none.
+  @inline(__always)
+  func liveWords() throws(StateFault) -> ContiguousArray<UInt64> {
+    if let storedLive { return try storedLive.words() }
+    return live
+  }
+
   /// Whether the row at this offset lives.
   @inline(__always)
-  func isLive(_ offset: Int) -> Bool {
-    !live.isEmpty && live[offset >> 6] & (1 << UInt64(offset & 63)) != 0
+  func isLive(_ offset: Int) throws(StateFault) -> Bool {
+    if liveCount == 0 { return false }
+    if !live.isEmpty { return live[offset >> 6] & (1 << UInt64(offset & 63)) != 0 }
+    return try liveWords()[offset >> 6] & (1 << UInt64(offset & 63)) != 0
   }
 
   /// Makes a row live that does not.
-  func markLive(_ offset: Int) {
-    if live.isEmpty { live = ContiguousArray(repeating: 0, count: 64) }
+  func markLive(_ offset: Int) throws(StateFault) {
+    if live.isEmpty {
+      live = try liveWords()
+      storedLive = nil
+      if live.isEmpty { live = ContiguousArray(repeating: 0, count: 64) }
+    }
     live[offset >> 6] |= 1 << UInt64(offset & 63)
     liveCount += 1
   }
 
   /// Ends the life of a row that lives.
-  func markDead(_ offset: Int) {
+  func markDead(_ offset: Int) throws(StateFault) {
+    if live.isEmpty {
+      live = try liveWords()
+      storedLive = nil
+    }
     live[offset >> 6] &= ~(1 << UInt64(offset & 63))
     liveCount -= 1
+    if liveCount == 0 { live = [] }
   }
 
-  /// Makes room for the columns up to this position, and for leaves in it.
+  /// Takes over what a checkpoint holds of the bits.
+  func setStored(_ rows: StoredRows) {
+    storedLive = rows
+    liveCount = Int(rows.reference.count)
+    live = []
+  }
+
+  /// Makes room for the columns up to this position.
   @inline(__always)
   func reserve(column: Int) {
     if slots.count <= column {
       slots.append(contentsOf: repeatElement(ColumnSlot(), count: column + 1 - slots.count))
-    }
-    if slots[column].leaves.isEmpty {
-      slots[column].leaves = ContiguousArray(repeating: nil, count: RowPosition.leafCount)
     }
   }
 }

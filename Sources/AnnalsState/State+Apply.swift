@@ -99,11 +99,11 @@ extension Table {
     let place = try place(row)
     let group = groups.writableGroup(place.group)
     let isForward = direction == .forward
-    let isLive = group.isLive(place.offset)
+    let isLive = try group.isLive(place.offset)
     let appears = change.kind == (isForward ? .insert : .delete)
     if appears {
       guard !isLive else { throw invalid(row, "inserted, but it is there") }
-      group.markLive(place.offset)
+      try group.markLive(place.offset)
       liveCount += 1
       if row >= nextRow { nextRow = row + 1 }
     } else {
@@ -126,7 +126,7 @@ extension Table {
       }
     }
     if change.kind != .update, !appears {
-      group.markDead(place.offset)
+      try group.markDead(place.offset)
       liveCount -= 1
     }
   }
@@ -136,11 +136,12 @@ extension Table {
     let firstRow = list.changes[run.lowerBound].row
     let place = try place(firstRow)
     let group = groups.writableGroup(place.group)
+    for offset in 0..<run.count where !indexes.isEmpty { try noteAll(firstRow + Int64(offset)) }
     for offset in place.offset..<place.offset + run.count {
-      guard !group.isLive(offset) else {
+      guard try !group.isLive(offset) else {
         throw invalid(firstRow + Int64(offset - place.offset), "inserted, but it is there")
       }
-      group.markLive(offset)
+      try group.markLive(offset)
     }
     liveCount += run.count
     nextRow = max(nextRow, firstRow + Int64(run.count))
@@ -151,6 +152,7 @@ extension Table {
         throw invalid(firstRow, "no such property")
       }
       group.reserve(column: column)
+      try group.slots[column].prepareToWrite()
       let isSet = Leaf.append(
         &group.slots[column].leaves[place.leaf], slot: place.slot, of: property,
         from: &cursors, declared: columns[column].kind)

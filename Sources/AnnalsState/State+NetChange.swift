@@ -61,9 +61,10 @@ extension Table {
     let isUpdate = old != nil && isThere
     if columns[column].kind == .objects, isUpdate {
       let start = batch.arena.count
+      let oldList = UnsafeRawBufferPointer(rebasing: oldBytes[before.arenaRange])
+      let newList = UnsafeRawBufferPointer(rebasing: newBytes[after.arenaRange])
       let counts = appendEdits(
-        from: ObjectReference.list(in: UnsafeRawBufferPointer(rebasing: oldBytes[before.arenaRange])),
-        to: ObjectReference.list(in: UnsafeRawBufferPointer(rebasing: newBytes[after.arenaRange])),
+        from: ObjectReference.list(in: oldList), to: ObjectReference.list(in: newList),
         arena: &batch.arena)
       let width = PropertyChange.editByteCount
       batch.properties.append(

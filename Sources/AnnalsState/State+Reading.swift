@@ -204,26 +204,30 @@ package struct RowCursor: Sendable {
 extension Table {
   /// The offset of the first row that lives in the group, from an offset on.
   func nextLive(inGroup index: Int, from offset: Int) throws(StateFault) -> Int? {
-    guard let group = groups.group(index), !group.live.isEmpty, offset < 4096 else { return nil }
+    guard let live = try groups.group(index)?.liveWords(), !live.isEmpty, offset < 4096 else {
+      return nil
+    }
     var word = offset >> 6
-    var bits = group.live[word] & (~0 << UInt64(offset & 63))
+    var bits = live[word] & (~0 << UInt64(offset & 63))
     while bits == 0 {
       word += 1
       guard word < 64 else { return nil }
-      bits = group.live[word]
+      bits = live[word]
     }
     return word << 6 + bits.trailingZeroBitCount
   }
 
   /// The offset of the last row that lives in the group, up to an offset.
   func previousLive(inGroup index: Int, from offset: Int) throws(StateFault) -> Int? {
-    guard let group = groups.group(index), !group.live.isEmpty, offset >= 0 else { return nil }
+    guard let live = try groups.group(index)?.liveWords(), !live.isEmpty, offset >= 0 else {
+      return nil
+    }
     var word = offset >> 6
-    var bits = group.live[word] & (~0 >> UInt64(63 - offset & 63))
+    var bits = live[word] & (~0 >> UInt64(63 - offset & 63))
     while bits == 0 {
       word -= 1
       guard word >= 0 else { return nil }
-      bits = group.live[word]
+      bits = live[word]
     }
     return word << 6 + 63 - bits.leadingZeroBitCount
   }

@@ -26,13 +26,24 @@ package struct State: Sendable {
 
   /// Puts these definitions in place of those with the same numbers: adds entities and properties,
   /// widens types, renames, hides what is removed. Values stay as they are.
+  ///
+  /// A unique rule that is new is built over the objects there are by the next `checkUniqueness`,
+  /// which returns those that break it.
   package mutating func changeSchema(_ change: [Entity]) {
     setSchema(schema.applying(change))
+    for entity in change {
+      guard let index = index(of: entity.number) else { continue }
+      if !isKnownUniquelyReferenced(&tables[index]) {
+        tables[index] = Table(copying: tables[index])
+      }
+      tables[index].defineIndexes(entity)
+    }
   }
 
   /// Takes over another schema of the same store: the one of the past, for a state in the past.
   ///
-  /// Objects and values that this schema does not know stay, and are not shown.
+  /// Objects and values that this schema does not know stay, and are not shown. Unique rules stay
+  /// as they are: a past state has the indexes of the present.
   package mutating func setSchema(_ schema: Schema) {
     var entities = schema.entities.sorted { $0.number < $1.number }
     // An entity unknown to the other schema keeps its table, behind a definition that hides it.

@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 
 /// Why a state could not be read or changed.
@@ -19,8 +20,10 @@ package struct ChunkFault: Error, Sendable {
     case unreadable(any Error)
     /// The bytes there are not those that the checkpoint names.
     case checksum
-    /// The bytes do not decode as a chunk; `at` counts from the start of the payload.
-    case invalid(at: Int, reason: StaticString)
+    /// The bytes do not decode as a chunk.
+    case decode(DecodeFault)
+    /// It is a chunk, but not the one that the checkpoint names.
+    case mismatch
   }
 
   /// Where the chunk's frame is in the file.

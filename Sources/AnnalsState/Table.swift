@@ -6,6 +6,8 @@ struct Column: Sendable {
   var property: PropertyNumber
   /// The kind of values that the schema allows now; leaves may have been written with another.
   var kind: ColumnKind
+  /// Whether a unique rule looks at it.
+  var isIndexed = false
 }
 
 /// The objects of one entity.
@@ -21,12 +23,15 @@ final class Table: @unchecked Sendable {
   var liveCount = 0
   var columns: ContiguousArray<Column> = []
   var groups = GroupTree()
+  /// One for each unique rule.
+  var indexes: ContiguousArray<UniqueIndex> = []
   /// The position of each property with a low number, or -1.
   private var positions: ContiguousArray<Int32> = []
 
   init(_ entity: Entity) {
     number = entity.number
     define(entity)
+    defineIndexes(entity)
   }
 
   init(copying other: Table) {
@@ -35,6 +40,7 @@ final class Table: @unchecked Sendable {
     liveCount = other.liveCount
     columns = other.columns
     groups = other.groups
+    indexes = other.indexes
     positions = other.positions
   }
 
@@ -89,13 +95,13 @@ extension Table {
   func contains(_ row: Int64) throws(StateFault) -> Bool {
     guard row >= 1, row <= RowPosition.maximumRow else { return false }
     let place = RowPosition(row)
-    return groups.group(place.group)?.isLive(place.offset) ?? false
+    return try groups.group(place.group)?.isLive(place.offset) ?? false
   }
 
   /// The leaf that holds the row's value of a column, if any of its rows has one.
   func leaf(_ place: RowPosition, column: Int) throws(StateFault) -> Leaf? {
     guard let group = groups.group(place.group), column < group.slots.count else { return nil }
-    return group.slots[column].leaf(place.leaf)
+    return try group.slots[column].leaf(place.leaf)
   }
 }
 
@@ -112,8 +118,8 @@ extension Table {
   func insert(_ row: Int64) throws(StateFault) {
     let place = try place(row)
     let group = groups.writableGroup(place.group)
-    guard !group.isLive(place.offset) else { throw invalid(row, "inserted, but it is there") }
-    group.markLive(place.offset)
+    guard try !group.isLive(place.offset) else { throw invalid(row, "inserted, but it is there") }
+    try group.markLive(place.offset)
     liveCount += 1
     if row >= nextRow { nextRow = row + 1 }
   }
@@ -122,11 +128,12 @@ extension Table {
   func delete(_ row: Int64) throws(StateFault) {
     let place = try place(row)
     guard try contains(row) else { throw invalid(row, "deleted, but it is not there") }
+    try noteAll(row)
     let group = groups.writableGroup(place.group)
-    for column in group.slots.indices where group.slots[column].leaf(place.leaf) != nil {
-      Leaf.clear(&group.slots[column].leaves[place.leaf], slot: place.slot)
+    for column in group.slots.indices {
+      try clear(place: place, group: group, column: column)
     }
-    group.markDead(place.offset)
+    try group.markDead(place.offset)
     liveCount -= 1
   }
 
@@ -136,7 +143,7 @@ extension Table {
   ) throws(StateFault) {
     let place = try place(row)
     let group = groups.writableGroup(place.group)
-    guard group.isLive(place.offset) else { throw invalid(row, "changed, but it is not there") }
+    guard try group.isLive(place.offset) else { throw invalid(row, "changed, but it is not there") }
     try put(cell, in: arena, row: row, place: place, group: group, column: column)
   }
 
@@ -146,15 +153,24 @@ extension Table {
     _ cell: ValueCell, in arena: UnsafeRawBufferPointer, row: Int64, place: RowPosition,
     group: RowGroup, column: Int
   ) throws(StateFault) {
+    if columns[column].isIndexed { try note(row, column: column) }
     if cell.isAbsence {
-      guard column < group.slots.count, !group.slots[column].leaves.isEmpty else { return }
-      Leaf.clear(&group.slots[column].leaves[place.leaf], slot: place.slot)
+      try clear(place: place, group: group, column: column)
       return
     }
     group.reserve(column: column)
+    try group.slots[column].prepareToWrite()
     let isSet = Leaf.set(
       &group.slots[column].leaves[place.leaf], slot: place.slot, to: cell, in: arena,
       declared: columns[column].kind)
     guard isSet else { throw invalid(row, "a value that its property does not admit") }
+  }
+
+  /// Clears one value, if there is one.
+  func clear(place: RowPosition, group: RowGroup, column: Int) throws(StateFault) {
+    guard column < group.slots.count else { return }
+    guard try group.slots[column].leaf(place.leaf)?.isPresent(place.slot) ?? false else { return }
+    try group.slots[column].prepareToWrite()
+    Leaf.clear(&group.slots[column].leaves[place.leaf], slot: place.slot)
   }
 }

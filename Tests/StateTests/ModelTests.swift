@@ -13,6 +13,17 @@ import Testing
     }
     try run.finish("seed \(seed)")
   }
+
+  @Test(arguments: [11, 12, 13, 14] as [UInt64])
+  func `states reloaded from checkpoints on the way agree`(seed: UInt64) throws {
+    var run = ModelRun(seed: seed, isUnique: false)
+    let chunks = MemoryChunks()
+    for step in 0..<40 {
+      try run.transact("seed \(seed), step \(step)")
+      if step % 7 == 3 { try run.checkpoint(chunks, "seed \(seed), step \(step)") }
+    }
+    try run.finish("seed \(seed)")
+  }
 }
 
 /// A state, its model, and what was kept of both on the way.
@@ -98,6 +109,23 @@ struct ModelRun {
     let value = ModelSchema.value(of: property, using: &random)
     try state.set(key.entity, key.row, property, to: value)
     model.objects[key]?[property] = value.isNull ? nil : value
+  }
+
+  /// Saves the state and goes on with what is loaded from there, or with the one that was saved.
+  mutating func checkpoint(_ chunks: MemoryChunks, _ comment: Comment) throws {
+    var saved = state
+    let isFull = random.below(4) == 0
+    let target = isFull ? MemoryChunks() : chunks
+    let directory = try saved.save(to: target, full: isFull)
+    let loaded = try State(directory: directory, source: target)
+    try model.expectEqual(loaded, comment)
+    try model.expectEqual(saved, comment)
+    if isFull { return }
+    let before = chunks.chunkCount
+    _ = try saved.save(to: chunks)
+    #expect(chunks.chunkCount == before, "nothing changed, so nothing is written")
+    state = random.below(2) == 0 ? saved : try State(directory: directory, source: chunks)
+    if random.below(2) == 0 { follower = try State(directory: directory, source: chunks) }
   }
 
   /// Compares what was kept, and takes everything back from the end.

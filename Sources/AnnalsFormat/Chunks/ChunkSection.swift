@@ -1,0 +1,89 @@
+// A section is a run of bytes within a chunk, raw or deflated, whichever is worth it:
+//
+//   varint  count of bytes x 2, + 1 if deflated
+//   varint  count of deflated bytes, if deflated
+//   bytes
+//
+// FORMAT.md, "Chunks".
+
+/// Writes and reads the sections of chunks.
+enum ChunkSection {
+  /// Below this, deflating saves nothing that matters.
+  private static let worthDeflating = 48
+  /// Above this, a sample decides whether deflating is tried at all.
+  private static let sampled = 4096
+  private static let sampleLength = 1024
+
+  /// Appends a section that holds `bytes`.
+  static func append(
+    _ bytes: UnsafeRawBufferPointer, to output: inout ContiguousArray<UInt8>,
+    deflate: inout Deflate
+  ) {
+    if isPromising(bytes, deflate: &deflate) {
+      var packed: ContiguousArray<UInt8> = []
+      if deflate.compressIfWorthwhile(bytes, into: &packed) {
+        output.append(varInt: UInt64(bytes.count) << 1 | 1)
+        packed.withUnsafeBytes { output.append(sized: $0) }
+        return
+      }
+    }
+    output.append(varInt: UInt64(bytes.count) << 1)
+    output.append(contentsOf: bytes)
+  }
+
+  /// Appends a section that holds `bytes`.
+  static func append(
+    _ bytes: ContiguousArray<UInt8>, to output: inout ContiguousArray<UInt8>,
+    deflate: inout Deflate
+  ) {
+    bytes.withUnsafeBytes { append($0, to: &output, deflate: &deflate) }
+  }
+
+  /// Whether deflating the bytes may save a tenth: judged by a sample from their middle, since
+  /// random bytes (UUIDs, mantissas) cost the compressor the most and give nothing.
+  static func isPromising(_ bytes: UnsafeRawBufferPointer, deflate: inout Deflate) -> Bool {
+    guard bytes.count >= worthDeflating else { return false }
+    guard bytes.count > sampled else { return true }
+    // Aligned, so that the sample begins where a value of a power-of-two width does.
+    let start = (bytes.count - sampleLength) / 2 & ~15
+    let sample = UnsafeRawBufferPointer(rebasing: bytes[start..<start + sampleLength])
+    var scratch: ContiguousArray<UInt8> = []
+    return deflate.compress(sample, into: &scratch, limit: sampleLength * 15 / 16)
+  }
+
+  /// Reads a section of at most `limit` bytes.
+  static func read(
+    _ reader: inout ByteReader, limit: Int, inflate: inout Inflate
+  ) throws(DecodeFault) -> ContiguousArray<UInt8> {
+    let start = reader.offset
+    let header = try reader.readVarInt()
+    guard header >> 1 <= UInt64(limit) else { throw .tooLarge(at: start, limit: UInt64(limit)) }
+    let count = Int(header >> 1)
+    guard header & 1 == 1 else { return ContiguousArray(try reader.readBytes(count)) }
+    let packed = try reader.readSizedBytes()
+    try Inflate.checkLength(count, from: packed.count, at: start)
+    var fault: DecodeFault?
+    let result = ContiguousArray<UInt8>(unsafeUninitializedCapacity: count) { buffer, filled in
+      do throws(DecodeFault) {
+        try inflate.decompress(packed, into: UnsafeMutableRawBufferPointer(buffer))
+        filled = count
+      } catch {
+        fault = .invalid(at: start, reason: "a damaged deflate stream")
+      }
+    }
+    if let fault { throw fault }
+    return result
+  }
+
+  /// Reads a section of exactly `count` bytes.
+  static func read(
+    _ reader: inout ByteReader, count: Int, inflate: inout Inflate
+  ) throws(DecodeFault) -> ContiguousArray<UInt8> {
+    let start = reader.offset
+    let result = try read(&reader, limit: count, inflate: &inflate)
+    guard result.count == count else {
+      throw .invalid(at: start, reason: "a section of the wrong length")
+    }
+    return result
+  }
+}

@@ -1,0 +1,166 @@
+import AnnalsModel
+
+/// The values of a column, to and from the bytes of a chunk.
+///
+/// After the header and the rows follows, by kind:
+///
+///     bool int date   number list of the values
+///     double          byte 0 and a section of 8 bytes each, or byte 1 and eight sections, each one
+///                     byte of each value, the most significant first
+///     uuid            section of 16 bytes each
+///     object          varint target entity, number list of the rows
+///     others          number list of lengths; for any, section of a tag each;
+///                     byte 1 and a section of a bit each for large ones, or byte 0 for none;
+///                     byte 0 and a section of the joined bytes, or byte 1, a number list of the
+///                     bytes shared with the value before, and a section of the rest of each
+///
+/// FORMAT.md, "Chunks".
+package enum ColumnChunkCodec {
+  /// Appends a chunk with these values; there is at least one.
+  package static func encode(
+    _ values: ColumnValues, entity: EntityNumber, property: PropertyNumber, firstRow: Int64,
+    into output: inout ContiguousArray<UInt8>, deflate: inout Deflate
+  ) {
+    ChunkHeader(
+      content: .column, entity: entity, property: property, firstRow: firstRow,
+      count: values.rows.count
+    ).encode(into: &output)
+    output.append(values.kind.rawValue)
+    values.rows.encode(into: &output, deflate: &deflate)
+    switch values.kind {
+    case .bool, .int, .date:
+      NumberList.append(values.words, to: &output, deflate: &deflate)
+    case .object:
+      output.append(varInt: UInt64(values.target))
+      NumberList.append(values.words, to: &output, deflate: &deflate)
+    case .double: DoubleSection.append(values.words, to: &output, deflate: &deflate)
+    case .uuid: ChunkSection.append(values.bytes, to: &output, deflate: &deflate)
+    case .string, .url, .data, .json, .objects, .any:
+      encodeBytes(values, into: &output, deflate: &deflate)
+    }
+  }
+
+  /// Reads a chunk. What it returns keeps the rules of its kind: lengths, tags and references fit.
+  package static func decode(
+    _ payload: UnsafeRawBufferPointer
+  ) throws(DecodeFault) -> (header: ChunkHeader, values: ColumnValues) {
+    var reader = ByteReader(payload)
+    var inflate = Inflate()
+    let header = try ChunkHeader(&reader, expecting: .column)
+    guard let kind = ColumnKind(rawValue: try reader.readUInt8()) else {
+      throw reader.invalid("values of a kind that this version does not know")
+    }
+    let rows = try RowPresence(&reader, count: header.count, inflate: &inflate)
+    var values = ColumnValues(kind: kind, rows: rows)
+    switch kind {
+    case .bool, .int, .date:
+      values.words = try NumberList.read(&reader, count: header.count, inflate: &inflate)
+      guard kind != .bool || values.words.allSatisfy({ $0 <= 1 }) else {
+        throw reader.invalid("a bool that is neither")
+      }
+    case .object:
+      values.target = try reader.readVarUInt32()
+      values.words = try NumberList.read(&reader, count: header.count, inflate: &inflate)
+    case .double:
+      values.words = try DoubleSection.read(&reader, count: header.count, inflate: &inflate)
+    case .uuid:
+      values.bytes = try ChunkSection.read(&reader, count: 16 * header.count, inflate: &inflate)
+    case .string, .url, .data, .json, .objects, .any:
+      try decodeBytes(&reader, into: &values, inflate: &inflate)
+    }
+    try reader.expectEnd()
+    return (header, values)
+  }
+}
+
+// Values of any length.
+extension ColumnChunkCodec {
+  private static func encodeBytes(
+    _ values: ColumnValues, into output: inout ContiguousArray<UInt8>, deflate: inout Deflate
+  ) {
+    NumberList.append(values.lengths, to: &output, deflate: &deflate)
+    if values.kind == .any { ChunkSection.append(values.tags, to: &output, deflate: &deflate) }
+    if values.large.contains(true) {
+      output.append(1)
+      var bits = ContiguousArray<UInt8>(repeating: 0, count: (values.large.count + 7) / 8)
+      for index in values.large.indices where values.large[index] {
+        bits[index >> 3] |= 1 << UInt8(index & 7)
+      }
+      ChunkSection.append(bits, to: &output, deflate: &deflate)
+    } else {
+      output.append(0)
+    }
+    let shared = FrontCoding.sharedLengths(values)
+    let saved = shared.reduce(0, &+)
+    if saved >= UInt64(values.bytes.count / 4), saved > 0 {
+      output.append(1)
+      NumberList.append(shared, to: &output, deflate: &deflate)
+      let rest = FrontCoding.removeShared(shared, from: values)
+      ChunkSection.append(rest, to: &output, deflate: &deflate)
+    } else {
+      output.append(0)
+      ChunkSection.append(values.bytes, to: &output, deflate: &deflate)
+    }
+  }
+
+  private static func decodeBytes(
+    _ reader: inout ByteReader, into values: inout ColumnValues, inflate: inout Inflate
+  ) throws(DecodeFault) {
+    let count = values.rows.count
+    let start = reader.offset
+    values.lengths = try NumberList.read(&reader, count: count, inflate: &inflate)
+    let limit = UInt64(FormatLimits.maximumDecodedLength)
+    var total: UInt64 = 0
+    for length in values.lengths {
+      guard length <= limit - total else { throw .tooLarge(at: start, limit: limit) }
+      total += length
+    }
+    if values.kind == .any {
+      values.tags = try ChunkSection.read(&reader, count: count, inflate: &inflate)
+    }
+    if try reader.readFlags(known: 1) == 1 {
+      let bits = try ChunkSection.read(&reader, count: (count + 7) / 8, inflate: &inflate)
+      values.large = ContiguousArray((0..<count).map { bits[$0 >> 3] >> UInt8($0 & 7) & 1 == 1 })
+    }
+    try checkLengths(values, at: start)
+    if try reader.readFlags(known: 1) == 0 {
+      values.bytes = try ChunkSection.read(&reader, count: Int(total), inflate: &inflate)
+    } else {
+      let place = reader.offset
+      let shared = try NumberList.read(&reader, count: count, inflate: &inflate)
+      var saved: UInt64 = 0
+      var previous: UInt64 = 0
+      for (length, shared) in zip(values.lengths, shared) {
+        guard shared <= min(length, previous) else {
+          throw .invalid(at: place, reason: "more bytes shared than there are")
+        }
+        saved += shared
+        previous = length
+      }
+      let rest = try ChunkSection.read(&reader, count: Int(total - saved), inflate: &inflate)
+      values.bytes = FrontCoding.join(rest, lengths: values.lengths, shared: shared)
+    }
+  }
+
+  /// Throws unless each value's length fits its kind.
+  private static func checkLengths(_ values: ColumnValues, at start: Int) throws(DecodeFault) {
+    for (index, length) in values.lengths.enumerated() {
+      let tag = values.kind.tag ?? ValueTag(rawValue: values.tags[index])
+      guard let tag, values.kind.admits(tag) else {
+        throw .invalid(at: start, reason: "a value of a kind that this version does not know")
+      }
+      let isLarge = !values.large.isEmpty && values.large[index]
+      let fits =
+        switch tag {
+        case .string, .url, .data, .json:
+          !isLarge || length == UInt64(ValueCell.largeDescriptionLength)
+        case .objects: !isLarge && length > 0 && length % UInt64(ObjectReference.byteCount) == 0
+        case .object: !isLarge && length == UInt64(ObjectReference.byteCount)
+        case .uuid: !isLarge && length == 16
+        case .bool, .int, .double, .date: !isLarge && length == 8
+        case .null: false
+        }
+      guard fits else { throw .invalid(at: start, reason: "a value of the wrong length") }
+    }
+  }
+}

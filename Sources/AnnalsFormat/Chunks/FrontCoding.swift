@@ -1,0 +1,69 @@
+/// Leaves out the bytes that a value shares with the one before it.
+enum FrontCoding {
+  /// For each value how many bytes at its beginning are those of the value before.
+  static func sharedLengths(_ values: ColumnValues) -> ContiguousArray<UInt64> {
+    values.bytes.withUnsafeBytes { bytes in
+      var result: ContiguousArray<UInt64> = []
+      result.reserveCapacity(values.lengths.count)
+      var start = 0
+      var previous = 0..<0
+      for length in values.lengths {
+        let span = start..<start + Int(length)
+        let limit = min(span.count, previous.count)
+        var shared = 0
+        while shared < limit,
+          bytes[span.lowerBound + shared] == bytes[previous.lowerBound + shared]
+        {
+          shared += 1
+        }
+        result.append(UInt64(shared))
+        start = span.upperBound
+        previous = span
+      }
+      return result
+    }
+  }
+
+  static func removeShared(
+    _ shared: ContiguousArray<UInt64>, from values: ColumnValues
+  ) -> ContiguousArray<UInt8> {
+    var rest: ContiguousArray<UInt8> = []
+    rest.reserveCapacity(values.bytes.count)
+    var start = 0
+    for (length, shared) in zip(values.lengths, shared) {
+      rest.append(contentsOf: values.bytes[start + Int(shared)..<start + Int(length)])
+      start += Int(length)
+    }
+    return rest
+  }
+
+  /// The joined values; `shared` is checked against `lengths`, `rest` has the bytes left.
+  static func join(
+    _ rest: ContiguousArray<UInt8>, lengths: ContiguousArray<UInt64>,
+    shared: ContiguousArray<UInt64>
+  ) -> ContiguousArray<UInt8> {
+    let total = Int(lengths.reduce(0, +))
+    return rest.withUnsafeBytes { rest in
+      ContiguousArray<UInt8>(unsafeUninitializedCapacity: total) { buffer, filled in
+        let output = UnsafeMutableRawBufferPointer(buffer)
+        var source = 0
+        var previous = 0
+        for (length, shared) in zip(lengths, shared) {
+          let fresh = Int(length - shared)
+          if shared > 0 {
+            let old = UnsafeRawBufferPointer(rebasing: output[previous..<previous + Int(shared)])
+            UnsafeMutableRawBufferPointer(rebasing: output[filled...]).copyMemory(from: old)
+          }
+          if fresh > 0 {
+            let new = UnsafeRawBufferPointer(rebasing: rest[source..<source + fresh])
+            UnsafeMutableRawBufferPointer(rebasing: output[(filled + Int(shared))...])
+              .copyMemory(from: new)
+          }
+          previous = filled
+          filled += Int(length)
+          source += fresh
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import AnnalsModel
+
+/// A run of an index's entries: keys rising, each with the row of its object.
+///
+/// Of each key an index holds no more than tells it from its neighbours; the rest is in the column.
+/// So no key held is the beginning of the next.
+package struct IndexEntries: Equatable, Sendable {
+  /// The bytes of the keys, joined.
+  package var bytes: ContiguousArray<UInt8> = []
+  /// Where each key ends in `bytes`.
+  package var ends: ContiguousArray<UInt32> = []
+  package var rows: ContiguousArray<Int64> = []
+
+  package init() {}
+
+  /// How many entries there are.
+  package var count: Int { rows.count }
+}
+
+/// Entries of an index, to and from the bytes of a chunk.
+///
+/// After the header follow a byte for the collation (0), number lists of how many bytes each key
+/// shares with the one before and how many follow, a section of what follows, and a number list of
+/// the rows. FORMAT.md, "Index chunks".
+package enum IndexChunkCodec {
+  /// The most bytes of a key that an index may hold.
+  package static let maximumKeyLength = 1 << 20
+
+  /// Appends a chunk with these entries; there is at least one.
+  package static func encode(
+    _ entries: IndexEntries, entity: EntityNumber, rule: PropertyNumber,
+    into output: inout ContiguousArray<UInt8>, deflate: inout Deflate
+  ) {
+    ChunkHeader(
+      content: .index, entity: entity, property: rule, firstRow: 0, count: entries.count
+    ).encode(into: &output)
+    output.append(0)
+    var shared: ContiguousArray<UInt64> = []
+    var rest: ContiguousArray<UInt64> = []
+    var suffixes: ContiguousArray<UInt8> = []
+    var previous = 0..<0
+    var start = 0
+    for end in entries.ends {
+      let span = start..<Int(end)
+      let limit = min(previous.count, span.count)
+      var common = 0
+      while common < limit,
+        entries.bytes[previous.lowerBound + common] == entries.bytes[span.lowerBound + common]
+      {
+        common += 1
+      }
+      shared.append(UInt64(common))
+      rest.append(UInt64(span.count - common))
+      suffixes.append(contentsOf: entries.bytes[span.lowerBound + common..<span.upperBound])
+      previous = span
+      start = span.upperBound
+    }
+    NumberList.append(shared, to: &output, deflate: &deflate)
+    NumberList.append(rest, to: &output, deflate: &deflate)
+    ChunkSection.append(suffixes, to: &output, deflate: &deflate)
+    let rows = ContiguousArray(entries.rows.map(UInt64.init(bitPattern:)))
+    NumberList.append(rows, to: &output, deflate: &deflate)
+  }
+
+  /// Reads a chunk. The keys of what it returns rise, and none is the beginning of the next.
+  package static func decode(
+    _ payload: UnsafeRawBufferPointer
+  ) throws(DecodeFault) -> (header: ChunkHeader, entries: IndexEntries) {
+    var reader = ByteReader(payload)
+    var inflate = Inflate()
+    let header = try ChunkHeader(&reader, expecting: .index)
+    guard try reader.readUInt8() == 0 else {
+      throw reader.invalid("a collation that this version does not know")
+    }
+    let place = reader.offset
+    let shared = try NumberList.read(&reader, count: header.count, inflate: &inflate)
+    let rest = try NumberList.read(&reader, count: header.count, inflate: &inflate)
+    let limit = UInt64(FormatLimits.maximumDecodedLength)
+    var total: UInt64 = 0
+    var previous: UInt64 = 0
+    var fresh: UInt64 = 0
+    for (shared, rest) in zip(shared, rest) {
+      guard shared <= previous, rest <= UInt64(maximumKeyLength) - min(shared, 1 << 20) else {
+        throw .invalid(at: place, reason: "a key of the wrong length")
+      }
+      previous = shared + rest
+      guard previous <= limit - total else { throw .tooLarge(at: place, limit: limit) }
+      total += previous
+      fresh += rest
+    }
+    let suffixes = try ChunkSection.read(&reader, count: Int(fresh), inflate: &inflate)
+    let rows = try NumberList.read(&reader, count: header.count, inflate: &inflate)
+    guard rows.allSatisfy({ $0 >= 1 && $0 <= UInt64(ChunkHeader.maximumRow) }) else {
+      throw reader.invalid("a row out of range")
+    }
+    try reader.expectEnd()
+    var entries = IndexEntries()
+    let lengths = ContiguousArray(zip(shared, rest).map { $0 + $1 })
+    entries.bytes = FrontCoding.join(suffixes, lengths: lengths, shared: shared)
+    var end: UInt32 = 0
+    entries.ends = ContiguousArray(
+      lengths.map {
+        end += UInt32($0)
+        return end
+      })
+    entries.rows = ContiguousArray(rows.map { Int64($0) })
+    guard isRising(entries) else { throw .invalid(at: place, reason: "keys out of order") }
+    return (header, entries)
+  }
+
+  private static func isRising(_ entries: IndexEntries) -> Bool {
+    var previous = 0..<0
+    var start = 0
+    for (index, end) in entries.ends.enumerated() {
+      let span = start..<Int(end)
+      if index > 0 {
+        let limit = min(previous.count, span.count)
+        var common = 0
+        while common < limit,
+          entries.bytes[previous.lowerBound + common] == entries.bytes[span.lowerBound + common]
+        {
+          common += 1
+        }
+        guard common < limit,
+          entries.bytes[previous.lowerBound + common] < entries.bytes[span.lowerBound + common]
+        else { return false }
+      }
+      previous = span
+      start = span.upperBound
+    }
+    return true
+  }
+}

@@ -1,0 +1,181 @@
+import AnnalsFormat
+import AnnalsModel
+
+// Keys are bytes whose order is the order of the values: for each element its tag, then
+//
+//   bool                   a byte
+//   int, date              eight bytes, most significant first, the sign bit flipped
+//   double                 eight bytes, most significant first, all bits flipped if negative, else
+//                          the sign bit
+//   uuid                   sixteen bytes
+//   string url data json   the bytes, 0 written as 0 255, then 0 0
+//   object                 entity (four bytes) and row (eight), most significant first
+//
+// No key is the beginning of another of the same rule. Different values give different keys, so
+// equality is that of kind and bytes. FORMAT.md, "Index chunks".
+
+extension ContiguousArray<UInt8> {
+  /// Appends the element of a key that stands for a value. False, and nothing appended, for a value
+  /// that has no key: none, a list, or one too large to be here.
+  @inline(__always)
+  mutating func append(keyOf cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Bool {
+    if cell.isLarge { return false }
+    switch cell.tag {
+    case .null, .objects: return false
+    case .bool:
+      append(cell.tag.rawValue)
+      append(cell.bits == 0 ? 0 : 1)
+    case .int, .date:
+      append(cell.tag.rawValue)
+      append(bigEndian: cell.bits ^ 1 << 63)
+    case .double:
+      append(cell.tag.rawValue)
+      append(bigEndian: cell.bits >> 63 == 1 ? ~cell.bits : cell.bits ^ 1 << 63)
+    case .uuid:
+      append(cell.tag.rawValue)
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
+    case .object:
+      append(cell.tag.rawValue)
+      append(bigEndian: cell.length)
+      append(bigEndian: cell.bits)
+    case .string, .url, .data, .json:
+      append(cell.tag.rawValue)
+      append(escaped: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
+    }
+    return true
+  }
+
+  private mutating func append<T: FixedWidthInteger & BitwiseCopyable>(bigEndian value: T) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+
+  private mutating func append(escaped bytes: UnsafeRawBufferPointer) {
+    if !bytes.contains(0) {
+      append(contentsOf: bytes)
+    } else {
+      for byte in bytes {
+        append(byte)
+        if byte == 0 { append(0xFF) }
+      }
+    }
+    append(0)
+    append(0)
+  }
+}
+
+/// How a key compares with what an index holds of another.
+enum KeyOrder {
+  case before
+  case after
+  /// What is held is the beginning of the key, or all of it.
+  case matches
+}
+
+/// Compares a key with what is held of another, which is never longer than that other.
+@inline(__always)
+func compare(_ key: UnsafeRawBufferPointer, held: UnsafeRawBufferPointer) -> KeyOrder {
+  let common = min(key.count, held.count)
+  var index = 0
+  // Eight bytes at a time: keys share their tag and often more.
+  while common - index >= 8 {
+    let a = key.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+    let b = held.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+    if a != b { return a.bigEndian < b.bigEndian ? .before : .after }
+    index += 8
+  }
+  while index < common {
+    if key[index] != held[index] { return key[index] < held[index] ? .before : .after }
+    index += 1
+  }
+  return key.count < held.count ? .before : .matches
+}
+
+/// How many bytes two keys share at their beginning.
+@inline(__always)
+func sharedLength(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+  let limit = min(a.count, b.count)
+  var index = 0
+  while index < limit, a[index] == b[index] { index += 1 }
+  return index
+}
+
+extension IndexEntries {
+  /// The bytes of an entry's key within `bytes`.
+  @inline(__always)
+  func range(_ index: Int) -> Range<Int> {
+    (index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])
+  }
+
+  mutating func reserve(_ count: Int, bytes byteCount: Int) {
+    ends.reserveCapacity(count)
+    rows.reserveCapacity(count)
+    bytes.reserveCapacity(byteCount)
+  }
+
+  /// Appends an entry.
+  @inline(__always)
+  mutating func append(_ key: UnsafeRawBufferPointer, row: Int64) {
+    bytes.append(contentsOf: key)
+    ends.append(UInt32(bytes.count))
+    rows.append(row)
+  }
+
+  /// Ends an entry whose key was appended to `bytes`.
+  @inline(__always)
+  mutating func endEntry(row: Int64) {
+    ends.append(UInt32(bytes.count))
+    rows.append(row)
+  }
+
+  /// These entries in the order of their keys, entries with equal keys in that of their rows.
+  func sorted() -> IndexEntries {
+    guard count > 1 else { return self }
+    return bytes.withUnsafeBytes { all in
+      // All keys begin with the same bytes; the next eight decide nearly always.
+      var common = range(0).count
+      let first = UnsafeRawBufferPointer(rebasing: all[range(0)])
+      for index in 1..<count {
+        let key = UnsafeRawBufferPointer(rebasing: all[range(index)])
+        let limit = min(common, key.count)
+        var shared = 0
+        while shared < limit, first[shared] == key[shared] { shared += 1 }
+        common = shared
+      }
+      var order = ContiguousArray<(word: UInt64, index: Int)>()
+      order.reserveCapacity(count)
+      for index in 0..<count {
+        let key = range(index)
+        order.append((word(all, key.lowerBound + common, key.upperBound), index))
+      }
+      order.sort { a, b in
+        if a.word != b.word { return a.word < b.word }
+        return precedes(a.index, b.index, all)
+      }
+      var result = IndexEntries()
+      result.reserve(count, bytes: bytes.count)
+      for (_, index) in order {
+        result.append(UnsafeRawBufferPointer(rebasing: all[range(index)]), row: rows[index])
+      }
+      return result
+    }
+  }
+
+  private func word(_ all: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> UInt64 {
+    if end - start >= 8 {
+      return all.loadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
+    }
+    var word: UInt64 = 0
+    for index in 0..<max(0, end - start) {
+      word |= UInt64(all[start + index]) << UInt64(56 - 8 * index)
+    }
+    return word
+  }
+
+  private func precedes(_ a: Int, _ b: Int, _ all: UnsafeRawBufferPointer) -> Bool {
+    let keyA = UnsafeRawBufferPointer(rebasing: all[range(a)])
+    let keyB = UnsafeRawBufferPointer(rebasing: all[range(b)])
+    let shared = sharedLength(keyA, keyB)
+    if shared < keyA.count, shared < keyB.count { return keyA[shared] < keyB[shared] }
+    return keyA.count != keyB.count ? keyA.count < keyB.count : rows[a] < rows[b]
+  }
+}

@@ -1,0 +1,74 @@
+import AnnalsFormat
+
+/// Makes leaves of rising entries, and the fences between them.
+struct LeafBuilder {
+  private(set) var leaves: ContiguousArray<IndexLeaf> = []
+  private(set) var fences = Fences()
+
+  /// Adds a leaf as it is.
+  mutating func append(_ leaf: IndexLeaf, fence: some Collection<UInt8>) {
+    leaves.append(leaf)
+    fences.append(fence)
+  }
+
+  /// Adds entries, in as many leaves as they need. `fence` stands before the first.
+  mutating func append(_ entries: IndexEntries, fence: some Collection<UInt8> = []) {
+    guard entries.count > 0 else { return }
+    if entries.count <= IndexLeaf.maximumCount {
+      append(IndexLeaf(entries), fence: fence)
+      return
+    }
+    let leafCount = (entries.count + IndexLeaf.targetCount - 1) / IndexLeaf.targetCount
+    entries.bytes.withUnsafeBytes { all in
+      for leaf in 0..<leafCount {
+        let range = entries.count * leaf / leafCount..<entries.count * (leaf + 1) / leafCount
+        var part = IndexEntries()
+        let start = entries.range(range.lowerBound).lowerBound
+        let end = entries.range(range.upperBound - 1).upperBound
+        part.reserve(range.count, bytes: end - start)
+        part.bytes.append(contentsOf: all[start..<end])
+        for index in range {
+          part.ends.append(entries.ends[index] - UInt32(start))
+          part.rows.append(entries.rows[index])
+        }
+        if leaf == 0 {
+          append(IndexLeaf(part), fence: fence)
+        } else {
+          let first = UnsafeRawBufferPointer(rebasing: all[entries.range(range.lowerBound)])
+          let before = UnsafeRawBufferPointer(rebasing: all[entries.range(range.lowerBound - 1)])
+          let length = sharedLength(first, before) + 1
+          append(IndexLeaf(part), fence: first.prefix(length))
+        }
+      }
+    }
+  }
+}
+
+/// Makes nodes of leaves, or branches of nodes: groups of children with the fences between them.
+struct GroupBuilder<Child> {
+  var children: ContiguousArray<Child> = []
+  var fences = Fences()
+
+  mutating func append(_ child: Child, fence: some Collection<UInt8>) {
+    children.append(child)
+    fences.append(fence)
+  }
+
+  /// Calls `body` with groups of at most `maximum` children, made of about `target` if there must be
+  /// several; the fence before a group's first child is handed out, and empty in the group.
+  func forEachGroup(
+    maximum: Int, target: Int,
+    _ body: (ContiguousArray<Child>, Fences, ArraySlice<UInt8>) -> Void
+  ) {
+    guard !children.isEmpty else { return }
+    let groups = children.count <= maximum ? 1 : (children.count + target - 1) / target
+    for group in 0..<groups {
+      let range = children.count * group / groups..<children.count * (group + 1) / groups
+      var inner = Fences()
+      for index in range {
+        inner.append(index == range.lowerBound ? ArraySlice() : fences[index])
+      }
+      body(ContiguousArray(children[range]), inner, fences[range.lowerBound])
+    }
+  }
+}

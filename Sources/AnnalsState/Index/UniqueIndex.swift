@@ -1,0 +1,176 @@
+import AnnalsFormat
+import AnnalsModel
+
+// The rows of an entity by the key of one unique rule.
+//
+// While a transaction runs (or a log is replayed) only what changed is noted: the key that a row
+// had when it was first touched. The tree follows when somebody looks up, and at the commit: the
+// keys that rows lost are taken out, those that they have now put in, all in one pass in key order.
+// So values may be exchanged, or freed and taken again, in any order; what counts is the end.
+//
+// Invariants, where nothing is noted:
+// - Each row that lives and has a value for every property of the rule is in the tree once, or in
+//   `unplaced`, with the row that has its key.
+
+/// Rows by the key of one unique rule.
+struct UniqueIndex: Sendable {
+  let rule: UniqueRule
+  /// The positions of the rule's columns.
+  let columns: ContiguousArray<Int>
+  var tree: IndexTree
+  /// The rows that have a key which another holds, or a value too large to be one.
+  private(set) var unplaced: ContiguousArray<KeyConflict> = []
+  /// What rows had when they were touched, in the order of touching: no bytes for no key.
+  private var noted = IndexEntries()
+  /// Rows from here on are new since the tree was brought up to date, and are not noted.
+  private var freshRow: Int64
+
+  /// An index over a table: everything there is new to it.
+  init(_ rule: UniqueRule, columns: ContiguousArray<Int>) {
+    self.rule = rule
+    self.columns = columns
+    tree = IndexTree()
+    freshRow = 1
+  }
+
+  /// An index that a checkpoint holds.
+  init(
+    _ rule: UniqueRule, columns: ContiguousArray<Int>, tree: IndexTree, nextRow: Int64
+  ) {
+    self.rule = rule
+    self.columns = columns
+    self.tree = tree
+    freshRow = nextRow
+  }
+
+  /// Whether the tree is not up to date with this table.
+  func isBehind(_ table: Table) -> Bool {
+    noted.count > 0 || freshRow < table.nextRow
+  }
+
+  /// How many rows are noted.
+  var notedCount: Int { noted.count }
+
+  /// How many rows are noted before the tree is brought up to date on the way: it bounds memory in
+  /// a long replay.
+  private static let notedLimit = 1 << 18
+
+  /// Notes the key of a row that is about to change.
+  mutating func note(_ row: Int64, in table: Table) throws(StateFault) {
+    guard row < freshRow else { return }
+    // Before the note, which the update would use up.
+    if noted.count >= UniqueIndex.notedLimit { try update(from: table) }
+    _ = try table.appendKey(row, columns: columns, to: &noted.bytes)
+    noted.endEntry(row: row)
+  }
+
+  /// Brings the tree up to date.
+  mutating func update(from table: Table) throws(StateFault) {
+    guard isBehind(table) else { return }
+    var removals = IndexEntries()
+    var insertions = IndexEntries()
+    var tooLarge: ContiguousArray<KeyConflict> = []
+    try collectNoted(table, &removals, &insertions, &tooLarge)
+    try collectFresh(table, &insertions, &tooLarge)
+    let columns = self.columns
+    var merge = IndexMerge(
+      removals: removals.sorted(), insertions: insertions.sorted(),
+      wholeKey: { row throws(StateFault) in
+        var key: ContiguousArray<UInt8> = []
+        guard try table.appendKey(row, columns: columns, to: &key) == .key else {
+          throw table.invalid(row, "an index has a row that has no key")
+        }
+        return key
+      })
+    try merge.apply(to: &tree)
+    unplaced = tooLarge
+    unplaced.append(contentsOf: merge.conflicts)
+    noted = IndexEntries()
+    freshRow = table.nextRow
+  }
+
+  /// What the rows noted, and those that had no place, had and have.
+  private func collectNoted(
+    _ table: Table, _ removals: inout IndexEntries, _ insertions: inout IndexEntries,
+    _ tooLarge: inout ContiguousArray<KeyConflict>
+  ) throws(StateFault) {
+    var order = (0..<noted.count).map { (row: noted.rows[$0], index: $0) }
+    // A row that had no place is not in the tree: it has nothing to take out.
+    order += unplaced.map { ($0.row, -1) }
+    order.sort { $0 < $1 }
+    var previous: Int64 = 0
+    for (row, index) in order where row != previous {
+      previous = row
+      let start = insertions.bytes.count
+      let key = try table.appendKey(row, columns: columns, to: &insertions.bytes)
+      if key == .tooLarge { tooLarge.append(KeyConflict(row: row, holder: 0)) }
+      if index >= 0 {
+        let old = noted.range(index)
+        if old.count == insertions.bytes.count - start,
+          noted.bytes[old].elementsEqual(insertions.bytes[start...])
+        {
+          insertions.bytes.removeSubrange(start...)
+          continue
+        }
+        if !old.isEmpty {
+          noted.bytes.withUnsafeBytes {
+            removals.append(UnsafeRawBufferPointer(rebasing: $0[old]), row: row)
+          }
+        }
+      }
+      if key == .key { insertions.endEntry(row: row) }
+    }
+  }
+
+  /// What the new rows have.
+  private func collectFresh(
+    _ table: Table, _ insertions: inout IndexEntries,
+    _ tooLarge: inout ContiguousArray<KeyConflict>
+  ) throws(StateFault) {
+    var cursor = RowCursor(table, position: freshRow - 1)
+    let count = Int(clamping: table.nextRow - freshRow)
+    insertions.reserve(insertions.count + min(count, 1 << 20), bytes: insertions.bytes.count)
+    while let row = try cursor.next() {
+      switch try table.appendKey(row, columns: columns, to: &insertions.bytes) {
+      case .key: insertions.endEntry(row: row)
+      case .tooLarge: tooLarge.append(KeyConflict(row: row, holder: 0))
+      case .none: break
+      }
+    }
+  }
+}
+
+/// What a row has of a rule's key.
+enum KeyPresence {
+  case key
+  /// A value is missing, so that the row takes no part in the rule.
+  case none
+  /// A value is kept as a large one, whose bytes the state does not have.
+  case tooLarge
+}
+
+extension Table {
+  /// Appends the key that a row has now; nothing if it has none.
+  func appendKey(
+    _ row: Int64, columns: ContiguousArray<Int>, to bytes: inout ContiguousArray<UInt8>
+  ) throws(StateFault) -> KeyPresence {
+    guard row >= 1, row <= RowPosition.maximumRow else { return .none }
+    let place = RowPosition(row)
+    guard let group = groups.group(place.group) else { return .none }
+    let start = bytes.count
+    for column in columns {
+      guard column < group.slots.count,
+        let leaf = try group.slots[column].leaf(place.leaf)
+      else {
+        bytes.removeSubrange(start...)
+        return .none
+      }
+      let cell = leaf.cell(place.slot)
+      if !bytes.append(keyOf: cell, in: leaf.arenaBytes) {
+        bytes.removeSubrange(start...)
+        return cell.isLarge ? .tooLarge : .none
+      }
+    }
+    return .key
+  }
+}

@@ -1,0 +1,216 @@
+import AnnalsFormat
+import AnnalsModel
+
+// Leaves to and from the values of a chunk.
+
+extension Leaf {
+  /// Puts a chunk's values into sixteen leaves, its first row at `offset`. False if a leaf that
+  /// another chunk of the group filled before does not fit them.
+  static func fill(
+    _ leaves: inout ContiguousArray<Leaf?>, from offset: Int, with values: ColumnValues
+  ) -> Bool {
+    let bits = values.rows.words
+    var ordinal = 0
+    var byte = 0
+    if offset & 255 == 0 {
+      let first = offset >> 8
+      for leaf in 0..<RowPosition.leafCount - first {
+        let words = bits[leaf * bitWords..<(leaf + 1) * bitWords]
+        let count = words.reduce(0) { $0 + $1.nonzeroBitCount }
+        if count == 0 { continue }
+        guard leaves[first + leaf] == nil else { return false }
+        leaves[first + leaf] = make(values, bits: words, ordinal: &ordinal, byte: &byte)
+      }
+      return true
+    }
+    // A chunk that begins within a leaf: values so long that few fit a chunk.
+    return values.bytes.withUnsafeBytes { arena in
+      for row in values.rows.offsets {
+        let place = offset + Int(row)
+        let cell = values.cell(ordinal, byte: byte)
+        guard
+          set(
+            &leaves[place >> 8], slot: place & 255, to: cell, in: arena, declared: values.kind)
+        else { return false }
+        if !values.lengths.isEmpty { byte += Int(values.lengths[ordinal]) }
+        ordinal += 1
+      }
+      return true
+    }
+  }
+
+  /// A leaf with the values from `ordinal` on for the rows whose bits are set.
+  private static func make(
+    _ values: ColumnValues, bits: ArraySlice<UInt64>, ordinal: inout Int,
+    byte: inout Int
+  ) -> Leaf {
+    let rows = lastBit(bits) + 1
+    let count = bits.reduce(0) { $0 + $1.nonzeroBitCount }
+    let lengths = values.lengths
+    let arena =
+      values.kind.storage == .bytes
+      ? Int(lengths[ordinal..<ordinal + count].reduce(0, +)) : 0
+    let leaf = make(kind: values.kind, entity: values.target, rows: rows, arenaCapacity: arena)
+    for (index, word) in bits.enumerated() { leaf.words[index] = word }
+    leaf.header.rows = rows
+    leaf.header.present = count
+    leaf.header.arenaCount = arena
+    var next = ordinal
+    switch values.kind.storage {
+    case .words:
+      for slot in 0..<rows where leaf.isPresent(slot) {
+        leaf.words[bitWords + slot] = values.words[next]
+        next += 1
+      }
+    case .pairs:
+      values.bytes.withUnsafeBytes { bytes in
+        for slot in 0..<rows where leaf.isPresent(slot) {
+          let pair = UnsafeRawBufferPointer(rebasing: bytes[next * 16..<next * 16 + 16])
+          UnsafeMutableRawBufferPointer(start: leaf.arena + slot * 16, count: 16)
+            .copyMemory(from: pair)
+          next += 1
+        }
+      }
+    case .bytes:
+      var end = 0
+      for slot in 0..<rows {
+        if leaf.isPresent(slot) {
+          end += Int(lengths[next])
+          if values.kind == .any { leaf.tags[slot] = values.tags[next] }
+          if !values.large.isEmpty, values.large[next] { leaf.setLarge(slot, true) }
+          next += 1
+        }
+        leaf.ends[slot] = UInt32(end)
+      }
+      values.bytes.withUnsafeBytes { bytes in
+        let source = UnsafeRawBufferPointer(rebasing: bytes[byte..<byte + arena])
+        UnsafeMutableRawBufferPointer(start: leaf.arena, count: arena).copyMemory(from: source)
+      }
+      byte += arena
+    }
+    ordinal = next
+    return leaf
+  }
+
+  private static func lastBit(_ bits: ArraySlice<UInt64>) -> Int {
+    for (index, word) in bits.enumerated().reversed() where word != 0 {
+      return index * 64 + 63 - word.leadingZeroBitCount
+    }
+    return -1
+  }
+
+  /// The values of leaves for a chunk, those of rows outside `offsets` left out; nil if there is
+  /// none.
+  static func values(
+    _ leaves: ContiguousArray<Leaf?>, offsets: Range<Int>
+  ) -> ColumnValues? {
+    var bits = ContiguousArray<UInt64>(repeating: 0, count: RowPresence.maximumSpan / 64)
+    var kind: ColumnKind?
+    var target: EntityNumber = 0
+    var isMixed = false
+    for (index, leaf) in leaves.enumerated() {
+      guard let leaf, index * rowCount < offsets.upperBound,
+        (index + 1) * rowCount > offsets.lowerBound
+      else { continue }
+      isMixed =
+        isMixed || (kind ?? leaf.header.kind) != leaf.header.kind
+        || (kind == .object && target != leaf.header.entity)
+      kind = leaf.header.kind
+      target = leaf.header.kind == .object ? leaf.header.entity : 0
+      for slot in 0..<leaf.header.rows where leaf.isPresent(slot) {
+        let place = index * rowCount + slot
+        guard offsets.contains(place) else { continue }
+        let bit = place - offsets.lowerBound
+        bits[bit >> 6] |= 1 << UInt64(bit & 63)
+      }
+    }
+    let rows = RowPresence(words: bits)
+    guard let kind, rows.count > 0 else { return nil }
+    var values = ColumnValues(kind: isMixed ? .any : kind, rows: rows)
+    values.target = isMixed ? 0 : target
+    values.reserve(rows.count)
+    for (index, leaf) in leaves.enumerated() {
+      guard let leaf else { continue }
+      let first = max(0, offsets.lowerBound - index * rowCount)
+      let end = min(leaf.header.rows, offsets.upperBound - index * rowCount)
+      guard first < end else { continue }
+      let converted = isMixed && leaf.header.kind != .any ? leaf.convertedToAny() : leaf
+      converted.append(first..<end, to: &values)
+    }
+    if !values.large.contains(true) { values.large = [] }
+    return values
+  }
+
+  /// Appends the values of these slots.
+  private func append(_ slots: Range<Int>, to values: inout ColumnValues) {
+    switch header.kind.storage {
+    case .words:
+      for slot in slots where isPresent(slot) { values.words.append(words[Leaf.bitWords + slot]) }
+    case .pairs:
+      for slot in slots where isPresent(slot) {
+        values.bytes.append(
+          contentsOf: UnsafeRawBufferPointer(start: arena + slot * 16, count: 16))
+      }
+    case .bytes:
+      for slot in slots where isPresent(slot) {
+        let span = self.span(slot)
+        values.lengths.append(UInt64(span.count))
+        values.large.append(header.hasLarge && isLarge(slot))
+        if header.kind == .any { values.tags.append(tags[slot]) }
+        if header.garbage > 0 || slots.count < header.rows {
+          values.bytes.append(
+            contentsOf: UnsafeRawBufferPointer(start: arena + span.lowerBound, count: span.count))
+        }
+      }
+      if header.garbage == 0, slots.count >= header.rows {
+        values.bytes.append(
+          contentsOf: UnsafeRawBufferPointer(start: arena, count: header.arenaCount))
+      }
+    }
+  }
+}
+
+extension ColumnValues {
+  /// The value at this place, its bytes from `byte` on.
+  fileprivate func cell(_ ordinal: Int, byte: Int) -> ValueCell {
+    switch kind {
+    case .bool, .int, .double, .date: ValueCell(tag: kind.tag ?? .null, bits: words[ordinal])
+    case .object: ValueCell(tag: .object, bits: words[ordinal], length: target)
+    case .uuid: ValueCell(tag: .uuid, bits: UInt64(ordinal * 16), length: 16)
+    case .string, .url, .data, .json, .objects:
+      ValueCell(
+        tag: kind.tag ?? .null, bits: UInt64(byte), length: UInt32(lengths[ordinal]),
+        isLarge: !large.isEmpty && large[ordinal])
+    case .any: anyCell(ordinal, byte: byte)
+    }
+  }
+
+  private func anyCell(_ ordinal: Int, byte: Int) -> ValueCell {
+    let tag = ValueTag(rawValue: tags[ordinal]) ?? .null
+    return bytes.withUnsafeBytes { bytes in
+      switch tag {
+      case .bool, .int, .double, .date:
+        let bits = bytes.loadUnaligned(fromByteOffset: byte, as: UInt64.self)
+        return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))
+      case .object:
+        let reference = ObjectReference(bytes: bytes, at: byte)
+        return ValueCell(
+          tag: .object, bits: UInt64(bitPattern: reference.row), length: reference.entity)
+      default:
+        return ValueCell(
+          tag: tag, bits: UInt64(byte), length: UInt32(lengths[ordinal]),
+          isLarge: !large.isEmpty && large[ordinal])
+      }
+    }
+  }
+
+  fileprivate mutating func reserve(_ count: Int) {
+    switch kind.storage {
+    case .words: words.reserveCapacity(count)
+    case .pairs: bytes.reserveCapacity(16 * count)
+    case .bytes:
+      lengths.reserveCapacity(count)
+      large.reserveCapacity(count)
+    }
+  }
+}

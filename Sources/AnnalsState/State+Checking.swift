@@ -1,0 +1,213 @@
+import AnnalsFormat
+import AnnalsModel
+
+// What `verify` and tests ask: whether a state keeps its own rules, and where two states differ.
+
+/// Where two states differ.
+package enum StateDifference: Hashable, Sendable {
+  /// An object is in one of them only.
+  case object(entity: EntityNumber, row: Int64, isInFirst: Bool)
+  /// A value differs.
+  case value(entity: EntityNumber, row: Int64, property: PropertyNumber)
+}
+
+extension State {
+  /// What is wrong with the state in itself, in words; reads all chunks.
+  ///
+  /// With `checkingValues` also that values fit their properties, and that indexes hold exactly what
+  /// the columns say.
+  package func invariantViolations(
+    checkingValues: Bool = true
+  ) throws(StateFault) -> [String] {
+    var result: [String] = []
+    var copy = self
+    if checkingValues { _ = try copy.checkUniqueness() }
+    for table in copy.tables {
+      try table.checkGroups(&result)
+      if checkingValues {
+        try table.checkValues(&result)
+        for index in table.indexes { try table.check(index, &result) }
+      }
+    }
+    return result
+  }
+
+  /// The first difference between two states, by entity, row and property; nil if they hold the
+  /// same objects with the same values. Reads the chunks of both that they do not share.
+  ///
+  /// Rows never given, and properties that one of them does not know and the other has no values
+  /// of, make no difference.
+  package static func firstDifference(
+    _ a: State, _ b: State
+  ) throws(StateFault) -> StateDifference? {
+    let entities = Set(a.tables.map(\.number)).union(b.tables.map(\.number)).sorted()
+    for entity in entities {
+      let difference = try firstDifference(
+        entity, a.findTable(entity), b.findTable(entity))
+      if let difference { return difference }
+    }
+    return nil
+  }
+
+  private static func firstDifference(
+    _ entity: EntityNumber, _ a: Table?, _ b: Table?
+  ) throws(StateFault) -> StateDifference? {
+    var rowsA = RowCursor(a)
+    var rowsB = RowCursor(b)
+    var columns: [(property: PropertyNumber, a: Int?, b: Int?)] = []
+    let properties = Set((a?.columns ?? []).map(\.property))
+      .union((b?.columns ?? []).map(\.property)).sorted()
+    for property in properties {
+      columns.append((property, a?.position(of: property), b?.position(of: property)))
+    }
+    while true {
+      let rowA = try rowsA.next()
+      let rowB = try rowsB.next()
+      if rowA != rowB {
+        let isInFirst = (rowA ?? .max) < (rowB ?? .max)
+        let row = min(rowA ?? .max, rowB ?? .max)
+        return .object(entity: entity, row: row, isInFirst: isInFirst)
+      }
+      guard let row = rowA else { return nil }
+      for (property, columnA, columnB) in columns {
+        let foundA = try locate(a, row, column: columnA)
+        let foundB = try locate(b, row, column: columnB)
+        if let owner = foundA.owner, owner === foundB.owner { continue }
+        let isEqual = ValueCell.areEqual(
+          foundA.cell, in: foundA.arena, foundB.cell, in: foundB.arena)
+        foundA.keepAlive()
+        foundB.keepAlive()
+        if !isEqual { return .value(entity: entity, row: row, property: property) }
+      }
+    }
+  }
+
+  private static func locate(
+    _ table: Table?, _ row: Int64, column: Int?
+  ) throws(StateFault) -> LocatedCell {
+    guard let table, let column else { return .null }
+    return try table.locate(row, column: column)
+  }
+}
+
+extension Table {
+  /// Counts, and values of rows that do not live.
+  fileprivate func checkGroups(_ result: inout [String]) throws(StateFault) {
+    var count = 0
+    var lastRow: Int64 = 0
+    var next = groups.nextIndex(from: 0)
+    while let index = next {
+      next = groups.nextIndex(from: index + 1)
+      guard let group = groups.group(index) else { continue }
+      let live = try group.liveWords()
+      let first = RowPosition.firstRow(ofGroup: index)
+      let found = live.reduce(0) { $0 + $1.nonzeroBitCount }
+      if found != group.liveCount {
+        result.append(
+          "entity \(number): \(found) objects from row \(first), not \(group.liveCount)")
+      }
+      count += found
+      if let word = live.lastIndex(where: { $0 != 0 }) {
+        lastRow = first + Int64(word * 64 + 63 - live[word].leadingZeroBitCount)
+      }
+      for column in group.slots.indices {
+        for (place, leaf) in try group.slots[column].allLeaves().enumerated() {
+          guard let leaf else { continue }
+          leaf.check("entity \(number), property \(columns[column].property)", &result)
+          for word in 0..<Leaf.bitWords {
+            let alive = live.isEmpty ? 0 : live[place * Leaf.bitWords + word]
+            if leaf.words[word] & ~alive != 0 {
+              result.append(
+                "entity \(number): a value of property \(columns[column].property) without its "
+                  + "object, from row \(first + Int64(place * 256 + word * 64))")
+            }
+          }
+        }
+      }
+    }
+    if count != liveCount { result.append("entity \(number): \(count) objects, not \(liveCount)") }
+    if lastRow >= nextRow { result.append("entity \(number): row \(lastRow) was not given yet") }
+  }
+
+  /// That each value's kind is one that its property admits.
+  fileprivate func checkValues(_ result: inout [String]) throws(StateFault) {
+    var cursor = RowCursor(self)
+    while let row = try cursor.next() {
+      for column in columns.indices {
+        let tag = try locate(row, column: column).cell.tag
+        if tag != .null, !columns[column].kind.admits(tag) {
+          result.append(
+            "entity \(number), row \(row): property \(columns[column].property) is a \(tag)")
+        }
+      }
+    }
+  }
+
+  /// That an index holds each object that has a key once, in order, and nothing else.
+  fileprivate func check(_ index: UniqueIndex, _ result: inout [String]) throws(StateFault) {
+    let name = "entity \(number), rule \(index.rule.number)"
+    var slots: [IndexSlot] = []
+    index.tree.forEachSlot { slot, _ in slots.append(slot) }
+    var count = 0
+    var previous: ContiguousArray<UInt8> = []
+    for slot in slots {
+      let node = try slot.node()
+      for leaf in node.leaves {
+        for entry in 0..<leaf.entries.count {
+          let row = leaf.entries.rows[entry]
+          var key: ContiguousArray<UInt8> = []
+          let presence =
+            try contains(row) ? try appendKey(row, columns: index.columns, to: &key) : .none
+          count += 1
+          let held = leaf.entries.bytes[leaf.entries.range(entry)]
+          if presence != .key || !key.starts(with: held) {
+            result.append("\(name): an entry for row \(row) that does not have that key")
+          } else if count > 1, !previous.lexicographicallyPrecedes(key) {
+            result.append("\(name): keys out of order at row \(row)")
+          }
+          let found = key.withUnsafeBytes { bytes in
+            Result { () throws(StateFault) in try index.tree.find(bytes)?.row }
+          }
+          if try found.get() != row { result.append("\(name): row \(row) is not found by its key") }
+          previous = key
+        }
+      }
+    }
+    if count != index.tree.count {
+      result.append("\(name): \(count) entries, not \(index.tree.count)")
+    }
+    var keyed = 0
+    var cursor = RowCursor(self)
+    var key: ContiguousArray<UInt8> = []
+    while let row = try cursor.next() {
+      key.removeAll(keepingCapacity: true)
+      if try appendKey(row, columns: index.columns, to: &key) == .key { keyed += 1 }
+    }
+    let placed = keyed - index.unplaced.count { $0.holder != 0 }
+    if placed != count { result.append("\(name): \(count) entries for \(placed) keys") }
+  }
+}
+
+extension Leaf {
+  /// Checks the leaf's own rules.
+  fileprivate func check(_ name: String, _ result: inout [String]) {
+    let bits = (0..<Leaf.bitWords).reduce(0) { $0 + words[$1].nonzeroBitCount }
+    if bits != header.present { result.append("\(name): \(bits) values, not \(header.present)") }
+    if bits == 0 { result.append("\(name): a leaf without values") }
+    for slot in header.rows..<Leaf.rowCount where isPresent(slot) {
+      result.append("\(name): a value behind the last")
+      return
+    }
+    guard header.kind.storage == .bytes else { return }
+    var previous: UInt32 = 0
+    var garbage = 0
+    for slot in 0..<header.rows {
+      if ends[slot] < previous { result.append("\(name): ends that fall") }
+      if !isPresent(slot) { garbage += Int(ends[slot]) - Int(previous) }
+      previous = ends[slot]
+    }
+    if Int(previous) != header.arenaCount || garbage != header.garbage {
+      result.append("\(name): bytes that belong to no value")
+    }
+  }
+}

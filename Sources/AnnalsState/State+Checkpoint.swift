@@ -1,0 +1,265 @@
+import AnnalsFormat
+import AnnalsModel
+
+// A checkpoint holds, for each entity and each group of 4,096 rows, a chunk that says which rows
+// live and one for each column that has a value there; and each index as chunks in key order.
+// What did not change since the checkpoint before stays where that one wrote it.
+
+extension State {
+  /// The state that a checkpoint holds. Reads nothing: chunks are read when they are touched.
+  ///
+  /// Throws for a directory that contradicts itself or its schema.
+  package init(
+    directory: CheckpointDirectory, source: any ChunkSource
+  ) throws(StateFault) {
+    self.init(schema: directory.schema)
+    for entity in directory.entities {
+      guard let index = index(of: entity.entity) else {
+        throw .invalid(entity: entity.entity, row: 0, reason: "a checkpoint of no such entity")
+      }
+      try tables[index].load(entity, source: source)
+    }
+  }
+
+  /// Hands out the chunks that are not stored yet, or all if `full`, and returns the directories of
+  /// all entities that ever had an object.
+  ///
+  /// Afterwards the state knows its chunks by the references it was given, to be read from
+  /// `source`. Values that were read stay in memory. If it throws, the state must be thrown away:
+  /// it may know chunks by references that will never hold. So it is called on a copy.
+  ///
+  /// `full` copies chunks that were never read as they are, without decoding them: for a rewrite
+  /// into another file.
+  package mutating func writeChunks(
+    full: Bool, source: any ChunkSource,
+    store: (UnsafeRawBufferPointer, _ first: Int64, _ count: UInt32) throws -> ChunkReference
+  ) throws -> [EntityDirectory] {
+    _ = try checkUniqueness()
+    return try withoutActuallyEscaping(store) { store in
+      var writer = ChunkWriter(source: source, store: store)
+      var directories: [EntityDirectory] = []
+      for index in tables.indices where tables[index].nextRow > 1 {
+        let number = tables[index].number
+        let rules = schema.entity(numbered: number)?.uniqueRules ?? []
+        let table = try writableTable(number, row: 0)
+        directories.append(try table.write(full: full, rules: rules, to: &writer))
+      }
+      return directories
+    }
+  }
+
+  /// About how many bytes of chunks the next checkpoint would write: what changed since the last,
+  /// as it is in memory, less what compression commonly saves. Cost: O(chunks).
+  package var unsavedByteEstimate: Int {
+    tables.reduce(0) { $0 + $1.unsavedByteEstimate }
+  }
+}
+
+extension Table {
+  /// Takes over what a checkpoint holds; the table is new.
+  func load(_ directory: EntityDirectory, source: any ChunkSource) throws(StateFault) {
+    nextRow = directory.nextRow
+    guard nextRow <= RowPosition.maximumRow + 1 else { throw invalid(nextRow, "row out of range") }
+    for reference in directory.rows {
+      let place = try place(reference.first)
+      guard place.offset == 0, reference.first < nextRow, reference.count > 0,
+        reference.count <= UInt32(RowPosition.groupRows)
+      else { throw invalid(reference.first, "a checkpoint's rows contradict themselves") }
+      groups.writableGroup(place.group)
+        .setStored(StoredRows(reference, source: source, entity: number))
+      liveCount += Int(reference.count)
+    }
+    guard liveCount == Int(directory.liveCount) else {
+      throw invalid(0, "a checkpoint's counts contradict each other")
+    }
+    for column in directory.columns {
+      guard let position = position(of: column.property) else {
+        throw invalid(0, "a checkpoint of no such property")
+      }
+      for reference in column.chunks {
+        let place = try place(reference.first)
+        guard groups.group(place.group) != nil else {
+          throw invalid(reference.first, "a checkpoint has values of no object")
+        }
+        let group = groups.writableGroup(place.group)
+        group.reserve(column: position)
+        group.slots[position].stored =
+          group.slots[position].stored?.adding(reference)
+          ?? StoredColumn(
+            [reference], source: source, entity: number, column: columns[position],
+            group: place.group)
+      }
+    }
+    for index in directory.indexes {
+      guard let place = indexes.firstIndex(where: { $0.rule.number == index.rule }) else {
+        continue
+      }
+      let tree = IndexTree(index, source: source, entity: number)
+      guard tree.count == Int(index.count) else {
+        throw invalid(0, "a checkpoint's counts contradict each other")
+      }
+      indexes[place] = UniqueIndex(
+        indexes[place].rule, columns: indexes[place].columns, tree: tree, nextRow: nextRow)
+    }
+  }
+
+  /// Hands out chunks and returns the directory. The table is in one hand; groups and nodes are
+  /// replaced where what they know changes.
+  func write(
+    full: Bool, rules: [UniqueRule], to writer: inout ChunkWriter
+  ) throws -> EntityDirectory {
+    var directory = EntityDirectory(
+      entity: number, nextRow: nextRow, liveCount: Int64(liveCount))
+    var columnChunks = [[ChunkReference]](repeating: [], count: columns.count)
+    var next = groups.nextIndex(from: 0)
+    while let index = next {
+      next = groups.nextIndex(from: index + 1)
+      guard let current = groups.group(index) else { continue }
+      if current.liveCount == 0 {
+        groups.removeGroup(index)
+        continue
+      }
+      let group =
+        full || current.hasUnsaved ? groups.writableGroup(index) : current
+      try writeRows(of: group, index, full: full, to: &writer)
+      if let reference = group.storedLive?.reference { directory.rows.append(reference) }
+      for column in group.slots.indices {
+        try writeColumn(column, of: group, index, full: full, to: &writer)
+        columnChunks[column] += group.slots[column].stored?.references ?? []
+      }
+    }
+    for column in columnsByProperty where !columnChunks[column].isEmpty {
+      directory.columns.append(
+        ColumnDirectory(property: columns[column].property, chunks: columnChunks[column]))
+    }
+    for index in indexes.indices where rules.contains(indexes[index].rule) {
+      let rule = indexes[index].rule.number
+      let chunks = try indexes[index].tree.write(
+        full: full, entity: number, rule: rule, to: &writer)
+      directory.indexes.append(
+        IndexDirectory(rule: rule, count: Int64(indexes[index].tree.count), chunks: chunks))
+    }
+    directory.indexes.sort { $0.rule < $1.rule }
+    return directory
+  }
+
+  private func writeRows(
+    of group: RowGroup, _ index: Int, full: Bool, to writer: inout ChunkWriter
+  ) throws {
+    let first = RowPosition.firstRow(ofGroup: index)
+    if let stored = group.storedLive {
+      guard full else { return }
+      let reference = try writer.copy(stored.reference, from: stored.source, first: first)
+      group.setStored(
+        StoredRows(reference, source: writer.source, entity: number, words: stored.wordsIfLoaded))
+      return
+    }
+    let words = try group.liveWords()
+    let number = self.number
+    let reference = try writer.write(first: first, count: group.liveCount) { output, deflate in
+      RowsChunkCodec.encode(
+        RowPresence(words: words), entity: number, firstRow: first, into: &output,
+        deflate: &deflate)
+    }
+    group.setStored(StoredRows(reference, source: writer.source, entity: number, words: words))
+  }
+
+  private func writeColumn(
+    _ column: Int, of group: RowGroup, _ index: Int, full: Bool, to writer: inout ChunkWriter
+  ) throws {
+    let slot = group.slots[column]
+    let property = columns[column].property
+    let references: [ChunkReference]
+    if let stored = slot.stored {
+      guard full else { return }
+      references = try stored.references.map {
+        try writer.copy($0, from: stored.source, first: $0.first)
+      }
+    } else {
+      references = try write(slot.leaves, property: property, group: index, to: &writer)
+    }
+    let leaves = slot.stored.map { $0.leavesIfLoaded } ?? slot.leaves
+    group.slots[column] = ColumnSlot()
+    guard !references.isEmpty else { return }
+    group.slots[column].stored = StoredColumn(
+      references, source: writer.source, entity: number, column: columns[column], group: index,
+      leaves: leaves)
+  }
+
+  /// Writes leaves as one chunk, or as several where the values are so long that one would be more
+  /// than a frame should hold.
+  private func write(
+    _ leaves: ContiguousArray<Leaf?>, property: PropertyNumber, group: Int,
+    to writer: inout ChunkWriter
+  ) throws -> [ChunkReference] {
+    var references: [ChunkReference] = []
+    var ranges = [0..<Int(RowPosition.groupRows)]
+    let number = self.number
+    while let range = ranges.popLast() {
+      guard let values = Leaf.values(leaves, offsets: range) else { continue }
+      if values.bytes.count > Table.targetChunkBytes, range.count > 1 {
+        let middle = (range.lowerBound + range.upperBound) / 2
+        ranges.append(middle..<range.upperBound)
+        ranges.append(range.lowerBound..<middle)
+        continue
+      }
+      let first = RowPosition.firstRow(ofGroup: group) + Int64(range.lowerBound)
+      references.append(
+        try writer.write(first: first, count: values.rows.count) { output, deflate in
+          ColumnChunkCodec.encode(
+            values, entity: number, property: property, firstRow: first, into: &output,
+            deflate: &deflate)
+        })
+    }
+    return references
+  }
+
+  /// The most bytes of values that one chunk should hold.
+  private static let targetChunkBytes = 4 << 20
+
+  /// About how many bytes a checkpoint would write for this table.
+  fileprivate var unsavedByteEstimate: Int {
+    var bytes = 0
+    var next = groups.nextIndex(from: 0)
+    while let index = next {
+      next = groups.nextIndex(from: index + 1)
+      guard let group = groups.group(index) else { continue }
+      if group.storedLive == nil, group.liveCount > 0 { bytes += 64 }
+      for slot in group.slots where !slot.leaves.isEmpty {
+        bytes += 48
+        for leaf in slot.leaves { bytes += leaf?.storedByteEstimate ?? 0 }
+      }
+    }
+    for index in indexes {
+      index.tree.forEachSlot { slot, _ in
+        if case .changed(let node) = slot { bytes += 5 * node.count }
+      }
+      if index.isBehind(self) { bytes += 5 * index.notedCount }
+    }
+    return bytes
+  }
+}
+
+extension RowGroup {
+  /// Whether a checkpoint would write anything of it.
+  var hasUnsaved: Bool {
+    storedLive == nil || slots.contains { !$0.leaves.isEmpty }
+  }
+}
+
+extension Leaf {
+  /// About how many bytes the values take in a chunk.
+  var storedByteEstimate: Int {
+    switch header.kind {
+    case .bool: header.present / 8
+    case .int: 4 * header.present
+    case .double: 8 * header.present
+    case .date: 6 * header.present
+    case .object: 3 * header.present
+    case .uuid: 16 * header.present
+    // What text compresses to.
+    case .string, .url, .json, .data, .objects, .any:
+      header.present + (header.arenaCount - header.garbage) / 3
+    }
+  }
+}

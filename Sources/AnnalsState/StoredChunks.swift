@@ -1,0 +1,146 @@
+import AnnalsFormat
+import AnnalsModel
+import Synchronization
+
+// What a checkpoint holds is read when it is first touched, into a box that all states share that
+// name it: stored once, atomically, whoever comes first. A chunk that fails is asked for again
+// each time, and is an error each time.
+
+/// Hands out the bytes of chunks.
+package protocol ChunkSource: Sendable {
+  /// The chunk's payload, whose length and checksum are those of the reference. Called from any
+  /// thread.
+  func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8>
+}
+
+extension ChunkSource {
+  /// The chunk, decoded; a fault of the decoder becomes one that names the chunk.
+  func decode<Decoded>(
+    _ reference: ChunkReference,
+    _ decoder: (UnsafeRawBufferPointer) throws(DecodeFault) -> Decoded
+  ) throws(StateFault) -> Decoded {
+    let payload: ContiguousArray<UInt8>
+    do throws(ChunkFault) {
+      payload = try chunk(reference)
+    } catch {
+      throw .chunk(error)
+    }
+    let result = payload.withUnsafeBytes { bytes in
+      Result { () throws(DecodeFault) in try decoder(bytes) }
+    }
+    switch result {
+    case .success(let decoded): return decoded
+    case .failure(let fault):
+      throw .chunk(ChunkFault(offset: reference.offset, reason: .decode(fault)))
+    }
+  }
+
+  /// The fault of a chunk that is not what its reference says.
+  func mismatch(_ reference: ChunkReference) -> StateFault {
+    .chunk(ChunkFault(offset: reference.offset, reason: .mismatch))
+  }
+}
+
+/// A column's part in a group as a checkpoint holds it, and its leaves once they are read.
+final class StoredColumn: Sendable {
+  /// The chunks, in the order of their rows: one, or more if the values are very long.
+  let references: [ChunkReference]
+  let source: any ChunkSource
+  private let entity: EntityNumber
+  private let column: Column
+  private let group: Int
+  private let loaded = AtomicLazyReference<Leaves>()
+
+  private final class Leaves: @unchecked Sendable {
+    let leaves: ContiguousArray<Leaf?>
+    init(_ leaves: ContiguousArray<Leaf?>) { self.leaves = leaves }
+  }
+
+  init(
+    _ references: [ChunkReference], source: any ChunkSource, entity: EntityNumber,
+    column: Column, group: Int, leaves: ContiguousArray<Leaf?>? = nil
+  ) {
+    self.references = references
+    self.source = source
+    self.entity = entity
+    self.column = column
+    self.group = group
+    if let leaves { _ = loaded.storeIfNil(Leaves(leaves)) }
+  }
+
+  /// These chunks and another behind them.
+  func adding(_ reference: ChunkReference) -> StoredColumn {
+    StoredColumn(
+      references + [reference], source: source, entity: entity, column: column, group: group)
+  }
+
+  /// The leaves, if they were read.
+  var leavesIfLoaded: ContiguousArray<Leaf?>? { loaded.load()?.leaves }
+
+  /// Sixteen leaves; read now if they were not.
+  func leaves() throws(StateFault) -> ContiguousArray<Leaf?> {
+    if let loaded = loaded.load() { return loaded.leaves }
+    var leaves = ContiguousArray<Leaf?>(repeating: nil, count: RowPosition.leafCount)
+    let firstRow = RowPosition.firstRow(ofGroup: group)
+    for reference in references {
+      let (header, values) = try source.decode(reference) {
+        bytes throws(DecodeFault) in try ColumnChunkCodec.decode(bytes)
+      }
+      let offset = Int(clamping: header.firstRow - firstRow)
+      guard header.entity == entity, header.property == column.property,
+        header.firstRow == reference.first, header.count == Int(reference.count),
+        offset >= 0, offset + values.rows.span <= Int(RowPosition.groupRows), fits(values)
+      else { throw source.mismatch(reference) }
+      guard Leaf.fill(&leaves, from: offset, with: values) else { throw source.mismatch(reference) }
+    }
+    return loaded.storeIfNil(Leaves(leaves)).leaves
+  }
+
+  /// Whether the column admits the values, as it was defined when the checkpoint was read or
+  /// written; later definitions admit more.
+  private func fits(_ values: ColumnValues) -> Bool {
+    if values.kind == column.kind { return true }
+    if column.kind == .any { return values.kind != .objects }
+    // Written when the column admitted more, or with references to several entities.
+    return values.kind == .any
+      && values.tags.allSatisfy { $0 == column.kind.rawValue }
+  }
+}
+
+/// Which rows of a group live, as a checkpoint holds it, and the bits once they are read.
+final class StoredRows: Sendable {
+  let reference: ChunkReference
+  let source: any ChunkSource
+  private let entity: EntityNumber
+  private let loaded = AtomicLazyReference<Words>()
+
+  private final class Words: Sendable {
+    let words: ContiguousArray<UInt64>
+    init(_ words: ContiguousArray<UInt64>) { self.words = words }
+  }
+
+  init(
+    _ reference: ChunkReference, source: any ChunkSource, entity: EntityNumber,
+    words: ContiguousArray<UInt64>? = nil
+  ) {
+    self.reference = reference
+    self.source = source
+    self.entity = entity
+    if let words { _ = loaded.storeIfNil(Words(words)) }
+  }
+
+  /// The bits, if they were read.
+  var wordsIfLoaded: ContiguousArray<UInt64>? { loaded.load()?.words }
+
+  /// The bits; read now if they were not.
+  func words() throws(StateFault) -> ContiguousArray<UInt64> {
+    if let loaded = loaded.load() { return loaded.words }
+    let (header, rows) = try source.decode(reference) {
+      bytes throws(DecodeFault) in try RowsChunkCodec.decode(bytes)
+    }
+    guard header.entity == entity, header.firstRow == reference.first,
+      header.count == Int(reference.count)
+    else { throw source.mismatch(reference) }
+    return loaded.storeIfNil(Words(rows.words)).words
+  }
+}
