@@ -1,7 +1,8 @@
 /// Checks JSON text (RFC 8259) without building anything from it.
 ///
 /// Any value may stand at the top. Keys may repeat, as the RFC allows; nesting deeper than
-/// `depthLimit` is refused, so that readers which recurse are safe. No recursion here either: the
+/// `depthLimit` is refused, so that readers which recurse are safe, and so are escaped surrogates
+/// without their other half, which stand for no text. No recursion here either: the
 /// open brackets are a stack of bits.
 package enum JSONText {
   /// How many brackets may be open at once.
@@ -102,15 +103,29 @@ private struct JSONScanner {
     let byte = bytes[position]
     if byte == UInt8(ascii: "u") {
       position += 1
-      for _ in 0..<4 {
-        guard position < bytes.count, isHexDigit(bytes[position]) else { return false }
-        position += 1
-      }
-      return true
+      return unicodeEscape()
     }
     guard "\"\\/bfnrt".utf8.contains(byte) else { return false }
     position += 1
     return true
+  }
+
+  /// Reads what follows `\u`: a code unit, or a surrogate and its other half.
+  private mutating func unicodeEscape() -> Bool {
+    guard let unit = codeUnit() else { return false }
+    guard unit & 0xF800 == 0xD800 else { return true }
+    guard unit & 0x0400 == 0, take("\\"), take("u"), let other = codeUnit() else { return false }
+    return other & 0xFC00 == 0xDC00
+  }
+
+  private mutating func codeUnit() -> UInt32? {
+    var unit: UInt32 = 0
+    for _ in 0..<4 {
+      guard position < bytes.count, let digit = hexDigit(bytes[position]) else { return nil }
+      unit = unit << 4 | digit
+      position += 1
+    }
+    return unit
   }
 
   private mutating func number() -> Bool {
@@ -156,12 +171,12 @@ private struct JSONScanner {
     return true
   }
 
-  private func isHexDigit(_ byte: UInt8) -> Bool {
+  private func hexDigit(_ byte: UInt8) -> UInt32? {
     switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a")) + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A")) + 10
+    default: nil
     }
   }
 }

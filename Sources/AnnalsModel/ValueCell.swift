@@ -12,7 +12,9 @@
 /// | object | the row's bit pattern | the entity's number |
 /// | string, url, data, json | offset in the arena | count of bytes |
 /// | uuid | offset in the arena of its 16 bytes, in text order | 16 |
-/// | objects | offset in the arena of 12 bytes each (entity UInt32, row Int64, little-endian) | count of bytes |
+/// | objects | offset in the arena of 12 bytes each: entity UInt32, row Int64 | count of bytes |
+///
+/// Numbers in an arena are little-endian.
 ///
 /// With `isLarge`, the tag is one of string, url, data, json, and the arena holds at `bits` 20
 /// bytes: number UInt64, length UInt64, checksum UInt32, little-endian; `length` is 20.

@@ -101,6 +101,7 @@ import Testing
     "null", " true ", "0", "-0", "1.5e+3", "\"\"", "\"\\u00e9\\n\"", "[]", "{}",
     "[1,[2,{\"a\":[]}]]",
     "{\"a\":1,\"a\":2}", "\t[ 1 , 2 ]\r\n",
+    "\"\\ud83d\\ude00\"",
   ])
   func jsonTextIsValid(text: String) {
     #expect(JSONText.firstError(in: text) == nil)
@@ -109,7 +110,8 @@ import Testing
   @Test(arguments: [
     ("", 0), (" ", 1), ("01", 1), ("1.", 2), ("+1", 0), ("1e", 2), ("\"", 1), ("\"\\x\"", 2),
     ("\"\n\"", 1), ("\"\\u12g4\"", 5), ("[1,]", 3), ("[1", 2), ("{\"a\"}", 4), ("{a:1}", 1),
-    ("{\"a\":1,}", 7), ("[}", 1), ("1 2", 2), ("nul", 3), ("tru ", 3), ("]", 0), ("\u{FEFF}1", 0),
+    ("{\"a\":1,}", 7), ("[}", 1), ("1 2", 2), ("nul", 3), ("tru ", 3), ("]", 0),
+    ("\"\\ud83d\"", 7), ("\"\\ude00\"", 7), ("\"\\ud83d\\u0041\"", 13), ("\u{FEFF}1", 0),
   ])
   func jsonTextIsInvalid(text: String, offset: Int) {
     #expect(JSONText.firstError(in: text) == offset)

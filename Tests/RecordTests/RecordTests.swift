@@ -183,6 +183,20 @@ import Testing
     #expect(throws: AnnalsError.self) { try value(\.rating, .null) }
   }
 
+  @Test func objectsAreLookedUpByTypedKeys() throws {
+    var bench = try Bench(Post.self)
+    let post = Post.sample()
+    _ = try bench.insert(post)
+    let binding = try bench.binding(Post.self)
+    let key = try binding.uniqueKey(\.identifier, is: post.identifier)
+    #expect(key.rule == binding.property(\.identifier))
+    #expect(
+      key.arena.withUnsafeBytes { key.cells[0].value(in: $0) } == .uuid(RawUUID(post.identifier)))
+    #expect(!key.isNull)
+    let error = #expect(throws: AnnalsError.self) { try binding.uniqueKey(\.title, is: "Fog") }
+    #expect(error?.code == .invalidArgument)
+  }
+
   @Test func theObjectShowsItsRecord() {
     let id = ObjectID(store: Bench.store, entity: 1, row: 4)
     let object = Object(objectID: id, value: Post.sample())

@@ -140,7 +140,7 @@ extension Property {
 
 extension Value {
   /// The value of an attribute, or the objects of a relationship as a list.
-  fileprivate static func whole<V: AttributeValue>(_ value: V) -> Value {
+  static func whole<V: AttributeValue>(_ value: V) -> Value {
     guard V._isRelationship else { return Value(value) }
     let list = value._objects.map { ObjectReference(entity: $0.entity, row: $0.row) }
     return list.isEmpty ? .null : .objects(list)

@@ -21,6 +21,8 @@ package final class RecordLayout: Sendable {
   /// The attributes of the store's entity that the record type does not have, and that new objects
   /// need a value of: their default, or none where there is no default.
   let others: ContiguousArray<Attribute>
+  /// The uniqueness rules of the store's entity.
+  let uniqueRules: [UniqueRule]
 
   init(
     _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>, schema: Schema
@@ -32,6 +34,7 @@ package final class RecordLayout: Sendable {
     var defaults: ContiguousArray<Value> = []
     var missing: [String] = []
     let rules = stored.uniqueRules
+    uniqueRules = rules
     for property in properties {
       var column = RecordColumn(property)
       var meaning = property.attribute.isOptional ? nil : property.attribute.defaultValue
