@@ -109,6 +109,10 @@ package protocol FileSystem: Sendable {
   /// Gives the file `existing` the further name `new`; fails with EEXIST if that is taken.
   func link(_ existing: String, to new: String) throws(StorageError)
 
+  /// Gives the file `from` the name `to` instead, in one step; fails with EEXIST if that is taken.
+  /// Where a file system can only link and remove, a power cut between may leave both names.
+  func place(_ from: String, at to: String) throws(StorageError)
+
   /// Gives the file `from` the name `to`, in place of the file that may have had it, in one step.
   func rename(_ from: String, over to: String) throws(StorageError)
 

@@ -7,7 +7,7 @@ package struct StorageError: Error, Hashable, Sendable {
   /// The operations that can fail.
   package enum Operation: String, Hashable, Sendable, CaseIterable {
     case open, create, size, read, write, sync, allocate, truncate, lock, identify
-    case link, rename, remove, syncDirectory, resolve, copyAttributes, startThread
+    case link, place, rename, remove, syncDirectory, resolve, copyAttributes, startThread
   }
 
   /// What was asked for.
@@ -75,14 +75,15 @@ extension StorageError: CustomStringConvertible {
     case .syncDirectory: "sync the directory of \(path) to the disk"
     case .copyAttributes: "copy the owner, mode and attributes of \(path)"
     case .startThread: "start the thread \(path)"
-    case .open, .create, .read, .write, .truncate, .lock, .link, .rename, .remove, .resolve:
+    case .open, .create, .read, .write, .truncate, .lock, .link, .place, .rename, .remove,
+      .resolve:
       "\(operation.rawValue) \(path)"
     }
   }
 
   private var missingRemedy: String {
     switch operation {
-    case .create, .link, .rename, .resolve, .syncDirectory: "Create its directory first."
+    case .create, .link, .place, .rename, .resolve, .syncDirectory: "Create its directory first."
     default: "Check the path."
     }
   }

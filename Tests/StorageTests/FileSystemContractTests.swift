@@ -84,6 +84,25 @@ import Testing
   }
 
   @Test(arguments: FileSystemUnderTest.allCases)
+  func aFileIsPlacedUnlessTheNameIsTaken(kind: FileSystemUnderTest) throws {
+    try kind.run { files, path in
+      try files.create(path("a"), like: nil).write([1], at: 0)
+      try files.create(path("b"), like: nil).write([2], at: 0)
+      #expect(throws: StorageError(.place, path("b"), .fileExists)) {
+        try files.place(path("a"), at: path("b"))
+      }
+      #expect(throws: StorageError(.place, path("d"), .noSuchFileOrDirectory)) {
+        try files.place(path("none"), at: path("d"))
+      }
+      try files.place(path("a"), at: path("c"))
+      #expect(try files.identity(of: path("a")) == nil)
+      #expect(try files.open(path("c"), for: .reading).contents() == [1])
+      #expect(try files.linkCount(of: path("c")) == 1)
+      #expect(try files.open(path("b"), for: .reading).contents() == [2])
+    }
+  }
+
+  @Test(arguments: FileSystemUnderTest.allCases)
   func aClosedFileRefusesEverything(kind: FileSystemUnderTest) throws {
     try kind.run { files, path in
       let file = try files.create(path("a"), like: nil)

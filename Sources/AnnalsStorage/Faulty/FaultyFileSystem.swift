@@ -135,6 +135,16 @@ extension FaultyFileSystem {
     }
   }
 
+  package func place(_ from: String, at to: String) throws(StorageError) {
+    try disk.withLock { disk throws(StorageError) in
+      guard let number = disk.names[from] else {
+        throw StorageError(.place, to, .noSuchFileOrDirectory)
+      }
+      if disk.names[to] != nil { throw StorageError(.place, to, .fileExists) }
+      try disk.changeNames(.place, to) { $0.appendNameChange(.move(from, to, number)) }
+    }
+  }
+
   package func rename(_ from: String, over to: String) throws(StorageError) {
     try disk.withLock { disk throws(StorageError) in
       guard let number = disk.names[from] else {

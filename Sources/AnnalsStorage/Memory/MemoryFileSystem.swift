@@ -61,6 +61,17 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
+  package func place(_ from: String, at to: String) throws(StorageError) {
+    try directory.withLock { directory throws(StorageError) in
+      guard let inode = directory.files[from] else {
+        throw StorageError(.place, to, .noSuchFileOrDirectory)
+      }
+      if directory.files[to] != nil { throw StorageError(.place, to, .fileExists) }
+      directory.files[to] = inode
+      directory.files[from] = nil
+    }
+  }
+
   package func rename(_ from: String, over to: String) throws(StorageError) {
     try directory.withLock { directory throws(StorageError) in
       guard let inode = directory.files[from] else {

@@ -165,6 +165,25 @@ func makeLink(_ existing: FilePath, to new: FilePath) throws(Errno) {
   }
 }
 
+/// Renames a file unless the name is taken (C: `renameat2` with RENAME_NOREPLACE; `renamex_np` with
+/// RENAME_EXCL on Darwin). File systems that cannot get a link first, and then lose the old name.
+func renameFile(_ from: FilePath, ifFree to: FilePath) throws(Errno) {
+  do throws(Errno) {
+    try from.withName { from throws(Errno) in
+      try to.withName { to throws(Errno) in
+        #if canImport(Darwin)
+          try retrying { renamex_np(from, to, UInt32(RENAME_EXCL)) }
+        #else
+          try retrying { annals_rename_if_free(from, to) }
+        #endif
+      }
+    }
+  } catch where [.invalidArgument, .noFunction, .notSupported].contains(error) {
+    try makeLink(from, to: to)
+    try removeFile(from)
+  }
+}
+
 /// Renames a file over another (C: `rename`).
 func renameFile(_ from: FilePath, over to: FilePath) throws(Errno) {
   try from.withName { from throws(Errno) in

@@ -57,6 +57,10 @@ package struct PosixFileSystem: FileSystem {
     try failing(.link, new) { new throws(Errno) in try makeLink(checked(existing), to: new) }
   }
 
+  package func place(_ from: String, at to: String) throws(StorageError) {
+    try failing(.place, to) { to throws(Errno) in try renameFile(checked(from), ifFree: to) }
+  }
+
   package func rename(_ from: String, over to: String) throws(StorageError) {
     try failing(.rename, from) { from throws(Errno) in try renameFile(from, over: checked(to)) }
   }
