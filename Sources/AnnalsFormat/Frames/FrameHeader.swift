@@ -85,6 +85,9 @@ package struct FrameHeader: Hashable, Sendable {
     let kind = FrameKind(rawValue: try reader.readUInt8())
     guard kind.rawValue != 0 else { throw .invalid(at: 4, reason: "a frame of kind 0") }
     let flags = FrameFlags(rawValue: try reader.readFlags(known: FrameFlags.known.rawValue))
+    guard !kind.isKnown || kind.allowedFlags.isSuperset(of: flags) else {
+      throw .invalid(at: 5, reason: "a flag that this kind of frame cannot have")
+    }
     try reader.skipZeros(2)
     let length = try reader.read(UInt32.self)
     guard length <= UInt32(FormatLimits.maximumPayload) else {

@@ -31,6 +31,10 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
 
   /// Whether this engine can read the payload.
   package var isKnown: Bool { (1...5).contains(rawValue) }
+
+  /// The flags that frames of a known kind may have: only blocks and blobs have parts, and no known
+  /// kind is compressed or encrypted as a whole.
+  var allowedFlags: FrameFlags { self == .block || self == .blob ? [.continued] : [] }
 }
 
 /// The flags of a frame. Stored in files: never renumber.
