@@ -47,17 +47,13 @@ extension RecordBinding {
     largeValues: any LargeValueSink, violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     try checkComplete()
-    var fault: AnnalsError?
-    withUnsafeMutablePointer(to: &state) { state in
-      var writer = RecordWriter(
-        layout: layout, state: state, store: store, largeValues: largeValues, row: row,
-        isNew: false)
-      writer.index = position(of: keyPath)
-      writer.put(value)
-      violations += writer.violations
-      fault = writer.fault
-    }
-    if let fault { throw fault }
+    var writer = RecordWriter(
+      layout: layout, editor: try editor(row, of: &state), store: store,
+      largeValues: largeValues, isNew: false)
+    writer.index = position(of: keyPath)
+    writer.put(value)
+    violations += writer.violations
+    if let fault = writer.fault { throw fault }
   }
 
   private func write(
@@ -65,18 +61,22 @@ extension RecordBinding {
     largeValues: any LargeValueSink, isNew: Bool, previous: UnsafePointer<R>? = nil,
     violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
-    var fault: AnnalsError?
-    withUnsafeMutablePointer(to: &state) { state in
-      withUnsafePointer(to: value) { value in
-        var writer = RecordWriter(
-          layout: layout, state: state, store: store, largeValues: largeValues, row: row,
-          isNew: isNew)
-        record.write(value, unless: previous, &writer)
-        if !writer.violations.isEmpty { violations += writer.violations }
-        fault = writer.fault
-      }
+    var writer = RecordWriter(
+      layout: layout, editor: try editor(row, of: &state), store: store,
+      largeValues: largeValues, isNew: isNew)
+    withUnsafePointer(to: value) { record.write($0, unless: previous, &writer) }
+    if !writer.violations.isEmpty { violations += writer.violations }
+    if let fault = writer.fault { throw fault }
+  }
+
+  private func editor(
+    _ row: Int64, of state: inout State
+  ) throws(AnnalsError) -> RowEditor {
+    do throws(StateFault) {
+      return try state.editor(of: entity, row)
+    } catch {
+      throw AnnalsError(error)
     }
-    if let fault { throw fault }
   }
 
   /// Gives a new object the defaults of what the store has beyond the record type.

@@ -62,9 +62,17 @@ extension RecordBinding {
   /// Throws `.unreadableRecord` if a stored value does not suit its property, and what reading the
   /// file throws.
   package func read(_ row: Int64, _ reader: inout RecordReader) throws(AnnalsError) -> R {
-    reader.move(to: row)
     do throws(RecordReader.Stop) {
-      return try record.read(&reader)
+      guard let table = reader.table else {
+        reader.move(to: row)
+        return try record.read(&reader)
+      }
+      return try table.withRow(row) { (view) throws(RecordReader.Stop) in
+        reader.move(to: row)
+        reader.view = view
+        defer { reader.view = .empty }
+        return try record.read(&reader)
+      }
     } catch {
       throw reader.fault ?? AnnalsError(.unreadableRecord, "\(record.name)#\(row) is unreadable")
     }

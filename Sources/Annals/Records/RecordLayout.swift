@@ -14,6 +14,8 @@ package final class RecordLayout: Sendable {
   let attributes: ContiguousArray<Attribute?>
   /// The names of the properties, as the record type has them.
   let names: ContiguousArray<String>
+  /// The names of the entities that relationships lead to; empty for attributes.
+  let destinations: ContiguousArray<String>
   /// What a stored null means, where it does not mean that there is no value.
   let defaults: ContiguousArray<Value>
   /// The names of the properties that the store does not have.
@@ -64,6 +66,8 @@ package final class RecordLayout: Sendable {
     self.defaults = defaults
     self.missing = missing
     names = ContiguousArray(properties.map(\.name))
+    destinations = ContiguousArray(
+      columns.map { schema.entity(numbered: $0.destination)?.name ?? "" })
     others = ContiguousArray(
       stored.attributes.filter { attribute in
         !attribute.isRemoved && !(attribute.isOptional && attribute.defaultValue == nil)

@@ -15,6 +15,8 @@ public struct RecordReader {
   let store: RawUUID
   let largeValues: any LargeValueSource
   var row: Int64 = 0
+  /// The object's values; valid while `withRow` runs.
+  var view: RowView = .empty
   private var index = 0
   private(set) var fault: AnnalsError?
 
@@ -46,20 +48,21 @@ public struct RecordReader {
     let column = layout.columns[index]
     defer { index += 1 }
     guard !column.isRelationship else { return try relationship() }
-    guard let table, let position = table.column(of: column.property) else {
+    guard let position = table?.column(of: column.property) else {
       return try decoded(.null, in: UnsafeRawBufferPointer(start: nil, count: 0))
     }
-    let value: V?
+    let found: RowCell
     do throws(StateFault) {
-      value = try table.withCell(row, column: position) { cell, arena in
-        // What needs more than the cell is read below, off the common path.
-        cell.isLarge || cell.isNull && column.hasDefault
-          ? nil : V._read(StoredCell(cell, in: arena))
-      }
+      found = try view.cell(position)
     } catch {
       throw stop(AnnalsError(error))
     }
-    if let value { return value }
+    // What needs more than the cell is read below, off the common path.
+    if !found.cell.isLarge, !found.cell.isNull || !column.hasDefault,
+      let value = V._read(StoredCell(found.cell, in: found.arena))
+    {
+      return value
+    }
     return try nextIndirect(column)
   }
 

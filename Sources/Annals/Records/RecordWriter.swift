@@ -15,10 +15,9 @@ package protocol LargeValueSink: LargeValueSource {
 /// Opaque outside the engine; public only as a parameter of what `AttributeValue` requires.
 public struct RecordWriter {
   let layout: RecordLayout
-  let state: UnsafeMutablePointer<State>
+  let editor: RowEditor
   let store: RawUUID
   let largeValues: any LargeValueSink
-  let row: Int64
   /// Whether the object has no value yet, so that nulls need no writing.
   let isNew: Bool
   var violations: [ValidationViolation] = []
@@ -122,7 +121,7 @@ public struct RecordWriter {
     let owned = ContiguousArray(bytes)
     let current: Value
     do throws(StateFault) {
-      current = isNew ? .null : try state.pointee.value(layout.entity, row, column.property)
+      current = isNew ? .null : try editor.value(of: column.property)
     } catch {
       throw AnnalsError(error)
     }
@@ -147,8 +146,7 @@ public struct RecordWriter {
         return
       }
       guard object.entity == column.destination else {
-        let name = state.pointee.schema.entity(numbered: column.destination)?.name ?? ""
-        return violate(.destination(name), .object(reference))
+        return violate(.destination(layout.destinations[index]), .object(reference))
       }
       references.append(reference)
     }
@@ -169,7 +167,8 @@ public struct RecordWriter {
     _ cell: ValueCell, in arena: UnsafeRawBufferPointer, _ column: RecordColumn
   ) {
     do throws(StateFault) {
-      try state.pointee.set(layout.entity, row, column.property, cell, in: arena)
+      guard let position = editor.column(of: column.property) else { return }
+      try editor.set(column: position, cell, in: arena)
     } catch {
       fault = AnnalsError(error)
     }
@@ -178,7 +177,7 @@ public struct RecordWriter {
   private mutating func violate(_ rule: ValidationRule, _ value: Value) {
     violations.append(
       ValidationViolation(
-        entity: layout.entityName, object: ObjectReference(entity: layout.entity, row: row),
+        entity: layout.entityName, object: ObjectReference(entity: layout.entity, row: editor.row),
         property: layout.names[index], rule: rule, value: value))
   }
 
