@@ -59,33 +59,43 @@ has_zlib() {
   [ -e /usr/include/zlib.h ]
 }
 
-# Installs zlib's header if it is missing: by apt, as root or with a sudo that asks for no password.
-check_zlib() {
-  if has_zlib; then return; fi
-  local install='apt-get install -y zlib1g-dev'
+# Installs a Debian package: as root, or with a sudo that asks for no password. $2 says what is
+# missing.
+install_package() {
+  local install="apt-get install -y $1" as_root=()
   if ! command -v apt-get >/dev/null 2>&1; then
-    cannot "zlib's header (zlib.h) is missing." "Install zlib's development package, and try again."
+    cannot "$2 is missing." "Install it with the package manager of this system, and try again."
   fi
-  local as_root=()
   if [ "$(id -u)" != 0 ]; then
     if ! sudo -n true >/dev/null 2>&1; then
-      cannot "zlib's header (zlib.h) is missing. Run this, and try again:" "  sudo $install"
+      cannot "$2 is missing. Run this, and try again:" "  sudo $install"
     fi
     as_root=(sudo -n)
   fi
-  printf 'Installing zlib1g-dev, which is missing\n'
-  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install >/dev/null 2>&1 </dev/null; then
+  printf 'Installing %s, which is missing\n' "$1"
+  local quiet=(env DEBIAN_FRONTEND=noninteractive)
+  if ! "${as_root[@]}" "${quiet[@]}" $install >/dev/null 2>&1 </dev/null; then
     "${as_root[@]}" apt-get update >/dev/null 2>&1 </dev/null || true
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install >/dev/null </dev/null ||
-      cannot "zlib1g-dev could not be installed. Run this, and try again:" "  sudo $install"
+    "${as_root[@]}" "${quiet[@]}" $install >/dev/null </dev/null ||
+      cannot "$1 could not be installed. Run this, and try again:" "  sudo $install"
   fi
-  has_zlib || cannot "zlib's header (zlib.h) is still missing." "Look at: $install"
+}
+
+# Sees to it that the compiler finds zlib's header.
+check_zlib() {
+  if has_zlib; then return; fi
+  install_package zlib1g-dev "zlib's header (zlib.h, in zlib1g-dev)"
+  has_zlib || cannot "zlib's header (zlib.h) is still missing." "Look at: apt-get install zlib1g-dev"
 }
 
 # Fetches the packages that Annals depends on, so that a missing network is told apart from a build
 # that fails.
 fetch_packages() {
   local report
+  if ! command -v git >/dev/null 2>&1 && [ ! -e .build/workspace-state.json ]; then
+    # The package manager fetches with it.
+    install_package git "git"
+  fi
   if report=$(swift package resolve 2>&1 </dev/null); then return; fi
   printf '%s\n' "$report" >&2
   cannot "the packages that Annals depends on could not be fetched." \

@@ -1,0 +1,122 @@
+import Foundation
+
+/// A folder with what Tools/demo needs, and a way to run it there.
+///
+/// The command is the one that was built with the tests, so that nothing is built again; the script
+/// goes on from there as it does for a newcomer.
+final class Sandbox {
+  /// The folder; everything in it may be read by all users.
+  let folder: URL
+  /// Where the package was copied to.
+  var package: URL { folder.appending(path: "annals") }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "annals-demo-\(UUID())")
+      .resolvingSymlinksInPath()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for path in ["Tools/demo", "Tools/prepare.bash", "Fixtures/own-history.jsonl.gz"] {
+      let target = package.appending(path: path)
+      try FileManager.default.createDirectory(
+        at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try FileManager.default.copyItem(at: Self.root.appending(path: path), to: target)
+    }
+    try FileManager.default.copyItem(at: Self.command, to: folder.appending(path: "command"))
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private static var root: URL {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+  }
+
+  /// The command `annals` beside the bundle of the tests.
+  private static var command: URL {
+    var folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    while folder.path != "/" {
+      folder.deleteLastPathComponent()
+      let command = folder.appending(path: "annals")
+      var isFolder: ObjCBool = false
+      if FileManager.default.fileExists(atPath: command.path, isDirectory: &isFolder),
+        !isFolder.boolValue
+      {
+        return command
+      }
+    }
+    return URL(filePath: "/annals")
+  }
+
+  /// Makes the copy of the package a git repository with so many commits.
+  func makeRepository(at folder: URL, commits: Int) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try git("init -q -b main", in: folder)
+    for number in 0..<commits {
+      try "Line \(number)\n".write(
+        to: folder.appending(path: "README.md"), atomically: true, encoding: .utf8)
+      try git("add -A", in: folder)
+      try git(
+        "-c user.name=Ann -c user.email=ann@example.org -c commit.gpgsign=false"
+          + " commit -q -m 'Commit \(number)'", in: folder)
+    }
+  }
+
+  /// Runs git, which must succeed.
+  func git(_ arguments: String, in folder: URL) throws {
+    let run = try shell("git \(arguments)", in: folder)
+    if run.status != 0 { throw Failure(text: run.output) }
+  }
+
+  /// Writes a program that stands in for one of the system, and returns the folder to put first on
+  /// the path.
+  func standIn(_ name: String, _ script: String) throws -> String {
+    let programs = folder.appending(path: "programs")
+    try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
+    let program = programs.appending(path: name)
+    try "#!/bin/bash\n\(script)\n".write(to: program, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    return programs.path
+  }
+
+  /// Runs Tools/demo with the command that was built with the tests.
+  func demo(_ arguments: String = "", user: String? = nil) throws -> Run {
+    let command = folder.appending(path: "command").path
+    let script = "ANNALS_COMMAND=\(command) HOME=\(folder.path) Tools/demo \(arguments)"
+    if let user {
+      return try shell("runuser -u \(user) -- env \(script)", in: package)
+    }
+    return try shell("env \(script)", in: package)
+  }
+
+  /// Runs a line of shell; both outputs together.
+  func shell(_ line: String, in folder: URL) throws -> Run {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/bash")
+    process.arguments = ["-c", line]
+    process.currentDirectoryURL = folder
+    var environment = ProcessInfo.processInfo.environment
+    environment["GIT_CONFIG_NOSYSTEM"] = "1"
+    environment["GIT_CONFIG_GLOBAL"] = "/dev/null"
+    environment["LC_ALL"] = "C"
+    process.environment = environment
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Run(
+      status: process.terminationStatus, output: String(decoding: data, as: UTF8.self))
+  }
+}
+
+/// How a program ended, and what it printed.
+struct Run {
+  let status: Int32
+  let output: String
+}
+
+/// What a helping program printed when it failed.
+struct Failure: Error {
+  let text: String
+}
