@@ -47,10 +47,10 @@ struct HostileBytesTests {
     let long = ContiguousArray<UInt8>(repeating: 65, count: 1 << 20)
     let count = 250_000
     var bytes: ContiguousArray<UInt8> = [ValueTag.string.rawValue, 1]
-    let prefixes = [0] + Array(repeating: Int64(long.count), count: count - 1)
-    prefixes.withUnsafeBufferPointer { IntegerColumn.encode($0, into: &bytes) }
-    let lengths = [Int64(long.count)] + Array(repeating: 0, count: count - 1)
-    lengths.withUnsafeBufferPointer { IntegerColumn.encode($0, into: &bytes) }
+    for run in [count, count - 1] {
+      let lengths = ContiguousArray(repeating: Int64(long.count), count: run)
+      lengths.withUnsafeBufferPointer { IntegerColumn.encode($0, into: &bytes) }
+    }
     bytes.append(contentsOf: long)
     var arena: ContiguousArray<UInt8> = []
     var output = [ValueCell](repeating: .null, count: count)

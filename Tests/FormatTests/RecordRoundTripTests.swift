@@ -83,3 +83,17 @@ extension TransactionRecord {
     extensions = []
   }
 }
+
+struct RowLengthTests {
+  @Test(arguments: UInt64(1)...12)
+  func isNearTheTruth(seed: UInt64) {
+    var maker = RandomBatch(seed: seed)
+    var batch = maker.make(transactions: 1, changes: 400)
+    batch.transactions[0].removeDetails()
+    var bytes: ContiguousArray<UInt8> = []
+    TransactionCodec.encode(batch, transaction: 0, into: &bytes)
+    let guess = batch.changes.indices.reduce(0) { $0 + batch.rowLength(ofChange: $1) }
+    #expect(guess >= bytes.count - 40)
+    #expect(guess <= bytes.count * 3 / 2 + 40)
+  }
+}

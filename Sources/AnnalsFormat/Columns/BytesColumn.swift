@@ -30,31 +30,34 @@ enum BytesColumn {
     _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
     integers: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>
   ) {
+    var prefixes = ContiguousArray<Int64>()
+    prefixes.reserveCapacity(cells.count)
     var shared = 0
     var total = 0
     var previous = UnsafeRawBufferPointer(start: nil, count: 0)
     for (index, cell) in cells.enumerated() {
       let value = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
       let prefix = SharedPrefix.length(previous, value)
-      integers[index] = Int64(prefix)
+      prefixes.append(Int64(prefix))
+      integers[index] = Int64(value.count)
       shared += prefix
       total += value.count
       previous = value
     }
     let isPrefixed = shared > total / 4 + cells.count
     bytes.append((isPrefixed ? ValuesLayout.prefixed : .plain).rawValue)
-    let prefixes = isPrefixed ? ContiguousArray(integers) : []
-    if isPrefixed { IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes) }
-    for (index, cell) in cells.enumerated() {
-      integers[index] = Int64(cell.length) - (isPrefixed ? prefixes[index] : 0)
-    }
     IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes)
+    if isPrefixed {
+      // The first shares nothing and would only widen the run.
+      prefixes.withUnsafeBufferPointer {
+        IntegerColumn.encode(UnsafeBufferPointer(rebasing: $0[1...]), into: &bytes)
+      }
+    }
     bytes.reserveCapacity(bytes.count + total)
     for (index, cell) in cells.enumerated() {
+      let value = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
       let rest = isPrefixed ? Int(prefixes[index]) : 0
-      let range = cell.arenaRange
-      let own = UnsafeRawBufferPointer(rebasing: arena[range].dropFirst(rest))
-      bytes.append(contentsOf: own)
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: value[rest...]))
     }
   }
 
@@ -93,27 +96,30 @@ enum BytesColumn {
     let count = cells.count
     let isPrefixed = layout == .prefixed
     let numbers = integers.take(count * 2)
-    let prefixes = UnsafeMutableBufferPointer(rebasing: numbers[..<count])
-    let lengths = UnsafeMutableBufferPointer(rebasing: numbers[count...])
-    if isPrefixed {
-      try IntegerColumn.decode(&reader, into: prefixes)
-    }
+    let lengths = UnsafeMutableBufferPointer(rebasing: numbers[..<count])
+    let prefixes = UnsafeMutableBufferPointer(rebasing: numbers[count...])
     try IntegerColumn.decode(&reader, into: lengths)
-    // Each part is checked before the sums are: they cannot overflow.
+    prefixes[0] = 0
+    if isPrefixed {
+      try IntegerColumn.decode(
+        &reader, into: UnsafeMutableBufferPointer(rebasing: prefixes[1...]))
+    } else {
+      prefixes.update(repeating: 0)
+    }
+    // Each length is checked before it is added: the sums cannot overflow.
     let limit = Int64(FormatLimits.maximumDecodedLength)
     var own = 0
     var total = 0
     var previous: Int64 = 0
     for index in 0..<count {
       let length = lengths[index]
-      let prefix = isPrefixed ? prefixes[index] : 0
-      guard length >= 0, length <= limit, prefix >= 0, prefix <= previous else {
+      let prefix = prefixes[index]
+      guard length <= limit, prefix >= 0, prefix <= length, prefix <= previous else {
         throw reader.invalid("a length that cannot be")
       }
-      previous = prefix + length
-      guard previous <= limit else { throw .tooLarge(at: reader.offset, limit: UInt64(limit)) }
-      own += Int(length)
-      total += Int(previous)
+      previous = length
+      own += Int(length - prefix)
+      total += Int(length)
     }
     let bytes = try reader.readBytes(own)
     guard total <= arenaLimit - arena.count else {
@@ -127,7 +133,7 @@ enum BytesColumn {
     }
     var offset = UInt64(start)
     for index in 0..<count {
-      let length = UInt32(truncatingIfNeeded: lengths[index] + (isPrefixed ? prefixes[index] : 0))
+      let length = UInt32(truncatingIfNeeded: lengths[index])
       cells[index] = ValueCell(tag: tag, bits: offset, length: length)
       offset += UInt64(length)
     }
@@ -147,12 +153,12 @@ enum BytesColumn {
       var taken = 0
       for index in lengths.indices {
         let prefix = Int(prefixes[index])
-        let length = Int(lengths[index])
+        let rest = Int(lengths[index]) - prefix
         (base + next).copyMemory(from: base + previous, byteCount: prefix)
-        (base + next + prefix).copyMemory(from: own + taken, byteCount: length)
-        taken += length
+        (base + next + prefix).copyMemory(from: own + taken, byteCount: rest)
+        taken += rest
         previous = next
-        next += prefix + length
+        next += prefix + rest
       }
     }
   }

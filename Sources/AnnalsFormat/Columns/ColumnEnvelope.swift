@@ -12,9 +12,11 @@ package enum ColumnEnvelope {
     _ bytes: UnsafeRawBufferPointer, to output: inout ContiguousArray<UInt8>,
     with deflate: inout Deflate
   ) {
-    if bytes.count >= shortest, Compressibility.isPromising(bytes) {
+    let guess = bytes.count < shortest ? .nothing : Compressibility.guess(bytes)
+    if guess != .nothing {
       var stream: ContiguousArray<UInt8> = []
-      if deflate.compressIfWorthwhile(bytes, into: &stream) {
+      let findsRepeats = guess == .repeats
+      if deflate.compressIfWorthwhile(bytes, into: &stream, findsRepeats: findsRepeats) {
         output.append(varInt: UInt64(bytes.count) << 1 | 1)
         stream.withUnsafeBytes { output.append(sized: $0) }
         return

@@ -1,14 +1,20 @@
 /// Guesses from a sample whether deflate would gain: it costs as much on random bytes as on text,
 /// and most columns of identifiers and coordinates are random.
 enum Compressibility {
+  /// Nothing would be gained.
+  case nothing
+  /// Some bytes are more frequent than others, but nothing comes again.
+  case frequencies
+  /// Some groups of bytes come again; or there is too little to tell.
+  case repeats
+
   /// Runs shorter than this are not sampled but tried.
   private static let sampleFrom = 512
   private static let sampleLength = 1024
 
-  /// Whether compressing the bytes is worth a try: their bytes are unevenly frequent, or some
-  /// groups of four come again.
-  static func isPromising(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard bytes.count >= sampleFrom else { return true }
+  /// What deflate would gain by.
+  static func guess(_ bytes: UnsafeRawBufferPointer) -> Compressibility {
+    guard bytes.count >= sampleFrom else { return .repeats }
     let length = min(bytes.count, sampleLength) / 2
     let quarter = bytes.count / 4
     return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 1280) { memory in
@@ -26,7 +32,9 @@ enum Compressibility {
           groups[slot] = group
         }
       }
-      return repeats * 16 > length || isUneven(counts, total: length * 2)
+      if repeats * 16 > length { return .repeats }
+      guard isUneven(counts, total: length * 2) else { return .nothing }
+      return repeats * 64 > length ? .repeats : .frequencies
     }
   }
 
