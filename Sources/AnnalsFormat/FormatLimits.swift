@@ -33,6 +33,11 @@ package enum FormatLimits {
   /// The greatest count of references in one to-many value.
   package static let maximumReferences = 1 << 20
 
+  /// The greatest length by row of one change (`ChangeBatch.rowLength`), and of the details of one
+  /// transaction: with both and a part's worth of changes, a payload stays below its limit.
+  package static let maximumChangeLength = 8 << 20
+  package static let maximumDetailsLength = 4 << 20
+
   /// A transaction whose row form is longer than this is written as blocks.
   package static let rowFormLimit = 4096
   /// How many bytes of row form a writer puts into one block or part.

@@ -116,17 +116,18 @@ extension FileHeader {
     let stored = UInt32(
       littleEndian: block.loadUnaligned(fromByteOffset: covered.count, as: UInt32.self))
     guard stored == Checksum.crc32(covered) else { throw .checksum }
-    var reader = ByteReader(covered)
-    do {
+    let required = UInt64(
+      littleEndian: block.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+    let unknown = required & ~knownFeatures
+    guard unknown == 0 else { throw .unknownFeatures(unknown) }
+    do throws(DecodeFault) {
+      var reader = ByteReader(covered)
       var header = try decodeFields(&reader)
+      header.requiredFeatures = required
       header.checksum = stored
       return header
-    } catch let fault as HeaderFault {
-      throw fault
-    } catch let fault as DecodeFault {
-      throw .invalid(fault)
     } catch {
-      throw .notAnnals
+      throw .invalid(error)
     }
   }
 
@@ -138,11 +139,11 @@ extension FileHeader {
     if draft < FormatLimits.draft { throw .olderDraft(draft) }
   }
 
-  private static func decodeFields(_ reader: inout ByteReader) throws -> FileHeader {
-    _ = try reader.readBytes(16)
-    let required = try reader.read(UInt64.self)
-    let unknown = required & ~knownFeatures
-    guard unknown == 0 else { throw HeaderFault.unknownFeatures(unknown) }
+  private static func decodeFields(
+    _ reader: inout ByteReader
+  ) throws(DecodeFault) -> FileHeader {
+    // Magic, version and required features were looked at before.
+    _ = try reader.readBytes(24)
     let optional = try reader.read(UInt64.self)
     let store = try reader.readUUID()
     guard store != .zero else { throw reader.invalid("a store UUID of zeros") }
@@ -152,7 +153,6 @@ extension FileHeader {
     guard base >= 0 else { throw reader.invalid("a negative base") }
     let created = Timestamp(microseconds: try reader.read(Int64.self))
     var header = FileHeader(store: store, generation: generation, base: base, created: created)
-    header.requiredFeatures = required
     header.optionalFeatures = optional
     header.baseTimestamp = Timestamp(microseconds: try reader.read(Int64.self))
     header.baseCheckpointOffset = try reader.read(UInt64.self)

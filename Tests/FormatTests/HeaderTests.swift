@@ -1,0 +1,54 @@
+import AnnalsModel
+import Testing
+
+@testable import AnnalsFormat
+
+/// Each way a header can be wrong has its own answer, in the order that FORMAT.md states.
+struct HeaderTests {
+  /// A header with bytes changed, and its checksum made right again if asked for.
+  private func fault(sealed: Bool = true, _ change: (inout ContiguousArray<UInt8>) -> Void)
+    -> HeaderFault?
+  {
+    var header = FileHeader(
+      store: WorkedExample.store, generation: 1, base: 0, created: WorkedExample.created)
+    var bytes = header.encode()
+    change(&bytes)
+    if sealed, bytes.count == 4096 {
+      bytes.removeLast(4)
+      bytes.append(fixed: bytes.withUnsafeBytes { Checksum.crc32($0) })
+    }
+    return bytes.withUnsafeBytes { bytes in
+      do throws(HeaderFault) {
+        _ = try FileHeader.decode(bytes)
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  @Test
+  func faults() {
+    #expect(fault { _ in } == nil)
+    #expect(fault { $0.removeAll() } == .tooShort)
+    #expect(fault { $0.removeSubrange(100...) } == .tooShort)
+    #expect(fault { $0 = ContiguousArray("{\"n\":1,\"changes\":[]}".utf8) } == .notAnnals)
+    // A newer version may have moved everything else, so it is told before a checksum.
+    #expect(fault(sealed: false) { $0[8] = 1 } == .newerVersion(version: 1, draft: 1))
+    #expect(fault(sealed: false) { $0[12] = 9 } == .newerVersion(version: 0, draft: 9))
+    #expect(fault { $0[12] = 0 } == .olderDraft(0))
+    #expect(fault(sealed: false) { $0[300] = 1 } == .checksum)
+    #expect(fault { $0[16] = 5 } == .unknownFeatures(5))
+    #expect(fault { $0[24] = 5 } == nil)
+  }
+
+  @Test(arguments: [
+    (48, 0), (63, 0x80), (98, 1), (103, 1), (97, 65), (97, 3), (96, 2), (88, 1), (104, 65),
+    (168, 1), (256, 1), (511, 1), (512, 1), (4091, 1),
+  ] as [(Int, UInt8)])
+  func refusedFields(offset: Int, byte: UInt8) {
+    let found = fault { $0[offset] = byte }
+    let isRefused = if case .invalid = found { true } else { false }
+    #expect(isRefused, "byte \(offset): \(String(describing: found))")
+  }
+}
