@@ -50,7 +50,7 @@ extension AttributeType {
 
 extension Validation {
   /// The rule that `value`, neither null nor of the wrong type, breaks.
-  func violation(of value: Value) -> ValidationRule? {
+  package func violation(of value: Value) -> ValidationRule? {
     if let minimum, value.isOrdered(before: minimum) { return .minimum(minimum) }
     if let maximum, maximum.isOrdered(before: value) { return .maximum(maximum) }
     if minimumLength != nil || maximumLength != nil, let length = value.ruleLength {

@@ -110,5 +110,8 @@ public struct Validation: Hashable, Sendable {
   }
 
   /// Whether there is no rule.
-  public var isEmpty: Bool { self == Validation() }
+  public var isEmpty: Bool {
+    minimum == nil && maximum == nil && minimumLength == nil && maximumLength == nil
+      && oneOf.isEmpty
+  }
 }

@@ -35,6 +35,19 @@ package struct RowView {
   /// points into.
   package func cell(_ column: Int) throws(StateFault) -> RowCell {
     guard column < slots.count else { return .null }
+    guard !slots[column].leaves.isEmpty else { return try storedCell(column) }
+    // The group keeps the leaf: retaining it for each value would cost as much as reading it.
+    let leaf = slots[column].leaves.withUnsafeBytes {
+      $0.loadUnaligned(fromByteOffset: self.leaf * MemoryLayout<Leaf?>.stride, as: LeafBits.self)
+    }
+    guard let leaf else { return .null }
+    return leaf._withUnsafeGuaranteedRef { RowCell(cell: $0.cell(slot), arena: $0.arenaBytes) }
+  }
+
+  private typealias LeafBits = Unmanaged<Leaf>?
+
+  /// The value in a column as a checkpoint holds it.
+  private func storedCell(_ column: Int) throws(StateFault) -> RowCell {
     guard let leaf = try slots[column].leaf(self.leaf) else { return .null }
     return RowCell(cell: leaf.cell(slot), arena: leaf.arenaBytes)
   }

@@ -17,7 +17,7 @@ import Testing
     #endif
     let clock = ContinuousClock()
     var insertion = Duration.seconds(9)
-    for _ in 0..<3 {
+    for _ in 0..<9 {
       var state = State(schema: bench.state.schema)
       var violations: [ValidationViolation] = []
       let time = try clock.measure {
@@ -34,7 +34,7 @@ import Testing
     }
     var reading = Duration.seconds(9)
     var sum = 0
-    for _ in 0..<3 {
+    for _ in 0..<9 {
       let time = try clock.measure {
         var reader = binding.reader(
           of: bench.state, store: Bench.store, largeValues: bench.largeValues)
@@ -49,8 +49,10 @@ import Testing
     let readMicroseconds = Double(reading.components.attoseconds) / 1e12 / Double(count)
     print("typed insert of 8: \(insertMicroseconds) µs, read of 8: \(readMicroseconds) µs")
     #if !DEBUG
-      #expect(readMicroseconds < 0.3)
-      #expect(insertMicroseconds < 0.6)
+      // Three times what a quiet machine shows, for those that are not: lost specialisation costs
+      // more than that.
+      #expect(readMicroseconds < 0.6)
+      #expect(insertMicroseconds < 1.5)
     #endif
   }
 }

@@ -33,7 +33,7 @@ extension RecordBinding {
       do throws(AnnalsError) {
         try write(
           value, row, into: &state, store: store, largeValues: largeValues, isNew: false,
-          previous: old, violations: &violations)
+          previous: UnsafeRawPointer(old), violations: &violations)
       } catch {
         fault = error
       }
@@ -58,13 +58,15 @@ extension RecordBinding {
 
   private func write(
     _ value: R, _ row: Int64, into state: inout State, store: RawUUID,
-    largeValues: any LargeValueSink, isNew: Bool, previous: UnsafePointer<R>? = nil,
+    largeValues: any LargeValueSink, isNew: Bool, previous: UnsafeRawPointer? = nil,
     violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     var writer = RecordWriter(
       layout: layout, editor: try editor(row, of: &state), store: store,
       largeValues: largeValues, isNew: isNew)
-    withUnsafePointer(to: value) { record.write($0, unless: previous, &writer) }
+    withUnsafePointer(to: value) { address in
+      record.write(UnsafeRawPointer(address), unless: previous, &writer)
+    }
     if !writer.violations.isEmpty { violations += writer.violations }
     if let fault = writer.fault { throw fault }
   }

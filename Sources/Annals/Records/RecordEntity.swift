@@ -15,6 +15,8 @@ public struct RecordEntity<R: Record>: Sendable {
   let keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable>
   let read: @Sendable (inout RecordReader) throws(RecordReader.Stop) -> R
   let fields: ContiguousArray<RecordField>
+  /// Whether all properties are stored in the record, none computed.
+  let isStored: Bool
   let accesses: ContiguousArray<RecordAccess<R>>
 
   /// The entity of this name.
@@ -40,7 +42,7 @@ public struct RecordEntity<R: Record>: Sendable {
       keyPaths.append(property.keyPath)
       // A key path costs some 30 ns to follow, an offset next to nothing.
       let offset = MemoryLayout<R>.offset(of: property.keyPath) ?? -1
-      fields.append(RecordField(offset: offset, put: type._put))
+      fields.append(RecordField(offset: offset, type: type))
       accesses.append(RecordAccess(property))
     }
     properties = definitions
@@ -49,6 +51,7 @@ public struct RecordEntity<R: Record>: Sendable {
       make(repeat try (each V)._next(&reader))
     }
     self.fields = fields
+    isStored = fields.allSatisfy { $0.offset >= 0 }
     self.accesses = accesses
   }
 }
@@ -91,12 +94,23 @@ extension RecordEntity {
   }
 }
 
-/// How one stored property of a record is written, whatever the types.
+/// Where a record has a stored property, and of what type; a few plain bytes, so that going through
+/// the fields of a record counts no references.
 struct RecordField: Sendable {
-  /// How far from the start of the record the property is stored; -1 if it is computed.
+  /// How far from the start of the record the property is stored.
   var offset: Int
-  /// Writes the property that lies at an address.
-  var put: @Sendable (UnsafeRawPointer, UnsafeRawPointer?, inout RecordWriter) -> Void
+  var type: any AttributeValue.Type
+
+  /// Writes all of the fields of the record at an address. Not generic, which counts here.
+  static func put(
+    _ fields: ContiguousArray<RecordField>, of record: UnsafeRawPointer,
+    _ previous: UnsafeRawPointer?, _ writer: inout RecordWriter
+  ) {
+    for field in fields {
+      let old: UnsafeRawPointer? = if let previous { previous + field.offset } else { nil }
+      field.type._put(record + field.offset, old, &writer)
+    }
+  }
 }
 
 /// How one property of a record is got at by its key path: slower, but for all.
@@ -116,20 +130,15 @@ struct RecordAccess<R>: Sendable {
 }
 
 extension RecordEntity {
-  /// Writes all properties of a record, or those in which it differs from the previous one.
+  /// Writes all properties of the record at an address, or those in which it differs from the
+  /// previous one.
   func write(
-    _ record: UnsafePointer<R>, unless previous: UnsafePointer<R>?, _ writer: inout RecordWriter
+    _ record: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
   ) {
-    let address = UnsafeRawPointer(record)
-    let old = previous.map { UnsafeRawPointer($0) }
-    for index in fields.indices {
-      let offset = fields[index].offset
-      if offset >= 0 {
-        fields[index].put(address + offset, old.map { $0 + offset }, &writer)
-      } else {
-        accesses[index].put(record.pointee, previous?.pointee, &writer)
-      }
-    }
+    if isStored { return RecordField.put(fields, of: record, previous, &writer) }
+    let value = record.assumingMemoryBound(to: R.self).pointee
+    let old = previous?.assumingMemoryBound(to: R.self).pointee
+    for access in accesses { access.put(value, old, &writer) }
   }
 }
 

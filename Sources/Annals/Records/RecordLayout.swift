@@ -12,6 +12,8 @@ package final class RecordLayout: Sendable {
   let columns: ContiguousArray<RecordColumn>
   /// The stored definition of each property; nil for relationships and for what is missing.
   let attributes: ContiguousArray<Attribute?>
+  /// The rules of each property's attribute.
+  let validations: ContiguousArray<Validation>
   /// The names of the properties, as the record type has them.
   let names: ContiguousArray<String>
   /// The names of the entities that relationships lead to; empty for attributes.
@@ -63,6 +65,7 @@ package final class RecordLayout: Sendable {
     }
     self.columns = columns
     self.attributes = attributes
+    validations = ContiguousArray(attributes.map { $0?.validation ?? Validation() })
     self.defaults = defaults
     self.missing = missing
     names = ContiguousArray(properties.map(\.name))
@@ -90,8 +93,10 @@ struct RecordColumn: Sendable {
   var hasDefault = false
   /// Whether a uniqueness rule covers the property.
   var isUnique = false
-  /// Whether values have to pass more than the quick checks of kind and length.
-  var hasRules = false
+  /// Whether the attribute has rules of its own.
+  var hasValidation = false
+  /// Whether values have to pass more than the quick checks of kind and length to be of its type.
+  var hasTypeRules = false
   var isRelationship = false
   var isToMany = false
   var isOrdered = false
@@ -109,9 +114,8 @@ struct RecordColumn: Sendable {
     property = attribute.number
     isOptional = attribute.isOptional
     self.isUnique = isUnique
-    hasRules =
-      !attribute.validation.isEmpty || tag == .json || tag == .null
-      || attribute.type.range != nil
+    hasValidation = !attribute.validation.isEmpty
+    hasTypeRules = tag == .json || tag == .null || attribute.type.range != nil
   }
 
   mutating func bind(to relationship: Relationship) {

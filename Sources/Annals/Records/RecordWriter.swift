@@ -76,9 +76,12 @@ public struct RecordWriter {
         return putLong(cell, stored.arena, column)
       }
     }
-    if column.hasRules, let attribute = layout.attributes[index] {
+    if column.hasTypeRules, let attribute = layout.attributes[index] {
       let value = cell.value(in: stored.arena)
       if let rule = attribute.violation(of: value) { return violate(rule, value) }
+    } else if column.hasValidation {
+      let value = cell.value(in: stored.arena)
+      if let rule = layout.validations[index].violation(of: value) { return violate(rule, value) }
     }
     set(cell, in: stored.arena, column)
   }
