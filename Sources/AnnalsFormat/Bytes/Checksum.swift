@@ -36,6 +36,9 @@ package struct FrameSeed: Hashable, Sendable {
     start = bytes.withUnsafeBytes { Checksum.crc32($0) }
   }
 
+  /// The seed of a store whose header is lost, found by other means.
+  package init(start: UInt32) { self.start = start }
+
   /// The checksum of bytes that belong to the frame or slot at `offset`.
   package func checksum(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt32 {
     let place = withUnsafeBytes(of: offset.littleEndian) {

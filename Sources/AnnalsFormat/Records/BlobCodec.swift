@@ -13,6 +13,15 @@ package struct BlobPart {
   package var start: UInt64
   /// The piece; valid as long as the payload it was decoded from.
   package var bytes: UnsafeRawBufferPointer
+
+  package init(
+    number: UInt64, totalLength: UInt64, start: UInt64, bytes: UnsafeRawBufferPointer
+  ) {
+    self.number = number
+    self.totalLength = totalLength
+    self.start = start
+    self.bytes = bytes
+  }
 }
 
 /// Reads and writes the payloads of blob frames.

@@ -1,0 +1,224 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Every transaction that can be decoded from a file, however damaged, in the order found, with the
+/// holes between them named.
+///
+/// Transactions of several parts are handed out part by part, and only if all parts are there: the
+/// cursor reads ahead before it hands out the first. Numbers always rise. Memory holds one frame
+/// and its batch. What a crash left behind the end of the log is handed out too if it decodes:
+/// `offset` tells whoever knows the end (`LogEnd`).
+package struct ReadableTransactions: Sendable {
+  /// What comes next in the file.
+  package enum Item: Sendable {
+    /// The transactions of one frame, or one part of one transaction, are in `batch`.
+    case transactions(offset: UInt64)
+    /// Transactions are missing here.
+    case hole(Hole)
+  }
+
+  /// Numbers that no readable transaction has.
+  package struct Hole: Hashable, Sendable {
+    /// The first missing number; nil if the base is unknown and so nobody knows.
+    package var first: Int64?
+    /// The last missing number; nil at the end of the file, where nobody knows whether there were
+    /// any.
+    package var last: Int64?
+    /// The bytes between the readable transactions around the hole that could not be read; empty
+    /// if there are none, so that the numbers themselves are wrong.
+    package var bytes: Range<UInt64>
+    /// Why they could not be read, in words.
+    package var reason: String
+    /// The timestamps of the readable transactions before and behind.
+    package var before: Timestamp?
+    package var behind: Timestamp?
+  }
+
+  /// The transactions that the last item handed out.
+  package private(set) var batch = ChangeBatch()
+  private var walk: FileWalk
+  /// The number that the next transaction should have; nil if the base is unknown.
+  private var expected: Int64?
+  /// The part that comes next of a transaction known to be complete.
+  private var nextPart: UInt32 = 0
+  private var lastTimestamp: Timestamp?
+  /// What could not be read since the last transaction handed out.
+  private var lost: (bytes: Range<UInt64>, reason: String)?
+  /// Where the transactions are that wait until the hole before them is handed out.
+  private var waiting: UInt64?
+
+  /// A cursor at the beginning of an open file.
+  package init(_ file: any StorageFile) throws(StorageError) {
+    walk = try FileWalk(file)
+    if case .valid(let header) = walk.header { expected = header.base + 1 }
+  }
+
+  /// The next item; nil at the end of the file.
+  package mutating func next() throws(StorageError) -> Item? {
+    if let offset = waiting {
+      waiting = nil
+      return .transactions(offset: offset)
+    }
+    while let region = try walk.next() {
+      if let frame = region.frame {
+        guard try decode(frame, in: region) else { continue }
+        guard let first = batch.transactions.first, let last = batch.transactions.last else {
+          continue
+        }
+        let hole = hole(before: first, at: region)
+        expected = last.isContinued ? last.number : last.number + 1
+        nextPart = last.isContinued ? last.part + 1 : 0
+        lastTimestamp = last.timestamp
+        lost = nil
+        guard let hole else { return .transactions(offset: region.offset) }
+        waiting = region.offset
+        return .hole(hole)
+      } else if case .damaged(let reason) = region.content {
+        note(region, reason.description)
+      }
+    }
+    return finalHole()
+  }
+
+  /// Decodes the frame into `batch`; false if it holds no transactions, or none that can be used.
+  private mutating func decode(
+    _ frame: WalkedFrame, in region: FileRegion
+  ) throws(StorageError) -> Bool {
+    guard FrameDecoding.holdsTransactions(frame.header.kind) else {
+      if !frame.header.kind.isKnown, !frame.header.flags.contains(.skippable) {
+        let kind = frame.header.kind
+        note(region, "a frame of kind \(kind.rawValue), which this version cannot read")
+      }
+      return false
+    }
+    guard frame.payload == .valid else {
+      note(region, frame.payload.description)
+      return false
+    }
+    var decoded = ChangeBatch()
+    swap(&decoded, &batch)
+    decoded.removeAll()
+    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
+      do throws(DecodeFault) {
+        try FrameDecoding.decode(payload, of: frame.header, into: &decoded)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    swap(&decoded, &batch)
+    if let fault {
+      note(region, fault.description)
+      return false
+    }
+    return try isUsable(region)
+  }
+
+  /// Whether the batch continues what was handed out, or begins something complete.
+  private mutating func isUsable(_ region: FileRegion) throws(StorageError) -> Bool {
+    guard let first = batch.transactions.first, let last = batch.transactions.last else {
+      return false
+    }
+    if nextPart > 0 {
+      // The parts were seen to be complete before the first was handed out, so this fails only if
+      // the file changes meanwhile.
+      if first.number == expected, first.part == nextPart { return true }
+      note(region, "transaction \(first.number) amid another")
+      nextPart = 0
+      return false
+    }
+    if first.part > 0 {
+      note(region, "a part of transaction \(first.number) without those before it")
+      return false
+    }
+    var number = first.number
+    for record in batch.transactions.dropFirst() {
+      if record.number <= number {
+        note(region, "transactions whose numbers do not rise")
+        return false
+      }
+      number = record.number
+    }
+    if let expected, first.number < expected {
+      note(region, "transaction \(first.number) a second time")
+      return false
+    }
+    if last.isContinued, try !isComplete(last) {
+      note(region, "transaction \(last.number), whose later parts are missing")
+      return false
+    }
+    return true
+  }
+
+  /// Whether all parts behind this one can be read.
+  private func isComplete(_ record: TransactionRecord) throws(StorageError) -> Bool {
+    var ahead = walk
+    var scratch = ChangeBatch()
+    var part = record.part
+    while let region = try ahead.next() {
+      guard let frame = region.frame, FrameDecoding.holdsTransactions(frame.header.kind) else {
+        continue
+      }
+      guard frame.payload == .valid else { return false }
+      scratch.removeAll()
+      let isDecoded = try ahead.withPayload(of: frame, at: region.offset) { payload in
+        (try? FrameDecoding.decode(payload, of: frame.header, into: &scratch)) != nil
+      }
+      guard isDecoded, let next = scratch.transactions.first, next.number == record.number,
+        next.part == part + 1
+      else { return false }
+      if !next.isContinued { return true }
+      part = next.part
+    }
+    return false
+  }
+
+  private mutating func note(_ region: FileRegion, _ reason: String) {
+    let start = lost?.bytes.lowerBound ?? region.offset
+    lost = (start..<region.end, lost?.reason ?? reason)
+  }
+
+  private func hole(before record: TransactionRecord, at region: FileRegion) -> Hole? {
+    if let expected, record.number == expected { return nil }
+    // With the base unknown the first transaction begins the file, unless something is in front.
+    if expected == nil, lost == nil { return nil }
+    let bytes = lost?.bytes ?? region.offset..<region.offset
+    return Hole(
+      first: expected, last: record.number - 1, bytes: bytes,
+      reason: lost?.reason ?? "nothing is unreadable: the numbers themselves leap",
+      before: lastTimestamp, behind: record.timestamp)
+  }
+
+  private mutating func finalHole() -> Item? {
+    guard let lost else { return nil }
+    self.lost = nil
+    return .hole(
+      Hole(
+        first: expected, last: nil, bytes: lost.bytes, reason: lost.reason, before: lastTimestamp,
+        behind: nil))
+  }
+}
+
+extension DamageReason: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noFrame: "bytes that are no frame"
+    case .invalidFrame(let reason): "a frame whose header is not valid: \(reason)"
+    case .unreadable: "bytes that the disk cannot read"
+    case .tooShort: "bytes too few for a frame"
+    case .noSeed: "bytes that cannot be checked, because the header is damaged"
+    }
+  }
+}
+
+extension PayloadVerdict: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .valid: "checksum ok"
+    case .mismatch: "payload checksum mismatch"
+    case .cut(let missing): "cut off: \(missing) bytes are missing"
+    case .unchecked: "payload not checked"
+    }
+  }
+}
