@@ -1,0 +1,79 @@
+import AnnalsFormat
+import AnnalsModel
+
+// Definitions of entities: FORMAT.md, "Schema".
+
+extension ByteAnnotation {
+  func schema(_ reader: inout FieldReader) throws(DecodeFault) {
+    try list(&reader, "count of entities") { reader throws(DecodeFault) in
+      try entity(&reader)
+    }
+  }
+
+  private func entity(_ reader: inout FieldReader) throws(DecodeFault) {
+    try reader.varInt("number of the entity")
+    let flags = try reader.byte("flags") { flagText($0, ["removed", "has a display name"]) }
+    try reader.string("name")
+    if flags & 2 != 0 { try reader.string("display name") }
+    try reader.varInt("next property number")
+    try list(&reader, "count of attributes") { reader throws(DecodeFault) in
+      try attribute(&reader)
+    }
+    try list(&reader, "count of relationships") { reader throws(DecodeFault) in
+      try reader.varInt("number")
+      try reader.string("name")
+      try reader.byte("flags") { flagText($0, ["to many", "ordered", "removed"]) }
+      try reader.varInt("destination") { "entity \($0)" }
+    }
+    try list(&reader, "count of indexes") { reader throws(DecodeFault) in
+      try reader.varInt("number")
+      try reader.string("name")
+      try reader.byte("flags") { flagText($0, ["unique"]) }
+      try reader.byte("collation")
+      try list(&reader, "count of elements") { reader throws(DecodeFault) in
+        try reader.varInt("property")
+        try reader.byte("flags") { flagText($0, ["descending"]) }
+      }
+    }
+  }
+
+  private func attribute(_ reader: inout FieldReader) throws(DecodeFault) {
+    try reader.varInt("number")
+    try reader.string("name")
+    try reader.byte("type") { raw in
+      AttributeType(rawValue: raw).map { "\(raw) \($0)" } ?? "\(raw), an unknown type"
+    }
+    let flags = try reader.byte("flags") {
+      flagText(
+        $0,
+        [
+          "optional", "unique", "preserved after deletion", "removed", "has a default",
+          "has a validation",
+        ])
+    }
+    if flags & 16 != 0 { try value(&reader, "default") }
+    if flags & 32 != 0 { try validation(&reader) }
+  }
+
+  private func validation(_ reader: inout FieldReader) throws(DecodeFault) {
+    let flags = try reader.byte("rules") {
+      flagText($0, ["minimum", "maximum", "minimum length", "maximum length", "one of"])
+    }
+    if flags & 1 != 0 { try value(&reader, "minimum") }
+    if flags & 2 != 0 { try value(&reader, "maximum") }
+    if flags & 4 != 0 { try reader.zigzag("minimum length") }
+    if flags & 8 != 0 { try reader.zigzag("maximum length") }
+    if flags & 16 != 0 {
+      try list(&reader, "count of values") { reader throws(DecodeFault) in
+        try value(&reader, "value")
+      }
+    }
+  }
+
+  /// The flags that are set, by name.
+  func flagText(_ flags: UInt8, _ names: [String]) -> String {
+    var parts = names.indices.filter { flags & 1 << UInt8($0) != 0 }.map { names[$0] }
+    if Int(flags) >> names.count != 0 { parts.append("unknown flags") }
+    return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+  }
+}

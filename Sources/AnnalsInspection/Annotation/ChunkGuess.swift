@@ -1,0 +1,64 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// What a chunk seems to hold, judged by itself: only the directory that names it knows, and that
+/// comes later in the file, or is lost.
+///
+/// Chunks of state say what they are; chunks of tables do not, so the first table is taken whose
+/// entries they can be.
+enum ChunkGuess {
+  case state(ChunkHeader)
+  case table(name: String, count: Int)
+
+  init?(_ payload: UnsafeRawBufferPointer) {
+    var reader = ByteReader(payload)
+    if let header = try? ChunkHeader(&reader), ChunkGuess.holds(payload, header) {
+      self = .state(header)
+    } else if let list = try? TableCodec<SchemaHistoryEntry>.decode(payload) {
+      self = .table(name: "schema changes", count: list.count)
+    } else if let list = try? TableCodec<Opening>.decode(payload) {
+      self = .table(name: "openings", count: list.count)
+    } else if let list = try? TableCodec<HistoryIndexEntry>.decode(payload),
+      list.allSatisfy({ ChunkGuess.isPlausible($0.offset) })
+    {
+      self = .table(name: "entries of the history index", count: list.count)
+    } else if let list = try? TableCodec<BlobEntry>.decode(payload),
+      list.allSatisfy({ ChunkGuess.isPlausible($0.offset) })
+    {
+      self = .table(name: "blobs", count: list.count)
+    } else if let list = try? TableCodec<String>.decode(payload) {
+      self = .table(name: "names", count: list.count)
+    } else {
+      return nil
+    }
+  }
+
+  private static func holds(_ payload: UnsafeRawBufferPointer, _ header: ChunkHeader) -> Bool {
+    let role: ChunkRole =
+      switch header.content {
+      case .rows: .rows(header.entity)
+      case .column: .column(header.entity, header.property)
+      case .index: .index(header.entity, header.property)
+      }
+    return (try? ChunkContents(payload, as: role)) != nil
+  }
+
+  private static func isPlausible(_ offset: UInt64) -> Bool {
+    offset >= FormatLimits.logStart && offset % UInt64(FormatLimits.frameAlignment) == 0
+  }
+
+  /// What the chunk is, in words.
+  func text(_ vocabulary: Vocabulary) -> String {
+    switch self {
+    case .table(let name, let count): return "\(count) \(name)"
+    case .state(let header):
+      let entity = vocabulary.entityText(header.entity)
+      let property = vocabulary.propertyText(header.property, of: header.entity)
+      return switch header.content {
+      case .rows: "\(header.count) rows of \(entity) from \(header.firstRow)"
+      case .column: "\(header.count) values of \(property) of \(entity) from row \(header.firstRow)"
+      case .index: "\(header.count) entries of index \(header.property) of \(entity)"
+      }
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Describes regions one after another, and learns names on the way.
+package struct FrameDescription: Sendable {
+  /// The names learnt so far.
+  package private(set) var vocabulary = Vocabulary()
+  /// How many changes of a transaction, and how many items of other lists, are described.
+  package var maximumItems = 20
+  private var batch = ChangeBatch()
+
+  package init() {}
+
+  /// Describes a region of the walk, its frame's payload decoded. Memory: one frame.
+  package mutating func describe(
+    _ region: FileRegion, in walk: inout FileWalk
+  ) throws(StorageError) -> RegionDescription {
+    var result = RegionDescription(outlineOf: region)
+    guard let frame = region.frame else { return result }
+    // What is damaged is decoded too, as far as it goes; but nothing is learnt from it.
+    var tables: CheckpointDirectory?
+    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
+      do throws(DecodeFault) {
+        tables = try decode(payload, of: frame, into: &result)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let fault {
+      if frame.payload == .valid { result.checksum += ", but the payload is not valid: \(fault)" }
+      result.hasProblem = true
+    }
+    if let tables, frame.payload == .valid {
+      let names = try CheckpointTables.entries(of: tables.names, in: &walk)
+      let openings = try CheckpointTables.entries(of: tables.openings, in: &walk)
+      vocabulary.learn(tables, names: names ?? [], openings: openings ?? [])
+    }
+    return result
+  }
+
+  private mutating func decode(
+    _ payload: UnsafeRawBufferPointer, of frame: WalkedFrame, into result: inout RegionDescription
+  ) throws(DecodeFault) -> CheckpointDirectory? {
+    switch frame.header.kind {
+    case .transaction, .block:
+      batch.removeAll()
+      try FrameDecoding.decode(payload, of: frame.header, into: &batch)
+      if frame.payload == .valid { for record in batch.transactions { vocabulary.learn(record) } }
+      if frame.header.kind == .transaction {
+        describeTransaction(into: &result)
+      } else {
+        describeBlock(into: &result)
+      }
+    case .blob:
+      let part = try BlobCodec.decode(payload)
+      result.add("number", part.number)
+      result.add("value length", part.totalLength)
+      result.add("piece begins at", part.start)
+      result.add("piece length", part.bytes.count)
+    case .chunk:
+      result.add("crc32", Hex.text(Checksum.crc32(payload)))
+      result.add("holds", ChunkGuess(payload)?.text(vocabulary) ?? "nothing known")
+    case .checkpoint:
+      let directory = try CheckpointDirectory.decode(payload)
+      describe(directory, into: &result)
+      return directory
+    default: break
+    }
+    return nil
+  }
+}
+
+// Transactions.
+extension FrameDescription {
+  private func describeTransaction(into result: inout RegionDescription) {
+    guard let record = batch.transactions.first else { return }
+    result.add("number", record.number)
+    result.add("timestamp", record.timestamp.description)
+    describeDetails(of: record, into: &result)
+    result.add("changes", record.changeCount)
+    batch.arena.withUnsafeBytes { arena in
+      for change in batch.changes[record.changeRange].prefix(maximumItems) {
+        result.add("change", text(of: change, in: arena))
+      }
+    }
+    let more = Int(record.changeCount) - maximumItems
+    if more > 0 { result.add("more changes", more) }
+  }
+
+  private func describeDetails(
+    of record: TransactionRecord, into result: inout RegionDescription
+  ) {
+    if record.author != 0 { result.add("author", vocabulary.nameText(record.author)) }
+    if record.context != 0 { result.add("context", vocabulary.nameText(record.context)) }
+    if record.opening != 0 { result.add("opening", record.opening) }
+    for (index, name) in record.newNames.prefix(maximumItems).enumerated() {
+      let number = Int64(record.firstNewName) + Int64(index)
+      result.add(
+        "new name",
+        "\(number) \(QuotedText.text(name, maximumLength: ValueText.maximumLength))")
+    }
+    if let opening = record.newOpening { result.add("new opening", opening.text) }
+    for entry in record.metadata.prefix(maximumItems) {
+      let key = QuotedText.text(entry.key, maximumLength: ValueText.maximumLength)
+      result.add("metadata", "\(key) \(ValueText.text(entry.value, vocabulary: vocabulary))")
+    }
+    for entity in record.schemaChange.prefix(maximumItems) {
+      let count = entity.attributes.count + entity.relationships.count
+      let name = QuotedText.text(entity.name, maximumLength: ValueText.maximumLength)
+      result.add(
+        "schema change",
+        "entity \(entity.number) \(name), \(count) \(count == 1 ? "property" : "properties")"
+          + (entity.isRemoved ? ", removed" : ""))
+    }
+    if !record.extensions.isEmpty { result.add("extensions", record.extensions.count) }
+  }
+
+  /// `+ Post#7 title "Fog", …`.
+  private func text(of change: ChangeEntry, in arena: UnsafeRawBufferPointer) -> String {
+    let mark =
+      switch change.kind {
+      case .insert: "+"
+      case .update: "~"
+      case .delete: "-"
+      }
+    let properties = batch.properties[change.propertyRange]
+    var parts = properties.prefix(maximumItems).map { property in
+      let name = vocabulary.propertyText(property.property, of: change.entity)
+      func text(_ cell: ValueCell) -> String {
+        ValueText.text(cell, in: arena, isEdits: property.isEdits, vocabulary: vocabulary)
+      }
+      return switch change.kind {
+      case .insert: "\(name) \(text(property.after))"
+      case .update: "\(name) \(text(property.before)) → \(text(property.after))"
+      case .delete: "\(name) \(text(property.before))"
+      }
+    }
+    if properties.count > maximumItems { parts.append("… \(properties.count - maximumItems) more") }
+    let object = "\(mark) \(vocabulary.entityText(change.entity))#\(change.row)"
+    return parts.isEmpty ? object : "\(object)  \(parts.joined(separator: ", "))"
+  }
+
+  private func describeBlock(into result: inout RegionDescription) {
+    guard let first = batch.transactions.first, let last = batch.transactions.last else { return }
+    result.add("first number", first.number)
+    result.add("last number", last.number)
+    if first.part > 0 || first.isContinued { result.add("part", first.part) }
+    result.add("transactions", batch.transactions.count)
+    result.add("first timestamp", first.timestamp.description)
+    result.add("last timestamp", last.timestamp.description)
+    if batch.transactions.count == 1 {
+      describeDetails(of: first, into: &result)
+    } else {
+      let authors = Set(batch.transactions.map(\.author)).subtracting([0]).sorted()
+      for author in authors.prefix(maximumItems) {
+        result.add("author", vocabulary.nameText(author))
+      }
+      let contexts = Set(batch.transactions.map(\.context)).subtracting([0]).sorted()
+      for context in contexts.prefix(maximumItems) {
+        result.add("context", vocabulary.nameText(context))
+      }
+    }
+    result.add("changes", batch.changes.count)
+    var counts: [EntityNumber: [ChangeKind: Int]] = [:]
+    for change in batch.changes {
+      counts[change.entity, default: [:]][change.kind, default: 0] += 1
+    }
+    for (entity, kinds) in counts.sorted(by: { $0.key < $1.key }).prefix(maximumItems) {
+      let text = ChangeKind.allCases.compactMap { kind in kinds[kind].map { "\($0) \(kind)" } }
+      let name = vocabulary.entityText(entity)
+      result.add("changes of", "\(name): \(text.joined(separator: ", "))")
+    }
+  }
+}
+
+extension Opening {
+  /// `1, id 2a, by sharectl[311]`.
+  var text: String {
+    "\(number), id \(String(id, radix: 16)), by \(processName)[\(processID)]"
+  }
+}
+
+// Checkpoints.
+extension FrameDescription {
+  private func describe(
+    _ directory: CheckpointDirectory, into result: inout RegionDescription
+  ) {
+    result.add("number", directory.number)
+    if directory.isBase { result.add("base", "yes") }
+    result.add("timestamp", directory.timestamp.description)
+    result.add("greatest timestamp", directory.maximumTimestamp.description)
+    if directory.openingID != 0 { result.add("opening id", String(directory.openingID, radix: 16)) }
+    result.add("changes", directory.changeCount)
+    result.add("clock jumps", directory.clockJumps)
+    if let previous = directory.previousCheckpoint {
+      result.add("checkpoint before", "\(previous.offset), as of \(previous.number)")
+    }
+    result.add("names", CheckpointTables.count(directory.names))
+    result.add("openings", CheckpointTables.count(directory.openings))
+    result.add("blobs", CheckpointTables.count(directory.blobs))
+    result.add("next blob", directory.nextBlobNumber)
+    result.add("schema changes", CheckpointTables.count(directory.schemaHistory))
+    result.add("history index", CheckpointTables.count(directory.historyIndex))
+    for entity in directory.entities.prefix(maximumItems) {
+      let name = directory.schema.entity(numbered: entity.entity)?.name ?? "entity \(entity.entity)"
+      let chunks = entity.rows.count + entity.columns.reduce(0) { $0 + $1.chunks.count }
+      result.add(
+        "state of",
+        "\(name): \(entity.liveCount) objects, next row \(entity.nextRow), "
+          + "\(entity.columns.count) columns, \(chunks) chunks, \(entity.indexes.count) indexes")
+    }
+  }
+}

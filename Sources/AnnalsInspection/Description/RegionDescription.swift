@@ -1,0 +1,164 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// A region of a file in words: what `dump` prints of it.
+package struct RegionDescription: Sendable {
+  /// One decoded field.
+  package struct Field: Hashable, Sendable {
+    package var name: String
+    package var value: String
+    /// Whether the value is a number, to be written as one where the form knows numbers.
+    package var isNumber: Bool
+  }
+
+  package var offset: UInt64
+  package var length: UInt64
+  /// What the region is: `header`, `slot 0`, the name of a frame's kind, `unwritten`, `damaged`.
+  package var kind: String
+  /// The names of the frame's flags that are set; empty for none.
+  package var flags = ""
+  /// What the checksums say; `ok` if they are right.
+  package var checksum = ""
+  /// What the chain says; `ok` if it holds; empty where there is none.
+  package var chain = ""
+  /// The offset up to which the log was synced when the frame was written; nil if it says nothing.
+  package var durableMark: UInt64?
+  /// The decoded fields, in the order of the format.
+  package var fields: [Field] = []
+  /// Whether anything in the region is not as it should be.
+  package var hasProblem = false
+
+  package init(offset: UInt64, length: UInt64, kind: String) {
+    self.offset = offset
+    self.length = length
+    self.kind = kind
+  }
+
+  mutating func add(_ name: String, _ value: String) {
+    fields.append(Field(name: name, value: value, isNumber: false))
+  }
+
+  mutating func add(_ name: String, _ value: some BinaryInteger) {
+    fields.append(Field(name: name, value: "\(value)", isNumber: true))
+  }
+}
+
+// The regions that are no frames; those that are, in their outline.
+extension RegionDescription {
+  /// The region without what is in the payload of its frame.
+  package init(outlineOf region: FileRegion) {
+    self.init(offset: region.offset, length: region.length, kind: "")
+    switch region.content {
+    case .header(let verdict):
+      kind = "header"
+      describe(verdict)
+    case .slot(let index, let verdict):
+      kind = "slot \(index)"
+      describe(verdict)
+    case .frame(let frame): describe(frame)
+    case .unwritten: kind = "unwritten"
+    case .damaged(let reason):
+      kind = "damaged"
+      checksum = reason.description
+      hasProblem = true
+    }
+  }
+
+  private mutating func describe(_ verdict: HeaderVerdict) {
+    guard case .valid(let header) = verdict else {
+      if case .damaged(let fault) = verdict { checksum = fault.description }
+      hasProblem = true
+      return
+    }
+    checksum = "ok"
+    add("version", FormatLimits.version)
+    add("draft", FormatLimits.draft)
+    add("store", header.store.description)
+    add("generation", header.generation)
+    add("base", header.base)
+    add("created", header.created.description)
+    if header.requiredFeatures != 0 {
+      add("required features", ByteAnnotation.bits(header.requiredFeatures))
+    }
+    if header.optionalFeatures != 0 {
+      add("optional features", ByteAnnotation.bits(header.optionalFeatures))
+    }
+    if header.baseCheckpointOffset != 0 { add("base checkpoint", header.baseCheckpointOffset) }
+    if header.base > 0 { add("base timestamp", header.baseTimestamp.description) }
+    if let prunedAt = header.prunedAt {
+      add("pruned", prunedAt.description)
+      add("pruned by", header.prunedBy)
+    }
+  }
+
+  private mutating func describe(_ verdict: SlotVerdict) {
+    switch verdict {
+    case .unwritten: checksum = "never written"
+    case .cut, .unchecked, .damaged:
+      checksum = verdict.description
+      hasProblem = true
+    case .valid(let slot):
+      checksum = "ok"
+      add("sequence", slot.sequence)
+      add("durable mark", slot.durableMark)
+      add("head", slot.head)
+      add("extent", slot.extent)
+      if slot.checkpointOffset != 0 {
+        add("checkpoint", slot.checkpointOffset)
+        add("checkpoint number", slot.checkpointNumber)
+      }
+    }
+  }
+
+  private mutating func describe(_ frame: WalkedFrame) {
+    kind = frame.header.kind.name
+    flags = frame.header.flags.text
+    checksum = frame.payload == .valid ? "ok" : frame.payload.description
+    chain = frame.chain == .follows ? "ok" : frame.chain.shortText
+    durableMark = frame.durableMark
+    if frame.hasForeignPadding { checksum += ", padding is not zero" }
+    hasProblem = !frame.isIntact
+    if case .broken = frame.chain { hasProblem = true }
+    if !frame.header.kind.isKnown { add("kind", frame.header.kind.rawValue) }
+  }
+}
+
+extension ChainVerdict {
+  /// Without the word chain.
+  var shortText: String {
+    switch self {
+    case .follows: "ok"
+    case .broken(let expected): "broken: the frame before has \(Hex.text(expected))"
+    case .unknown: "unknown"
+    }
+  }
+}
+
+extension SlotVerdict: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .valid: "ok"
+    case .unwritten: "never written"
+    case .damaged(let fault): fault.description
+    case .cut: "the file ends before it does"
+    case .unchecked: "cannot be checked, because the header is damaged"
+    }
+  }
+}
+
+extension HeaderFault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .tooShort: "the file is shorter than a header"
+    case .notAnnals: "not an Annals file: its first bytes are other"
+    case .newerVersion(let version, let draft):
+      "written in version \(version) of the format (draft \(draft)), which is newer"
+    case .olderDraft(let draft):
+      "written in draft \(draft) of the format, which is no longer read"
+    case .checksum: "header checksum mismatch"
+    case .unknownFeatures(let bits):
+      "needs features that this version does not know: \(ByteAnnotation.bits(bits))"
+    case .invalid(let fault): "a header whose checksum is right, but \(fault)"
+    }
+  }
+}

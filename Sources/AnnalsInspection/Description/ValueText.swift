@@ -1,0 +1,130 @@
+import AnnalsModel
+
+/// Values as one line of text, long ones cut.
+package enum ValueText {
+  /// How many Unicode scalars of text, bytes of data and references of a list are shown.
+  static let maximumLength = 80
+  static let maximumBytes = 32
+  static let maximumReferences = 8
+
+  /// The text of a cell; its arena's bounds are those the decoder made.
+  package static func text(
+    _ cell: ValueCell, in arena: UnsafeRawBufferPointer, isEdits: Bool = false,
+    vocabulary: Vocabulary
+  ) -> String {
+    if cell.tag == .objects, !cell.isLarge {
+      let list = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
+      return isEdits ? edits(list, vocabulary) : references(list, vocabulary)
+    }
+    if cell.tag == .data, !cell.isLarge {
+      return data(UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
+    }
+    return text(cell.value(in: arena), vocabulary: vocabulary)
+  }
+
+  /// The text of a value.
+  package static func text(_ value: Value, vocabulary: Vocabulary) -> String {
+    switch value {
+    case .null: "null"
+    case .bool(let bool): bool ? "true" : "false"
+    case .int(let int): "\(int)"
+    case .double(let double): "\(double)"
+    case .string(let text), .url(let text), .json(let text):
+      QuotedText.text(text, maximumLength: maximumLength)
+    case .date(let date): date.description
+    case .uuid(let uuid): uuid.description
+    case .data(let bytes): bytes.withUnsafeBytes { data($0) }
+    case .object(let reference): self.reference(reference, vocabulary)
+    case .objects(let list):
+      "[" + list.prefix(maximumReferences).map { reference($0, vocabulary) }.joined(separator: ", ")
+        + more(list.count - maximumReferences) + "]"
+    case .large(let large):
+      "\(large.tag) of \(large.length) bytes in blob \(large.number), "
+        + "crc32 \(Hex.text(large.checksum))"
+    }
+  }
+
+  private static func reference(_ reference: ObjectReference, _ vocabulary: Vocabulary) -> String {
+    "\(vocabulary.entityText(reference.entity))#\(reference.row)"
+  }
+
+  private static func references(
+    _ list: UnsafeRawBufferPointer, _ vocabulary: Vocabulary
+  ) -> String {
+    let count = list.count / ObjectReference.byteCount
+    let shown = (0..<min(count, maximumReferences)).map {
+      reference(ObjectReference(bytes: list, at: $0 * ObjectReference.byteCount), vocabulary)
+    }
+    return "[" + shown.joined(separator: ", ") + more(count - maximumReferences) + "]"
+  }
+
+  private static func edits(_ list: UnsafeRawBufferPointer, _ vocabulary: Vocabulary) -> String {
+    let count = list.count / PropertyChange.editByteCount
+    let shown = (0..<min(count, maximumReferences)).map { index in
+      let start = index * PropertyChange.editByteCount
+      let position = list.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+      let object = ObjectReference(bytes: list, at: start + 4)
+      return "at \(UInt32(littleEndian: position)) \(reference(object, vocabulary))"
+    }
+    return "(" + shown.joined(separator: ", ") + more(count - maximumReferences) + ")"
+  }
+
+  private static func data(_ bytes: UnsafeRawBufferPointer) -> String {
+    let shown = UnsafeRawBufferPointer(rebasing: bytes.prefix(maximumBytes))
+    return "\(bytes.count) bytes" + (bytes.isEmpty ? "" : " " + Hex.text(shown))
+      + (bytes.count > maximumBytes ? "…" : "")
+  }
+
+  private static func more(_ count: Int) -> String { count > 0 ? ", … \(count) more" : "" }
+}
+
+/// Text in quotation marks, on one line, whatever is in it.
+package enum QuotedText {
+  /// The text with control characters, quotation marks and backslashes escaped as in JSON; of text
+  /// longer than `maximumLength` scalars only the beginning and how long it is.
+  package static func text(_ text: String, maximumLength: Int = .max) -> String {
+    var result = "\""
+    var count = 0
+    for scalar in text.unicodeScalars {
+      if count == maximumLength { return result + "…\" (\(text.utf8.count) bytes)" }
+      append(scalar, to: &result)
+      count += 1
+    }
+    return result + "\""
+  }
+
+  private static func append(_ scalar: Unicode.Scalar, to text: inout String) {
+    switch scalar {
+    case "\"": text += "\\\""
+    case "\\": text += "\\\\"
+    case "\n": text += "\\n"
+    case "\r": text += "\\r"
+    case "\t": text += "\\t"
+    case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
+      let digits = String(scalar.value, radix: 16)
+      text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+    default: text.unicodeScalars.append(scalar)
+    }
+  }
+}
+
+/// Bytes and checksums in hexadecimal.
+package enum Hex {
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  /// Two digits a byte, without spaces.
+  package static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+      for (index, byte) in bytes.enumerated() {
+        buffer[index * 2] = digits[Int(byte >> 4)]
+        buffer[index * 2 + 1] = digits[Int(byte & 15)]
+      }
+      return bytes.count * 2
+    }
+  }
+
+  /// Eight digits.
+  package static func text(_ checksum: UInt32) -> String {
+    withUnsafeBytes(of: checksum.bigEndian) { text($0) }
+  }
+}

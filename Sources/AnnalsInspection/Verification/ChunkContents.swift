@@ -1,0 +1,99 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// What a reference in a checkpoint's directory says that a chunk holds.
+enum ChunkRole: Hashable {
+  case rows(EntityNumber)
+  case column(EntityNumber, PropertyNumber)
+  case index(EntityNumber, PropertyNumber)
+  case names, openings, blobs, schemaHistory, historyIndex
+}
+
+extension ChunkRole: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .rows(let entity): "the rows of entity \(entity)"
+    case .column(let entity, let property): "property \(property) of entity \(entity)"
+    case .index(let entity, let rule): "index \(rule) of entity \(entity)"
+    case .names: "names"
+    case .openings: "openings"
+    case .blobs: "large values"
+    case .schemaHistory: "schema changes"
+    case .historyIndex: "the history index"
+    }
+  }
+}
+
+/// What a chunk holds, as far as references can be checked against it.
+struct ChunkContents {
+  /// How many rows, values or entries there are.
+  var count: Int
+  /// What the chunk says of itself; nil for tables, which say nothing.
+  var header: ChunkHeader?
+  /// The large values that it refers to.
+  var largeValues: [LargeValue] = []
+
+  /// Decodes a chunk as what it is said to be; throws if it is not that.
+  init(_ payload: UnsafeRawBufferPointer, as role: ChunkRole) throws(DecodeFault) {
+    switch role {
+    case .names: count = try TableCodec<String>.decode(payload).count
+    case .openings: count = try TableCodec<Opening>.decode(payload).count
+    case .blobs: count = try TableCodec<BlobEntry>.decode(payload).count
+    case .schemaHistory: count = try TableCodec<SchemaHistoryEntry>.decode(payload).count
+    case .historyIndex: count = try TableCodec<HistoryIndexEntry>.decode(payload).count
+    case .rows:
+      let header = try RowsChunkCodec.decode(payload).header
+      self.header = header
+      count = header.count
+    case .index:
+      let header = try IndexChunkCodec.decode(payload).header
+      self.header = header
+      count = header.count
+    case .column:
+      let (header, values) = try ColumnChunkCodec.decode(payload)
+      self.header = header
+      count = header.count
+      largeValues = values.largeValues
+    }
+  }
+
+  /// What a reference says that the chunk contradicts; nil if it fits.
+  func contradiction(to reference: ChunkReference, as role: ChunkRole) -> String? {
+    if count != Int(reference.count) {
+      return "it holds \(count) rows or entries, not \(reference.count)"
+    }
+    guard let header else { return nil }
+    let found: ChunkRole =
+      switch header.content {
+      case .rows: .rows(header.entity)
+      case .column: .column(header.entity, header.property)
+      case .index: .index(header.entity, header.property)
+      }
+    if found != role { return "it is \(found)" }
+    if header.content != .index, header.firstRow != reference.first {
+      return "it is from \(header.firstRow) on"
+    }
+    return nil
+  }
+}
+
+extension ColumnValues {
+  /// The descriptions of large values among the values.
+  fileprivate var largeValues: [LargeValue] {
+    guard large.contains(true) else { return [] }
+    var result: [LargeValue] = []
+    bytes.withUnsafeBytes { bytes in
+      var start = 0
+      for (index, length) in lengths.enumerated() {
+        let end = start + Int(length)
+        let tag = kind.tag ?? ValueTag(rawValue: tags[index])
+        if large[index], let tag {
+          let description = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+          result.append(LargeValue(tag: tag, description: description))
+        }
+        start = end
+      }
+    }
+    return result
+  }
+}
