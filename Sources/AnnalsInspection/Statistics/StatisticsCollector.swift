@@ -1,0 +1,150 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Gathers statistics along a walk, frame by frame.
+struct StatisticsCollector {
+  private(set) var statistics = FileStatistics()
+  private var shares = ShareTable()
+  private var authors: [NameNumber: Int64] = [:]
+  private var contexts: [NameNumber: Int64] = [:]
+  /// The lengths of chunk and directory frames, by offset: used or dead is known at the end.
+  private var checkpointFrames: [UInt64: UInt64] = [:]
+  private var lastTimestamp: Timestamp?
+  /// Large values that have been put down to a property.
+  private var knownBlobs: Set<UInt64> = []
+
+  init(fileSize: UInt64, header: FileHeader?) {
+    statistics.fileSize = fileSize
+    statistics.header = header
+    statistics.head = header?.base
+    statistics.earliest = nil
+  }
+
+  /// Counts a region that holds no transaction and no checkpoint.
+  mutating func count(_ region: FileRegion, as use: FileStatistics.Use) {
+    statistics.bytesByUse[use, default: 0] += region.length
+    if let frame = region.frame { statistics.frames[frame.header.kind, default: 0] += 1 }
+  }
+
+  /// Counts a chunk or a directory.
+  mutating func countCheckpointFrame(_ region: FileRegion) {
+    checkpointFrames[region.offset] = region.length
+    if let frame = region.frame { statistics.frames[frame.header.kind, default: 0] += 1 }
+  }
+
+  /// Counts a frame whose transactions are in the batch.
+  mutating func count(_ batch: ChangeBatch, in region: FileRegion) {
+    let isPart = batch.transactions.first.map { $0.part > 0 || $0.isContinued } ?? true
+    let isSealed = region.frame?.header.kind == .block && !isPart && batch.transactions.count > 1
+    count(region, as: isSealed ? .sealed : .live)
+    for record in batch.transactions {
+      if record.part == 0 { count(record) }
+      if !record.isContinued {
+        statistics.head = max(statistics.head ?? record.number, record.number)
+      }
+    }
+    for change in batch.changes {
+      statistics.changesByKind[change.kind, default: 0] += 1
+      statistics.changesByEntity[change.entity, default: 0] += 1
+    }
+    shares.add(batch, length: region.length)
+    countBlobs(batch)
+  }
+
+  private mutating func count(_ record: TransactionRecord) {
+    statistics.transactions += 1
+    if record.changeCount == 0, !record.isContinued, record.schemaChange.isEmpty {
+      statistics.emptyTransactions += 1
+    }
+    authors[record.author, default: 0] += 1
+    contexts[record.context, default: 0] += 1
+    let time = record.timestamp
+    if let lastTimestamp, time < lastTimestamp { statistics.timestampsBack += 1 }
+    lastTimestamp = time
+    statistics.earliest = min(statistics.earliest ?? time, time)
+    statistics.latest = max(statistics.latest ?? time, time)
+  }
+
+  private mutating func countBlobs(_ batch: ChangeBatch) {
+    batch.arena.withUnsafeBytes { arena in
+      for change in batch.changes {
+        for property in batch.properties[change.propertyRange] {
+          for cell in [property.before, property.after] where cell.isLarge {
+            guard case .large(let value) = cell.value(in: arena),
+              knownBlobs.insert(value.number).inserted
+            else { continue }
+            shares.add(blob: value.length, entity: change.entity, property: property.property)
+          }
+        }
+      }
+    }
+  }
+
+  /// The statistics, once the whole file was seen.
+  mutating func finish(
+    base: CheckpointDirectory?, newest: CheckpointDirectory?, offsets: Set<UInt64>,
+    vocabulary: Vocabulary, blobCount: Int
+  ) -> FileStatistics {
+    var used = offsets
+    for directory in [base, newest] {
+      guard let directory else { continue }
+      directory.forEachReference { reference, entity, property in
+        let isNew = used.insert(reference.offset).inserted
+        guard let length = checkpointFrames[reference.offset] else { return }
+        let isState = newest == nil || directory.number == newest?.number
+        if isState, let entity {
+          shares.add(state: length, entity: entity, property: property)
+        } else if isNew, let entity {
+          // Of the base alone: state as well, only older.
+          shares.add(state: length, entity: entity, property: property)
+        }
+      }
+    }
+    for (offset, length) in checkpointFrames {
+      statistics.bytesByUse[used.contains(offset) ? .checkpoints : .dead, default: 0] += length
+    }
+    let state = newest ?? base
+    statistics.checkpointNumber = state?.number
+    statistics.clockJumps = state?.clockJumps ?? 0
+    for entity in state?.entities ?? [] {
+      statistics.objectsAtCheckpoint[entity.entity] = entity.liveCount
+    }
+    statistics.openings = vocabulary.openings.count
+    statistics.schema = vocabulary.schema
+    statistics.blobCount = blobCount
+    statistics.authors = StatisticsCollector.ranked(authors, vocabulary)
+    statistics.contexts = StatisticsCollector.ranked(contexts, vocabulary)
+    statistics.shares = shares.ranked(vocabulary)
+    return statistics
+  }
+
+  private static func ranked(
+    _ counts: [NameNumber: Int64], _ vocabulary: Vocabulary
+  ) -> [(name: String?, transactions: Int64)] {
+    counts.sorted { $0.value != $1.value ? $0.value > $1.value : $0.key < $1.key }
+      .map { number, count in
+        let index = Int(number) - 1
+        let name = vocabulary.names.indices.contains(index) ? vocabulary.names[index] : "\(number)"
+        return (number == 0 ? nil : name, count)
+      }
+  }
+}
+
+extension CheckpointDirectory {
+  /// Calls `body` with each reference to a chunk, and whose it is: nil for the tables.
+  func forEachReference(_ body: (ChunkReference, EntityNumber?, PropertyNumber?) -> Void) {
+    let tables = [
+      names.chunks, openings.chunks, blobs.chunks, schemaHistory.chunks, historyIndex.chunks,
+    ]
+    for chunk in tables.joined() { body(chunk, nil, nil) }
+    for entity in entities {
+      for chunk in entity.rows { body(chunk, entity.entity, nil) }
+      for column in entity.columns {
+        for chunk in column.chunks { body(chunk, entity.entity, column.property) }
+      }
+      for index in entity.indexes {
+        for chunk in index.chunks { body(chunk.reference, entity.entity, index.rule) }
+      }
+    }
+  }
+}

@@ -1,0 +1,290 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Judges checkpoints: that every chunk, large value and frame that a directory names is there and
+/// is what the directory says.
+///
+/// Remembers of each chunk frame its length and crc32, so that a reference costs a look-up; reads a
+/// chunk once more, to decode it, when a directory first says what it is.
+struct CheckpointChecks {
+  /// A chunk frame whose payload is what was written.
+  struct Chunk {
+    var length, checksum: UInt32
+    /// What a directory said that it is, once it was decoded.
+    var role: ChunkRole?
+  }
+
+  private(set) var chunks: [UInt64: Chunk] = [:]
+  /// The transactions of the valid directories, by offset.
+  private(set) var numbers: [UInt64: Int64] = [:]
+  /// The base's directory and the newest other one.
+  private(set) var base: CheckpointDirectory?
+  private(set) var newest: CheckpointDirectory?
+  /// Where the newest one is; empty if there is none.
+  private(set) var newestOffset: [UInt64] = []
+  /// The entries of history indexes that were checked.
+  private var indexed: [UInt64: Int64] = [:]
+  private let header: FileHeader?
+
+  init(header: FileHeader?) { self.header = header }
+
+  /// What a directory is judged in.
+  private struct Place {
+    var offset: UInt64
+    var isBase: Bool
+    var severity: Finding.Severity { isBase ? .error : .warning }
+    var remedy: String { isBase ? Remedy.salvage : Remedy.compact }
+  }
+
+  /// Takes the chunk frame at `offset`; the checksum is the crc32 of its payload.
+  mutating func take(chunkOf length: Int, checksum: UInt32, at offset: UInt64) {
+    chunks[offset] = Chunk(
+      length: UInt32(truncatingIfNeeded: length), checksum: checksum, role: nil)
+  }
+
+  /// Takes the directory at `offset`, which is what was written.
+  mutating func take(
+    _ directory: CheckpointDirectory, at offset: UInt64, behind transactions: TransactionChecks,
+    blobs: inout BlobChecks, in walk: inout FileWalk, _ log: inout FindingLog
+  ) throws(StorageError) {
+    let place = Place(offset: offset, isBase: directory.isBase)
+    numbers[offset] = directory.number
+    judgeFacts(directory, at: place, behind: transactions, blobs: blobs, &log)
+    try judgeTables(directory, at: place, blobs: &blobs, in: &walk, &log)
+    try judgeState(directory, at: place, blobs: &blobs, in: &walk, &log)
+    if directory.isBase {
+      base = directory
+    } else {
+      newest = directory
+      newestOffset = [offset]
+    }
+  }
+
+  /// Judges what header and slots say of checkpoints, once all were seen.
+  func finish(slots: [RootSlot], end: LogEnd, _ log: inout FindingLog) {
+    if let header, header.baseCheckpointOffset != 0 {
+      let found = numbers[header.baseCheckpointOffset]
+      if found == nil || found != header.base || base == nil {
+        log.error(
+          .checkpoint, at: header.baseCheckpointOffset,
+          "the state at the base (transaction \(header.base)) is not there")
+      }
+    }
+    for slot in slots where slot.checkpointOffset != 0 && slot.checkpointOffset < end.end {
+      guard numbers[slot.checkpointOffset] != slot.checkpointNumber else { continue }
+      log.warning(
+        .slot, at: FormatLimits.slotOffsets[slot.index],
+        "root slot \(slot.index) names a checkpoint of transaction \(slot.checkpointNumber) at "
+          + "\(slot.checkpointOffset), which is not there; opening does without it",
+        remedy: Remedy.compact)
+    }
+  }
+}
+
+// What a directory says of the log.
+extension CheckpointChecks {
+  private func judgeFacts(
+    _ directory: CheckpointDirectory, at place: Place, behind transactions: TransactionChecks,
+    blobs: BlobChecks, _ log: inout FindingLog
+  ) {
+    func tell(_ what: String) {
+      log.append(
+        Finding(
+          place.severity, .checkpoint, at: place.offset,
+          "the checkpoint of transaction \(directory.number) \(what)", remedy: place.remedy))
+    }
+    if place.isBase, let header, place.offset != header.baseCheckpointOffset {
+      tell("says it is the base, which the header has at \(header.baseCheckpointOffset)")
+    }
+    if let previous = directory.previousCheckpoint, numbers[previous.offset] != previous.number {
+      tell("names one of \(previous.number) at \(previous.offset) before it, which is not there")
+    }
+    if directory.nextBlobNumber <= blobs.greatestNumber {
+      tell("gives \(directory.nextBlobNumber) to the next large value, though it is used")
+    }
+    guard transactions.isComplete, !place.isBase, let head = transactions.head else { return }
+    if directory.number > head { tell("stands where the log has only \(head)") }
+    guard directory.number == head else { return }
+    if directory.schema != transactions.vocabulary.schema {
+      tell("has another schema than the log")
+    }
+    let vocabulary = transactions.vocabulary
+    if CheckpointTables.count(directory.names) != UInt64(vocabulary.names.count) {
+      tell("has another count of names than the log")
+    }
+    if CheckpointTables.count(directory.openings) != UInt64(vocabulary.openings.count) {
+      tell("has another count of openings than the log")
+    }
+    let changes = transactions.changeCount &+ (base?.changeCount ?? 0)
+    if directory.changeCount != changes {
+      tell("counts \(directory.changeCount) changes; the log has \(changes)")
+    }
+    if let last = transactions.last, directory.timestamp != last.timestamp {
+      tell("has another timestamp (\(directory.timestamp)) than the transaction")
+    }
+    if let greatest = transactions.maximumTimestamp, directory.maximumTimestamp != greatest {
+      tell("has \(directory.maximumTimestamp) as the greatest timestamp, which is \(greatest)")
+    }
+  }
+
+  private mutating func judgeTables(
+    _ directory: CheckpointDirectory, at place: Place, blobs: inout BlobChecks,
+    in walk: inout FileWalk, _ log: inout FindingLog
+  ) throws(StorageError) {
+    let tables: [(ChunkRole, [ChunkReference])] = [
+      (.names, directory.names.chunks), (.openings, directory.openings.chunks),
+      (.blobs, directory.blobs.chunks), (.schemaHistory, directory.schemaHistory.chunks),
+      (.historyIndex, directory.historyIndex.chunks),
+    ]
+    for (role, chunks) in tables {
+      try judge(chunks, as: role, at: place, blobs: &blobs, in: &walk, &log)
+    }
+    for entry in try CheckpointTables.entries(of: directory.blobs, in: &walk) ?? [] {
+      blobs.check(entry, in: place.offset, &log)
+    }
+    var last: HistoryIndexEntry?
+    for entry in try CheckpointTables.entries(of: directory.historyIndex, in: &walk) ?? [] {
+      try judge(entry, behind: last, at: place, in: &walk, &log)
+      last = entry
+    }
+  }
+
+  private mutating func judge(
+    _ entry: HistoryIndexEntry, behind last: HistoryIndexEntry?, at place: Place,
+    in walk: inout FileWalk, _ log: inout FindingLog
+  ) throws(StorageError) {
+    func tell(_ what: String) {
+      log.warning(
+        .index, at: place.offset,
+        "the history index has transaction \(entry.firstNumber) at \(entry.offset), \(what)",
+        remedy: Remedy.compact)
+    }
+    if let last, entry.firstNumber <= last.firstNumber || entry.offset <= last.offset
+      || entry.maximumTimestamp < last.maximumTimestamp
+    {
+      tell("out of order")
+    }
+    if let number = indexed[entry.offset] {
+      if number != entry.firstNumber { tell("where \(number) is") }
+      return
+    }
+    guard let number = try FirstNumber.ofFrame(at: entry.offset, in: &walk) else {
+      tell("where no transaction begins")
+      return
+    }
+    indexed[entry.offset] = number
+    if number != entry.firstNumber { tell("where \(number) is") }
+  }
+}
+
+// What a directory says of the state.
+extension CheckpointChecks {
+  private mutating func judgeState(
+    _ directory: CheckpointDirectory, at place: Place, blobs: inout BlobChecks,
+    in walk: inout FileWalk, _ log: inout FindingLog
+  ) throws(StorageError) {
+    let lookup = SchemaLookup(directory.schema)
+    func tell(_ what: String) {
+      log.append(
+        Finding(
+          place.severity, .checkpoint, at: place.offset,
+          "the checkpoint of transaction \(directory.number) \(what)", remedy: place.remedy))
+    }
+    for state in directory.entities {
+      let entity = state.entity
+      if !lookup.has(entity) { tell("has entity \(entity), which its schema does not have") }
+      let rows = state.rows.reduce(Int64(0)) { $0 + Int64($1.count) }
+      if rows != state.liveCount {
+        tell("counts \(state.liveCount) objects of entity \(entity) in rows of \(rows)")
+      }
+      try judge(state.rows, as: .rows(entity), at: place, blobs: &blobs, in: &walk, &log)
+      for column in state.columns {
+        if !lookup.has(column.property, of: entity) {
+          tell("has property \(column.property) of entity \(entity), unknown to its schema")
+        }
+        let role = ChunkRole.column(entity, column.property)
+        try judge(column.chunks, as: role, at: place, blobs: &blobs, in: &walk, &log)
+      }
+      for index in state.indexes {
+        let entries = index.chunks.reduce(Int64(0)) { $0 + Int64($1.reference.count) }
+        if entries != index.count {
+          tell("counts \(index.count) entries in index \(index.rule) of \(entries)")
+        }
+        let references = index.chunks.map(\.reference)
+        let role = ChunkRole.index(entity, index.rule)
+        try judge(references, as: role, at: place, blobs: &blobs, in: &walk, &log)
+      }
+    }
+  }
+
+  private mutating func judge(
+    _ references: [ChunkReference], as role: ChunkRole, at place: Place,
+    blobs: inout BlobChecks, in walk: inout FileWalk, _ log: inout FindingLog
+  ) throws(StorageError) {
+    for reference in references {
+      let fault = try fault(of: reference, as: role, blobs: &blobs, in: &walk, &log)
+      guard let fault else { continue }
+      log.append(
+        Finding(
+          place.severity, .chunk, at: reference.offset,
+          "the checkpoint at \(place.offset) has \(role) here, from \(reference.first) on: "
+            + fault,
+          remedy: place.remedy))
+    }
+  }
+
+  /// What is wrong with a reference; nil if nothing is.
+  private mutating func fault(
+    of reference: ChunkReference, as role: ChunkRole, blobs: inout BlobChecks,
+    in walk: inout FileWalk, _ log: inout FindingLog
+  ) throws(StorageError) -> String? {
+    guard let chunk = chunks[reference.offset] else { return "there is no whole chunk" }
+    guard chunk.length == reference.length, chunk.checksum == reference.checksum else {
+      return "it is another chunk: of \(chunk.length) bytes with crc32 \(Hex.text(chunk.checksum))"
+    }
+    if let known = chunk.role { return known == role ? nil : "it is the chunk of \(known)" }
+    guard let payload = try CheckpointTables.payload(of: reference, in: &walk) else {
+      return "there is no whole chunk"
+    }
+    let result = payload.withUnsafeBytes { bytes -> Result<ChunkContents, DecodeFault> in
+      do throws(DecodeFault) {
+        return .success(try ChunkContents(bytes, as: role))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch result {
+    case .failure(let fault): return "\(fault)"
+    case .success(let contents):
+      chunks[reference.offset]?.role = role
+      for value in contents.largeValues { blobs.refer(to: value, from: reference.offset, &log) }
+      return contents.contradiction(to: reference, as: role)
+    }
+  }
+}
+
+/// Looks up which transaction a frame begins with.
+enum FirstNumber {
+  /// The number of the first transaction in the frame at `offset`; nil if there is none, or the
+  /// frame is a later part of one.
+  static func ofFrame(at offset: UInt64, in walk: inout FileWalk) throws(StorageError) -> Int64? {
+    let headerLength = FormatLimits.frameHeaderLength
+    guard let seed = walk.seed?.seed else { return nil }
+    let start = try walk.bytes.copy(at: offset, count: headerLength)
+    let header = start.withUnsafeBytes { try? FrameHeader.decode($0, at: offset, seed: seed) }
+    guard let header, FrameDecoding.holdsTransactions(header.kind) else { return nil }
+    let payload = try walk.bytes.copy(
+      at: offset + UInt64(headerLength), count: Int(header.payloadLength))
+    return payload.withUnsafeBytes { bytes in
+      if header.kind == .block {
+        guard let summary = try? BlockCodec.decodeSummary(bytes), summary.part == 0 else {
+          return nil
+        }
+        return summary.firstNumber
+      }
+      var reader = ByteReader(bytes)
+      return try? reader.readVarInt64()
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/// One thing that `PhysicalVerification` found out of order: where, what, and what to do about it.
+package struct Finding: Hashable, Sendable {
+  /// How bad it is.
+  package enum Severity: Int, Hashable, Comparable, Sendable, CaseIterable {
+    /// Worth knowing; nothing is wrong with the file.
+    case note
+    /// What is derived or unused is damaged, or a crash left something; nothing acknowledged is
+    /// lost.
+    case warning
+    /// Acknowledged data is damaged or cannot be read.
+    case error
+
+    package static func < (a: Severity, b: Severity) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// What the finding is about, for whoever sorts or tests.
+  package enum Subject: String, Hashable, Sendable, CaseIterable {
+    case disk, header, slot, frame, padding, chain, durableMark, unwritten
+    case tornTail, damageInside
+    case record, number, part, name, opening, timestamp, schema
+    case blob, chunk, checkpoint, index
+  }
+
+  package var severity: Severity
+  package var subject: Subject
+  /// Where in the file; nil if nowhere in particular.
+  package var offset: UInt64?
+  /// What is out of order, as a sentence without a capital and a full stop.
+  package var what: String
+  /// What to do about it; empty where nothing need be done.
+  package var remedy: String
+
+  package init(
+    _ severity: Severity, _ subject: Subject, at offset: UInt64?, _ what: String,
+    remedy: String = ""
+  ) {
+    self.severity = severity
+    self.subject = subject
+    self.offset = offset
+    self.what = what
+    self.remedy = remedy
+  }
+}
+
+extension Finding: CustomStringConvertible {
+  /// `error at 12288: WHAT. REMEDY`.
+  package var description: String {
+    let place = offset.map { " at \($0)" } ?? ""
+    return "\(severity)\(place): \(what)" + (remedy.isEmpty ? "" : ". \(remedy)")
+  }
+}
+
+/// Remedies that several findings share.
+enum Remedy {
+  static let salvage =
+    "Restore a backup, or read everything readable into a new file: annals salvage FILE OUT"
+  static let compact = "Rewrite the file without it: annals compact FILE"
+  static let newerVersion = "Open it with a newer version of annals"
+  static let nextWriter = "Nothing need be done: the next writer clears it"
+}
+
+/// Hands findings on, and no more than a bounded number of each subject.
+struct FindingLog {
+  private let report: (Finding) -> Void
+  private var counts: [Finding.Subject: Int] = [:]
+  /// How many findings of each severity there were, those held back among them.
+  private(set) var severities: [Finding.Severity: Int] = [:]
+
+  /// How many findings of one subject are handed on.
+  static let maximumOfSubject = 100
+
+  init(_ report: @escaping (Finding) -> Void) { self.report = report }
+
+  mutating func append(_ finding: Finding) {
+    severities[finding.severity, default: 0] += 1
+    let count = counts[finding.subject, default: 0]
+    counts[finding.subject] = count + 1
+    if count < FindingLog.maximumOfSubject { report(finding) }
+  }
+
+  mutating func error(
+    _ subject: Finding.Subject, at offset: UInt64?, _ what: String, remedy: String = Remedy.salvage
+  ) {
+    append(Finding(.error, subject, at: offset, what, remedy: remedy))
+  }
+
+  mutating func warning(
+    _ subject: Finding.Subject, at offset: UInt64?, _ what: String, remedy: String
+  ) {
+    append(Finding(.warning, subject, at: offset, what, remedy: remedy))
+  }
+
+  mutating func note(
+    _ subject: Finding.Subject, at offset: UInt64?, _ what: String, remedy: String = ""
+  ) {
+    append(Finding(.note, subject, at: offset, what, remedy: remedy))
+  }
+
+  /// Says how many findings were held back.
+  mutating func finish() {
+    for subject in Finding.Subject.allCases {
+      let more = counts[subject, default: 0] - FindingLog.maximumOfSubject
+      if more > 0 {
+        report(Finding(.note, subject, at: nil, "\(more) more findings of this kind: \(subject)"))
+      }
+    }
+  }
+}

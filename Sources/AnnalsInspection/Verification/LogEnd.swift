@@ -1,0 +1,187 @@
+import AnnalsFormat
+import AnnalsStorage
+
+/// Where a file's log ends, and whether what lies behind is what a crash leaves or damage.
+///
+/// FORMAT.md, "Recovery", states the rule; this applies it to the whole file, from the first frame,
+/// without regard to what slots say of a checkpoint. A *unit* is what a crash leaves whole or not
+/// at all: a transaction with the blobs before it and all its parts, or a checkpoint with its
+/// chunks. The log ends with its last whole unit before the *bad spot*, the first place where the
+/// chain of frames breaks off.
+package struct LogEnd: Sendable {
+  /// What lies behind the last whole unit.
+  package enum Tail: Hashable, Sendable {
+    /// Nothing.
+    case clean
+    /// Zeros: space allocated ahead by a writer that is still there, or was not closed.
+    case unclosed
+    /// Bytes of a unit that was never finished: a torn tail, or a commit in progress.
+    case torn(byteCount: UInt64)
+    /// Bytes that were synced are damaged or missing.
+    case damaged(reason: String)
+    /// Nobody can tell: the header is damaged, and with it all checksums.
+    case unknown
+  }
+
+  /// Behind the last whole unit before the bad spot.
+  package private(set) var end = FormatLimits.logStart
+  /// Where the chain of frames breaks off.
+  package private(set) var badSpot = FormatLimits.logStart
+  package private(set) var tail = Tail.clean
+  /// The greatest offset that a slot or a frame says was synced.
+  package private(set) var provenMark = FormatLimits.logStart
+  /// The greatest length that a slot says the file had.
+  package private(set) var extent: UInt64 = 0
+
+  /// Looks at the whole file once; memory is that of a walk.
+  package static func find(in walk: FileWalk) throws(StorageError) -> LogEnd {
+    var search = LogEndSearch()
+    var walk = walk
+    while let region = try walk.next() { search.take(region) }
+    guard walk.seed != nil else {
+      var result = LogEnd()
+      result.tail = .unknown
+      return result
+    }
+    return search.judge(size: walk.bytes.size)
+  }
+
+  fileprivate init() {}
+
+  fileprivate init(
+    end: UInt64, badSpot: UInt64, tail: Tail, provenMark: UInt64, extent: UInt64
+  ) {
+    self.end = end
+    self.badSpot = badSpot
+    self.tail = tail
+    self.provenMark = provenMark
+    self.extent = extent
+  }
+}
+
+/// Gathers from the regions of a file, in order, what `LogEnd` is judged by.
+private struct LogEndSearch {
+  /// A frame whose payload is not what was written, and that no mark so far proves synced.
+  private struct BadFrame {
+    var offset, end: UInt64
+    /// Behind the last whole unit before it.
+    var unitEnd: UInt64
+  }
+
+  private var slotMark = FormatLimits.logStart
+  private var extent: UInt64 = 0
+  private var provenMark = FormatLimits.logStart
+  private var badFrames: [BadFrame] = []
+  /// The first of them that no mark so far proves synced.
+  private var firstBad = 0
+  /// More than this many are as bad as this many.
+  private static let maximumBadFrames = 1 << 16
+  private var unitEnd = FormatLimits.logStart
+  /// Behind the last frame of the chain.
+  private var chainEnd = FormatLimits.logStart
+  /// Set at the first place where the chain of frame headers breaks off, and why.
+  private var breakReason: String?
+  private var breaksAtZeros = false
+  private var isBroken: Bool { breakReason != nil || breaksAtZeros }
+  /// The greatest mark in valid frames behind the break.
+  private var markBehind: UInt64 = 0
+  /// Behind the last byte that is not zero.
+  private var lastForeign = FormatLimits.logStart
+  private var unreadable: UInt64?
+  /// The first bytes that a writer meant so, though they are no frame of this version.
+  private var foreign: (offset: UInt64, reason: String)?
+
+  mutating func take(_ region: FileRegion) {
+    switch region.content {
+    case .header: break
+    case .slot(_, .valid(let slot)):
+      slotMark = max(slotMark, slot.durableMark)
+      extent = max(extent, slot.extent)
+      provenMark = max(provenMark, slot.durableMark)
+    case .slot: break
+    case .unwritten:
+      if !isBroken { breaksAtZeros = true }
+    case .damaged(let reason):
+      if reason == .unreadable, unreadable == nil { unreadable = region.offset }
+      if case .invalidFrame = reason, foreign == nil {
+        foreign = (region.offset, reason.description)
+      }
+      if !isBroken { breakReason = reason.description }
+      lastForeign = region.end
+    case .frame(let frame):
+      lastForeign = region.end
+      take(frame, in: region)
+    }
+  }
+
+  private mutating func take(_ frame: WalkedFrame, in region: FileRegion) {
+    if !isBroken {
+      if case .broken = frame.chain {
+        breakReason = "a frame that does not follow the one before it"
+      } else if case .cut = frame.payload {
+        breakReason = "a frame that reaches behind the end of the file"
+      }
+    }
+    if isBroken {
+      guard frame.payload == .valid, let mark = frame.durableMark else { return }
+      markBehind = max(markBehind, mark)
+      return
+    }
+    if let mark = frame.durableMark { provenMark = max(provenMark, mark) }
+    while firstBad < badFrames.count, badFrames[firstBad].end <= provenMark { firstBad += 1 }
+    if frame.payload != .valid, region.end > provenMark,
+      badFrames.count < LogEndSearch.maximumBadFrames
+    {
+      badFrames.append(BadFrame(offset: region.offset, end: region.end, unitEnd: unitEnd))
+    }
+    chainEnd = region.end
+    if frame.header.closesUnit { unitEnd = region.end }
+  }
+
+  func judge(size: UInt64) -> LogEnd {
+    let bad = firstBad < badFrames.count ? badFrames[firstBad] : nil
+    let badSpot = bad?.offset ?? chainEnd
+    let end = bad?.unitEnd ?? unitEnd
+    let reason = bad == nil ? breakReason : "a payload was not written"
+    let tail = tail(
+      end: end, badSpot: badSpot, reason: reason, endsAtZeros: bad == nil && breaksAtZeros,
+      size: size)
+    return LogEnd(
+      end: end, badSpot: badSpot, tail: tail, provenMark: max(provenMark, markBehind),
+      extent: extent)
+  }
+
+  private func tail(
+    end: UInt64, badSpot: UInt64, reason: String?, endsAtZeros: Bool, size: UInt64
+  ) -> LogEnd.Tail {
+    if size < slotMark {
+      return .damaged(
+        reason: "the file is shorter than the \(slotMark) bytes that a root slot says were synced")
+    }
+    if let unreadable { return .damaged(reason: "the disk cannot read the bytes at \(unreadable)") }
+    // No crash leaves a checksum that is right.
+    if let foreign { return .damaged(reason: "at \(foreign.offset) is \(foreign.reason)") }
+    if end == size, badSpot == size, size >= extent { return .clean }
+    let sawBytes = lastForeign > badSpot
+    let why = reason ?? "the log ends here"
+    if badSpot < provenMark || markBehind > badSpot {
+      return .damaged(reason: "\(why), though bytes behind it were synced")
+    }
+    if size < extent, !endsAtZeros || sawBytes {
+      return .damaged(reason: "the file was cut to \(size) bytes; \(extent) were there")
+    }
+    if end == badSpot, !sawBytes { return badSpot == size ? .clean : .unclosed }
+    return .torn(byteCount: lastForeign - end)
+  }
+}
+
+extension FrameHeader {
+  /// Whether what stands before the end of this frame is whole: the last part of a transaction, or
+  /// a checkpoint's directory. Blobs, chunks and continued parts wait for what follows.
+  var closesUnit: Bool {
+    switch kind {
+    case .blob, .chunk: false
+    default: !flags.contains(.continued)
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import AnnalsFormat
+
+/// Judges what a file is made of, before any payload is decoded: header, slots, frames, chain,
+/// padding, and what is no frame.
+struct OutlineChecks {
+  private let end: LogEnd
+  private let size: UInt64
+  private var slots: [RootSlot] = []
+  /// What the walk knows when it is behind the last frame taken.
+  private var lastChecksum: UInt32?
+  private var confirmedMark: UInt64?
+
+  init(end: LogEnd, size: UInt64) {
+    self.end = end
+    self.size = size
+  }
+
+  /// Whether a region is part of the torn tail: not judged, but told as a whole.
+  func isTorn(_ region: FileRegion) -> Bool {
+    guard case .torn = end.tail else { return false }
+    return region.offset >= end.end
+  }
+
+  /// The valid slots, the newer one first.
+  var slotsByAge: [RootSlot] { slots.sorted { $0.sequence > $1.sequence } }
+
+  mutating func header(_ verdict: HeaderVerdict, _ log: inout FindingLog) {
+    switch verdict {
+    case .valid(let header): lastChecksum = header.checksum
+    case .damaged(let fault):
+      let remedy =
+        switch fault {
+        case .notAnnals: "Check the path: this is another kind of file"
+        case .newerVersion, .unknownFeatures: Remedy.newerVersion
+        case .olderDraft: "Open it with the version of annals that wrote it, and export it"
+        default: Remedy.salvage
+        }
+      log.error(.header, at: 0, fault.description, remedy: remedy)
+    }
+  }
+
+  mutating func slot(
+    _ index: Int, _ verdict: SlotVerdict, at offset: UInt64, _ log: inout FindingLog
+  ) {
+    switch verdict {
+    case .valid(let slot): slots.append(slot)
+    case .unwritten, .unchecked: break
+    case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
+    case .damaged(let fault):
+      log.warning(
+        .slot, at: offset, "root slot \(index) is damaged: \(fault)",
+        remedy: "Nothing need be done: the next writer to close the file renews it")
+    }
+  }
+
+  /// Judges a frame but for the contents of its payload.
+  mutating func frame(_ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog) {
+    lastChecksum = frame.header.checksum
+    let kind = frame.header.kind
+    if case .broken(let expected) = frame.chain {
+      log.error(
+        .chain, at: region.offset,
+        "the \(kind.name) frame names \(Hex.text(frame.header.previousChecksum)) as the one before "
+          + "it, which is \(Hex.text(expected))")
+    }
+    switch frame.payload {
+    case .valid, .unchecked: break
+    case .mismatch, .cut:
+      let what = "the payload of a \(kind.name) frame is damaged: \(frame.payload)"
+      if kind == .chunk || kind == .checkpoint {
+        // What belongs to the base is told as an error where the base refers to it.
+        log.warning(.frame, at: region.offset, what, remedy: Remedy.compact)
+      } else {
+        log.error(.frame, at: region.offset, what)
+      }
+    }
+    if frame.hasForeignPadding {
+      log.warning(
+        .padding, at: region.offset,
+        "bytes behind the payload of the \(kind.name) frame are not zero; readers ignore them",
+        remedy: Remedy.compact)
+    }
+    if !kind.isKnown { unknown(frame, at: region.offset, &log) }
+  }
+
+  private func unknown(_ frame: WalkedFrame, at offset: UInt64, _ log: inout FindingLog) {
+    let what = "a frame of kind \(frame.header.kind.rawValue) (\(frame.header.kind.name))"
+    if frame.header.flags.contains(.skippable) {
+      log.note(.frame, at: offset, "\(what), which this version skips")
+    } else {
+      log.error(
+        .frame, at: offset, "\(what), which this version cannot read", remedy: Remedy.newerVersion)
+    }
+  }
+
+  /// Judges a stretch without frames; `isLast` if nothing comes behind it.
+  mutating func stretch(_ region: FileRegion, isLast: Bool, _ log: inout FindingLog) {
+    lastChecksum = nil
+    switch region.content {
+    case .damaged(let reason):
+      log.error(.damageInside, at: region.offset, "\(region.length) bytes lost: \(reason)")
+    case .unwritten where !isLast:
+      log.error(
+        .damageInside, at: region.offset,
+        "\(region.length) bytes of zeros where there should be frames")
+    default: break
+    }
+  }
+
+  /// What is to be said of the file as a whole, before its regions.
+  func tail(_ log: inout FindingLog) {
+    switch end.tail {
+    case .clean, .unclosed, .unknown: break
+    case .torn(let byteCount):
+      log.warning(
+        .tornTail, at: end.end,
+        "\(byteCount) bytes behind the end of the log are no whole transaction: a commit in "
+          + "progress, or one that a crash cut short",
+        remedy: Remedy.nextWriter)
+    case .damaged(let reason):
+      log.error(.damageInside, at: end.badSpot, "the log breaks off inside: \(reason)")
+    }
+  }
+}
+
+// Durable marks and what slots say.
+extension OutlineChecks {
+  /// Judges the durable mark of a frame. `isBoundary` looks whether a frame begins there.
+  mutating func mark<E: Error>(
+    of frame: WalkedFrame, at offset: UInt64, _ log: inout FindingLog,
+    isBoundary: (UInt64) throws(E) -> Bool
+  ) throws(E) {
+    guard frame.header.durableMarkBack != FrameHeader.unknownMark else { return }
+    guard let mark = frame.durableMark else {
+      log.error(.durableMark, at: offset, "a durable mark before the beginning of the log")
+      return
+    }
+    if mark == offset || mark == confirmedMark || mark == FormatLimits.logStart { return }
+    if try isBoundary(mark) {
+      confirmedMark = mark
+    } else {
+      log.error(.durableMark, at: offset, "a durable mark at \(mark), where no frame begins")
+    }
+  }
+
+  /// Compares the slots with what is known in front of `offset`, where a frame begins or would.
+  /// `head` is the number of the last whole transaction; nil if that is not known.
+  func boundary(at offset: UInt64, head: Int64?, _ log: inout FindingLog) {
+    for slot in slots where slot.durableMark == offset {
+      let place = FormatLimits.slotOffsets[slot.index]
+      if let lastChecksum, slot.markChecksum != lastChecksum {
+        log.error(
+          .slot, at: place,
+          "root slot \(slot.index) says that the frame before \(offset) has the checksum "
+            + "\(Hex.text(slot.markChecksum)); it has \(Hex.text(lastChecksum))")
+      }
+      if let head, slot.head != head {
+        log.error(
+          .slot, at: place,
+          "root slot \(slot.index) says that transaction \(slot.head) is the last before "
+            + "\(offset); it is \(head)")
+      }
+    }
+  }
+
+  /// Tells slots whose mark was not met although the log reaches further.
+  func marks(met: Set<UInt64>, _ log: inout FindingLog) {
+    for slot in slots where slot.durableMark <= end.end && !met.contains(slot.durableMark) {
+      log.error(
+        .slot, at: FormatLimits.slotOffsets[slot.index],
+        "root slot \(slot.index) has its mark at \(slot.durableMark), where no frame begins")
+    }
+  }
+
+  /// Whether a slot has its mark here.
+  func hasMark(at offset: UInt64) -> Bool { slots.contains { $0.durableMark == offset } }
+}

@@ -1,0 +1,273 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// What a verification found, in sum.
+package struct PhysicalReport: Sendable {
+  package var errors = 0
+  package var warnings = 0
+  package var notes = 0
+  /// Where the log ends, and what lies behind.
+  package var end: LogEnd
+  package var statistics: FileStatistics
+
+  /// Whether nothing is out of order; notes say what is worth knowing.
+  package var isClean: Bool { errors == 0 && warnings == 0 }
+  /// Whether all that is acknowledged can be read, so that the logical half makes sense.
+  package var isSound: Bool { errors == 0 }
+}
+
+/// The physical half of `verify`: everything that a file says is checked against its checksums,
+/// its rules and itself, without replaying it.
+///
+/// Shares no code with the log's recovery. Two passes: the first finds the end of the log, the
+/// second judges each frame. Time: that of reading the file twice and decoding it once. Memory: one
+/// frame and its batch, and per chunk, large value, checkpoint and entry of the history index a few
+/// words; names, openings and the schema as any reader has them.
+package struct PhysicalVerification {
+  private var walk: FileWalk
+  private let header: FileHeader?
+  private var batch = ChangeBatch()
+  private var transactions: TransactionChecks
+  private var blobs = BlobChecks()
+  private var checkpoints: CheckpointChecks
+  private var statistics: StatisticsCollector
+
+  /// A verification of an open file. Throws if the file cannot be read at all.
+  package init(_ file: any StorageFile) throws(StorageError) {
+    walk = try FileWalk(file)
+    header = if case .valid(let header) = walk.header { header } else { nil }
+    transactions = TransactionChecks(base: header?.base, timestamp: header?.baseTimestamp)
+    checkpoints = CheckpointChecks(header: header)
+    statistics = StatisticsCollector(fileSize: walk.bytes.size, header: header)
+  }
+
+  /// Verifies the file, handing each finding to `report` as it is made, and at most a hundred of
+  /// each subject. Throws if the system refuses to read. Call it once.
+  package mutating func run(
+    report: @escaping (Finding) -> Void
+  ) throws(StorageError) -> PhysicalReport {
+    var log = FindingLog(report)
+    let end = try LogEnd.find(in: walk)
+    var outline = OutlineChecks(end: end, size: walk.bytes.size)
+    var marksMet: Set<UInt64> = []
+    try learnBase(&log)
+    outline.tail(&log)
+    // An empty file has no region, and no header.
+    if walk.bytes.size == 0 { outline.header(walk.header, &log) }
+    while let region = try walk.next() {
+      if outline.hasMark(at: region.offset) {
+        marksMet.insert(region.offset)
+        outline.boundary(at: region.offset, head: knownHead, &log)
+      }
+      try judge(region, &outline, &log)
+    }
+    finish(outline, marksMet, end, &log)
+    let offsets = Set([header?.baseCheckpointOffset ?? 0] + checkpoints.newestOffset)
+    let statistics = statistics.finish(
+      base: checkpoints.base, newest: checkpoints.newest, offsets: offsets,
+      vocabulary: transactions.vocabulary, blobCount: blobs.blobs.count)
+    log.finish()
+    return PhysicalReport(
+      errors: log.severities[.error] ?? 0, warnings: log.severities[.warning] ?? 0,
+      notes: log.severities[.note] ?? 0, end: end, statistics: statistics)
+  }
+
+  /// The number of the last whole transaction; nil while one is unfinished or some were lost.
+  private var knownHead: Int64? { transactions.isComplete ? transactions.head : nil }
+
+  /// Takes names, openings and schema from the base's checkpoint, wherever it is.
+  private mutating func learnBase(_ log: inout FindingLog) throws(StorageError) {
+    guard let header else { return transactions.forget() }
+    guard header.baseCheckpointOffset != 0 else { return }
+    let directory = try CheckpointTables.directory(at: header.baseCheckpointOffset, in: &walk)
+    guard let directory else { return transactions.begin(nil, names: nil, openings: nil) }
+    let names = try CheckpointTables.entries(of: directory.names, in: &walk)
+    let openings = try CheckpointTables.entries(of: directory.openings, in: &walk)
+    transactions.begin(directory, names: names, openings: openings)
+  }
+
+  private func finish(
+    _ outline: OutlineChecks, _ marksMet: Set<UInt64>, _ end: LogEnd, _ log: inout FindingLog
+  ) {
+    let size = walk.bytes.size
+    var met = marksMet
+    if outline.hasMark(at: end.end) {
+      // The walk does not come by the end of the file.
+      if end.end == size { outline.boundary(at: size, head: knownHead, &log) }
+      met.insert(end.end)
+    }
+    outline.marks(met: met, &log)
+    if end.tail.isOrderly { transactions.finish(at: end.end, &log) }
+    checkpoints.finish(slots: outline.slotsByAge, end: end, &log)
+    for range in walk.bytes.unreadable {
+      log.error(.disk, at: range.lowerBound, "the disk cannot read \(range.count) bytes")
+    }
+  }
+}
+
+// Regions.
+extension PhysicalVerification {
+  private mutating func judge(
+    _ region: FileRegion, _ outline: inout OutlineChecks, _ log: inout FindingLog
+  ) throws(StorageError) {
+    if outline.isTorn(region) {
+      let isZeros = if case .unwritten = region.content { true } else { false }
+      return statistics.count(region, as: isZeros ? .preallocated : .torn)
+    }
+    switch region.content {
+    case .header(let verdict):
+      outline.header(verdict, &log)
+      if region.end < UInt64(FormatLimits.blockLength), case .valid = verdict {
+        log.error(.header, at: 0, "the file ends within its header")
+      }
+      statistics.count(region, as: .header)
+    case .slot(let index, let verdict):
+      outline.slot(index, verdict, at: region.offset, &log)
+      statistics.count(region, as: .header)
+    case .unwritten:
+      outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
+      missed()
+      statistics.count(region, as: .preallocated)
+    case .damaged:
+      outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
+      missed()
+      statistics.count(region, as: .unreadable)
+    case .frame(let frame):
+      outline.frame(frame, in: region, &log)
+      try judgeMark(of: frame, in: region, &outline, &log)
+      try judge(frame, in: region, &log)
+    }
+  }
+
+  /// Takes note that frames may have been lost, unless this is the end of the file.
+  private mutating func missed() {
+    if walk.position < walk.bytes.size { transactions.forget() }
+  }
+
+  private mutating func judgeMark(
+    of frame: WalkedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
+    _ log: inout FindingLog
+  ) throws(StorageError) {
+    guard let seed = walk.seed?.seed else { return }
+    try outline.mark(of: frame, at: region.offset, &log) { mark throws(StorageError) in
+      let header = try walk.bytes.copy(at: mark, count: FormatLimits.frameHeaderLength)
+      return header.withUnsafeBytes {
+        (try? FrameHeader.decode($0, at: mark, seed: seed)) != nil
+      }
+    }
+  }
+
+  private mutating func judge(
+    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+  ) throws(StorageError) {
+    let kind = frame.header.kind
+    if kind != .blob { blobs.interrupt(at: region.offset, &log) }
+    guard frame.payload == .valid, kind.isKnown else {
+      if kind != .chunk && kind != .checkpoint { transactions.forget() }
+      return statistics.count(region, as: .unreadable)
+    }
+    let fault: DecodeFault?
+    switch kind {
+    case .transaction, .block: fault = try takeTransactions(frame, in: region, &log)
+    case .blob: fault = try takeBlob(frame, in: region, &log)
+    case .chunk:
+      try takeChunk(frame, in: region)
+      return
+    default: fault = try takeDirectory(frame, in: region, &log)
+    }
+    guard let fault else { return }
+    let what = "the \(kind.name) frame cannot be decoded: \(fault)"
+    if kind == .checkpoint {
+      log.warning(.checkpoint, at: region.offset, what, remedy: Remedy.compact)
+    } else {
+      log.error(.record, at: region.offset, what)
+      transactions.forget()
+    }
+    statistics.count(region, as: .unreadable)
+  }
+
+  private mutating func takeTransactions(
+    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+  ) throws(StorageError) -> DecodeFault? {
+    var decoded = ChangeBatch()
+    swap(&decoded, &batch)
+    decoded.removeAll()
+    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
+      do throws(DecodeFault) {
+        try FrameDecoding.decode(payload, of: frame.header, into: &decoded)
+        if frame.header.kind == .block {
+          let summary = try BlockCodec.decodeSummary(payload)
+          // History skips blocks by their summary: one that lies hides transactions.
+          guard summary == BlockCodec.summary(of: decoded) else {
+            throw .invalid(at: 0, reason: "a summary that does not fit the block")
+          }
+        }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    swap(&decoded, &batch)
+    if fault != nil { return fault }
+    transactions.take(batch, at: region.offset, &log, blobs: &blobs)
+    statistics.count(batch, in: region)
+    return nil
+  }
+
+  private mutating func takeBlob(
+    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+  ) throws(StorageError) -> DecodeFault? {
+    var blobs = self.blobs
+    self.blobs = BlobChecks()
+    defer { self.blobs = blobs }
+    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
+      do throws(DecodeFault) {
+        let isContinued = frame.header.flags.contains(.continued)
+        blobs.take(
+          try BlobCodec.decode(payload), isContinued: isContinued, at: region.offset, &log)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if fault == nil { statistics.count(region, as: .blobs) }
+    return fault
+  }
+
+  private mutating func takeChunk(
+    _ frame: WalkedFrame, in region: FileRegion
+  ) throws(StorageError) {
+    let summary = try walk.withPayload(of: frame, at: region.offset) { payload in
+      (length: payload.count, checksum: Checksum.crc32(payload))
+    }
+    checkpoints.take(chunkOf: summary.length, checksum: summary.checksum, at: region.offset)
+    statistics.countCheckpointFrame(region)
+  }
+
+  private mutating func takeDirectory(
+    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+  ) throws(StorageError) -> DecodeFault? {
+    let decoded = try walk.withPayload(of: frame, at: region.offset) { payload in
+      CheckpointTables.decode(payload)
+    }
+    switch decoded {
+    case .failure(let fault): return fault
+    case .success(let directory):
+      try checkpoints.take(
+        directory, at: region.offset, behind: transactions, blobs: &blobs, in: &walk, &log)
+      statistics.countCheckpointFrame(region)
+      return nil
+    }
+  }
+}
+
+extension LogEnd.Tail {
+  /// Whether the log ends where it should: nothing behind its last unit was ever synced.
+  package var isOrderly: Bool {
+    switch self {
+    case .clean, .unclosed, .torn: true
+    case .damaged, .unknown: false
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Judges the transactions of a file in their order: numbers, parts, names, openings, timestamps,
+/// and whether changes are of what the schema has.
+struct TransactionChecks {
+  /// The names, openings and schema as of the last transaction.
+  private(set) var vocabulary = Vocabulary()
+  /// The number that comes next; nil if the base is unknown.
+  private(set) var expected: Int64?
+  /// How many changes there were, of whole and unfinished transactions.
+  private(set) var changeCount: Int64 = 0
+  /// The greatest timestamp so far.
+  private(set) var maximumTimestamp: Timestamp?
+  /// The last transaction.
+  private(set) var last: TransactionRecord?
+  /// Whether nothing was missed, so that what refers to names and definitions can be judged.
+  private(set) var isComplete = true
+  /// The first record of a transaction whose later parts are to come.
+  private var unfinished: TransactionRecord?
+  private var lookup = SchemaLookup(Schema())
+
+  /// The number of the last whole transaction; nil if nobody knows.
+  var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
+  /// Whether a transaction is unfinished.
+  var isInTransaction: Bool { unfinished != nil }
+
+  init(base: Int64?, timestamp: Timestamp?) {
+    expected = base.map { $0 + 1 }
+    // A base that is the empty state of a new store has no timestamp.
+    maximumTimestamp = base == 0 ? nil : timestamp
+  }
+
+  /// Begins with what the base's checkpoint brings; nil if it could not be read.
+  mutating func begin(_ directory: CheckpointDirectory?, names: [String]?, openings: [Opening]?) {
+    guard let directory, let names, let openings else { return forget() }
+    vocabulary.learn(directory, names: names, openings: openings)
+    lookup = SchemaLookup(vocabulary.schema)
+  }
+
+  /// Takes note that transactions may be missing: what refers to their names is not judged.
+  mutating func forget() { isComplete = false }
+
+  /// Takes the transactions of the frame at `offset`.
+  mutating func take(
+    _ batch: ChangeBatch, at offset: UInt64, _ log: inout FindingLog, blobs: inout BlobChecks
+  ) {
+    for record in batch.transactions {
+      take(record, at: offset, &log)
+      changes(of: record, in: batch, at: offset, &log, blobs: &blobs)
+    }
+  }
+
+  /// Judges what is left at the end of the log.
+  func finish(at offset: UInt64, _ log: inout FindingLog) {
+    if let unfinished {
+      log.error(.part, at: offset, "transaction \(unfinished.number) lacks its last part")
+    }
+  }
+
+  private mutating func take(
+    _ record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
+  ) {
+    if let first = unfinished, let last {
+      if record.number == first.number {
+        return takePart(record, of: first, behind: last, at: offset, &log)
+      }
+      log.error(.part, at: offset, "transaction \(first.number) lacks its last part")
+      isComplete = false
+      unfinished = nil
+      expected = first.number + 1
+    }
+    if record.part > 0 {
+      log.error(
+        .part, at: offset,
+        "part \(record.part) of transaction \(record.number) without those before it")
+      isComplete = false
+    }
+    number(of: record, at: offset, &log)
+    if let maximumTimestamp, let last, record.timestamp < last.timestamp {
+      log.note(
+        .timestamp, at: offset,
+        "transaction \(record.number) is of \(record.timestamp), before the one in front of it "
+          + "(\(last.timestamp); the greatest is \(maximumTimestamp))")
+    }
+    maximumTimestamp = max(maximumTimestamp ?? record.timestamp, record.timestamp)
+    names(of: record, at: offset, &log)
+    schema(of: record, at: offset, &log)
+    vocabulary.learn(record)
+    references(of: record, at: offset, &log)
+    if !record.schemaChange.isEmpty { lookup = SchemaLookup(vocabulary.schema) }
+    unfinished = record.isContinued ? record : nil
+    last = record
+  }
+
+  private mutating func takePart(
+    _ record: TransactionRecord, of first: TransactionRecord, behind last: TransactionRecord,
+    at offset: UInt64, _ log: inout FindingLog
+  ) {
+    if record.part != last.part + 1 {
+      log.error(
+        .part, at: offset,
+        "part \(record.part) of transaction \(record.number) behind part \(last.part)")
+    }
+    if record.timestamp != first.timestamp || record.author != first.author
+      || record.context != first.context || record.opening != first.opening
+    {
+      log.error(
+        .part, at: offset,
+        "part \(record.part) of transaction \(record.number) has another timestamp, author, "
+          + "context or opening than the first")
+    }
+    if !record.newNames.isEmpty || record.newOpening != nil || !record.schemaChange.isEmpty
+      || !record.metadata.isEmpty || !record.extensions.isEmpty
+    {
+      log.error(
+        .part, at: offset,
+        "part \(record.part) of transaction \(record.number) has what only the first may have")
+    }
+    self.last = record
+    if !record.isContinued { unfinished = nil }
+  }
+
+  private mutating func number(
+    of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
+  ) {
+    // A crafted file may hold the greatest number there is.
+    let next = record.number == .max ? record.number : record.number + 1
+    defer { expected = max(expected ?? 1, next) }
+    guard let expected, record.number != expected else { return }
+    if record.number < expected {
+      log.error(
+        .number, at: offset,
+        "transaction \(record.number) where \(expected) should be: a second time")
+    } else {
+      let missing =
+        expected == record.number - 1
+        ? "transaction \(expected) is" : "transactions \(expected) to \(record.number - 1) are"
+      log.error(.number, at: offset, "\(missing) missing before this one")
+      isComplete = false
+    }
+  }
+}
+
+// What records refer to.
+extension TransactionChecks {
+  private func names(
+    of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
+  ) {
+    guard isComplete else { return }
+    if !record.newNames.isEmpty, Int64(record.firstNewName) != Int64(vocabulary.names.count) + 1 {
+      log.error(
+        .name, at: offset,
+        "transaction \(record.number) adds names from number \(record.firstNewName); there are "
+          + "\(vocabulary.names.count)")
+    }
+    let next = Int64(vocabulary.openings.count) + 1
+    if let opening = record.newOpening, Int64(opening.number) != next {
+      log.error(
+        .opening, at: offset,
+        "transaction \(record.number) adds opening \(opening.number); there are "
+          + "\(vocabulary.openings.count)")
+    }
+  }
+
+  private func references(
+    of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
+  ) {
+    guard isComplete else { return }
+    for (name, what) in [(record.author, "author"), (record.context, "context")]
+    where Int64(name) > Int64(vocabulary.names.count) {
+      log.error(
+        .name, at: offset, "transaction \(record.number) has name \(name) as its \(what); there "
+          + "are \(vocabulary.names.count)")
+    }
+    if Int64(record.opening) > Int64(vocabulary.openings.count) {
+      log.error(
+        .opening, at: offset,
+        "transaction \(record.number) is of opening \(record.opening); there are "
+          + "\(vocabulary.openings.count)")
+    }
+  }
+
+  /// Numbers are never reused and nothing vanishes: what was removed stays, hidden.
+  private func schema(of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog) {
+    guard isComplete else { return }
+    for entity in record.schemaChange {
+      guard let before = vocabulary.schema.entity(numbered: entity.number) else { continue }
+      let lost = (before.attributes.map(\.number) + before.relationships.map(\.number))
+        .filter { entity.propertyName($0) == nil }
+      if !lost.isEmpty || entity.nextPropertyNumber < before.nextPropertyNumber {
+        log.error(
+          .schema, at: offset,
+          "transaction \(record.number) changes entity \(entity.number) so that properties "
+            + "that were given out are gone")
+      }
+    }
+  }
+
+  private mutating func changes(
+    of record: TransactionRecord, in batch: ChangeBatch, at offset: UInt64,
+    _ log: inout FindingLog, blobs: inout BlobChecks
+  ) {
+    changeCount += Int64(record.changeCount)
+    batch.arena.withUnsafeBytes { arena in
+      for change in batch.changes[record.changeRange] {
+        if isComplete, !lookup.has(change.entity) {
+          log.error(
+            .record, at: offset,
+            "transaction \(record.number) changes entity \(change.entity), which the schema "
+              + "does not have")
+          continue
+        }
+        for property in batch.properties[change.propertyRange] {
+          if isComplete { judge(property, of: change, in: record, at: offset, &log) }
+          for cell in [property.before, property.after] where cell.isLarge {
+            if case .large(let value) = cell.value(in: arena) {
+              blobs.refer(to: value, from: offset, &log)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func judge(
+    _ property: PropertyChange, of change: ChangeEntry, in record: TransactionRecord,
+    at offset: UInt64, _ log: inout FindingLog
+  ) {
+    if lookup.admits(property.before.tag, in: property.property, of: change.entity),
+      lookup.admits(property.after.tag, in: property.property, of: change.entity),
+      lookup.has(property.property, of: change.entity)
+    {
+      return
+    }
+    let object = "\(vocabulary.entityText(change.entity))#\(change.row)"
+    let name = vocabulary.propertyText(property.property, of: change.entity)
+    let what =
+      lookup.has(property.property, of: change.entity)
+      ? "gives \(name) of \(object) a value of another kind"
+      : "changes \(name) of \(object), which the schema does not have"
+    log.error(.record, at: offset, "transaction \(record.number) \(what)")
+  }
+}
