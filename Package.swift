@@ -58,6 +58,9 @@ let package = Package(
     tests("ModelTests", ["AnnalsModel"]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
+    tests(
+      "InspectionTests",
+      ["AnnalsInspection", "AnnalsStorage", "AnnalsFormat", "AnnalsModel", system]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
     tests("StorageTests", ["AnnalsStorage", system]),

@@ -1,0 +1,70 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+@Suite struct AnnotationTests {
+  /// The fields of all regions, in order.
+  private func fields(of bytes: ContiguousArray<UInt8>) throws -> [AnnotatedField] {
+    var walk = try FileWalk(bytes.opened())
+    var description = FrameDescription()
+    var fields: [AnnotatedField] = []
+    while let region = try walk.next() {
+      _ = try description.describe(region, in: &walk)
+      let annotation = ByteAnnotation(vocabulary: description.vocabulary)
+      try annotation.annotate(region, in: &walk) { field, _ in fields.append(field) }
+    }
+    return fields
+  }
+
+  /// Every byte is in exactly one field, whatever the bytes.
+  private func expectCover(_ bytes: ContiguousArray<UInt8>, _ comment: Comment) throws {
+    var end: UInt64 = 0
+    for field in try fields(of: bytes) {
+      #expect(field.offset == end, comment)
+      #expect(field.length > 0, comment)
+      #expect(field.isZeros || field.length <= UInt64(AnnotatedField.maximumLength), comment)
+      end = field.offset + field.length
+    }
+    #expect(end == UInt64(bytes.count), comment)
+  }
+
+  @Test func everyByteIsExplained() throws {
+    let bytes = SampleStore.complete().bytes
+    try expectCover(bytes, "sound")
+    for field in try fields(of: bytes) {
+      #expect(!field.name.contains("cannot be read") && !field.name.contains("belong"), "\(field)")
+      #expect(!field.name.contains("behind the end"), "\(field)")
+    }
+  }
+
+  @Test func everyByteOfDamageIsExplained() throws {
+    let bytes = SampleStore.complete().bytes
+    for index in Int(FormatLimits.logStart)..<bytes.count {
+      try expectCover(bytes.flipping(bit: index % 8, ofByte: index), "byte \(index)")
+    }
+    for index in stride(from: 0, to: Int(FormatLimits.logStart), by: 37) {
+      try expectCover(bytes.flipping(bit: index % 8, ofByte: index), "byte \(index)")
+    }
+    for count in 0..<bytes.count where count < 40 || count % 113 == 0 || count > 12_288 {
+      try expectCover(ContiguousArray(bytes.prefix(count)), "\(count) bytes")
+    }
+  }
+
+  /// Payloads of random bytes under a valid checksum: nothing in them is believed.
+  @Test func randomPayloads() throws {
+    var random = SplitMix(state: 2024)
+    for round in 0..<300 {
+      var file = SampleStore.small(2)
+      let kind = FrameKind(rawValue: UInt8(round % 5 + 1))
+      let length = Int(random.next() % 200)
+      file.append(
+        kind, ContiguousArray((0..<length).map { _ in UInt8(random.next() % 12) }))
+      try expectCover(file.bytes, "round \(round)")
+      _ = try findings(in: file.bytes)
+      var cursor = try ReadableTransactions(file.bytes.opened())
+      while try cursor.next() != nil {}
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import AnnalsFormat
+import AnnalsModel
+
+extension SampleStore {
+  /// A closed file with rows, a sealed block, a large value in two pieces, a transaction of two
+  /// parts, and a checkpoint whose tables are in a chunk.
+  static func complete(allocated: Int = 64, isClosed: Bool = true) -> HandMadeFile {
+    var file = HandMadeFile()
+    file.allocated = allocated
+    let firstOffset = file.append(
+      .transaction, row(firstRecord(), [insert(1, title: "Fog"), insert(2, title: "Mist")]))
+    file.sync()
+    var batch = ChangeBatch()
+    for number in Int64(2)...4 {
+      add(
+        record(number),
+        [update(1, from: number == 2 ? "Fog" : "Title \(number - 1)", to: "Title \(number)")],
+        to: &batch)
+    }
+    file.append(.block, block(batch))
+    let blobOffset = appendLarge(to: &file, number: 5)
+    file.sync()
+    appendParts(to: &file)
+    file.append(.transaction, row(record(7)))
+    let checkpoint = appendCheckpoint(
+      to: &file, number: 7, index: firstOffset, blobOffset: blobOffset, hasState: true)
+    file.writeSlot(head: 7, checkpoint: (checkpoint, 7))
+    file.append(
+      .transaction,
+      row(record(8), [(.delete, 1, 2, [(1, .int(200), .null), (2, .string("Mist"), .null)])]))
+    if isClosed { file.writeSlot(head: 8, checkpoint: (checkpoint, 7)) }
+    return file
+  }
+
+  /// A closed file of frames that can be written in one way only, for comparing with files that are
+  /// kept: rows, a large value, a checkpoint with a chunk of names.
+  static func plain() -> HandMadeFile {
+    var file = small(3)
+    file.allocated = 64
+    file.sync()
+    let blobOffset = appendLarge(to: &file, number: 4)
+    let checkpoint = appendCheckpoint(
+      to: &file, number: 4, index: FormatLimits.logStart, blobOffset: blobOffset)
+    file.writeSlot(head: 4, checkpoint: (checkpoint, 4))
+    return file
+  }
+
+  /// The bytes of the large value.
+  static let picture = ContiguousArray<UInt8>((0..<400).map { UInt8(truncatingIfNeeded: $0 * 7) })
+
+  /// A transaction with large value 1; returns where the value's first frame is.
+  private static func appendLarge(to file: inout HandMadeFile, number: Int64) -> UInt64 {
+    var pieces: [ContiguousArray<UInt8>] = []
+    let checksum = picture.withUnsafeBytes { bytes in
+      for (start, count) in [(0, 300), (300, 100)] {
+        let part = BlobPart(
+          number: 1, totalLength: UInt64(bytes.count), start: UInt64(start),
+          bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+        var payload: ContiguousArray<UInt8> = []
+        BlobCodec.encode(part, into: &payload)
+        pieces.append(payload)
+      }
+      return Checksum.crc32(bytes)
+    }
+    let offset = file.append(.blob, flags: .continued, pieces[0])
+    file.append(.blob, pieces[1])
+    let large = LargeValue(
+      tag: .data, number: 1, length: UInt64(picture.count), checksum: checksum)
+    file.append(.transaction, row(record(number), [(.update, 1, 1, [(3, .null, .large(large))])]))
+    return offset
+  }
+
+  /// Transaction 6 in two parts.
+  private static func appendParts(to file: inout HandMadeFile) {
+    for part in UInt32(0)...1 {
+      var batch = ChangeBatch()
+      var record = record(6)
+      record.part = part
+      record.isContinued = part == 0
+      let tag = Int64(part) + 1
+      add(record, [(.insert, 2, tag, [(1, .null, .string("tag \(tag)"))])], to: &batch)
+      file.append(.block, flags: part == 0 ? .continued : [], block(batch))
+    }
+  }
+
+  /// The chunks of posts 1 and 2.
+  private static func appendState(to file: inout HandMadeFile) -> EntityDirectory {
+    var deflate = Deflate()
+    var words = ContiguousArray<UInt64>(repeating: 0, count: 64)
+    words[0] = 0b11
+    let both = RowPresence(words: words)
+    words[0] = 0b01
+    let first = RowPresence(words: words)
+    func chunk(
+      _ count: UInt32, from first: Int64 = 1,
+      _ encode: (inout ContiguousArray<UInt8>, inout Deflate) -> Void
+    ) -> ChunkReference {
+      var payload: ContiguousArray<UInt8> = []
+      encode(&payload, &deflate)
+      return ChunkReference(
+        offset: file.append(.chunk, payload), length: UInt32(payload.count),
+        checksum: payload.withUnsafeBytes { Checksum.crc32($0) }, first: first, count: count)
+    }
+    func column(_ property: PropertyNumber, _ values: ColumnValues) -> ColumnDirectory {
+      let reference = chunk(UInt32(values.rows.count)) {
+        ColumnChunkCodec.encode(
+          values, entity: 1, property: property, firstRow: 1, into: &$0, deflate: &$1)
+      }
+      return ColumnDirectory(property: property, chunks: [reference])
+    }
+    var ids = ColumnValues(kind: .int, rows: both)
+    ids.words = [100, 200]
+    var titles = ColumnValues(kind: .string, rows: both)
+    titles.lengths = [7, 4]
+    titles.bytes = ContiguousArray("Title 4Mist".utf8)
+    var pictures = ColumnValues(kind: .data, rows: first)
+    pictures.lengths = [20]
+    pictures.large = [true]
+    LargeValue(
+      tag: .data, number: 1, length: UInt64(picture.count),
+      checksum: picture.withUnsafeBytes { Checksum.crc32($0) }
+    ).append(to: &pictures.bytes)
+    var entries = IndexEntries()
+    entries.bytes = [1, 2]
+    entries.ends = [1, 2]
+    entries.rows = [1, 2]
+    let rows = chunk(2) {
+      RowsChunkCodec.encode(both, entity: 1, firstRow: 1, into: &$0, deflate: &$1)
+    }
+    let columns = [column(1, ids), column(2, titles), column(3, pictures)]
+    let index = chunk(2, from: 0) {
+      IndexChunkCodec.encode(entries, entity: 1, rule: 1, into: &$0, deflate: &$1)
+    }
+    return EntityDirectory(
+      entity: 1, nextRow: 3, liveCount: 2, rows: [rows], columns: columns,
+      indexes: [
+        IndexDirectory(rule: 1, count: 2, chunks: [IndexChunk(reference: index, lowestKey: [])])
+      ])
+  }
+
+  private static func appendCheckpoint(
+    to file: inout HandMadeFile, number: Int64, index: UInt64, blobOffset: UInt64,
+    hasState: Bool = false
+  ) -> UInt64 {
+    var payload: ContiguousArray<UInt8> = []
+    TableCodec<String>.encode(["Safari", "share"], into: &payload)
+    let chunk = file.append(.chunk, payload)
+    var directory = CheckpointDirectory(number: number)
+    directory.timestamp = record(number).timestamp
+    directory.maximumTimestamp = directory.timestamp
+    directory.openingID = opening.id
+    directory.changeCount = number == 7 ? 8 : 4
+    directory.schema = Schema(entities: schema)
+    directory.names.chunks = [
+      ChunkReference(
+        offset: chunk, length: UInt32(payload.count),
+        checksum: payload.withUnsafeBytes { Checksum.crc32($0) }, first: 0, count: 2)
+    ]
+    directory.openings.entries = [opening]
+    directory.schemaHistory.entries = [SchemaHistoryEntry(number: 1, entities: schema)]
+    directory.blobs.entries = [
+      BlobEntry(number: 1, offset: blobOffset, length: UInt64(picture.count))
+    ]
+    directory.nextBlobNumber = 2
+    directory.historyIndex.entries = [
+      HistoryIndexEntry(
+        firstNumber: 1, offset: index, maximumTimestamp: Timestamp(microseconds: 0),
+        entities: [1, 2])
+    ]
+    if hasState { directory.entities = [appendState(to: &file)] }
+    return file.append(.checkpoint, directory.encode())
+  }
+}

@@ -1,0 +1,113 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+
+/// A file put together frame by frame, as a writer would leave it or as no writer ever would.
+struct HandMadeFile {
+  var header: FileHeader
+  private(set) var writer: FrameWriter
+  /// The file's bytes behind the root slots.
+  private(set) var log: ContiguousArray<UInt8> = []
+  var slots: [RootSlot] = []
+  /// Zeros behind the log.
+  var allocated = 0
+
+  static let store = RawUUID(high: 0x6F96_19FF_8B86_D011, low: 0xB42D_00C0_4FC9_64FF)
+  static let start = Timestamp(microseconds: 1_571_768_104_000_000)
+
+  init(base: Int64 = 0, edit: (inout FileHeader) -> Void = { _ in }) {
+    header = FileHeader(
+      store: HandMadeFile.store, generation: 1, base: base, created: HandMadeFile.start)
+    edit(&header)
+    _ = header.encode()
+    writer = FrameWriter(
+      seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
+      durableMark: FormatLimits.logStart)
+  }
+
+  /// Where the next frame begins.
+  var offset: UInt64 { writer.offset }
+
+  /// Appends a frame; returns where it begins.
+  @discardableResult
+  mutating func append(
+    _ kind: FrameKind, flags: FrameFlags = [], _ payload: ContiguousArray<UInt8>
+  ) -> UInt64 {
+    let place = writer.offset
+    payload.withUnsafeBytes { _ = writer.append(kind: kind, flags: flags, payload: $0) }
+    log += writer.bytes
+    writer.removeAll()
+    return place
+  }
+
+  /// Appends zeros as if something had been there.
+  mutating func appendHole(_ count: Int) {
+    log.append(contentsOf: repeatElement(0, count: count))
+    writer = FrameWriter(
+      seed: header.seed, offset: writer.offset + UInt64(count),
+      previousChecksum: writer.previousChecksum, durableMark: writer.durableMark)
+  }
+
+  /// Says that everything so far is synced.
+  mutating func sync() { writer.durableMark = writer.offset }
+
+  /// Writes a root slot that names all so far, as a clean close does.
+  mutating func writeSlot(head: Int64, checkpoint: (offset: UInt64, number: Int64)? = nil) {
+    var slot = RootSlot(
+      sequence: UInt64(slots.count) + 1, durableMark: writer.offset, head: head,
+      markChecksum: writer.previousChecksum)
+    if let checkpoint {
+      slot.checkpointOffset = checkpoint.offset
+      slot.checkpointNumber = checkpoint.number
+    }
+    slot.extent = writer.offset + UInt64(allocated)
+    slots.append(slot)
+    sync()
+  }
+
+  /// All bytes of the file.
+  var bytes: ContiguousArray<UInt8> {
+    var header = header
+    var result = header.encode()
+    for index in 0..<2 {
+      let slot = slots.last { $0.index == index }
+      result += slot?.encode(seed: header.seed)
+        ?? ContiguousArray(repeating: 0, count: FormatLimits.blockLength)
+    }
+    return result + log + ContiguousArray(repeating: 0, count: allocated)
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// The bytes as an open file.
+  func opened() -> any StorageFile { FixedFile(self) }
+
+  func flipping(bit: Int, ofByte index: Int) -> ContiguousArray<UInt8> {
+    var result = self
+    result[index] ^= 1 << UInt8(bit)
+    return result
+  }
+}
+
+/// All findings about the bytes.
+func findings(in bytes: ContiguousArray<UInt8>) throws -> [Finding] {
+  var verification = try PhysicalVerification(bytes.opened())
+  var findings: [Finding] = []
+  _ = try verification.run { findings.append($0) }
+  return findings
+}
+
+/// What a verification of the bytes says in sum.
+func report(on bytes: ContiguousArray<UInt8>) throws -> PhysicalReport {
+  var verification = try PhysicalVerification(bytes.opened())
+  return try verification.run { _ in }
+}
+
+/// All regions of the bytes.
+func regions(in bytes: ContiguousArray<UInt8>) throws -> [FileRegion] {
+  var walk = try FileWalk(bytes.opened())
+  var regions: [FileRegion] = []
+  while let region = try walk.next() { regions.append(region) }
+  return regions
+}

@@ -1,0 +1,335 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+@Suite struct VerificationTests {
+  @Test func soundFilesHaveNoFindings() throws {
+    let files = [
+      SampleStore.small(1), SampleStore.small(5), SampleStore.complete(),
+      SampleStore.complete(allocated: 0), SampleStore.complete(isClosed: false), HandMadeFile(),
+      SampleStore.plain(),
+    ]
+    for file in files { #expect(try findings(in: file.bytes) == []) }
+  }
+
+  /// Every single bit of a small closed file: all are read, or must be zero.
+  @Test func everyFlipIsFound() throws {
+    var file = SampleStore.small(2)
+    file.allocated = 16
+    file.writeSlot(head: 2)
+    let bytes = file.bytes
+    for index in 0..<bytes.count {
+      // Blocks at the front are under one checksum each: a sample of their zeros will do.
+      let inBlock = index % FormatLimits.blockLength
+      let isDense = index >= Int(FormatLimits.logStart) || inBlock < 64
+      for bit in 0..<8 where isDense || (index % 29 == 0 || inBlock > 4091) && bit == index % 8 {
+        let found = try findings(in: bytes.flipping(bit: bit, ofByte: index))
+        #expect(!found.isEmpty, "bit \(bit) of byte \(index)")
+      }
+    }
+  }
+
+  /// One bit of every byte of a file with one of each thing.
+  @Test func everyDamagedByteIsFound() throws {
+    let bytes = SampleStore.complete(allocated: 40).bytes
+    for index in Int(FormatLimits.logStart)..<bytes.count {
+      let found = try findings(in: bytes.flipping(bit: index % 8, ofByte: index))
+      #expect(!found.isEmpty, "byte \(index)")
+    }
+  }
+
+  @Test func everyTruncationIsFound() throws {
+    let file = SampleStore.complete(allocated: 40)
+    let bytes = file.bytes
+    for count in 0..<bytes.count
+    where count >= Int(FormatLimits.logStart) || count % 211 == 0 || count % 4096 < 2 {
+      let found = try findings(in: ContiguousArray(bytes.prefix(count)))
+      // Space allocated ahead may go: the file was closed, and holds as much without it.
+      let isHarmless = count >= bytes.count - 40
+      #expect(isHarmless || found.contains { $0.severity == .error }, "\(count) bytes")
+    }
+  }
+
+  /// Without a slot behind it the last group has no witness: what is wrong there is a torn tail.
+  @Test func damageInTheLastGroupIsATornTail() throws {
+    let file = SampleStore.small(4)
+    let frames = try regions(in: file.bytes).filter { $0.frame != nil }
+    for index in Int(frames[3].offset)..<Int(frames[3].end) {
+      let found = try findings(in: file.bytes.flipping(bit: 1, ofByte: index))
+      #expect(found.count == 1)
+      let isPadding = found.first?.subject == .padding
+      #expect(isPadding || found.first?.subject == .tornTail, "byte \(index): \(found)")
+      #expect(found.first?.severity == .warning)
+    }
+    for count in Int(frames[3].offset) + 1..<Int(frames[3].end) {
+      let report = try report(on: ContiguousArray(file.bytes.prefix(count)))
+      #expect(report.end.end == frames[3].offset)
+      #expect(report.end.tail == .torn(byteCount: UInt64(count) - frames[3].offset))
+      #expect(report.isSound && !report.isClean)
+      #expect(report.statistics.head == 3)
+    }
+  }
+
+  @Test func damageBeforeAProvenMarkIsInside() throws {
+    let file = SampleStore.small(4)
+    let frames = try regions(in: file.bytes).filter { $0.frame != nil }
+    // Frame 4 says that the log was synced up to itself.
+    for index in Int(frames[1].offset)..<Int(frames[1].offset) + 24 {
+      let found = try findings(in: file.bytes.flipping(bit: 6, ofByte: index))
+      #expect(found.contains { $0.subject == .damageInside && $0.severity == .error })
+    }
+    let payload = file.bytes.flipping(bit: 6, ofByte: Int(frames[1].offset) + 26)
+    let found = try findings(in: payload)
+    #expect(found.contains { $0.subject == .frame && $0.severity == .error })
+  }
+
+  @Test func unfinishedUnitsAreTorn() throws {
+    var file = SampleStore.small(2)
+    let end = file.offset
+    var batch = ChangeBatch()
+    var record = SampleStore.record(3)
+    record.isContinued = true
+    SampleStore.add(record, [SampleStore.insert(2, title: "Half")], to: &batch)
+    file.append(.block, flags: .continued, SampleStore.block(batch))
+    let report = try report(on: file.bytes)
+    #expect(report.end.end == end)
+    #expect(report.end.tail == .torn(byteCount: file.offset - end))
+    #expect(report.statistics.head == 2)
+    #expect(report.statistics.transactions == 2)
+  }
+
+  @Test func aFileCutWithinItsExtentIsDamaged() throws {
+    var file = SampleStore.small(2)
+    file.allocated = 4096
+    file.writeSlot(head: 2)
+    file.append(
+      .transaction,
+      SampleStore.row(SampleStore.record(3), [SampleStore.update(1, from: "Title 2", to: "X")]))
+    let cut = ContiguousArray(file.bytes.prefix(Int(file.offset) - 8))
+    #expect(try findings(in: cut).contains { $0.subject == .damageInside })
+  }
+
+  @Test func headersAreJudgedInOrder() throws {
+    let sound = SampleStore.small(1).bytes
+    func subject(_ bytes: ContiguousArray<UInt8>) throws -> String {
+      try findings(in: bytes).first { $0.subject == .header }?.what ?? ""
+    }
+    #expect(try subject([]).contains("shorter"))
+    #expect(try subject(ContiguousArray(sound.prefix(100))).contains("shorter"))
+    let foreign = ContiguousArray("Not an Annals file at all".utf8)
+    #expect(try subject(foreign).contains("not an Annals"))
+    #expect(try subject(sound.flipping(bit: 5, ofByte: 8)).contains("newer"))
+    #expect(try subject(sound.flipping(bit: 0, ofByte: 40)).contains("checksum"))
+  }
+}
+
+@Suite struct RuleTests {
+  /// A file with one transaction that breaks a rule, and what is said of it.
+  private func expect(
+    _ subject: Finding.Subject, _ words: String, as severity: Finding.Severity = .error,
+    sourceLocation: SourceLocation = #_sourceLocation, _ build: (inout HandMadeFile) -> Void
+  ) throws {
+    var file = SampleStore.small(2)
+    file.sync()
+    build(&file)
+    let found = try findings(in: file.bytes)
+    #expect(
+      found.contains {
+        $0.subject == subject && $0.severity == severity && $0.what.contains(words)
+      },
+      "\(found)", sourceLocation: sourceLocation)
+  }
+
+  @Test func numbersRiseByOne() throws {
+    try expect(.number, "transaction 3 is missing") {
+      $0.append(.transaction, SampleStore.row(SampleStore.record(4)))
+    }
+    try expect(.number, "a second time") {
+      $0.append(.transaction, SampleStore.row(SampleStore.record(2)))
+    }
+  }
+
+  @Test func timestampsThatGoBackAreNoted() throws {
+    try expect(.timestamp, "before the one in front", as: .note) { file in
+      var record = SampleStore.record(3)
+      record.timestamp = Timestamp(microseconds: 0)
+      file.append(.transaction, SampleStore.row(record))
+    }
+  }
+
+  @Test func namesAndOpeningsFollowOneAnother() throws {
+    try expect(.name, "adds names from number 7") { file in
+      var record = SampleStore.record(3)
+      record.newNames = ["late"]
+      record.firstNewName = 7
+      file.append(.transaction, SampleStore.row(record))
+    }
+    try expect(.name, "has name 9") { file in
+      var record = SampleStore.record(3)
+      record.author = 9
+      file.append(.transaction, SampleStore.row(record))
+    }
+    try expect(.opening, "is of opening 5") { file in
+      var record = SampleStore.record(3)
+      record.opening = 5
+      file.append(.transaction, SampleStore.row(record))
+    }
+    try expect(.opening, "adds opening 3") { file in
+      var record = SampleStore.record(3)
+      record.newOpening = Opening(number: 3, id: 1, processName: "p", processID: 1)
+      file.append(.transaction, SampleStore.row(record))
+    }
+  }
+
+  @Test func changesAreOfWhatTheSchemaHas() throws {
+    try expect(.record, "changes entity 9") {
+      $0.append(
+        .transaction, SampleStore.row(SampleStore.record(3), [(.insert, 9, 1, [])]))
+    }
+    try expect(.record, "which the schema does not have") {
+      $0.append(
+        .transaction,
+        SampleStore.row(SampleStore.record(3), [(.insert, 1, 2, [(30, .null, .int(1))])]))
+    }
+    try expect(.record, "another kind") {
+      $0.append(
+        .transaction,
+        SampleStore.row(SampleStore.record(3), [(.insert, 1, 2, [(2, .null, .int(1))])]))
+    }
+    try expect(.schema, "given out are gone") { file in
+      var record = SampleStore.record(3)
+      var post = SampleStore.schema[0]
+      post.attributes.removeLast()
+      record.schemaChange = [post]
+      file.append(.transaction, SampleStore.row(record))
+    }
+  }
+
+  @Test func largeValuesAreThere() throws {
+    let large = LargeValue(tag: .data, number: 4, length: 10, checksum: 1)
+    try expect(.blob, "large value 4, which is not there") {
+      $0.append(
+        .transaction,
+        SampleStore.row(SampleStore.record(3), [(.update, 1, 1, [(3, .null, .large(large))])]))
+    }
+    try expect(.blob, "breaks off after 2 of 10") { file in
+      let bytes: [UInt8] = [1, 2]
+      var payload: ContiguousArray<UInt8> = []
+      bytes.withUnsafeBytes {
+        BlobCodec.encode(
+          BlobPart(number: 4, totalLength: 10, start: 0, bytes: $0), into: &payload)
+      }
+      file.append(.blob, flags: .continued, payload)
+      file.append(.transaction, SampleStore.row(SampleStore.record(3)))
+    }
+  }
+
+  @Test func partsAreComplete() throws {
+    try expect(.part, "lacks its last part") { file in
+      var batch = ChangeBatch()
+      var record = SampleStore.record(3)
+      record.isContinued = true
+      SampleStore.add(record, [SampleStore.insert(2, title: "Half")], to: &batch)
+      file.append(.block, flags: .continued, SampleStore.block(batch))
+      file.append(.transaction, SampleStore.row(SampleStore.record(4)))
+    }
+    try expect(.part, "part 2 of transaction 3 without those before it") { file in
+      var batch = ChangeBatch()
+      var record = SampleStore.record(3)
+      record.part = 2
+      SampleStore.add(record, [SampleStore.insert(2, title: "Half")], to: &batch)
+      file.append(.block, SampleStore.block(batch))
+    }
+  }
+
+  @Test func checkpointsNameWhatIsThere() throws {
+    func directory(_ edit: (inout CheckpointDirectory) -> Void) -> ContiguousArray<UInt8> {
+      var directory = CheckpointDirectory(number: 2)
+      directory.timestamp = SampleStore.record(2).timestamp
+      directory.maximumTimestamp = directory.timestamp
+      directory.changeCount = 2
+      directory.schema = Schema(entities: SampleStore.schema)
+      directory.names.entries = ["Safari", "share"]
+      directory.openings.entries = [SampleStore.opening]
+      edit(&directory)
+      return directory.encode()
+    }
+    var sound = SampleStore.small(2)
+    sound.append(.checkpoint, directory { _ in })
+    #expect(try findings(in: sound.bytes) == [])
+    try expect(.checkpoint, "count of names", as: .warning) {
+      $0.append(.checkpoint, directory { $0.names.entries = ["Safari"] })
+    }
+    try expect(.checkpoint, "another schema", as: .warning) {
+      $0.append(.checkpoint, directory { $0.schema = Schema() })
+    }
+    try expect(.chunk, "there is no whole chunk", as: .warning) {
+      $0.append(
+        .checkpoint,
+        directory {
+          $0.names.chunks = [
+            ChunkReference(offset: 12_288, length: 5, checksum: 5, first: 0, count: 2)
+          ]
+          $0.names.entries = []
+        })
+    }
+    try expect(.blob, "lists large value 3") {
+      $0.append(
+        .checkpoint,
+        directory {
+          $0.blobs.entries = [BlobEntry(number: 3, offset: 12_288, length: 1)]
+          $0.nextBlobNumber = 4
+        })
+    }
+    try expect(.index, "where 1 is", as: .warning) {
+      $0.append(
+        .checkpoint,
+        directory {
+          $0.historyIndex.entries = [
+            HistoryIndexEntry(
+              firstNumber: 2, offset: 12_288, maximumTimestamp: Timestamp(microseconds: 0),
+              entities: [])
+          ]
+        })
+    }
+    try expect(.index, "where no transaction begins", as: .warning) {
+      $0.append(
+        .checkpoint,
+        directory {
+          $0.historyIndex.entries = [
+            HistoryIndexEntry(
+              firstNumber: 2, offset: .max, maximumTimestamp: Timestamp(microseconds: 0),
+              entities: [])
+          ]
+        })
+    }
+  }
+
+  @Test func slotsNameWhatIsThere() throws {
+    var file = SampleStore.small(3)
+    file.writeSlot(head: 2)
+    #expect(try findings(in: file.bytes).contains { $0.what.contains("transaction 2 is the last") })
+    file = SampleStore.small(3)
+    file.writeSlot(head: 3, checkpoint: (12_288, 1))
+    #expect(try findings(in: file.bytes).contains { $0.what.contains("names a checkpoint") })
+    file = SampleStore.small(3)
+    file.slots = [
+      RootSlot(sequence: 1, durableMark: 12_296, head: 0, markChecksum: file.header.checksum)
+    ]
+    #expect(try findings(in: file.bytes).contains { $0.what.contains("where no frame begins") })
+    file = HandMadeFile(base: 4) { $0.baseCheckpointOffset = 12_288 }
+    #expect(try findings(in: file.bytes).contains { $0.what.contains("the state at the base") })
+  }
+
+  @Test func foreignKinds() throws {
+    try expect(.frame, "which this version skips", as: .note) {
+      $0.append(FrameKind(rawValue: 77), flags: .skippable, [1, 2, 3])
+    }
+    try expect(.frame, "cannot read", as: .error) { $0.append(FrameKind(rawValue: 77), [1, 2, 3]) }
+    try expect(.damageInside, "flag", as: .error) {
+      $0.append(.transaction, flags: .compressed, SampleStore.row(SampleStore.record(3)))
+    }
+  }
+}
