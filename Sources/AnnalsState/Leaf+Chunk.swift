@@ -52,9 +52,9 @@ extension Leaf {
       ? Int(lengths[ordinal..<ordinal + count].reduce(0, +)) : 0
     let leaf = make(kind: values.kind, entity: values.target, rows: rows, arenaCapacity: arena)
     for (index, word) in bits.enumerated() { leaf.words[index] = word }
-    leaf.header.rows = rows
-    leaf.header.present = count
-    leaf.header.arenaCount = arena
+    leaf.head.pointee.rows = rows
+    leaf.head.pointee.present = count
+    leaf.head.pointee.arenaCount = arena
     var next = ordinal
     switch values.kind.storage {
     case .words:
@@ -113,11 +113,11 @@ extension Leaf {
         (index + 1) * rowCount > offsets.lowerBound
       else { continue }
       isMixed =
-        isMixed || (kind ?? leaf.header.kind) != leaf.header.kind
-        || (kind == .object && target != leaf.header.entity)
-      kind = leaf.header.kind
-      target = leaf.header.kind == .object ? leaf.header.entity : 0
-      for slot in 0..<leaf.header.rows where leaf.isPresent(slot) {
+        isMixed || (kind ?? leaf.head.pointee.kind) != leaf.head.pointee.kind
+        || (kind == .object && target != leaf.head.pointee.entity)
+      kind = leaf.head.pointee.kind
+      target = leaf.head.pointee.kind == .object ? leaf.head.pointee.entity : 0
+      for slot in 0..<leaf.head.pointee.rows where leaf.isPresent(slot) {
         let place = index * rowCount + slot
         guard offsets.contains(place) else { continue }
         let bit = place - offsets.lowerBound
@@ -132,9 +132,9 @@ extension Leaf {
     for (index, leaf) in leaves.enumerated() {
       guard let leaf else { continue }
       let first = max(0, offsets.lowerBound - index * rowCount)
-      let end = min(leaf.header.rows, offsets.upperBound - index * rowCount)
+      let end = min(leaf.head.pointee.rows, offsets.upperBound - index * rowCount)
       guard first < end else { continue }
-      let converted = isMixed && leaf.header.kind != .any ? leaf.convertedToAny() : leaf
+      let converted = isMixed && leaf.head.pointee.kind != .any ? leaf.convertedToAny() : leaf
       converted.append(first..<end, to: &values)
     }
     if !values.large.contains(true) { values.large = [] }
@@ -143,7 +143,7 @@ extension Leaf {
 
   /// Appends the values of these slots.
   private func append(_ slots: Range<Int>, to values: inout ColumnValues) {
-    switch header.kind.storage {
+    switch head.pointee.storage {
     case .words:
       for slot in slots where isPresent(slot) { values.words.append(words[Leaf.bitWords + slot]) }
     case .pairs:
@@ -155,16 +155,16 @@ extension Leaf {
       for slot in slots where isPresent(slot) {
         let span = self.span(slot)
         values.lengths.append(UInt64(span.count))
-        values.large.append(header.hasLarge && isLarge(slot))
-        if header.kind == .any { values.tags.append(tags[slot]) }
-        if header.garbage > 0 || slots.count < header.rows {
+        values.large.append(head.pointee.hasLarge && isLarge(slot))
+        if head.pointee.kind == .any { values.tags.append(tags[slot]) }
+        if head.pointee.garbage > 0 || slots.count < head.pointee.rows {
           values.bytes.append(
             contentsOf: UnsafeRawBufferPointer(start: arena + span.lowerBound, count: span.count))
         }
       }
-      if header.garbage == 0, slots.count >= header.rows {
+      if head.pointee.garbage == 0, slots.count >= head.pointee.rows {
         values.bytes.append(
-          contentsOf: UnsafeRawBufferPointer(start: arena, count: header.arenaCount))
+          contentsOf: UnsafeRawBufferPointer(start: arena, count: head.pointee.arenaCount))
       }
     }
   }

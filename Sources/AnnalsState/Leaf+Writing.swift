@@ -30,11 +30,11 @@ extension Leaf {
       leaf = converted
       return set(&leaf, slot: slot, to: cell, in: arena, declared: declared)
     }
-    let growth = current.header.kind.storage == .bytes ? current.encodedLength(cell) : 0
-    guard growth <= maximumArena - current.header.arenaCount else { return false }
-    let header = current.header
-    if isUnique, slot < header.rowCapacity,
-      growth <= header.arenaCapacity - header.arenaCount
+    let growth = current.head.pointee.storage == .bytes ? current.encodedLength(cell) : 0
+    guard growth <= maximumArena - current.head.pointee.arenaCount else { return false }
+    let head = current.head
+    if isUnique, slot < head.pointee.rowCapacity,
+      growth <= head.pointee.arenaCapacity - head.pointee.arenaCount
     {
       current.put(cell, in: arena, slot: slot)
     } else {
@@ -49,7 +49,7 @@ extension Leaf {
   static func clear(_ leaf: inout Leaf?, slot: Int) {
     let isUnique = isKnownUniquelyReferenced(&leaf)
     guard let current = leaf, current.isPresent(slot) else { return }
-    if current.header.present == 1 {
+    if current.head.pointee.present == 1 {
       leaf = nil
     } else if isUnique {
       current.remove(slot)
@@ -65,10 +65,9 @@ extension Leaf {
 
   /// Whether the leaf can hold the value as it is.
   func holds(_ cell: ValueCell) -> Bool {
-    let header = self.header
-    if header.kind == .any { return true }
-    guard header.kind.rawValue == cell.tag.rawValue else { return false }
-    return cell.tag != .object || header.entity == cell.length
+    if head.pointee.kind == .any { return true }
+    guard head.pointee.kind.rawValue == cell.tag.rawValue else { return false }
+    return cell.tag != .object || head.pointee.entity == cell.length
   }
 
   /// The count of bytes that the value takes in the arena of this leaf.
@@ -84,14 +83,14 @@ extension Leaf {
 
   /// A leaf with the same values that nobody else holds, with room for more.
   func copied(rows: Int, growth: Int) -> Leaf {
-    let old = header
-    let isBytes = old.kind.storage == .bytes
+    let old = head.pointee
+    let isBytes = old.storage == .bytes
     let copy = Leaf.make(
       kind: old.kind, entity: old.entity, rows: max(rows, old.rows),
       arenaCapacity: isBytes ? old.grownArena(by: growth) : 0)
     let new = copy.words
     new.update(from: words, count: isBytes ? 2 * Leaf.bitWords : Leaf.bitWords)
-    switch old.kind.storage {
+    switch old.storage {
     case .words:
       (new + Leaf.bitWords).update(from: words + Leaf.bitWords, count: old.rows)
     case .pairs:
@@ -101,18 +100,18 @@ extension Leaf {
       if old.kind == .any { copy.tags.update(from: tags, count: old.rows) }
       copy.arena.copyMemory(from: arena, byteCount: old.arenaCount)
     }
-    copy.header.rows = old.rows
-    copy.header.present = old.present
-    copy.header.arenaCount = old.arenaCount
-    copy.header.garbage = old.garbage
-    copy.header.hasLarge = old.hasLarge
+    copy.head.pointee.rows = old.rows
+    copy.head.pointee.present = old.present
+    copy.head.pointee.arenaCount = old.arenaCount
+    copy.head.pointee.garbage = old.garbage
+    copy.head.pointee.hasLarge = old.hasLarge
     return copy
   }
 
   /// A leaf with the same values that can hold any kind.
   func convertedToAny() -> Leaf {
-    let old = header
-    let bytes = old.kind.storage == .bytes ? old.arenaCount : 16 * old.rows
+    let old = head.pointee
+    let bytes = old.storage == .bytes ? old.arenaCount : 16 * old.rows
     let result = Leaf.make(kind: .any, entity: 0, rows: old.rows, arenaCapacity: bytes)
     for slot in 0..<old.rows {
       let cell = self.cell(slot)
@@ -145,74 +144,81 @@ extension Leaf {
   /// Puts a value that the leaf holds into a row.
   @inline(__always)
   func put(_ cell: ValueCell, in source: UnsafeRawBufferPointer, slot: Int) {
-    switch header.kind.storage {
+    let head = self.head
+    switch head.pointee.storage {
     case .words: words[Leaf.bitWords + slot] = cell.bits
-    case .pairs:
-      let bytes = UnsafeRawBufferPointer(rebasing: source[cell.arenaRange])
-      UnsafeMutableRawBufferPointer(start: arena + slot * 16, count: 16).copyMemory(from: bytes)
+    case .pairs: Leaf.copy(cell, 16, from: source, to: arena + slot * 16)
     case .bytes: putBytes(cell, in: source, slot: slot)
     }
-    markPresent(slot)
+    let bit: UInt64 = 1 << UInt64(slot & 63)
+    let old = words[slot >> 6]
+    if old & bit == 0 {
+      words[slot >> 6] = old | bit
+      head.pointee.present += 1
+    }
+    if slot >= head.pointee.rows { head.pointee.rows = slot + 1 }
   }
 
+  /// Copies the bytes of a cell, of which there are `count`.
   @inline(__always)
-  func markPresent(_ slot: Int) {
-    let bit: UInt64 = 1 << UInt64(slot & 63)
-    if words[slot >> 6] & bit == 0 {
-      words[slot >> 6] |= bit
-      header.present += 1
-    }
-    if slot >= header.rows { header.rows = slot + 1 }
+  static func copy(
+    _ cell: ValueCell, _ count: Int, from source: UnsafeRawBufferPointer,
+    to target: UnsafeMutableRawPointer
+  ) {
+    let start = Int(truncatingIfNeeded: cell.bits)
+    precondition(start >= 0 && count <= source.count - start, "a cell outside its arena")
+    guard count > 0, let base = source.baseAddress else { return }
+    target.copyMemory(from: base + start, byteCount: count)
   }
 
   private func putBytes(_ cell: ValueCell, in source: UnsafeRawBufferPointer, slot: Int) {
     let length = encodedLength(cell)
-    let start = makeSpan(slot, length: length)
-    let target = arena + start
+    let target = arena + makeSpan(slot, length: length)
     switch cell.tag {
     case .bool, .int, .double, .date:
       target.storeBytes(of: cell.bits.littleEndian, as: UInt64.self)
     case .object:
       target.storeBytes(of: cell.length.littleEndian, as: UInt32.self)
       (target + 4).storeBytes(of: cell.bits.littleEndian, as: UInt64.self)
-    default:
-      if length > 0 {
-        let bytes = UnsafeRawBufferPointer(rebasing: source[cell.arenaRange])
-        UnsafeMutableRawBufferPointer(start: target, count: length).copyMemory(from: bytes)
-      }
+    default: Leaf.copy(cell, length, from: source, to: target)
     }
-    if header.kind == .any { tags[slot] = cell.tag.rawValue }
-    if cell.isLarge || header.hasLarge { setLarge(slot, cell.isLarge) }
+    if head.pointee.kind == .any { tags[slot] = cell.tag.rawValue }
+    if cell.isLarge || head.pointee.hasLarge { setLarge(slot, cell.isLarge) }
   }
 
   func setLarge(_ slot: Int, _ isLarge: Bool) {
     let bit: UInt64 = 1 << UInt64(slot & 63)
     if isLarge {
       words[Leaf.bitWords + slot >> 6] |= bit
-      header.hasLarge = true
+      head.pointee.hasLarge = true
     } else {
       words[Leaf.bitWords + slot >> 6] &= ~bit
     }
   }
 
   /// Gives the row a span of so many bytes, moving those behind it, and returns where it starts.
+  @inline(__always)
   private func makeSpan(_ slot: Int, length: Int) -> Int {
-    let rows = header.rows
-    let used = header.arenaCount
+    let head = self.head
+    let ends = self.ends
+    let rows = head.pointee.rows
+    let used = head.pointee.arenaCount
     if slot >= rows {
-      for empty in rows..<slot { ends[empty] = UInt32(used) }
-      ends[slot] = UInt32(used + length)
-      header.arenaCount = used + length
+      for empty in rows..<slot { ends[empty] = UInt32(truncatingIfNeeded: used) }
+      ends[slot] = UInt32(truncatingIfNeeded: used + length)
+      head.pointee.arenaCount = used + length
       return used
     }
     let span = self.span(slot)
-    if !isPresent(slot) { header.garbage -= span.count }
+    if !isPresent(slot) { head.pointee.garbage -= span.count }
     let delta = length - span.count
     if delta != 0 {
       let tail = arena + span.upperBound
       (tail + delta).copyMemory(from: tail, byteCount: used - span.upperBound)
-      for later in slot..<rows { ends[later] = UInt32(Int(ends[later]) + delta) }
-      header.arenaCount = used + delta
+      // Room for `used + delta` was made, so no end leaves 32 bits.
+      let change = Int32(truncatingIfNeeded: delta)
+      for later in slot..<rows { ends[later] &+= UInt32(bitPattern: change) }
+      head.pointee.arenaCount = used + delta
     }
     return span.lowerBound
   }
@@ -220,17 +226,18 @@ extension Leaf {
   /// Takes away the value of a row that has one.
   func remove(_ slot: Int) {
     words[slot >> 6] &= ~(1 << UInt64(slot & 63))
-    header.present -= 1
-    guard header.kind.storage == .bytes else { return }
-    if header.hasLarge { setLarge(slot, false) }
+    head.pointee.present -= 1
+    guard head.pointee.storage == .bytes else { return }
+    if head.pointee.hasLarge { setLarge(slot, false) }
     let span = self.span(slot)
-    if slot == header.rows - 1 {
-      header.rows = slot
-      header.arenaCount = span.lowerBound
+    if slot == head.pointee.rows - 1 {
+      head.pointee.rows = slot
+      head.pointee.arenaCount = span.lowerBound
     } else {
-      header.garbage += span.count
+      head.pointee.garbage += span.count
     }
-    if header.garbage > 512, header.garbage > header.arenaCount / 2 { removeGarbage() }
+    let garbage = head.pointee.garbage
+    if garbage > 512, garbage > head.pointee.arenaCount / 2 { removeGarbage() }
   }
 
   /// Moves the bytes of the rows that have a value together.
@@ -238,7 +245,7 @@ extension Leaf {
     let arena = self.arena
     var end = 0
     var start = 0
-    for slot in 0..<header.rows {
+    for slot in 0..<head.pointee.rows {
       let oldEnd = Int(ends[slot])
       if isPresent(slot) {
         (arena + end).copyMemory(from: arena + start, byteCount: oldEnd - start)
@@ -247,7 +254,7 @@ extension Leaf {
       ends[slot] = UInt32(end)
       start = oldEnd
     }
-    header.arenaCount = end
-    header.garbage = 0
+    head.pointee.arenaCount = end
+    head.pointee.garbage = 0
   }
 }

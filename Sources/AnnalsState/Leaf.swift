@@ -19,6 +19,10 @@ import AnnalsModel
 /// What a leaf says of itself.
 struct LeafHeader {
   var kind: ColumnKind
+  /// How values of the kind are kept.
+  var storage: ColumnStorage
+  /// How many bytes lie between the first word and those that cells point into.
+  var arenaOffset: Int
   /// The entity that the references of a leaf of kind `object` name.
   var entity: EntityNumber
   /// For how many rows there is room: 16, 64 or 256.
@@ -50,16 +54,19 @@ final class Leaf: ManagedBuffer<LeafHeader, UInt64> {
     kind: ColumnKind, entity: EntityNumber, rows: Int, arenaCapacity: Int
   ) -> Leaf {
     let rowCapacity = rows <= 16 ? 16 : rows <= 64 ? 64 : rowCount
-    let arena = kind.storage == .bytes ? arenaCapacity : 0
+    let storage = kind.storage
+    let isBytes = storage == .bytes
+    let arena = isBytes ? arenaCapacity : 0
     let fixed = fixedWords(kind: kind, rowCapacity: rowCapacity)
     let words = fixed + (arena + 7) / 8
     let buffer = Leaf.create(minimumCapacity: words) { _ in
-      LeafHeader(kind: kind, entity: entity, rowCapacity: rowCapacity, arenaCapacity: arena)
+      LeafHeader(
+        kind: kind, storage: storage, arenaOffset: 8 * (isBytes ? fixed : bitWords), entity: entity,
+        rowCapacity: rowCapacity, arenaCapacity: arena)
     }
-    buffer.withUnsafeMutablePointerToElements {
-      $0.initialize(repeating: 0, count: kind.storage == .bytes ? 2 * bitWords : bitWords)
-    }
-    return unsafeDowncast(buffer, to: Leaf.self)
+    let leaf = unsafeDowncast(buffer, to: Leaf.self)
+    leaf.words.initialize(repeating: 0, count: isBytes ? 2 * bitWords : bitWords)
+    return leaf
   }
 
   /// The words before the arena.
@@ -70,6 +77,12 @@ final class Leaf: ManagedBuffer<LeafHeader, UInt64> {
     case .bytes: 2 * bitWords + rowCapacity / 2 + (kind == .any ? rowCapacity / 8 : 0)
     }
   }
+
+  /// What the leaf says of itself; valid while the leaf is.
+  ///
+  /// In place of `header`, each use of which would check for exclusive access.
+  @inline(__always)
+  var head: UnsafeMutablePointer<LeafHeader> { withUnsafeMutablePointerToHeader { $0 } }
 
   /// The first word; valid while the leaf is.
   @inline(__always)
@@ -84,27 +97,21 @@ final class Leaf: ManagedBuffer<LeafHeader, UInt64> {
   /// The tag of each row's value, in a leaf of kind `any`.
   @inline(__always)
   var tags: UnsafeMutablePointer<UInt8> {
-    UnsafeMutableRawPointer(ends + header.rowCapacity).assumingMemoryBound(to: UInt8.self)
+    UnsafeMutableRawPointer(ends + head.pointee.rowCapacity).assumingMemoryBound(to: UInt8.self)
   }
 
   /// The bytes that cells point into.
   @inline(__always)
   var arena: UnsafeMutableRawPointer {
-    let header = self.header
-    switch header.kind.storage {
-    case .words, .pairs: return UnsafeMutableRawPointer(words + Leaf.bitWords)
-    case .bytes:
-      return UnsafeMutableRawPointer(
-        words + Leaf.fixedWords(kind: header.kind, rowCapacity: header.rowCapacity))
-    }
+    UnsafeMutableRawPointer(words) + head.pointee.arenaOffset
   }
 
   /// The bytes that cells point into, with their count.
   var arenaBytes: UnsafeRawBufferPointer {
-    switch header.kind.storage {
+    switch head.pointee.storage {
     case .words: UnsafeRawBufferPointer(start: nil, count: 0)
-    case .pairs: UnsafeRawBufferPointer(start: arena, count: header.rows * 16)
-    case .bytes: UnsafeRawBufferPointer(start: arena, count: header.arenaCount)
+    case .pairs: UnsafeRawBufferPointer(start: arena, count: head.pointee.rows * 16)
+    case .bytes: UnsafeRawBufferPointer(start: arena, count: head.pointee.arenaCount)
     }
   }
 
@@ -123,8 +130,8 @@ final class Leaf: ManagedBuffer<LeafHeader, UInt64> {
 
   /// How much memory the leaf takes.
   var byteCount: Int {
-    let fixed = Leaf.fixedWords(kind: header.kind, rowCapacity: header.rowCapacity) * 8
-    return 16 + MemoryLayout<LeafHeader>.size + fixed + header.arenaCapacity
+    let fixed = Leaf.fixedWords(kind: head.pointee.kind, rowCapacity: head.pointee.rowCapacity) * 8
+    return 16 + MemoryLayout<LeafHeader>.size + fixed + head.pointee.arenaCapacity
   }
 }
 
@@ -133,14 +140,13 @@ extension Leaf {
   @inline(__always)
   func cell(_ slot: Int) -> ValueCell {
     guard isPresent(slot) else { return .null }
-    let header = self.header
-    switch header.kind {
+    switch head.pointee.kind {
     case .bool: return ValueCell(tag: .bool, bits: words[Leaf.bitWords + slot])
     case .int: return ValueCell(tag: .int, bits: words[Leaf.bitWords + slot])
     case .double: return ValueCell(tag: .double, bits: words[Leaf.bitWords + slot])
     case .date: return ValueCell(tag: .date, bits: words[Leaf.bitWords + slot])
     case .object:
-      return ValueCell(tag: .object, bits: words[Leaf.bitWords + slot], length: header.entity)
+      return ValueCell(tag: .object, bits: words[Leaf.bitWords + slot], length: head.pointee.entity)
     case .uuid: return ValueCell(tag: .uuid, bits: UInt64(slot * 16), length: 16)
     case .string: return bytesCell(.string, slot)
     case .url: return bytesCell(.url, slot)
@@ -156,7 +162,7 @@ extension Leaf {
     let span = self.span(slot)
     return ValueCell(
       tag: tag, bits: UInt64(span.lowerBound), length: UInt32(span.count),
-      isLarge: header.hasLarge && isLarge(slot))
+      isLarge: head.pointee.hasLarge && isLarge(slot))
   }
 
   /// Whether the row's bytes describe a large value.

@@ -1,9 +1,14 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Rows are kept in groups of 4,096, the unit that a checkpoint stores: which of them live, and for
-// each column sixteen leaves. All columns of an entity share one tree of groups, so that writing
-// several properties of an object copies the path to them once.
+// Rows are kept in groups of 4,096, the unit that a checkpoint stores: which of them live, and
+// sixteen blocks of 256 rows, each with a leaf for every column. So the columns of an entity share
+// one tree, and writing an object copies one path, however many of its properties change.
+//
+// Invariants:
+// - A column of a group is either in the blocks or stored: what a checkpoint holds of it, read when
+//   it is touched, and taken into the blocks when it is written.
+// - A group without a row that lives has no value.
 
 /// Where a row is: the group, the leaf in it, the slot in that.
 struct RowPosition {
@@ -33,54 +38,22 @@ struct RowPosition {
   static func firstRow(ofGroup group: Int) -> Int64 { Int64(group) * groupRows + 1 }
 }
 
-/// One column's part in a group: either in memory, changed since the last checkpoint, or as a
-/// checkpoint holds it.
-struct ColumnSlot {
-  /// Sixteen leaves, nil where no row has a value; or none at all.
-  var leaves: ContiguousArray<Leaf?> = []
-  /// What a checkpoint holds; then `leaves` is empty.
-  var stored: StoredColumn?
-
-  /// Whether there is nothing.
-  var isEmpty: Bool { leaves.isEmpty && stored == nil }
-
-  /// The leaf, if it has any value.
-  @inline(__always)
-  func leaf(_ index: Int) throws(StateFault) -> Leaf? {
-    if !leaves.isEmpty { return leaves[index] }
-    return try stored?.leaves()[index]
-  }
-
-  /// All leaves, or none.
-  func allLeaves() throws(StateFault) -> ContiguousArray<Leaf?> {
-    if let stored { return try stored.leaves() }
-    return leaves
-  }
-
-  /// Takes the leaves into memory, to be changed.
-  mutating func prepareToWrite() throws(StateFault) {
-    guard leaves.isEmpty else { return }
-    if let stored {
-      leaves = try stored.leaves()
-      self.stored = nil
-    } else {
-      leaves = ContiguousArray(repeating: nil, count: RowPosition.leafCount)
-    }
-  }
-}
-
 /// The values of up to 4,096 consecutive rows.
 ///
 /// Read from any thread; written only by the one holder of its only reference.
 final class RowGroup: @unchecked Sendable {
+  // Exclusive access follows from the rule above; see `Table`.
   /// A bit for each row that lives: 64 words, or none if no row does or the bits are stored.
-  private var live: ContiguousArray<UInt64> = []
+  @exclusivity(unchecked) private var live: ContiguousArray<UInt64> = []
   /// What a checkpoint holds of the bits; then `live` is empty.
-  private(set) var storedLive: StoredRows?
+  @exclusivity(unchecked) private(set) var storedLive: StoredRows?
   /// How many rows live.
-  private(set) var liveCount = 0
-  /// By column position; columns beyond have no value here.
-  var slots: ContiguousArray<ColumnSlot> = []
+  @exclusivity(unchecked) private(set) var liveCount = 0
+  /// The leaves of each block by column position, nil where no row has a value; columns beyond have
+  /// none. Sixteen blocks, or none.
+  @exclusivity(unchecked) var blocks: ContiguousArray<ContiguousArray<Leaf?>> = []
+  /// What a checkpoint holds, by column position; columns beyond are in the blocks.
+  @exclusivity(unchecked) private var stored: ContiguousArray<StoredColumn?> = []
 
   init() {}
 
@@ -88,7 +61,8 @@ final class RowGroup: @unchecked Sendable {
     live = other.live
     storedLive = other.storedLive
     liveCount = other.liveCount
-    slots = other.slots
+    blocks = other.blocks
+    stored = other.stored
   }
 
   /// The bits of the rows that live: 64 words, or none.
@@ -135,55 +109,122 @@ final class RowGroup: @unchecked Sendable {
     live = []
   }
 
-  /// Makes room for the columns up to this position.
+}
+
+// The columns.
+extension RowGroup {
+  /// What a checkpoint holds of a column that did not change since.
   @inline(__always)
-  func reserve(column: Int) {
-    if slots.count <= column {
-      slots.append(contentsOf: repeatElement(ColumnSlot(), count: column + 1 - slots.count))
+  func storedColumn(_ column: Int) -> StoredColumn? {
+    column < stored.count ? stored[column] : nil
+  }
+
+  /// The leaf of a column, if it has any value.
+  @inline(__always)
+  func leaf(_ leaf: Int, column: Int) throws(StateFault) -> Leaf? {
+    if column < stored.count, let stored = stored[column] { return try stored.leaves()[leaf] }
+    guard leaf < blocks.count, column < blocks[leaf].count else { return nil }
+    return blocks[leaf][column]
+  }
+
+  /// All sixteen leaves of a column.
+  func leaves(column: Int) throws(StateFault) -> ContiguousArray<Leaf?> {
+    if let stored = storedColumn(column) { return try stored.leaves() }
+    return memoryLeaves(column: column)
+  }
+
+  /// The leaves that a column has in the blocks.
+  func memoryLeaves(column: Int) -> ContiguousArray<Leaf?> {
+    ContiguousArray(
+      (0..<RowPosition.leafCount).map { leaf in
+        leaf < blocks.count && column < blocks[leaf].count ? blocks[leaf][column] : nil
+      })
+  }
+
+  /// Whether a column has a leaf in the blocks: one that no checkpoint holds.
+  func isChanged(column: Int) -> Bool {
+    blocks.contains { column < $0.count && $0[column] != nil }
+  }
+
+  /// Makes `blocks[leaf][column]` a place to write to. `width` is how many columns there are.
+  @inline(__always)
+  func prepareToWrite(leaf: Int, column: Int, width: Int) throws(StateFault) {
+    if column < stored.count, stored[column] != nil { try takeIntoBlocks(column, width: width) }
+    if blocks.isEmpty { blocks = ContiguousArray(repeating: [], count: RowPosition.leafCount) }
+    if column >= blocks[leaf].count { widen(leaf, to: width) }
+  }
+
+  private func widen(_ leaf: Int, to width: Int) {
+    blocks[leaf].append(contentsOf: repeatElement(nil, count: width - blocks[leaf].count))
+  }
+
+  private func takeIntoBlocks(_ column: Int, width: Int) throws(StateFault) {
+    guard let leaves = try stored[column]?.leaves() else { return }
+    stored[column] = nil
+    if blocks.isEmpty { blocks = ContiguousArray(repeating: [], count: RowPosition.leafCount) }
+    for leaf in leaves.indices where leaves[leaf] != nil {
+      if column >= blocks[leaf].count { widen(leaf, to: width) }
+      blocks[leaf][column] = leaves[leaf]
     }
+  }
+
+  /// Takes over what a checkpoint holds of a column, in place of what is in the blocks.
+  func setStored(_ part: StoredColumn?, column: Int) {
+    for leaf in blocks.indices where column < blocks[leaf].count && blocks[leaf][column] != nil {
+      blocks[leaf][column] = nil
+    }
+    if column >= stored.count {
+      if part == nil { return }
+      stored.append(contentsOf: repeatElement(nil, count: column + 1 - stored.count))
+    }
+    stored[column] = part
   }
 }
 
-/// The groups of an entity: a tree of fan-out 32 of fixed depth, its root as wide as it must be.
+/// The groups of an entity: a tree of fan-out 8 and fixed depth, its root as wide as it must be.
 ///
-/// A root entry spans 2^22 rows, so the root of an entity with a hundred million objects has 24.
+/// A fan-out of 8 in place of 32 makes reading no slower and writing cheaper, whose cost is that of
+/// counting references. A root entry spans 2^21 rows: an entity with a hundred million has 48.
 struct GroupTree: Sendable {
   private typealias Lower = ContiguousArray<RowGroup?>
-  private typealias Upper = ContiguousArray<Lower>
+  private typealias Middle = ContiguousArray<Lower>
+  private typealias Upper = ContiguousArray<Middle>
 
   private var root: ContiguousArray<Upper> = []
 
   /// One more than the greatest index that a group may have now.
-  var indexLimit: Int { root.count << 10 }
+  var indexLimit: Int { root.count << 9 }
 
   /// The group, if any of its rows ever lived.
   @inline(__always)
   func group(_ index: Int) -> RowGroup? {
-    let high = index >> 10
-    guard high < root.count else { return nil }
-    let middle = (index >> 5) & 31
-    guard middle < root[high].count else { return nil }
-    let low = index & 31
-    guard low < root[high][middle].count else { return nil }
-    return root[high][middle][low]
+    let (a, b, c, d) = GroupTree.split(index)
+    guard a < root.count, b < root[a].count, c < root[a][b].count, d < root[a][b][c].count else {
+      return nil
+    }
+    return root[a][b][c][d]
+  }
+
+  @inline(__always)
+  private static func split(_ index: Int) -> (Int, Int, Int, Int) {
+    (index >> 9, index >> 6 & 7, index >> 3 & 7, index & 7)
   }
 
   /// The group for writing: nobody else holds it. Made if there is none.
   mutating func writableGroup(_ index: Int) -> RowGroup {
-    let high = index >> 10
-    let middle = (index >> 5) & 31
-    let low = index & 31
-    if high >= root.count {
-      root.append(contentsOf: repeatElement([], count: high + 1 - root.count))
+    let (a, b, c, d) = GroupTree.split(index)
+    if a >= root.count || b >= root[a].count || c >= root[a][b].count || d >= root[a][b][c].count {
+      GroupTree.extend(&root, to: a, with: [])
+      GroupTree.extend(&root[a], to: b, with: [])
+      GroupTree.extend(&root[a][b], to: c, with: [])
+      GroupTree.extend(&root[a][b][c], to: d, with: nil)
     }
-    if middle >= root[high].count {
-      root[high].append(contentsOf: repeatElement([], count: middle + 1 - root[high].count))
-    }
-    if low >= root[high][middle].count {
-      root[high][middle].append(
-        contentsOf: repeatElement(nil, count: low + 1 - root[high][middle].count))
-    }
-    return GroupTree.makeWritable(&root[high][middle][low])
+    return GroupTree.makeWritable(&root[a][b][c][d])
+  }
+
+  private static func extend<T>(_ array: inout ContiguousArray<T>, to index: Int, with empty: T) {
+    guard index >= array.count else { return }
+    array.append(contentsOf: repeatElement(empty, count: index + 1 - array.count))
   }
 
   @inline(__always)
@@ -197,40 +238,46 @@ struct GroupTree: Sendable {
   /// Forgets a group.
   mutating func removeGroup(_ index: Int) {
     guard group(index) != nil else { return }
-    root[index >> 10][(index >> 5) & 31][index & 31] = nil
+    let (a, b, c, d) = GroupTree.split(index)
+    root[a][b][c][d] = nil
   }
 
-  /// The first index from `start` on whose group exists; the end of the tree if there is none.
+  /// The first index from `start` on whose group exists; nil if there is none.
   func nextIndex(from start: Int) -> Int? {
     var index = max(start, 0)
-    let limit = indexLimit
-    while index < limit {
-      let upper = root[index >> 10]
-      let middle = (index >> 5) & 31
-      guard middle < upper.count else {
-        index = (index >> 10 + 1) << 10
-        continue
+    while index < indexLimit {
+      let (a, b, c, d) = GroupTree.split(index)
+      // What is missing is stepped over whole.
+      if b >= root[a].count {
+        index = (a + 1) << 9
+      } else if c >= root[a][b].count {
+        index = (index >> 6 + 1) << 6
+      } else if d >= root[a][b][c].count {
+        index = (index >> 3 + 1) << 3
+      } else if root[a][b][c][d] == nil {
+        index += 1
+      } else {
+        return index
       }
-      let lower = upper[middle]
-      for low in (index & 31)..<max(index & 31, lower.count) where lower[low] != nil {
-        return index & ~31 | low
-      }
-      index = (index | 31) + 1
     }
     return nil
   }
 
-  /// The last index up to `start` whose group exists.
+  /// The last index up to `start` whose group exists; nil if there is none.
   func previousIndex(from start: Int) -> Int? {
     var index = min(start, indexLimit - 1)
     while index >= 0 {
-      if group(index) != nil { return index }
-      let upper = root[index >> 10]
-      if (index >> 5) & 31 >= upper.count {
-        // Nothing in this part of the root: on to its last possible place.
-        index = (index & ~1023) + upper.count << 5 - 1
-      } else {
+      let (a, b, c, d) = GroupTree.split(index)
+      if b >= root[a].count {
+        index = a << 9 + root[a].count << 6 - 1
+      } else if c >= root[a][b].count {
+        index = index & ~63 + root[a][b].count << 3 - 1
+      } else if d >= root[a][b][c].count {
+        index = index & ~7 + root[a][b][c].count - 1
+      } else if root[a][b][c][d] == nil {
         index -= 1
+      } else {
+        return index
       }
     }
     return nil

@@ -110,8 +110,8 @@ extension Table {
       if let word = live.lastIndex(where: { $0 != 0 }) {
         lastRow = first + Int64(word * 64 + 63 - live[word].leadingZeroBitCount)
       }
-      for column in group.slots.indices {
-        for (place, leaf) in try group.slots[column].allLeaves().enumerated() {
+      for column in columns.indices {
+        for (place, leaf) in try group.leaves(column: column).enumerated() {
           guard let leaf else { continue }
           leaf.check("entity \(number), property \(columns[column].property)", &result)
           for word in 0..<Leaf.bitWords {
@@ -192,21 +192,22 @@ extension Leaf {
   /// Checks the leaf's own rules.
   fileprivate func check(_ name: String, _ result: inout [String]) {
     let bits = (0..<Leaf.bitWords).reduce(0) { $0 + words[$1].nonzeroBitCount }
-    if bits != header.present { result.append("\(name): \(bits) values, not \(header.present)") }
+    let present = head.pointee.present
+    if bits != present { result.append("\(name): \(bits) values, not \(present)") }
     if bits == 0 { result.append("\(name): a leaf without values") }
-    for slot in header.rows..<Leaf.rowCount where isPresent(slot) {
+    for slot in head.pointee.rows..<Leaf.rowCount where isPresent(slot) {
       result.append("\(name): a value behind the last")
       return
     }
-    guard header.kind.storage == .bytes else { return }
+    guard head.pointee.storage == .bytes else { return }
     var previous: UInt32 = 0
     var garbage = 0
-    for slot in 0..<header.rows {
+    for slot in 0..<head.pointee.rows {
       if ends[slot] < previous { result.append("\(name): ends that fall") }
       if !isPresent(slot) { garbage += Int(ends[slot]) - Int(previous) }
       previous = ends[slot]
     }
-    if Int(previous) != header.arenaCount || garbage != header.garbage {
+    if Int(previous) != head.pointee.arenaCount || garbage != head.pointee.garbage {
       result.append("\(name): bytes that belong to no value")
     }
   }

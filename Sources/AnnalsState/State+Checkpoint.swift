@@ -82,12 +82,12 @@ extension Table {
           throw invalid(reference.first, "a checkpoint has values of no object")
         }
         let group = groups.writableGroup(place.group)
-        group.reserve(column: position)
-        group.slots[position].stored =
-          group.slots[position].stored?.adding(reference)
+        let part =
+          group.storedColumn(position)?.adding(reference)
           ?? StoredColumn(
             [reference], source: source, entity: number, column: columns[position],
             group: place.group)
+        group.setStored(part, column: position)
       }
     }
     for index in directory.indexes {
@@ -123,9 +123,9 @@ extension Table {
         full || current.hasUnsaved ? groups.writableGroup(index) : current
       try writeRows(of: group, index, full: full, to: &writer)
       if let reference = group.storedLive?.reference { directory.rows.append(reference) }
-      for column in group.slots.indices {
+      for column in columns.indices {
         try writeColumn(column, of: group, index, full: full, to: &writer)
-        columnChunks[column] += group.slots[column].stored?.references ?? []
+        columnChunks[column] += group.storedColumn(column)?.references ?? []
       }
     }
     for column in columnsByProperty where !columnChunks[column].isEmpty {
@@ -167,23 +167,28 @@ extension Table {
   private func writeColumn(
     _ column: Int, of group: RowGroup, _ index: Int, full: Bool, to writer: inout ChunkWriter
   ) throws {
-    let slot = group.slots[column]
     let property = columns[column].property
     let references: [ChunkReference]
-    if let stored = slot.stored {
+    let leaves: ContiguousArray<Leaf?>?
+    if let stored = group.storedColumn(column) {
       guard full else { return }
+      leaves = stored.leavesIfLoaded
       references = try stored.references.map {
         try writer.copy($0, from: stored.source, first: $0.first)
       }
     } else {
-      references = try write(slot.leaves, property: property, group: index, to: &writer)
+      guard group.isChanged(column: column) else { return }
+      let changed = group.memoryLeaves(column: column)
+      leaves = changed
+      references = try write(changed, property: property, group: index, to: &writer)
     }
-    let leaves = slot.stored.map { $0.leavesIfLoaded } ?? slot.leaves
-    group.slots[column] = ColumnSlot()
-    guard !references.isEmpty else { return }
-    group.slots[column].stored = StoredColumn(
-      references, source: writer.source, entity: number, column: columns[column], group: index,
-      leaves: leaves)
+    let part =
+      references.isEmpty
+      ? nil
+      : StoredColumn(
+        references, source: writer.source, entity: number, column: columns[column], group: index,
+        leaves: leaves)
+    group.setStored(part, column: column)
   }
 
   /// Writes leaves as one chunk, or as several where the values are so long that one would be more
@@ -225,10 +230,8 @@ extension Table {
       next = groups.nextIndex(from: index + 1)
       guard let group = groups.group(index) else { continue }
       if group.storedLive == nil, group.liveCount > 0 { bytes += 64 }
-      for slot in group.slots where !slot.leaves.isEmpty {
-        bytes += 48
-        for leaf in slot.leaves { bytes += leaf?.storedByteEstimate ?? 0 }
-      }
+      for column in columns.indices where group.isChanged(column: column) { bytes += 48 }
+      for block in group.blocks { for leaf in block { bytes += leaf?.storedByteEstimate ?? 0 } }
     }
     for index in indexes {
       index.tree.forEachSlot { slot, _ in
@@ -243,23 +246,23 @@ extension Table {
 extension RowGroup {
   /// Whether a checkpoint would write anything of it.
   var hasUnsaved: Bool {
-    storedLive == nil || slots.contains { !$0.leaves.isEmpty }
+    storedLive == nil || blocks.contains { $0.contains { $0 != nil } }
   }
 }
 
 extension Leaf {
   /// About how many bytes the values take in a chunk.
   var storedByteEstimate: Int {
-    switch header.kind {
-    case .bool: header.present / 8
-    case .int: 4 * header.present
-    case .double: 8 * header.present
-    case .date: 6 * header.present
-    case .object: 3 * header.present
-    case .uuid: 16 * header.present
+    switch head.pointee.kind {
+    case .bool: head.pointee.present / 8
+    case .int: 4 * head.pointee.present
+    case .double: 8 * head.pointee.present
+    case .date: 6 * head.pointee.present
+    case .object: 3 * head.pointee.present
+    case .uuid: 16 * head.pointee.present
     // What text compresses to.
     case .string, .url, .json, .data, .objects, .any:
-      header.present + (header.arenaCount - header.garbage) / 3
+      head.pointee.present + (head.pointee.arenaCount - head.pointee.garbage) / 3
     }
   }
 }

@@ -32,14 +32,6 @@ extension State {
 }
 
 extension Table {
-  /// The positions of the columns, by rising property number.
-  var columnsByProperty: [Int] {
-    let isRising = zip(columns, columns.dropFirst()).allSatisfy { $0.property < $1.property }
-    let positions = Array(columns.indices)
-    return isRising
-      ? positions : positions.sorted { columns[$0].property < columns[$1].property }
-  }
-
   /// Appends the change of one property, if it changed. `old` is nil if the object was not there.
   fileprivate func appendNetChange(
     _ row: Int64, column: Int, from old: Table?, isThere: Bool, into batch: inout ChangeBatch

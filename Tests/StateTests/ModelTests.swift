@@ -62,6 +62,9 @@ struct ModelRun {
       try model.expectEqual(state, comment)
       try model.expectEqual(follower, comment)
       kept.append((state, model))
+      #expect(try State.firstDifference(state, follower) == nil, comment)
+      #expect(try State.firstDifference(back, before) == nil, comment)
+      #expect(try state.invariantViolations() == [], comment)
     }
   }
 
@@ -137,7 +140,9 @@ struct ModelRun {
     }
     #expect(follower.count(of: 1) == 0)
     #expect(follower.count(of: 2) == 0)
+    #expect(try follower.invariantViolations() == [], comment)
     for batch in history { try follower.apply(batch) }
+    #expect(try follower.invariantViolations() == [], comment)
     try model.expectEqual(follower, comment)
   }
 }

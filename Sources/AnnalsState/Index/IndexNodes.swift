@@ -57,6 +57,12 @@ final class IndexLeaf: Sendable {
 
   /// The entry whose held bytes begin the key.
   func find(_ key: UnsafeRawBufferPointer) -> Int? {
+    let place = place(of: key)
+    return place.isHeld ? place.index : nil
+  }
+
+  /// The entry whose held bytes begin the key, or else the one that the key would stand before.
+  func place(of key: UnsafeRawBufferPointer) -> (index: Int, isHeld: Bool) {
     entries.bytes.withUnsafeBytes { all in
       var low = 0
       var high = entries.count
@@ -64,12 +70,12 @@ final class IndexLeaf: Sendable {
         let middle = (low + high) / 2
         let held = UnsafeRawBufferPointer(rebasing: all[entries.range(middle)])
         switch compare(key, held: held) {
-        case .matches: return middle
+        case .matches: return (middle, true)
         case .before: high = middle
         case .after: low = middle + 1
         }
       }
-      return nil
+      return (low, false)
     }
   }
 }
@@ -84,10 +90,10 @@ final class IndexNode: Sendable {
   let fences: Fences
   let count: Int
 
-  init(leaves: ContiguousArray<IndexLeaf>, fences: Fences) {
+  init(leaves: ContiguousArray<IndexLeaf>, fences: Fences, count: Int? = nil) {
     self.leaves = leaves
     self.fences = fences
-    count = leaves.reduce(0) { $0 + $1.entries.count }
+    self.count = count ?? leaves.reduce(0) { $0 + $1.entries.count }
   }
 
   /// All entries, as a chunk holds them.
@@ -174,9 +180,9 @@ final class IndexBranch: Sendable {
   let fences: Fences
   let count: Int
 
-  init(slots: ContiguousArray<IndexSlot>, fences: Fences) {
+  init(slots: ContiguousArray<IndexSlot>, fences: Fences, count: Int? = nil) {
     self.slots = slots
     self.fences = fences
-    count = slots.reduce(0) { $0 + $1.count }
+    self.count = count ?? slots.reduce(0) { $0 + $1.count }
   }
 }

@@ -147,9 +147,19 @@ extension IndexEntries {
         let key = range(index)
         order.append((word(all, key.lowerBound + common, key.upperBound), index))
       }
-      order.sort { a, b in
-        if a.word != b.word { return a.word < b.word }
-        return precedes(a.index, b.index, all)
+      if count > 1024 {
+        radixSort(&order)
+        var start = 0
+        for end in 1...count where end == count || order[end].word != order[start].word {
+          // What the words do not decide.
+          if end - start > 1 { order[start..<end].sort { precedes($0.index, $1.index, all) } }
+          start = end
+        }
+      } else {
+        order.sort { a, b in
+          if a.word != b.word { return a.word < b.word }
+          return precedes(a.index, b.index, all)
+        }
       }
       var result = IndexEntries()
       result.reserve(count, bytes: bytes.count)

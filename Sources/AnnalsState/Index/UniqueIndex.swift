@@ -72,6 +72,33 @@ struct UniqueIndex: Sendable {
     var tooLarge: ContiguousArray<KeyConflict> = []
     try collectNoted(table, &removals, &insertions, &tooLarge)
     try collectFresh(table, &insertions, &tooLarge)
+    let conflicts = try apply(removals, insertions, from: table)
+    unplaced = tooLarge
+    unplaced.append(contentsOf: conflicts)
+    noted = IndexEntries()
+    freshRow = table.nextRow
+  }
+
+  /// Below this many entries each is taken to its leaf by itself.
+  private static let singleLimit = 16
+
+  private mutating func apply(
+    _ removals: IndexEntries, _ insertions: IndexEntries, from table: Table
+  ) throws(StateFault) -> [KeyConflict] {
+    var removals = removals
+    var insertions = insertions
+    if removals.count + insertions.count <= UniqueIndex.singleLimit {
+      removals = try remaining(removals) { tree, key, row throws(StateFault) in
+        try tree.removeOne(key, row: row)
+      }
+      // Keys that are not out yet may be those that are to be put in.
+      if removals.count == 0 {
+        insertions = try remaining(insertions) { tree, key, row throws(StateFault) in
+          try tree.insertOne(key, row: row)
+        }
+      }
+      if removals.count + insertions.count == 0 { return [] }
+    }
     let columns = self.columns
     var merge = IndexMerge(
       removals: removals.sorted(), insertions: insertions.sorted(),
@@ -83,10 +110,31 @@ struct UniqueIndex: Sendable {
         return key
       })
     try merge.apply(to: &tree)
-    unplaced = tooLarge
-    unplaced.append(contentsOf: merge.conflicts)
-    noted = IndexEntries()
-    freshRow = table.nextRow
+    return merge.conflicts
+  }
+
+  /// The entries that could not be done by themselves.
+  private mutating func remaining(
+    _ entries: IndexEntries,
+    _ body: (inout IndexTree, UnsafeRawBufferPointer, Int64) throws(StateFault) -> Bool
+  ) throws(StateFault) -> IndexEntries {
+    var rest = IndexEntries()
+    for index in 0..<entries.count {
+      let isDone = entries.bytes.withUnsafeBytes { bytes in
+        Result { () throws(StateFault) in
+          try body(
+            &tree, UnsafeRawBufferPointer(rebasing: bytes[entries.range(index)]),
+            entries.rows[index])
+        }
+      }
+      if try !isDone.get() {
+        entries.bytes.withUnsafeBytes {
+          rest.append(
+            UnsafeRawBufferPointer(rebasing: $0[entries.range(index)]), row: entries.rows[index])
+        }
+      }
+    }
+    return rest
   }
 
   /// What the rows noted, and those that had no place, had and have.
@@ -127,6 +175,7 @@ struct UniqueIndex: Sendable {
     _ table: Table, _ insertions: inout IndexEntries,
     _ tooLarge: inout ContiguousArray<KeyConflict>
   ) throws(StateFault) {
+    guard freshRow < table.nextRow else { return }
     var cursor = RowCursor(table, position: freshRow - 1)
     let count = Int(clamping: table.nextRow - freshRow)
     insertions.reserve(insertions.count + min(count, 1 << 20), bytes: insertions.bytes.count)
@@ -159,9 +208,7 @@ extension Table {
     guard let group = groups.group(place.group) else { return .none }
     let start = bytes.count
     for column in columns {
-      guard column < group.slots.count,
-        let leaf = try group.slots[column].leaf(place.leaf)
-      else {
+      guard let leaf = try group.leaf(place.leaf, column: column) else {
         bytes.removeSubrange(start...)
         return .none
       }
