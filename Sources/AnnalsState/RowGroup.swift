@@ -127,6 +127,22 @@ extension RowGroup {
     return blocks[leaf][column]
   }
 
+  /// Calls `body` with the leaves of a block and with what a checkpoint holds, by column position.
+  @inline(__always)
+  func withBlock<T, E: Error>(
+    _ leaf: Int,
+    _ body: (UnsafeBufferPointer<Leaf?>, UnsafeBufferPointer<StoredColumn?>) throws(E) -> T
+  ) throws(E) -> T {
+    try stored.withUnsafeBufferPointer { (stored) throws(E) -> T in
+      guard leaf < blocks.count else {
+        return try body(UnsafeBufferPointer(start: nil, count: 0), stored)
+      }
+      return try blocks[leaf].withUnsafeBufferPointer { (leaves) throws(E) -> T in
+        try body(leaves, stored)
+      }
+    }
+  }
+
   /// All sixteen leaves of a column.
   func leaves(column: Int) throws(StateFault) -> ContiguousArray<Leaf?> {
     if let stored = storedColumn(column) { return try stored.leaves() }

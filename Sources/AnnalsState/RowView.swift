@@ -14,42 +14,55 @@ extension TableView {
     guard row >= 1, row <= RowPosition.maximumRow else { return try body(.empty) }
     let place = RowPosition(row)
     guard let group = table.groups.group(place.group) else { return try body(.empty) }
-    return try group.slots.withUnsafeBufferPointer { (slots) throws(E) -> T in
-      try body(RowView(slots: slots, leaf: place.leaf, slot: place.slot))
+    return try group.withBlock(place.leaf) { (leaves, stored) throws(E) -> T in
+      try body(RowView(leaves: leaves, stored: stored, leaf: place.leaf, slot: place.slot))
     }
   }
 }
 
 /// The values of one object, for the time of `TableView.withRow`.
 package struct RowView {
-  let slots: UnsafeBufferPointer<ColumnSlot>
+  /// The block's leaves, and what a checkpoint holds of the group, by column position.
+  let leaves: UnsafeBufferPointer<Leaf?>
+  let stored: UnsafeBufferPointer<StoredColumn?>
   let leaf: Int
   let slot: Int
 
   /// No value at all.
   package static var empty: RowView {
-    RowView(slots: UnsafeBufferPointer(start: nil, count: 0), leaf: 0, slot: 0)
+    RowView(
+      leaves: UnsafeBufferPointer(start: nil, count: 0),
+      stored: UnsafeBufferPointer(start: nil, count: 0), leaf: 0, slot: 0)
   }
 
   /// The value in the column at this position, null where there is none, with the bytes that it
   /// points into.
   package func cell(_ column: Int) throws(StateFault) -> RowCell {
-    guard column < slots.count else { return .null }
-    guard !slots[column].leaves.isEmpty else { return try storedCell(column) }
     // The group keeps the leaf: retaining it for each value would cost as much as reading it.
-    let leaf = slots[column].leaves.withUnsafeBytes {
-      $0.loadUnaligned(fromByteOffset: self.leaf * MemoryLayout<Leaf?>.stride, as: LeafBits.self)
+    let leaf: Unmanaged<Leaf>?
+    if column < stored.count, let part = RowView.unretained(stored, column) {
+      let loaded = part._withUnsafeGuaranteedRef { $0.unretainedLeaf(self.leaf) }
+      leaf = try loaded.isLoaded ? loaded.leaf : firstTouch(part)
+    } else {
+      leaf = column < leaves.count ? RowView.unretained(leaves, column) : nil
     }
     guard let leaf else { return .null }
     return leaf._withUnsafeGuaranteedRef { RowCell(cell: $0.cell(slot), arena: $0.arenaBytes) }
   }
 
-  private typealias LeafBits = Unmanaged<Leaf>?
+  /// The leaf of a column that nobody has read so far.
+  @inline(never)
+  private func firstTouch(_ part: Unmanaged<StoredColumn>) throws(StateFault) -> Unmanaged<Leaf>? {
+    // The column keeps what it reads.
+    try part.takeUnretainedValue().leaves()[leaf].map { Unmanaged.passUnretained($0) }
+  }
 
-  /// The value in a column as a checkpoint holds it.
-  private func storedCell(_ column: Int) throws(StateFault) -> RowCell {
-    guard let leaf = try slots[column].leaf(self.leaf) else { return .null }
-    return RowCell(cell: leaf.cell(slot), arena: leaf.arenaBytes)
+  @inline(__always)
+  private static func unretained<Object: AnyObject>(
+    _ objects: UnsafeBufferPointer<Object?>, _ index: Int
+  ) -> Unmanaged<Object>? {
+    UnsafeRawBufferPointer(objects).loadUnaligned(
+      fromByteOffset: index * MemoryLayout<Object?>.stride, as: Unmanaged<Object>?.self)
   }
 }
 

@@ -41,6 +41,35 @@ extension ChunkSource {
   }
 }
 
+/// An object that comes into being once, whoever is first, and lives as long as the box.
+///
+/// Unlike `AtomicLazyReference` it lets the object be used without counting a reference, which on
+/// the way to every value that a checkpoint holds costs more than all the rest.
+final class Once<Object: AnyObject & Sendable>: Sendable {
+  private let object = Atomic<Unmanaged<Object>?>(nil)
+
+  deinit {
+    object.load(ordering: .acquiring)?.release()
+  }
+
+  /// The object, if it is there; valid as long as the box.
+  @inline(__always)
+  var unretained: Unmanaged<Object>? { object.load(ordering: .acquiring) }
+
+  /// The object, if it is there.
+  var value: Object? { unretained?.takeUnretainedValue() }
+
+  /// Stores the object if none is there, and returns the one that is then.
+  func storeIfNil(_ new: Object) -> Object {
+    let retained = Unmanaged.passRetained(new)
+    let (isStored, old) = object.compareExchange(
+      expected: nil, desired: retained, ordering: .acquiringAndReleasing)
+    if isStored { return new }
+    retained.release()
+    return old?.takeUnretainedValue() ?? new
+  }
+}
+
 /// A column's part in a group as a checkpoint holds it, and its leaves once they are read.
 final class StoredColumn: Sendable {
   /// The chunks, in the order of their rows: one, or more if the values are very long.
@@ -49,11 +78,19 @@ final class StoredColumn: Sendable {
   private let entity: EntityNumber
   private let column: Column
   private let group: Int
-  private let loaded = AtomicLazyReference<Leaves>()
+  private let loaded = Once<Leaves>()
 
   private final class Leaves: @unchecked Sendable {
     let leaves: ContiguousArray<Leaf?>
     init(_ leaves: ContiguousArray<Leaf?>) { self.leaves = leaves }
+
+    @inline(__always)
+    func unretained(_ leaf: Int) -> Unmanaged<Leaf>? {
+      leaves.withUnsafeBytes {
+        $0.loadUnaligned(
+          fromByteOffset: leaf * MemoryLayout<Leaf?>.stride, as: Unmanaged<Leaf>?.self)
+      }
+    }
   }
 
   init(
@@ -75,11 +112,18 @@ final class StoredColumn: Sendable {
   }
 
   /// The leaves, if they were read.
-  var leavesIfLoaded: ContiguousArray<Leaf?>? { loaded.load()?.leaves }
+  var leavesIfLoaded: ContiguousArray<Leaf?>? { loaded.value?.leaves }
+
+  /// One of the leaves if they were read, without a reference counted: valid as long as this object.
+  @inline(__always)
+  func unretainedLeaf(_ leaf: Int) -> (isLoaded: Bool, leaf: Unmanaged<Leaf>?) {
+    guard let loaded = loaded.unretained else { return (false, nil) }
+    return (true, loaded._withUnsafeGuaranteedRef { $0.unretained(leaf) })
+  }
 
   /// Sixteen leaves; read now if they were not.
   func leaves() throws(StateFault) -> ContiguousArray<Leaf?> {
-    if let loaded = loaded.load() { return loaded.leaves }
+    if let loaded = loaded.value { return loaded.leaves }
     var leaves = ContiguousArray<Leaf?>(repeating: nil, count: RowPosition.leafCount)
     let firstRow = RowPosition.firstRow(ofGroup: group)
     for reference in references {
@@ -112,7 +156,7 @@ final class StoredRows: Sendable {
   let reference: ChunkReference
   let source: any ChunkSource
   private let entity: EntityNumber
-  private let loaded = AtomicLazyReference<Words>()
+  private let loaded = Once<Words>()
 
   private final class Words: Sendable {
     let words: ContiguousArray<UInt64>
@@ -130,11 +174,11 @@ final class StoredRows: Sendable {
   }
 
   /// The bits, if they were read.
-  var wordsIfLoaded: ContiguousArray<UInt64>? { loaded.load()?.words }
+  var wordsIfLoaded: ContiguousArray<UInt64>? { loaded.value?.words }
 
   /// The bits; read now if they were not.
   func words() throws(StateFault) -> ContiguousArray<UInt64> {
-    if let loaded = loaded.load() { return loaded.words }
+    if let loaded = loaded.value { return loaded.words }
     let (header, rows) = try source.decode(reference) {
       bytes throws(DecodeFault) in try RowsChunkCodec.decode(bytes)
     }

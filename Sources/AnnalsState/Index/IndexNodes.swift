@@ -1,6 +1,5 @@
 import AnnalsFormat
 import AnnalsModel
-import Synchronization
 
 // An index is a B+tree of three levels below its root: branches, nodes, leaves. A node is what one
 // chunk of a checkpoint holds. Nodes are never changed: a change makes new ones along its path.
@@ -123,7 +122,7 @@ final class StoredIndexNode: Sendable {
   let source: any ChunkSource
   private let entity: EntityNumber
   private let rule: PropertyNumber
-  private let loaded = AtomicLazyReference<IndexNode>()
+  private let loaded = Once<IndexNode>()
 
   init(
     _ reference: ChunkReference, source: any ChunkSource, entity: EntityNumber,
@@ -136,11 +135,11 @@ final class StoredIndexNode: Sendable {
     if let node { _ = loaded.storeIfNil(node) }
   }
 
-  var nodeIfLoaded: IndexNode? { loaded.load() }
+  var nodeIfLoaded: IndexNode? { loaded.value }
 
   /// The node; read now if it was not.
   func node() throws(StateFault) -> IndexNode {
-    if let node = loaded.load() { return node }
+    if let node = loaded.value { return node }
     let (header, entries) = try source.decode(reference) {
       bytes throws(DecodeFault) in try IndexChunkCodec.decode(bytes)
     }
