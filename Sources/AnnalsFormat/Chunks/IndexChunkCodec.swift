@@ -4,6 +4,7 @@ import AnnalsModel
 ///
 /// Of each key an index holds no more than tells it from its neighbours; the rest is in the column.
 /// So no key held is the beginning of the next.
+@frozen
 package struct IndexEntries: Equatable, Sendable {
   /// The bytes of the keys, joined.
   package var bytes: ContiguousArray<UInt8> = []
@@ -11,10 +12,11 @@ package struct IndexEntries: Equatable, Sendable {
   package var ends: ContiguousArray<UInt32> = []
   package var rows: ContiguousArray<Int64> = []
 
+  @inlinable
   package init() {}
 
   /// How many entries there are.
-  package var count: Int { rows.count }
+  @inlinable package var count: Int { rows.count }
 }
 
 /// Entries of an index, to and from the bytes of a chunk.

@@ -170,22 +170,61 @@ struct UniqueIndex: Sendable {
     }
   }
 
-  /// What the new rows have.
+  /// What the new rows have: leaf by leaf, since there may be many.
   private func collectFresh(
     _ table: Table, _ insertions: inout IndexEntries,
     _ tooLarge: inout ContiguousArray<KeyConflict>
   ) throws(StateFault) {
     guard freshRow < table.nextRow else { return }
-    var cursor = RowCursor(table, position: freshRow - 1)
-    let count = Int(clamping: table.nextRow - freshRow)
-    insertions.reserve(insertions.count + min(count, 1 << 20), bytes: insertions.bytes.count)
-    while let row = try cursor.next() {
-      switch try table.appendKey(row, columns: columns, to: &insertions.bytes) {
-      case .key: insertions.endEntry(row: row)
-      case .tooLarge: tooLarge.append(KeyConflict(row: row, holder: 0))
-      case .none: break
+    let count = min(Int(clamping: table.nextRow - freshRow), table.liveCount)
+    insertions.reserve(insertions.count + count, bytes: insertions.bytes.count + 17 * count)
+    let start = RowPosition(freshRow)
+    var next = table.groups.nextIndex(from: start.group)
+    while let index = next {
+      next = table.groups.nextIndex(from: index + 1)
+      guard let group = table.groups.group(index) else { continue }
+      let live = try group.liveWords()
+      let first = index == start.group ? start.offset : 0
+      guard !live.isEmpty else { continue }
+      for leaf in first >> 8..<RowPosition.leafCount {
+        let words = live[leaf * Leaf.bitWords..<(leaf + 1) * Leaf.bitWords]
+        guard words.contains(where: { $0 != 0 }) else { continue }
+        var leaves: ContiguousArray<Leaf> = []
+        for column in columns {
+          if let leaf = try group.leaf(leaf, column: column) { leaves.append(leaf) }
+        }
+        guard leaves.count == columns.count else { continue }
+        let firstRow = RowPosition.firstRow(ofGroup: index) + Int64(leaf * Leaf.rowCount)
+        let firstSlot = max(0, first - leaf * Leaf.rowCount)
+        for slot in firstSlot..<Leaf.rowCount
+        where words[leaf * Leaf.bitWords + slot >> 6] & (1 << UInt64(slot & 63)) != 0 {
+          switch insertions.bytes.append(keyOf: leaves, slot) {
+          case .key: insertions.endEntry(row: firstRow + Int64(slot))
+          case .tooLarge:
+            tooLarge.append(KeyConflict(row: firstRow + Int64(slot), holder: 0))
+          case .none: break
+          }
+        }
       }
     }
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// Appends the key made of a slot's values in these leaves; nothing if there is none.
+  @inline(__always)
+  fileprivate mutating func append(
+    keyOf leaves: ContiguousArray<Leaf>, _ slot: Int
+  ) -> KeyPresence {
+    let start = count
+    for leaf in leaves {
+      let cell = leaf.cell(slot)
+      if !append(keyOf: cell, in: leaf.arenaBytes) {
+        removeSubrange(start...)
+        return cell.isLarge ? .tooLarge : .none
+      }
+    }
+    return .key
   }
 }
 
