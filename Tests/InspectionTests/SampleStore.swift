@@ -31,7 +31,7 @@ enum SampleStore {
     var record = TransactionRecord(
       number: number,
       timestamp: Timestamp(
-        microseconds: HandMadeFile.start.microseconds + (number - 1) * 1_000_000))
+        microseconds: HandMadeFile.start.microseconds &+ (number - 1) &* 1_000_000))
     record.author = 1
     record.opening = 1
     return record

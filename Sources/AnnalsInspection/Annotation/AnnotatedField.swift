@@ -41,6 +41,8 @@ struct FieldReader {
   private let bytes: UnsafeRawBufferPointer
   private let emit: (AnnotatedField, UnsafeRawBufferPointer) -> Void
   var depth: Int
+  /// How many more bytes the columns of this payload may be inflated to, only to be described.
+  var allowance = FormatLimits.maximumDecodedLength
 
   /// A reader of bytes that are at `origin` in the file; they stay valid as long as it is in use.
   init(

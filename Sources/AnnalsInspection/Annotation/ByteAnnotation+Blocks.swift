@@ -88,7 +88,8 @@ extension ByteAnnotation {
     }
     let stream = try reader.varInt("length of the deflate stream")
     let deflated = try reader.peek(Int(clamping: stream))
-    let inflated = try? Inflate.decompress(deflated, length: length)
+    let inflated = try? Inflate.decompress(deflated, length: length, limit: reader.allowance)
+    reader.allowance -= inflated?.count ?? 0
     let text =
       inflated?.withUnsafeBytes { summary(of: $0, isIntegers, isValues) }
       ?? "a damaged deflate stream"

@@ -9,6 +9,7 @@ package struct FrameDescription: Sendable {
   /// How many changes of a transaction, and how many items of other lists, are described.
   package var maximumItems = 20
   private var batch = ChangeBatch()
+  private var hasLearntTables = false
 
   package init() {}
 
@@ -32,7 +33,10 @@ package struct FrameDescription: Sendable {
       if frame.payload == .valid { result.checksum += ", but the payload is not valid: \(fault)" }
       result.hasProblem = true
     }
-    if let tables, frame.payload == .valid {
+    // Names are learnt from the first directory alone: behind it transactions bring them, and a
+    // crafted file may have many directories that name one great table.
+    if let tables, frame.payload == .valid, !hasLearntTables {
+      hasLearntTables = true
       let names = try CheckpointTables.entries(of: tables.names, in: &walk)
       let openings = try CheckpointTables.entries(of: tables.openings, in: &walk)
       vocabulary.learn(tables, names: names ?? [], openings: openings ?? [])

@@ -47,7 +47,7 @@ package struct FileStatistics: Sendable {
     package var blobBytes: UInt64
     /// How often transactions mention it.
     package var changes: Int64
-    package var totalBytes: UInt64 { historyBytes + stateBytes + blobBytes }
+    package var totalBytes: UInt64 { historyBytes &+ stateBytes &+ blobBytes }
   }
 
   package var fileSize: UInt64 = 0

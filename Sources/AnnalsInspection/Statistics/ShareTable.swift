@@ -1,8 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// How many bytes each property of each entity takes, in tables by number so that counting a value
-/// costs no look-up of a name.
+/// How many bytes each property of each entity takes.
 struct ShareTable {
   private struct Cell {
     var history = 0.0
@@ -11,11 +10,12 @@ struct ShareTable {
     var changes: Int64 = 0
   }
 
-  /// By entity and property; property 0 stands for what belongs to none.
-  private var cells: [[Cell]] = []
-  /// Numbers beyond what a sound schema has are counted as these.
-  private static let maximumEntity = 1 << 16
-  private static let maximumProperty = 1 << 10
+  private var cells: ContiguousArray<Cell> = []
+  private var keys: ContiguousArray<UInt64> = []
+  /// Where in `cells` an entity and property are; property 0 stands for what belongs to none.
+  private var places: [UInt64: Int32] = [:]
+  /// The places found last, by the low bits of their keys: changes come in runs of the same kind.
+  private var recent = ContiguousArray<Int32>(repeating: -1, count: 256)
 
   /// Shares the length of a frame out among what its transactions hold.
   mutating func add(_ batch: ChangeBatch, length: UInt64) {
@@ -28,26 +28,42 @@ struct ShareTable {
     }
     let scale = Double(length) / total
     for change in batch.changes {
-      let entity = row(change.entity)
-      cells[entity][0].history += 3 * scale
-      cells[entity][0].changes += 1
+      let place = place(change.entity, 0)
+      cells[place].history += 3 * scale
+      cells[place].changes += 1
       for property in batch.properties[change.propertyRange] {
-        let column = column(property.property, in: entity)
+        let place = self.place(change.entity, property.property)
         let weight = ShareTable.weight(property.before) + ShareTable.weight(property.after)
-        cells[entity][column].history += weight * scale
-        cells[entity][column].changes += 1
+        cells[place].history += weight * scale
+        cells[place].changes += 1
       }
     }
   }
 
   mutating func add(state length: UInt64, entity: EntityNumber, property: PropertyNumber?) {
-    let row = row(entity)
-    cells[row][column(property ?? 0, in: row)].state += length
+    cells[place(entity, property ?? 0)].state &+= length
   }
 
   mutating func add(blob length: UInt64, entity: EntityNumber, property: PropertyNumber) {
-    let row = row(entity)
-    cells[row][column(property, in: row)].blobs &+= length
+    cells[place(entity, property)].blobs &+= length
+  }
+
+  private mutating func place(_ entity: EntityNumber, _ property: PropertyNumber) -> Int {
+    let key = UInt64(entity) << 32 | UInt64(property)
+    let slot = Int(truncatingIfNeeded: (key ^ key >> 27) & 255)
+    let guess = Int(recent[slot])
+    if guess >= 0, keys[guess] == key { return guess }
+    let place: Int32
+    if let known = places[key] {
+      place = known
+    } else {
+      place = Int32(truncatingIfNeeded: cells.count)
+      places[key] = place
+      keys.append(key)
+      cells.append(Cell())
+    }
+    recent[slot] = place
+    return Int(place)
   }
 
   /// What a value takes by row, nearly.
@@ -63,33 +79,17 @@ struct ShareTable {
     }
   }
 
-  private mutating func row(_ entity: EntityNumber) -> Int {
-    let row = min(Int(entity), ShareTable.maximumEntity)
-    while cells.count <= row { cells.append([Cell()]) }
-    return row
-  }
-
-  private mutating func column(_ property: PropertyNumber, in row: Int) -> Int {
-    let column = min(Int(property), ShareTable.maximumProperty)
-    while cells[row].count <= column { cells[row].append(Cell()) }
-    return column
-  }
-
   /// The shares, most bytes first.
   func ranked(_ vocabulary: Vocabulary) -> [FileStatistics.Share] {
-    var result: [FileStatistics.Share] = []
-    for (row, columns) in cells.enumerated() {
-      let entity = EntityNumber(row)
-      for (column, cell) in columns.enumerated()
-      where cell.changes > 0 || cell.state > 0 || cell.blobs > 0 {
-        let property = column == 0 ? nil : PropertyNumber(column)
-        result.append(
-          FileStatistics.Share(
-            entity: entity, property: property, entityName: vocabulary.entityText(entity),
-            propertyName: property.map { vocabulary.propertyText($0, of: entity) },
-            historyBytes: UInt64(cell.history.rounded()), stateBytes: cell.state,
-            blobBytes: cell.blobs, changes: cell.changes))
-      }
+    let result = zip(keys, cells).map { key, cell in
+      let entity = EntityNumber(truncatingIfNeeded: key >> 32)
+      let number = PropertyNumber(truncatingIfNeeded: key)
+      let property = number == 0 ? nil : number
+      return FileStatistics.Share(
+        entity: entity, property: property, entityName: vocabulary.entityText(entity),
+        propertyName: property.map { vocabulary.propertyText($0, of: entity) },
+        historyBytes: UInt64(cell.history.rounded()), stateBytes: cell.state,
+        blobBytes: cell.blobs, changes: cell.changes)
     }
     return result.sorted {
       if $0.totalBytes != $1.totalBytes { return $0.totalBytes > $1.totalBytes }

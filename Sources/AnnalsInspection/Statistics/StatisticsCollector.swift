@@ -123,9 +123,7 @@ struct StatisticsCollector {
   ) -> [(name: String?, transactions: Int64)] {
     counts.sorted { $0.value != $1.value ? $0.value > $1.value : $0.key < $1.key }
       .map { number, count in
-        let index = Int(number) - 1
-        let name = vocabulary.names.indices.contains(index) ? vocabulary.names[index] : "\(number)"
-        return (number == 0 ? nil : name, count)
+        (number == 0 ? nil : vocabulary.names[number] ?? "\(number)", count)
       }
   }
 }

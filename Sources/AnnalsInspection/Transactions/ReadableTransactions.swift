@@ -51,7 +51,7 @@ package struct ReadableTransactions: Sendable {
   /// A cursor at the beginning of an open file.
   package init(_ file: any StorageFile) throws(StorageError) {
     walk = try FileWalk(file)
-    if case .valid(let header) = walk.header { expected = header.base + 1 }
+    if case .valid(let header) = walk.header { expected = header.base.successor }
   }
 
   /// The next item; nil at the end of the file.
@@ -67,7 +67,7 @@ package struct ReadableTransactions: Sendable {
           continue
         }
         let hole = hole(before: first, at: region)
-        expected = last.isContinued ? last.number : last.number + 1
+        expected = last.isContinued ? last.number : last.number.successor
         nextPart = last.isContinued ? last.part + 1 : 0
         lastTimestamp = last.timestamp
         lost = nil

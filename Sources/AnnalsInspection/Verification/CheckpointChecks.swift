@@ -11,8 +11,9 @@ struct CheckpointChecks {
   /// A chunk frame whose payload is what was written.
   struct Chunk {
     var length, checksum: UInt32
-    /// What a directory said that it is, once it was decoded.
+    /// What a directory said that it is, and what it was found to hold, once it was decoded.
     var role: ChunkRole?
+    var contents: ChunkContents?
   }
 
   private(set) var chunks: [UInt64: Chunk] = [:]
@@ -23,7 +24,7 @@ struct CheckpointChecks {
   private(set) var newest: CheckpointDirectory?
   /// Where the newest one is; empty if there is none.
   private(set) var newestOffset: [UInt64] = []
-  /// The entries of history indexes that were checked.
+  /// The frames that history indexes name: their first transactions, 0 where there is none.
   private var indexed: [UInt64: Int64] = [:]
   private let header: FileHeader?
 
@@ -140,11 +141,16 @@ extension CheckpointChecks {
     for (role, chunks) in tables {
       try judge(chunks, as: role, at: place, blobs: &blobs, in: &walk, &log)
     }
-    for entry in try CheckpointTables.entries(of: directory.blobs, in: &walk) ?? [] {
-      blobs.check(entry, in: place.offset, &log)
-    }
+    for entry in directory.blobs.entries { blobs.check(entry, in: place.offset, &log) }
+    try judge(directory.historyIndex.entries, at: place, in: &walk, &log)
+  }
+
+  private mutating func judge(
+    _ entries: [HistoryIndexEntry], at place: Place, in walk: inout FileWalk,
+    _ log: inout FindingLog
+  ) throws(StorageError) {
     var last: HistoryIndexEntry?
-    for entry in try CheckpointTables.entries(of: directory.historyIndex, in: &walk) ?? [] {
+    for entry in entries {
       try judge(entry, behind: last, at: place, in: &walk, &log)
       last = entry
     }
@@ -166,15 +172,16 @@ extension CheckpointChecks {
       tell("out of order")
     }
     if let number = indexed[entry.offset] {
-      if number != entry.firstNumber { tell("where \(number) is") }
+      if number != entry.firstNumber {
+        tell(number == 0 ? "where no transaction begins" : "where \(number) is")
+      }
       return
     }
-    guard let number = try FirstNumber.ofFrame(at: entry.offset, in: &walk) else {
-      tell("where no transaction begins")
-      return
-    }
+    let number = try FirstNumber.ofFrame(at: entry.offset, in: &walk) ?? 0
     indexed[entry.offset] = number
-    if number != entry.firstNumber { tell("where \(number) is") }
+    if number != entry.firstNumber {
+      tell(number == 0 ? "where no transaction begins" : "where \(number) is")
+    }
   }
 }
 
@@ -184,7 +191,8 @@ extension CheckpointChecks {
     _ directory: CheckpointDirectory, at place: Place, blobs: inout BlobChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
-    let lookup = SchemaLookup(directory.schema)
+    var lookup = SchemaLookup()
+    for entity in directory.schema.entities { lookup.learn(entity) }
     func tell(_ what: String) {
       log.append(
         Finding(
@@ -223,7 +231,8 @@ extension CheckpointChecks {
     blobs: inout BlobChecks, in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
     for reference in references {
-      let fault = try fault(of: reference, as: role, blobs: &blobs, in: &walk, &log)
+      let fault = try fault(
+        of: reference, as: role, at: place, blobs: &blobs, in: &walk, &log)
       guard let fault else { continue }
       log.append(
         Finding(
@@ -236,14 +245,18 @@ extension CheckpointChecks {
 
   /// What is wrong with a reference; nil if nothing is.
   private mutating func fault(
-    of reference: ChunkReference, as role: ChunkRole, blobs: inout BlobChecks,
+    of reference: ChunkReference, as role: ChunkRole, at place: Place, blobs: inout BlobChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) -> String? {
     guard let chunk = chunks[reference.offset] else { return "there is no whole chunk" }
     guard chunk.length == reference.length, chunk.checksum == reference.checksum else {
       return "it is another chunk: of \(chunk.length) bytes with crc32 \(Hex.text(chunk.checksum))"
     }
-    if let known = chunk.role { return known == role ? nil : "it is the chunk of \(known)" }
+    if let known = chunk.role, let contents = chunk.contents {
+      // Decoded before: a chunk is read once, however many directories name it.
+      return known == role
+        ? contents.contradiction(to: reference, as: role) : "it is the chunk of \(known)"
+    }
     guard let payload = try CheckpointTables.payload(of: reference, in: &walk) else {
       return "there is no whole chunk"
     }
@@ -258,7 +271,10 @@ extension CheckpointChecks {
     case .failure(let fault): return "\(fault)"
     case .success(let contents):
       chunks[reference.offset]?.role = role
+      chunks[reference.offset]?.contents = contents.outline
       for value in contents.largeValues { blobs.refer(to: value, from: reference.offset, &log) }
+      for entry in contents.blobs { blobs.check(entry, in: place.offset, &log) }
+      try judge(contents.index, at: place, in: &walk, &log)
       return contents.contradiction(to: reference, as: role)
     }
   }

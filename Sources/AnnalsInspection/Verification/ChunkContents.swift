@@ -32,15 +32,23 @@ struct ChunkContents {
   var header: ChunkHeader?
   /// The large values that it refers to.
   var largeValues: [LargeValue] = []
+  /// The entries of a table of large values.
+  var blobs: [BlobEntry] = []
+  /// The entries of the history index.
+  var index: [HistoryIndexEntry] = []
 
   /// Decodes a chunk as what it is said to be; throws if it is not that.
   init(_ payload: UnsafeRawBufferPointer, as role: ChunkRole) throws(DecodeFault) {
     switch role {
     case .names: count = try TableCodec<String>.decode(payload).count
     case .openings: count = try TableCodec<Opening>.decode(payload).count
-    case .blobs: count = try TableCodec<BlobEntry>.decode(payload).count
+    case .blobs:
+      blobs = try TableCodec<BlobEntry>.decode(payload)
+      count = blobs.count
     case .schemaHistory: count = try TableCodec<SchemaHistoryEntry>.decode(payload).count
-    case .historyIndex: count = try TableCodec<HistoryIndexEntry>.decode(payload).count
+    case .historyIndex:
+      index = try TableCodec<HistoryIndexEntry>.decode(payload)
+      count = index.count
     case .rows:
       let header = try RowsChunkCodec.decode(payload).header
       self.header = header
@@ -55,6 +63,15 @@ struct ChunkContents {
       count = header.count
       largeValues = values.largeValues
     }
+  }
+
+  /// The contents without the lists, for remembering.
+  var outline: ChunkContents {
+    var result = self
+    result.largeValues = []
+    result.blobs = []
+    result.index = []
+    return result
   }
 
   /// What a reference says that the chunk contradicts; nil if it fits.

@@ -1,44 +1,50 @@
 import AnnalsModel
 
 /// Which entities, properties and kinds of value a schema has, for looking up each change.
+///
+/// Numbers are small in what writers make, and then lie in tables; a crafted file may have any, and
+/// those are in a dictionary, so that memory is that of what the file spells out.
 struct SchemaLookup {
-  /// By entity number and property number, from 0: 0 for none, 255 for any kind, else the tag's
-  /// number plus one.
+  /// By entity and property number: 0 for none, 255 for any kind, else the tag's number plus one.
+  /// Property 0 stands for the entity itself.
   private var kinds: [[UInt8]] = []
+  private var others: [UInt64: UInt8] = [:]
 
-  init(_ schema: Schema) {
-    for entity in schema.entities where entity.number < SchemaLookup.maximumEntity {
+  private static let greatestEntity = 255
+  private static let greatestProperty = 255
+
+  /// Takes the complete new definition of an entity.
+  mutating func learn(_ entity: Entity) {
+    if entity.number <= SchemaLookup.greatestEntity {
       while kinds.count <= Int(entity.number) { kinds.append([]) }
-      var row: [UInt8] = []
-      func set(_ property: PropertyNumber, _ kind: UInt8) {
-        guard property <= SchemaLookup.maximumProperty else { return }
-        while row.count <= Int(property) { row.append(0) }
-        row[Int(property)] = kind
-      }
-      for attribute in entity.attributes {
-        set(attribute.number, attribute.type.tag.map { $0.rawValue + 1 } ?? 255)
-      }
-      for relationship in entity.relationships {
-        let tag: ValueTag = relationship.isToMany ? .objects : .object
-        set(relationship.number, tag.rawValue + 1)
-      }
-      // An entity without properties is there all the same.
-      if row.isEmpty { row = [0] }
-      kinds[Int(entity.number)] = row
+      kinds[Int(entity.number)] = []
+    }
+    set(0, of: entity.number, to: 1)
+    for attribute in entity.attributes {
+      set(
+        attribute.number, of: entity.number, to: attribute.type.tag.map { $0.rawValue + 1 } ?? 255)
+    }
+    for relationship in entity.relationships {
+      let tag: ValueTag = relationship.isToMany ? .objects : .object
+      set(relationship.number, of: entity.number, to: tag.rawValue + 1)
     }
   }
 
-  private static let maximumEntity: EntityNumber = 1 << 20
-  private static let maximumProperty: PropertyNumber = 1 << 16
+  private mutating func set(_ property: PropertyNumber, of entity: EntityNumber, to kind: UInt8) {
+    guard entity <= SchemaLookup.greatestEntity, property <= SchemaLookup.greatestProperty else {
+      others[UInt64(entity) << 32 | UInt64(property)] = kind
+      return
+    }
+    while kinds[Int(entity)].count <= Int(property) { kinds[Int(entity)].append(0) }
+    kinds[Int(entity)][Int(property)] = kind
+  }
 
   /// Whether the schema has the entity.
-  func has(_ entity: EntityNumber) -> Bool {
-    Int(entity) < kinds.count && !kinds[Int(entity)].isEmpty
-  }
+  func has(_ entity: EntityNumber) -> Bool { kind(0, of: entity) != 0 }
 
   /// Whether the entity has the property.
   func has(_ property: PropertyNumber, of entity: EntityNumber) -> Bool {
-    kind(property, of: entity) != 0
+    property != 0 && kind(property, of: entity) != 0
   }
 
   /// Whether the property may hold a value with this tag.
@@ -48,6 +54,9 @@ struct SchemaLookup {
   }
 
   private func kind(_ property: PropertyNumber, of entity: EntityNumber) -> UInt8 {
+    guard entity <= SchemaLookup.greatestEntity, property <= SchemaLookup.greatestProperty else {
+      return others[UInt64(entity) << 32 | UInt64(property)] ?? 0
+    }
     guard Int(entity) < kinds.count, Int(property) < kinds[Int(entity)].count else { return 0 }
     return kinds[Int(entity)][Int(property)]
   }

@@ -18,7 +18,7 @@ struct TransactionChecks {
   private(set) var isComplete = true
   /// The first record of a transaction whose later parts are to come.
   private var unfinished: TransactionRecord?
-  private var lookup = SchemaLookup(Schema())
+  private var lookup = SchemaLookup()
 
   /// The number of the last whole transaction; nil if nobody knows.
   var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
@@ -26,7 +26,7 @@ struct TransactionChecks {
   var isInTransaction: Bool { unfinished != nil }
 
   init(base: Int64?, timestamp: Timestamp?) {
-    expected = base.map { $0 + 1 }
+    expected = base?.successor
     // A base that is the empty state of a new store has no timestamp.
     maximumTimestamp = base == 0 ? nil : timestamp
   }
@@ -35,7 +35,7 @@ struct TransactionChecks {
   mutating func begin(_ directory: CheckpointDirectory?, names: [String]?, openings: [Opening]?) {
     guard let directory, let names, let openings else { return forget() }
     vocabulary.learn(directory, names: names, openings: openings)
-    lookup = SchemaLookup(vocabulary.schema)
+    for entity in directory.schema.entities { lookup.learn(entity) }
   }
 
   /// Takes note that transactions may be missing: what refers to their names is not judged.
@@ -68,7 +68,7 @@ struct TransactionChecks {
       log.error(.part, at: offset, "transaction \(first.number) lacks its last part")
       isComplete = false
       unfinished = nil
-      expected = first.number + 1
+      expected = first.number.successor
     }
     if record.part > 0 {
       log.error(
@@ -88,7 +88,7 @@ struct TransactionChecks {
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)
     references(of: record, at: offset, &log)
-    if !record.schemaChange.isEmpty { lookup = SchemaLookup(vocabulary.schema) }
+    for entity in record.schemaChange { lookup.learn(entity) }
     unfinished = record.isContinued ? record : nil
     last = record
   }
@@ -124,9 +124,7 @@ struct TransactionChecks {
   private mutating func number(
     of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
   ) {
-    // A crafted file may hold the greatest number there is.
-    let next = record.number == .max ? record.number : record.number + 1
-    defer { expected = max(expected ?? 1, next) }
+    defer { expected = max(expected ?? 1, record.number.successor) }
     guard let expected, record.number != expected else { return }
     if record.number < expected {
       log.error(
@@ -185,10 +183,10 @@ extension TransactionChecks {
   private func schema(of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog) {
     guard isComplete else { return }
     for entity in record.schemaChange {
-      guard let before = vocabulary.schema.entity(numbered: entity.number) else { continue }
-      let lost = (before.attributes.map(\.number) + before.relationships.map(\.number))
-        .filter { entity.propertyName($0) == nil }
-      if !lost.isEmpty || entity.nextPropertyNumber < before.nextPropertyNumber {
+      guard let before = vocabulary.entity(entity.number) else { continue }
+      let kept = Set(entity.attributes.map(\.number) + entity.relationships.map(\.number))
+      let given = Set(before.attributes.map(\.number) + before.relationships.map(\.number))
+      if !given.isSubset(of: kept) || entity.nextPropertyNumber < before.nextPropertyNumber {
         log.error(
           .schema, at: offset,
           "transaction \(record.number) changes entity \(entity.number) so that properties "
