@@ -36,12 +36,14 @@ import Testing
   @Test func changedPayloads() throws {
     let file = SampleStore.complete()
     let bytes = file.bytes
-    let frames = try regions(in: bytes).compactMap { region in
-      region.frame.map { (region.offset, $0.header) }
+    var frames: [(offset: UInt64, header: FrameHeader)] = []
+    for region in try regions(in: bytes) {
+      guard let frame = region.frame else { continue }
+      frames.append((region.offset, frame.header))
     }
     var random = SplitMix(state: 7)
     for target in frames.indices {
-      for place in 0..<Int(frames[target].1.payloadLength) where random.next() % 4 == 0 {
+      for place in 0..<Int(frames[target].header.payloadLength) where random.next() % 4 == 0 {
         var crafted = HandMadeFile()
         for (index, (offset, header)) in frames.enumerated() {
           let start = Int(offset) + FormatLimits.frameHeaderLength
