@@ -1,0 +1,45 @@
+import AnnalsInspection
+import Foundation
+import Testing
+
+/// The files in Fixtures, each with its dump beside it.
+@Suite struct FixtureTests {
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures")
+
+  private static var files: [URL] {
+    let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    return (all?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "annals" }
+      .sorted { $0.path < $1.path }
+  }
+
+  /// ANNALS_RECORD writes the dumps anew.
+  @Test func dumps() throws {
+    #expect(!FixtureTests.files.isEmpty)
+    for file in FixtureTests.files {
+      let bytes = ContiguousArray(try Data(contentsOf: file))
+      var options = DumpOptions()
+      options.bytes = true
+      var text = ""
+      var dump = try FileDump(bytes.opened(), options: options)
+      _ = try dump.run {
+        text += $0
+        return true
+      }
+      let golden = file.deletingPathExtension().appendingPathExtension("dump.txt")
+      if ProcessInfo.processInfo.environment["ANNALS_RECORD"] != nil {
+        try Data(text.utf8).write(to: golden)
+      }
+      #expect(try String(contentsOf: golden, encoding: .utf8) == text, "\(golden.path)")
+    }
+  }
+
+  @Test func theWorkedExampleIsSound() throws {
+    let file = FixtureTests.folder.appending(path: "draft-1/worked-example.annals")
+    let bytes = ContiguousArray(try Data(contentsOf: file))
+    #expect(try findings(in: bytes) == [])
+    let report = try report(on: bytes)
+    #expect(report.statistics.head == 5)
+    #expect(report.statistics.transactions == 5)
+  }
+}
