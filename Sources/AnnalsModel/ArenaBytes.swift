@@ -62,3 +62,23 @@ extension LargeValue {
     withUnsafeBytes(of: checksum.littleEndian) { arena.append(contentsOf: $0) }
   }
 }
+
+extension UnsafeRawBufferPointer {
+  /// Whether both hold the same bytes; eight at a time, since most values are short.
+  @inlinable
+  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    var offset = 0
+    while count - offset >= 8 {
+      let a = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let b = other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if a != b { return false }
+      offset += 8
+    }
+    while offset < count {
+      if self[offset] != other[offset] { return false }
+      offset += 1
+    }
+    return true
+  }
+}

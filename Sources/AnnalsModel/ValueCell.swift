@@ -67,7 +67,7 @@ extension ValueCell {
     guard a.usesArena else { return a.bits == b.bits }
     let x = UnsafeRawBufferPointer(rebasing: arenaA[a.arenaRange])
     let y = UnsafeRawBufferPointer(rebasing: arenaB[b.arenaRange])
-    return x.elementsEqual(y)
+    return x.hasSameBytes(as: y)
   }
 
   /// The value that the cell stands for, read out of its arena.

@@ -11,9 +11,17 @@ extension TableView {
   package func withRow<T, E: Error>(
     _ row: Int64, _ body: (RowView) throws(E) -> T
   ) throws(E) -> T {
+    try table.withRow(row, body)
+  }
+}
+
+extension Table {
+  /// As `TableView.withRow`.
+  @inline(__always)
+  func withRow<T, E: Error>(_ row: Int64, _ body: (RowView) throws(E) -> T) throws(E) -> T {
     guard row >= 1, row <= RowPosition.maximumRow else { return try body(.empty) }
     let place = RowPosition(row)
-    guard let group = table.groups.group(place.group) else { return try body(.empty) }
+    guard let group = groups.group(place.group) else { return try body(.empty) }
     return try group.withBlock(place.leaf) { (leaves, stored) throws(E) -> T in
       try body(RowView(leaves: leaves, stored: stored, leaf: place.leaf, slot: place.slot))
     }
@@ -38,16 +46,25 @@ package struct RowView {
   /// The value in the column at this position, null where there is none, with the bytes that it
   /// points into.
   package func cell(_ column: Int) throws(StateFault) -> RowCell {
-    // The group keeps the leaf: retaining it for each value would cost as much as reading it.
-    let leaf: Unmanaged<Leaf>?
-    if column < stored.count, let part = RowView.unretained(stored, column) {
-      let loaded = part._withUnsafeGuaranteedRef { $0.unretainedLeaf(self.leaf) }
-      leaf = try loaded.isLoaded ? loaded.leaf : firstTouch(part)
-    } else {
-      leaf = column < leaves.count ? RowView.unretained(leaves, column) : nil
-    }
+    cell(in: try unretainedLeaf(column))
+  }
+
+  /// The value of this row in a leaf that `unretainedLeaf` returned.
+  @inline(__always)
+  func cell(in leaf: Unmanaged<Leaf>?) -> RowCell {
     guard let leaf else { return .null }
     return leaf._withUnsafeGuaranteedRef { RowCell(cell: $0.cell(slot), arena: $0.arenaBytes) }
+  }
+
+  /// The leaf of the column at this position; nil where no row of it has a value.
+  @inline(__always)
+  func unretainedLeaf(_ column: Int) throws(StateFault) -> Unmanaged<Leaf>? {
+    // The group keeps the leaf: retaining it for each value would cost as much as reading it.
+    if column < stored.count, let part = RowView.unretained(stored, column) {
+      let loaded = part._withUnsafeGuaranteedRef { $0.unretainedLeaf(self.leaf) }
+      return try loaded.isLoaded ? loaded.leaf : firstTouch(part)
+    }
+    return column < leaves.count ? RowView.unretained(leaves, column) : nil
   }
 
   /// The leaf of a column that nobody has read so far.

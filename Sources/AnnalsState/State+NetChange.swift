@@ -17,9 +17,13 @@ extension State {
     let isThere = try new.contains(row)
     guard wasThere || isThere else { return false }
     let first = batch.properties.count
-    for column in new.columnsByProperty {
-      try new.appendNetChange(
-        row, column: column, from: wasThere ? old : nil, isThere: isThere, into: &batch)
+    try new.withRow(isThere ? row : 0) { (newRow) throws(StateFault) in
+      guard wasThere, let old else {
+        return try new.appendValues(of: newRow, into: &batch)
+      }
+      try old.withRow(row) { (oldRow) throws(StateFault) in
+        try new.appendDifferences(from: oldRow, to: newRow, isThere: isThere, into: &batch)
+      }
     }
     let count = batch.properties.count - first
     let kind: ChangeKind = !wasThere ? .insert : isThere ? .update : .delete
@@ -31,50 +35,69 @@ extension State {
   }
 }
 
+// The pointers in rows are valid as long as the two states are, see RowView.
 extension Table {
-  /// Appends the change of one property, if it changed. `old` is nil if the object was not there.
-  fileprivate func appendNetChange(
-    _ row: Int64, column: Int, from old: Table?, isThere: Bool, into batch: inout ChangeBatch
+  /// Appends the values of an object that was not there before.
+  fileprivate func appendValues(
+    of row: RowView, into batch: inout ChangeBatch
   ) throws(StateFault) {
-    let place = RowPosition(row)
-    let oldLeaf =
-      column < old?.columns.count ?? 0 ? try old?.leaf(place, column: column) : nil
-    let newLeaf = isThere ? try leaf(place, column: column) : nil
-    // Leaves are copied when written, so the same leaf is the same value.
-    if oldLeaf === newLeaf { return }
-    let before = oldLeaf?.cell(place.slot) ?? .null
-    let after = newLeaf?.cell(place.slot) ?? .null
-    let oldBytes = oldLeaf?.arenaBytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
-    let newBytes = newLeaf?.arenaBytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
-    defer { withExtendedLifetime((oldLeaf, newLeaf)) {} }
-    if ValueCell.areEqual(before, in: oldBytes, after, in: newBytes) { return }
-
-    let property = columns[column].property
-    let isUpdate = old != nil && isThere
-    if columns[column].kind == .objects, isUpdate {
-      let start = batch.arena.count
-      let oldList = UnsafeRawBufferPointer(rebasing: oldBytes[before.arenaRange])
-      let newList = UnsafeRawBufferPointer(rebasing: newBytes[after.arenaRange])
-      let counts = appendEdits(
-        from: ObjectReference.list(in: oldList), to: ObjectReference.list(in: newList),
-        arena: &batch.arena)
-      let width = PropertyChange.editByteCount
+    for column in columnsByProperty {
+      let new = try row.cell(column)
+      if new.cell.isNull { continue }
       batch.properties.append(
         PropertyChange(
-          property: property,
-          before: ValueCell(
-            tag: .objects, bits: UInt64(start), length: UInt32(counts.removals * width)),
-          after: ValueCell(
-            tag: .objects, bits: UInt64(start + counts.removals * width),
-            length: UInt32(counts.insertions * width)),
-          isEdits: true))
-      return
+          property: columns[column].property, before: .null,
+          after: new.cell.copied(from: new.arena, to: &batch.arena)))
     }
-    batch.properties.append(
-      PropertyChange(
-        property: property,
-        before: before.copied(from: oldBytes, to: &batch.arena),
-        after: after.copied(from: newBytes, to: &batch.arena)))
+  }
+
+  /// Appends the properties in which two rows differ.
+  fileprivate func appendDifferences(
+    from oldRow: RowView, to newRow: RowView, isThere: Bool, into batch: inout ChangeBatch
+  ) throws(StateFault) {
+    for column in columnsByProperty {
+      let oldLeaf = try oldRow.unretainedLeaf(column)
+      let newLeaf = try newRow.unretainedLeaf(column)
+      // Leaves are copied when written, so the same leaf is the same value.
+      if oldLeaf?.toOpaque() == newLeaf?.toOpaque() { continue }
+      let old = oldRow.cell(in: oldLeaf)
+      let new = newRow.cell(in: newLeaf)
+      if ValueCell.areEqual(old.cell, in: old.arena, new.cell, in: new.arena) { continue }
+      let property = columns[column].property
+      if isThere, columns[column].kind == .objects {
+        batch.properties.append(
+          PropertyChange(property: property, from: old, to: new, arena: &batch.arena))
+        continue
+      }
+      batch.properties.append(
+        PropertyChange(
+          property: property, before: old.cell.copied(from: old.arena, to: &batch.arena),
+          after: new.cell.copied(from: new.arena, to: &batch.arena)))
+    }
+  }
+}
+
+extension PropertyChange {
+  /// The edits that make one to-many list another.
+  fileprivate init(
+    property: PropertyNumber, from old: RowCell, to new: RowCell,
+    arena: inout ContiguousArray<UInt8>
+  ) {
+    let start = arena.count
+    let oldList = UnsafeRawBufferPointer(rebasing: old.arena[old.cell.arenaRange])
+    let newList = UnsafeRawBufferPointer(rebasing: new.arena[new.cell.arenaRange])
+    let counts = appendEdits(
+      from: ObjectReference.list(in: oldList), to: ObjectReference.list(in: newList),
+      arena: &arena)
+    let width = PropertyChange.editByteCount
+    self.init(
+      property: property,
+      before: ValueCell(
+        tag: .objects, bits: UInt64(start), length: UInt32(counts.removals * width)),
+      after: ValueCell(
+        tag: .objects, bits: UInt64(start + counts.removals * width),
+        length: UInt32(counts.insertions * width)),
+      isEdits: true)
   }
 }
 
