@@ -64,6 +64,7 @@ let package = Package(
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
     tests("StorageTests", ["AnnalsStorage", system]),
+    tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
     tests("TidyTests", []),
   ],
   swiftLanguageModes: [.v6]

@@ -95,3 +95,11 @@ extension StorageError: CustomStringConvertible {
     }
   }
 }
+
+extension StorageError {
+  /// Whether what was asked for does not exist.
+  package var isMissing: Bool { errno == .noSuchFileOrDirectory }
+
+  /// Whether the name is taken.
+  package var isTaken: Bool { errno == .fileExists }
+}

@@ -1,0 +1,121 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// What the log answers when it cannot do what was asked.
+package enum LogError: Error {
+  /// The operating system refused; nothing was changed.
+  case storage(StorageError)
+  /// The file's first bytes are not a header that this engine can use.
+  case header(HeaderFault)
+  /// Acknowledged data was damaged.
+  case damage(LogDamage)
+  /// A frame's checksum holds but its payload does not decode; `at` is the frame's offset.
+  case decode(DecodeFault, at: UInt64)
+  /// A write or sync failed: whether the transactions behind the last acknowledged one will be there
+  /// after reopening is not known. The log is poisoned.
+  case outcomeUnknown(StorageError)
+  /// An earlier write or sync failed; the file must be opened again.
+  case poisoned
+  /// The log was closed.
+  case closed
+  /// The log was opened for reading.
+  case readOnly
+  /// The lock was not to be had in time, or another rewrite is running.
+  case busy
+  /// There is no file at the path.
+  case missing
+  /// The path now holds another store, or an older generation of this one.
+  case foreign(String)
+  /// Transactions that were seen here are gone from the file (their writer could not sync them); the
+  /// number is the last one that is known to be left.
+  case rewound(lastShared: Int64)
+  /// Something is at a path where a new file was to be made.
+  case exists(String)
+  /// The file has this many names, so it cannot be replaced.
+  case hardLinked(Int)
+  /// A record is longer than one frame can be.
+  case tooLarge(length: Int, limit: Int)
+  /// A frame of a kind that this engine does not know and may not skip.
+  case unsupported(kind: UInt8, at: UInt64)
+  /// The file holds no large value of this number.
+  case blobMissing(UInt64)
+  /// The transaction asked for is not in the file, which holds the states of these numbers.
+  case outside(base: Int64, head: Int64)
+  /// What a closure of the caller's threw.
+  case interrupted(any Error)
+}
+
+/// Damage to data that was acknowledged.
+package struct LogDamage: Error, Hashable, Sendable {
+  /// Where in the file it was found.
+  package var offset: UInt64
+  /// What is wrong there.
+  package var reason: String
+  /// The last transaction that can be read by going through the file from the front; nil where that
+  /// is not known.
+  package var lastGood: Int64?
+
+  package init(offset: UInt64, reason: String, lastGood: Int64? = nil) {
+    self.offset = offset
+    self.reason = reason
+    self.lastGood = lastGood
+  }
+}
+
+extension LogError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .storage(let error): "\(error)"
+    case .header(let fault): "the header cannot be used: \(fault)"
+    case .damage(let damage): "\(damage)"
+    case .decode(let fault, let offset):
+      "the frame at offset \(offset) cannot be decoded: \(fault)"
+    case .outcomeUnknown(let error): "the outcome of the last transactions is unknown: \(error)"
+    case .poisoned: "an earlier write or sync failed; open the file again"
+    case .closed: "the log was closed"
+    case .readOnly: "the log was opened for reading only"
+    case .busy: "another process holds the file"
+    case .missing: "there is no file at the path"
+    case .foreign(let reason): "the path now holds another file: \(reason)"
+    case .rewound(let number):
+      "transactions behind \(number) are gone: their writer could not sync them"
+    case .exists(let path): "\(path) exists"
+    case .hardLinked(let count): "the file has \(count) names and cannot be replaced"
+    case .tooLarge(let length, let limit): "a record of \(length) bytes; the limit is \(limit)"
+    case .unsupported(let kind, let offset):
+      "the frame at offset \(offset) is of kind \(kind), which this version cannot read"
+    case .blobMissing(let number): "the file holds no large value \(number)"
+    case .outside(let base, let head): "the file holds the states of \(base) to \(head)"
+    case .interrupted(let error): "\(error)"
+    }
+  }
+}
+
+extension LogDamage: CustomStringConvertible {
+  package var description: String {
+    let good = lastGood.map { "; transactions up to \($0) are readable" } ?? ""
+    return "the file is damaged at offset \(offset): \(reason)\(good)"
+  }
+}
+
+/// Runs a storage operation, its error wrapped.
+@inline(__always)
+func storage<R>(_ body: () throws(StorageError) -> R) throws(LogError) -> R {
+  do {
+    return try body()
+  } catch {
+    throw .storage(error)
+  }
+}
+
+/// Runs a closure of the caller's, its error wrapped; an error of the log passes as it is.
+func calling<R>(_ body: () throws -> R) throws(LogError) -> R {
+  do {
+    return try body()
+  } catch let error as LogError {
+    throw error
+  } catch {
+    throw .interrupted(error)
+  }
+}

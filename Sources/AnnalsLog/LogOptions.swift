@@ -1,0 +1,63 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// When a transaction counts as acknowledged.
+package enum LogDurability: Sendable {
+  /// Once it was synced.
+  case full
+  /// Once it was written: a killed process loses nothing, a power cut may.
+  case deferred
+}
+
+/// How to open a log.
+package struct LogOptions: Sendable {
+  package var access: FileAccess
+  package var durability: LogDurability
+  /// Whether a log that was damaged is opened up to the damage, which the report names. For reading
+  /// only: opening for writing never proceeds past damage.
+  package var readsUpToDamage: Bool
+  /// Who writes: recorded with the first transaction. Its number does not matter. Without one,
+  /// transactions name no opening.
+  package var opening: Opening?
+
+  package init(
+    access: FileAccess, durability: LogDurability = .full, readsUpToDamage: Bool = false,
+    opening: Opening? = nil
+  ) {
+    self.access = access
+    self.durability = durability
+    self.readsUpToDamage = readsUpToDamage
+    self.opening = opening
+  }
+}
+
+/// Where replaying starts: what the caller restores the state from.
+package struct LogStart: Sendable {
+  /// The checkpoint's directory; nil for the empty state.
+  package var directory: CheckpointDirectory?
+  /// The transaction whose state it is.
+  package var number: Int64
+  /// The schema at that transaction.
+  package var schema: Schema
+  /// The file that holds the chunks.
+  package var file: LogGeneration
+}
+
+/// Which state to start from.
+package enum StartChoice: Sendable {
+  /// The newest checkpoint that can be used.
+  case newest
+  /// The base, so that everything is made anew from the history.
+  case base
+}
+
+/// How what is known here compares with the file.
+package enum LogStanding: Hashable, Sendable {
+  /// Nothing was added.
+  case current
+  /// Transactions were added: call `catchUp`.
+  case behind
+  /// Another file took this one's place: call `reload`.
+  case replaced
+}

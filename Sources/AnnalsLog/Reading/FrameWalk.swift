@@ -1,0 +1,196 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// A place in the log between two frames, and what the frame there must name as its predecessor.
+struct ChainPoint: Hashable, Sendable {
+  /// Where the next frame begins.
+  var offset: UInt64
+  /// The header checksum of the frame before; nil if it is not known and any will do.
+  var previousChecksum: UInt32?
+  /// Where the frame before begins; 0 if there is none.
+  var previousOffset: UInt64 = 0
+
+  init(offset: UInt64, previousChecksum: UInt32?, previousOffset: UInt64 = 0) {
+    self.offset = offset
+    self.previousChecksum = previousChecksum
+    self.previousOffset = previousOffset
+  }
+
+  /// The beginning of a file's log.
+  init(beginningOf header: FileHeader) {
+    self.init(offset: FormatLimits.logStart, previousChecksum: header.checksum)
+  }
+}
+
+/// A frame met on a walk.
+struct WalkedFrame {
+  var offset: UInt64
+  var header: FrameHeader
+
+  var payloadOffset: UInt64 { offset + UInt64(FormatLimits.frameHeaderLength) }
+  var end: UInt64 { offset + header.frameLength }
+}
+
+/// Why a walk cannot go on.
+enum WalkEnd: Hashable {
+  /// The limit was reached exactly.
+  case limit
+  /// A header's worth of zeros: space that was never written.
+  case zeros
+  /// There is something that is not the next frame.
+  case badFrame(reason: String)
+}
+
+/// Reads frames forward from one point of the log to a limit, as long as each is valid and names
+/// the one before. Payloads are checked only when asked for.
+///
+/// Reads the file through a window: 4 KiB at first and after a jump over a large payload, doubling
+/// while frames follow one another, so that a walk over headers alone reads little. Memory: the
+/// window, at most 256 KiB or one frame.
+struct FrameWalk {
+  let generation: LogGeneration
+  /// Where the next frame begins, and its predecessor.
+  private(set) var point: ChainPoint
+  /// Where to stop: the end of the file as it was, or of the part of it that is wanted.
+  let limit: UInt64
+
+  private var window: ContiguousArray<UInt8> = []
+  private var windowStart: UInt64 = 0
+  private var nextRead = FrameWalk.smallestRead
+
+  private static let smallestRead = 4096
+  private static let largestRead = 256 << 10
+  private static let largestExpected: UInt64 = 128 << 10
+
+  /// A walk from `point`. `expected` is how many bytes will likely be wanted: the first read.
+  init(
+    _ generation: LogGeneration, from point: ChainPoint, limit: UInt64,
+    expecting expected: UInt64 = 0
+  ) {
+    self.generation = generation
+    self.point = point
+    self.limit = limit
+    nextRead = Int(min(max(expected, UInt64(FrameWalk.smallestRead)), FrameWalk.largestExpected))
+  }
+
+  /// The next frame, or why there is none. Throws `unsupported` at a valid frame that this engine
+  /// may not skip.
+  mutating func next() throws(LogError) -> Result<WalkedFrame, WalkEndError> {
+    switch try peek() {
+    case .success(let frame):
+      point = ChainPoint(
+        offset: frame.end, previousChecksum: frame.header.checksum, previousOffset: frame.offset)
+      return .success(frame)
+    case .failure(let end):
+      return .failure(end)
+    }
+  }
+
+  /// The frame at the walk's point, which stays.
+  private mutating func peek() throws(LogError) -> Result<WalkedFrame, WalkEndError> {
+    let offset = point.offset
+    guard offset < limit else { return .failure(.init(.limit)) }
+    let left = limit - offset
+    let headerLength = FormatLimits.frameHeaderLength
+    try load(offset, count: Int(min(left, UInt64(headerLength))))
+    let decoded: Result<FrameHeader, DecodeFault>
+    let isZero: Bool
+    (decoded, isZero) = withWindow(offset) { bytes in
+      let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(headerLength))
+      do throws(DecodeFault) {
+        return (.success(try FrameHeader.decode(head, at: offset, seed: generation.seed)), false)
+      } catch {
+        return (.failure(error), !head.contains { $0 != 0 })
+      }
+    }
+    switch decoded {
+    case .failure(let fault):
+      if isZero { return .failure(.init(.zeros)) }
+      return .failure(.init(.badFrame(reason: "no frame begins here (\(fault))")))
+    case .success(let header):
+      return try check(header, at: offset, left: left)
+    }
+  }
+
+  private func check(
+    _ header: FrameHeader, at offset: UInt64, left: UInt64
+  ) throws(LogError) -> Result<WalkedFrame, WalkEndError> {
+    if let previous = point.previousChecksum, header.previousChecksum != previous {
+      return .failure(.init(.badFrame(reason: "a frame that does not follow the one before it")))
+    }
+    guard header.frameLength <= left else {
+      return .failure(.init(.badFrame(reason: "a frame that reaches behind the end of the file")))
+    }
+    let isReadable = header.kind.isKnown && header.flags.isDisjoint(with: [.encrypted, .compressed])
+    guard isReadable || header.flags.contains(.skippable) else {
+      throw .unsupported(kind: header.kind.rawValue, at: offset)
+    }
+    return .success(WalkedFrame(offset: offset, header: header))
+  }
+
+  /// Whether the frame's payload is what its header says.
+  mutating func payloadIsValid(_ frame: WalkedFrame) throws(LogError) -> Bool {
+    let length = Int(frame.header.payloadLength)
+    try load(frame.payloadOffset, count: length)
+    let seed = generation.seed
+    return withWindow(frame.payloadOffset) { bytes in
+      bytes.count >= length
+        && seed.checksum(UnsafeRawBufferPointer(rebasing: bytes.prefix(length)), at: frame.offset)
+          == frame.header.payloadChecksum
+    }
+  }
+
+  /// Calls `body` with the payload of the frame that `payloadIsValid` has just checked. The bytes are
+  /// valid within the call.
+  @inline(__always)
+  func withPayload<R, E: Error>(
+    of frame: WalkedFrame, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    let start = Int(frame.payloadOffset - windowStart)
+    let length = Int(frame.header.payloadLength)
+    return try window.withBytes { bytes throws(E) in
+      try body(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
+    }
+  }
+
+  /// Calls `body` with the first bytes of the frame's payload, at most `count`, unchecked.
+  mutating func withPayloadPrefix<R>(
+    of frame: WalkedFrame, _ count: Int, _ body: (UnsafeRawBufferPointer) -> R
+  ) throws(LogError) -> R {
+    let length = min(count, Int(frame.header.payloadLength))
+    try load(frame.payloadOffset, count: length)
+    return withWindow(frame.payloadOffset) {
+      body(UnsafeRawBufferPointer(rebasing: $0.prefix(length)))
+    }
+  }
+
+  private func withWindow<R>(_ offset: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+    let start = Int(offset - windowStart)
+    return window.withUnsafeBytes { bytes in
+      body(UnsafeRawBufferPointer(rebasing: bytes[min(start, bytes.count)...]))
+    }
+  }
+
+  /// Makes the window hold `count` bytes at `offset`, or as many as the file has.
+  private mutating func load(_ offset: UInt64, count: Int) throws(LogError) {
+    let windowEnd = windowStart + UInt64(window.count)
+    if offset >= windowStart, offset + UInt64(count) <= windowEnd { return }
+    let follows = offset >= windowStart && offset <= windowEnd && !window.isEmpty
+    if follows {
+      nextRead = min(nextRead * 2, FrameWalk.largestRead)
+    } else if !window.isEmpty {
+      nextRead = FrameWalk.smallestRead
+    }
+    let left = limit > offset ? limit - offset : 0
+    let wanted = min(UInt64(max(count, nextRead)), max(left, UInt64(count)))
+    window = try generation.read(Int(wanted), at: offset)
+    windowStart = offset
+  }
+}
+
+/// A reason to end a walk, in the form that `Result` wants.
+struct WalkEndError: Error {
+  var end: WalkEnd
+
+  init(_ end: WalkEnd) { self.end = end }
+}

@@ -1,0 +1,188 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Reads the transactions of a range of history, forward or backward, in batches.
+///
+/// Goes through the log by segments of the history index, from the first or from the last. In each
+/// it lists the frames by their headers, and then decodes them in the order wanted; so reading
+/// backward costs what reading forward does, and frames need no links. Memory: one segment (about
+/// 64 KiB, or one frame) and one batch.
+package struct HistoryCursor {
+  private let view: LogView
+  private let after: Int64
+  private let through: Int64
+  private let direction: HistoryDirection
+  private let filter: HistoryFilter
+  /// The segments still to be read; taken from the front or the back.
+  private var segments: Range<Int>
+  private var walk: FrameWalk
+  /// The records of the segment at hand, in the order in which they are to be read.
+  private var frames: ContiguousArray<WalkedFrame> = []
+  private var position = 0
+  /// The first part's record of the transaction in parts that was read last.
+  private var firstPart: TransactionRecord?
+
+  private static let batchLength: UInt64 = 64 << 10
+
+  init(
+    _ view: LogView, after: Int64, through: Int64, direction: HistoryDirection,
+    filter: HistoryFilter
+  ) throws(LogError) {
+    self.view = view
+    self.after = after
+    self.through = through
+    self.direction = direction
+    self.filter = filter
+    walk = FrameWalk(view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
+    guard after < through else {
+      segments = 0..<0
+      return
+    }
+    segments = try view.segment(of: after + 1)..<(try view.segment(of: through)) + 1
+  }
+
+  /// Puts what comes next into the batch, in place of what was there: several small transactions, a
+  /// block of them, or one part of a large one. Returns false at the end.
+  ///
+  /// The batch's transactions are in the order of reading, the changes of each always forward. Each
+  /// part of a transaction carries what the first says of it (metadata, schema change, new names);
+  /// read backward, the last part comes first. Throws `damage` or `decode` where the log does not
+  /// hold.
+  package mutating func next(into batch: inout ChangeBatch) throws(LogError) -> Bool {
+    batch.removeAll()
+    var length: UInt64 = 0
+    while batch.transactions.isEmpty || length < HistoryCursor.batchLength {
+      while position == frames.count {
+        guard try loadSegment() else { return !batch.transactions.isEmpty }
+      }
+      let frame = frames[position]
+      if frame.header.kind == .block {
+        if !batch.transactions.isEmpty { return true }
+        position += 1
+        try read(block: frame, at: position - 1, into: &batch)
+        if !batch.transactions.isEmpty { return true }
+      } else {
+        position += 1
+        length += frame.header.frameLength
+        try read(row: frame, into: &batch)
+      }
+    }
+    return true
+  }
+
+  /// Lists the next segment that may hold something; returns false if there is none.
+  private mutating func loadSegment() throws(LogError) -> Bool {
+    frames.removeAll(keepingCapacity: true)
+    position = 0
+    while !segments.isEmpty {
+      let index = direction == .forward ? segments.lowerBound : segments.upperBound - 1
+      segments =
+        direction == .forward
+        ? index + 1..<segments.upperBound : segments.lowerBound..<index
+      let entry = try view.index.entry(at: index, in: view.file)
+      var end = view.end
+      var maximum = view.head.maximumTimestamp
+      if index + 1 < view.index.count {
+        let next = try view.index.entry(at: index + 1, in: view.file)
+        (end, maximum) = (next.offset, next.maximumTimestamp)
+      }
+      guard filter.mayMatch(entry, nextMaximum: maximum) else { continue }
+      guard entry.offset >= FormatLimits.logStart, end > entry.offset, end <= view.end else {
+        throw .damage(LogDamage(offset: entry.offset, reason: "the history index is out of order"))
+      }
+      try list(from: entry.offset, to: end)
+      return true
+    }
+    return false
+  }
+
+  private mutating func list(from start: UInt64, to end: UInt64) throws(LogError) {
+    walk = FrameWalk(
+      view.file, from: ChainPoint(offset: start, previousChecksum: nil), limit: end,
+      expecting: end - start)
+    while true {
+      switch try walk.next() {
+      case .success(let frame):
+        if frame.header.kind == .transaction || frame.header.kind == .block {
+          frames.append(frame)
+        }
+      case .failure(let error):
+        guard error.end == .limit else {
+          throw .damage(
+            LogDamage(offset: walk.point.offset, reason: "the chain of frames is broken"))
+        }
+        if direction == .backward { frames.reverse() }
+        return
+      }
+    }
+  }
+
+  private mutating func check(_ frame: WalkedFrame) throws(LogError) {
+    guard try walk.payloadIsValid(frame) else {
+      throw .damage(LogDamage(offset: frame.offset, reason: "the frame's payload was changed"))
+    }
+  }
+
+  private mutating func read(
+    row frame: WalkedFrame, into batch: inout ChangeBatch
+  ) throws(LogError) {
+    try check(frame)
+    let number = walk.withPayload(of: frame) { payload in
+      var reader = ByteReader(payload)
+      return try? reader.readVarInt64()
+    }
+    if let number, number <= after || number > through { return }
+    try walk.decode(frame, into: &batch)
+  }
+
+  private mutating func read(
+    block frame: WalkedFrame, at place: Int, into batch: inout ChangeBatch
+  ) throws(LogError) {
+    try check(frame)
+    guard let summary = walk.summary(of: frame) else {
+      throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
+    }
+    guard summary.lastNumber > after, summary.firstNumber <= through, filter.mayMatch(summary)
+    else { return }
+    try walk.decode(frame, into: &batch)
+    if summary.isPart { return try complete(&batch, at: place, number: summary.firstNumber) }
+    if summary.firstNumber <= after || summary.lastNumber > through {
+      batch.transactions.removeAll { $0.number <= after || $0.number > through }
+    }
+    if direction == .backward { batch.transactions.reverse() }
+  }
+
+  /// Gives a part's record what the first part says of the transaction.
+  private mutating func complete(
+    _ batch: inout ChangeBatch, at place: Int, number: Int64
+  ) throws(LogError) {
+    guard batch.transactions.count == 1 else { return }
+    if batch.transactions[0].part == 0 {
+      firstPart = batch.transactions[0]
+      return
+    }
+    if firstPart?.number != number {
+      var first = place
+      let step = direction == .forward ? -1 : 1
+      // The parts before this one are those that are continued, as far as they follow on each other.
+      while frames.indices.contains(first + step),
+        frames[first + step].header.flags.contains(.continued)
+      { first += step }
+      let frame = frames[first]
+      try check(frame)
+      var other = ChangeBatch()
+      try walk.decode(frame, into: &other)
+      firstPart = other.transactions.first
+    }
+    guard let firstPart, firstPart.number == number, firstPart.part == 0 else {
+      throw .damage(
+        LogDamage(offset: frames[place].offset, reason: "a part without its beginning"))
+    }
+    batch.transactions[0].metadata = firstPart.metadata
+    batch.transactions[0].schemaChange = firstPart.schemaChange
+    batch.transactions[0].newNames = firstPart.newNames
+    batch.transactions[0].firstNewName = firstPart.firstNewName
+    batch.transactions[0].newOpening = firstPart.newOpening
+    batch.transactions[0].extensions = firstPart.extensions
+  }
+}

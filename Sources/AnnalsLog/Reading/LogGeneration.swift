@@ -1,0 +1,139 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// One generation of a store's file, open: what everything that reads from it holds on to.
+///
+/// A rewrite puts another generation in this one's place; whoever still holds this one goes on
+/// reading it, as the operating system keeps the file until it is closed, which happens when the
+/// last holder lets go. Any method may be called on any thread.
+package final class LogGeneration: Sendable {
+  let file: any StorageFile
+  /// The file's header.
+  package let header: FileHeader
+  let seed: FrameSeed
+
+  init(file: any StorageFile, header: FileHeader) {
+    self.file = file
+    self.header = header
+    seed = header.seed
+  }
+
+  deinit { file.close() }
+
+  /// The generation in an open file, whose header is read and checked.
+  static func open(_ file: any StorageFile) throws(LogError) -> LogGeneration {
+    let block = try read(FormatLimits.blockLength, at: 0, of: file)
+    do {
+      let header = try block.withBytes { bytes throws(HeaderFault) in
+        try FileHeader.decode(bytes)
+      }
+      return LogGeneration(file: file, header: header)
+    } catch {
+      throw .header(error)
+    }
+  }
+
+  /// Reads up to `count` bytes; fewer only at the end of the file.
+  private static func read(
+    _ count: Int, at offset: UInt64, of file: any StorageFile
+  ) throws(LogError) -> ContiguousArray<UInt8> {
+    var bytes = ContiguousArray<UInt8>(repeating: 0, count: count)
+    let length = try storage { () throws(StorageError) in
+      try bytes.withMutableBytes { buffer throws(StorageError) in
+        try file.read(into: buffer, at: offset)
+      }
+    }
+    if length < count { bytes.removeLast(count - length) }
+    return bytes
+  }
+
+  /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
+  func read(_ count: Int, at offset: UInt64) throws(LogError) -> ContiguousArray<UInt8> {
+    try LogGeneration.read(count, at: offset, of: file)
+  }
+
+  /// The number of bytes in the file now.
+  func size() throws(LogError) -> UInt64 {
+    try storage { () throws(StorageError) in try file.size() }
+  }
+
+  /// The root slots that can be read, the newer one first, and what is wrong with the others; a
+  /// slot never written is neither.
+  func slots() throws(LogError) -> (valid: [RootSlot], faults: [LogFinding]) {
+    var valid: [RootSlot] = []
+    var faults: [LogFinding] = []
+    for (index, offset) in FormatLimits.slotOffsets.enumerated() {
+      let block = try read(FormatLimits.blockLength, at: offset)
+      block.withUnsafeBytes { bytes in
+        do {
+          valid.append(try RootSlot.decode(bytes, index: index, seed: seed))
+        } catch {
+          if bytes.contains(where: { $0 != 0 }) || bytes.count < FormatLimits.blockLength {
+            faults.append(
+              LogFinding(offset: offset, text: "root slot \(index) is unreadable: \(error)"))
+          }
+        }
+      }
+    }
+    valid.sort { $0.sequence > $1.sequence }
+    return (valid, faults)
+  }
+
+  /// Reads the header of the frame at `offset`; nil if there is none.
+  func frameHeader(at offset: UInt64) throws(LogError) -> FrameHeader? {
+    let bytes = try read(FormatLimits.frameHeaderLength, at: offset)
+    return bytes.withUnsafeBytes { try? FrameHeader.decode($0, at: offset, seed: seed) }
+  }
+
+  /// Reads the payload of the frame at `offset`, which must be of this kind; everything is checked.
+  /// Throws `damage` if it does not hold. Memory: the payload, never more than the file has.
+  func payload(
+    at offset: UInt64, kind: FrameKind
+  ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>) {
+    guard let header = try frameHeader(at: offset), header.kind == kind else {
+      throw .damage(LogDamage(offset: offset, reason: "the frame that should be here is not"))
+    }
+    let start = offset + UInt64(FormatLimits.frameHeaderLength)
+    let length = Int(header.payloadLength)
+    let size = try size()
+    guard size >= start, size - start >= UInt64(length) else {
+      throw .damage(LogDamage(offset: offset, reason: "the file ends within the frame"))
+    }
+    let bytes = try read(length, at: start)
+    let checksum = bytes.withUnsafeBytes { seed.checksum($0, at: offset) }
+    guard bytes.count == length, checksum == header.payloadChecksum else {
+      throw .damage(LogDamage(offset: offset, reason: "the frame's payload was changed"))
+    }
+    return (header, bytes)
+  }
+
+  /// Reads a chunk's payload; frame and payload are checked. Throws `damage` if they do not hold.
+  package func chunk(
+    _ reference: ChunkReference
+  ) throws(LogError) -> ContiguousArray<UInt8> {
+    let (_, bytes) = try payload(at: reference.offset, kind: .chunk)
+    guard bytes.count == Int(reference.length),
+      bytes.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum
+    else {
+      throw .damage(
+        LogDamage(offset: reference.offset, reason: "the chunk is not the one referred to"))
+    }
+    return bytes
+  }
+
+  /// Reads the checkpoint directory at `offset`. Throws `damage` or `decode` if it does not hold.
+  func directory(
+    at offset: UInt64
+  ) throws(LogError) -> (header: FrameHeader, directory: CheckpointDirectory) {
+    let (header, bytes) = try payload(at: offset, kind: .checkpoint)
+    do {
+      let directory = try bytes.withBytes { bytes throws(DecodeFault) in
+        try CheckpointDirectory.decode(bytes)
+      }
+      return (header, directory)
+    } catch {
+      throw .decode(error, at: offset)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Everything that can be read of a log as of one transaction. A value: taking one costs a few
+/// reference counts, and it stays as it is whatever is written or rewritten afterwards.
+///
+/// Any method may be called on any thread, also after the log was closed.
+package struct LogView: Sendable {
+  /// The generation of the file that everything is read from.
+  package let file: LogGeneration
+  let tables: LogTables
+  /// Where the log ends.
+  package let end: UInt64
+
+  init(file: LogGeneration, tables: LogTables, end: UInt64) {
+    self.file = file
+    self.tables = tables
+    self.end = end
+  }
+
+  /// The position of the last transaction.
+  package var head: LogPosition { tables.head }
+  /// The base: the file holds the state as of this transaction and all later ones.
+  package var base: Int64 { file.header.base }
+  /// The first transaction that the file may hold.
+  package var floor: Int64 { file.header.base + 1 }
+  /// How many changes the file holds.
+  package var changeCount: Int64 { tables.changeCount }
+  /// How often the clock was found to have jumped back.
+  package var clockJumps: Int64 { tables.clockJumps }
+
+  /// The interned names; the one with number 1 is first.
+  package var names: [String] { tables.names.list }
+
+  /// The name with this number; nil for 0 and for numbers never given.
+  package func name(_ number: NameNumber) -> String? {
+    let index = Int(number) - 1
+    return tables.names.list.indices.contains(index) ? tables.names.list[index] : nil
+  }
+
+  /// The number of a name; nil if it was never recorded. O(names).
+  package func nameNumber(of name: String) -> NameNumber? {
+    tables.names.list.firstIndex { $0.hasSameBytes(as: name) }.map { NameNumber($0 + 1) }
+  }
+
+  /// The openings; the one with number 1 is first.
+  package var openings: [Opening] { tables.openings.list }
+
+  /// The opening with this number; nil for 0 and for numbers never given.
+  package func opening(_ number: OpeningNumber) -> Opening? {
+    let index = Int(number) - 1
+    return tables.openings.list.indices.contains(index) ? tables.openings.list[index] : nil
+  }
+
+  /// The schema at the head.
+  package var schema: Schema { tables.schema }
+
+  /// The changes of the schema; the first is the whole schema at the base, unless that is empty.
+  package var schemaHistory: [SchemaHistoryEntry] { tables.schemaHistory.list }
+
+  /// The last transaction that changed the schema; the base if none did.
+  package var schemaVersion: Int64 { tables.schemaHistory.list.last?.number ?? base }
+
+  /// The schema as of a transaction. O(changes of the schema).
+  package func schema(at number: Int64) -> Schema {
+    var schema = Schema()
+    for step in schemaHistory where step.number <= number { schema = schema.applying(step.entities) }
+    return schema
+  }
+
+  /// The directory of the state at the base; nil if that is the empty state. Throws `damage` or
+  /// `decode` if it does not hold.
+  package func baseDirectory() throws(LogError) -> CheckpointDirectory? {
+    let offset = file.header.baseCheckpointOffset
+    return offset == 0 ? nil : try file.directory(at: offset).directory
+  }
+
+  /// The newest checkpoint of a transaction not after `number`, the base's among them; nil if the
+  /// nearest is the empty state at the base. Reads the directories of checkpoints after it; one that
+  /// cannot be read ends the search at the base.
+  package func checkpoint(
+    atOrBefore number: Int64
+  ) throws(LogError) -> CheckpointDirectory? {
+    var place = tables.checkpoint
+    while let next = place, next.offset != file.header.baseCheckpointOffset {
+      guard let directory = try? file.directory(at: next.offset).directory,
+        directory.number == next.number
+      else { break }
+      if directory.number <= number { return directory }
+      // Each lies before the last, so that a crafted file cannot make this go round for ever.
+      place = directory.previousCheckpoint.flatMap { $0.offset < next.offset ? $0 : nil }
+    }
+    return try baseDirectory()
+  }
+
+  /// The transactions after `after`, up to and including `through`. Throws `outside` if the file does
+  /// not hold them.
+  ///
+  /// - Parameter filter: what may be passed over; see `HistoryFilter`.
+  package func history(
+    after: Int64, through: Int64, direction: HistoryDirection = .forward,
+    skipping filter: HistoryFilter = .none
+  ) throws(LogError) -> HistoryCursor {
+    guard after >= base, through <= head.number else {
+      throw .outside(base: base, head: head.number)
+    }
+    return try HistoryCursor(
+      self, after: after, through: through, direction: direction, filter: filter)
+  }
+}

@@ -1,0 +1,116 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Goes through frames and gathers them into units: what a transaction or checkpoint consists of.
+///
+/// Shared by recovery, history and rewrites. Decodes nothing; whoever uses it decodes the frames
+/// that it hands out, whose payloads it has checked.
+struct UnitReader {
+  var walk: FrameWalk
+  /// Where the unit that the next frame belongs to begins; nil between units.
+  private(set) var unitStart: UInt64?
+  /// The large values met since the last unit ended.
+  private(set) var blobs: [BlobEntry] = []
+
+  /// A frame of interest. Blobs and chunks are passed over.
+  enum Step {
+    /// A transaction in row form, or a block; `payloadIsValid` has been called.
+    case record(WalkedFrame, unitStart: UInt64, blobs: [BlobEntry])
+    /// A checkpoint's directory, not checked.
+    case checkpoint(WalkedFrame)
+    /// The walk cannot go on.
+    case end(WalkEnd)
+  }
+
+  init(_ walk: FrameWalk) { self.walk = walk }
+
+  /// The next frame of interest. Throws `damage` at a record whose payload does not hold.
+  mutating func next() throws(LogError) -> Step {
+    while true {
+      let frame: WalkedFrame
+      switch try walk.next() {
+      case .failure(let end): return .end(end.end)
+      case .success(let next): frame = next
+      }
+      let start = unitStart ?? frame.offset
+      unitStart = start
+      switch frame.header.kind {
+      case .blob: try note(blob: frame)
+      case .chunk: break
+      case .checkpoint:
+        close()
+        return .checkpoint(frame)
+      case .transaction, .block:
+        guard try walk.payloadIsValid(frame) else {
+          throw .damage(
+            LogDamage(offset: frame.offset, reason: "the frame's payload was changed"))
+        }
+        let found = blobs
+        if frame.header.closesUnit { close() } else { blobs = [] }
+        return .record(frame, unitStart: start, blobs: found)
+      default:
+        // Skippable frames of later versions stand by themselves.
+        if blobs.isEmpty { unitStart = nil }
+      }
+    }
+  }
+
+  private mutating func close() {
+    unitStart = nil
+    if !blobs.isEmpty { blobs = [] }
+  }
+
+  /// Notes the large value that a blob frame begins. Its payload is checked when it is read.
+  private mutating func note(blob frame: WalkedFrame) throws(LogError) {
+    let entry = try walk.withPayloadPrefix(of: frame, 3 * VarInt.maximumLength) { bytes in
+      var reader = ByteReader(bytes)
+      guard let number = try? reader.readVarInt(), let length = try? reader.readVarInt(),
+        let start = try? reader.readVarInt(), start == 0
+      else { return BlobEntry?.none }
+      return BlobEntry(number: number, offset: frame.offset, length: length)
+    }
+    if let entry { blobs.append(entry) }
+  }
+
+  /// Whether all parts behind `frame`, the first of several, are there, whole and in order.
+  func partsFollow(_ frame: WalkedFrame) throws(LogError) -> Bool {
+    var ahead = walk
+    guard try ahead.payloadIsValid(frame), let first = ahead.summary(of: frame), first.isPart else {
+      return false
+    }
+    var last = frame
+    var part = first.part
+    while last.header.flags.contains(.continued) {
+      guard case .success(let next) = try ahead.next(), next.header.kind == .block,
+        try ahead.payloadIsValid(next), let summary = ahead.summary(of: next),
+        summary.isPart, summary.firstNumber == first.firstNumber, summary.part == part &+ 1
+      else { return false }
+      part = summary.part
+      last = next
+    }
+    return true
+  }
+}
+
+extension FrameWalk {
+  /// Appends the transactions of a frame to the batch. The frame's payload was checked.
+  func decode(_ frame: WalkedFrame, into batch: inout ChangeBatch) throws(LogError) {
+    do {
+      try withPayload(of: frame) { payload throws(DecodeFault) in
+        if frame.header.kind == .block {
+          try BlockCodec.decode(
+            payload, isContinued: frame.header.flags.contains(.continued), into: &batch)
+        } else {
+          try TransactionCodec.decode(payload, into: &batch)
+        }
+      }
+    } catch {
+      throw .decode(error, at: frame.offset)
+    }
+  }
+
+  /// What the block says of itself; nil if it cannot be decoded. The frame's payload was checked.
+  func summary(of frame: WalkedFrame) -> BlockSummary? {
+    withPayload(of: frame) { try? BlockCodec.decodeSummary($0) }
+  }
+}

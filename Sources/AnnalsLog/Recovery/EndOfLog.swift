@@ -1,0 +1,145 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Where the log of a file ends, and what lies behind.
+///
+/// A *unit* is what a crash leaves whole or not at all: a transaction with the blobs before it and
+/// all of its parts, or a checkpoint with its chunks. The log ends with its last whole unit.
+///
+/// The search goes through frame headers from a root slot's mark (or the log's beginning) while each
+/// follows the one before. Payloads are checked only behind the greatest mark that a slot or a frame
+/// on the way proves: what lies before it was synced, and is checked by whoever reads it.
+///
+/// What ends the log is a torn tail, as a crash leaves it, unless something proves that the bytes at
+/// the bad spot were once synced: a slot's mark or extent, or the mark in a valid frame anywhere
+/// behind. Then it is damage.
+struct EndOfLog {
+  /// The end: behind the last whole unit.
+  private(set) var point: ChainPoint
+  /// The greatest offset that a slot or a frame proves synced.
+  private(set) var provenMark: UInt64
+  /// What lies behind the end.
+  private(set) var tail: LogTail = .clean
+  /// The size of the file when it was looked at.
+  private(set) var size: UInt64
+  /// The last checkpoint's directory on the way; nil if there was none.
+  private(set) var newestCheckpoint: UInt64?
+
+  /// Finds the end of the log that begins at `start`, where a unit begins. `slots` are the valid
+  /// ones of the file, the newer first.
+  ///
+  /// Time: that of reading the headers behind `start`, the payloads behind the last proven mark, and
+  /// the rest of the file once. Throws `storage` and `unsupported`; damage is in `tail`.
+  static func find(
+    in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
+  ) throws(LogError) -> EndOfLog {
+    let slotMark = slots.map(\.durableMark).max() ?? FormatLimits.logStart
+    let extent = slots.first?.extent ?? 0
+    let size = try generation.size()
+    var result = EndOfLog(point: start, provenMark: slotMark, size: size)
+    guard size >= slotMark, size >= start.offset else {
+      result.tail = .damaged(
+        LogDamage(
+          offset: size, reason: "the file is shorter than the \(slotMark) bytes that were synced"))
+      return result
+    }
+    let badSpot = try result.findBadSpot(in: generation, from: start)
+    try result.judge(badSpot, extent: extent, in: generation, from: start)
+    return result
+  }
+
+  private struct BadSpot {
+    var offset: UInt64
+    var end: WalkEnd
+  }
+
+  /// Goes forward to the first frame that is missing or not what it should be; sets `point` and
+  /// `provenMark`.
+  private mutating func findBadSpot(
+    in generation: LogGeneration, from start: ChainPoint
+  ) throws(LogError) -> BadSpot {
+    var walk = FrameWalk(generation, from: start, limit: size)
+    var spot = BadSpot(offset: start.offset, end: .limit)
+    headers: while true {
+      switch try walk.next() {
+      case .success(let frame):
+        if let mark = frame.header.durableMark(at: frame.offset) {
+          provenMark = max(provenMark, mark)
+        }
+      case .failure(let end):
+        spot = BadSpot(offset: walk.point.offset, end: end.end)
+        break headers
+      }
+    }
+    // The frames before `spot` follow one another. Those that nothing proves synced must be whole.
+    walk = FrameWalk(generation, from: start, limit: spot.offset)
+    point = start
+    while case .success(let frame) = try walk.next() {
+      if frame.end > provenMark, try !walk.payloadIsValid(frame) {
+        return BadSpot(offset: frame.offset, end: .badFrame(reason: "a payload was not written"))
+      }
+      if frame.header.closesUnit { point = walk.point }
+      if frame.header.kind == .checkpoint { newestCheckpoint = frame.offset }
+    }
+    return spot
+  }
+
+  /// Decides what the bad spot means; sets `tail`.
+  private mutating func judge(
+    _ spot: BadSpot, extent: UInt64, in generation: LogGeneration, from start: ChainPoint
+  ) throws(LogError) {
+    if spot.end == .limit, point.offset == size, size >= extent { return }
+    var reason = "the log ends here"
+    if case .badFrame(let text) = spot.end { reason = text }
+    var search = SearchBehindDamage(generation, badSpot: spot.offset, end: size)
+    try search.run()
+    let isCut = size < extent && (spot.end != .zeros || search.sawBytes)
+    if spot.offset < provenMark || search.foundMarkBeyond || isCut {
+      // Another process may have written here since it was read. What a mark covers stands still, so
+      // a second look decides.
+      if try wasWritten(spot, in: generation) {
+        self = try EndOfLog.find(in: generation, from: start, slots: generation.slots().valid)
+        return
+      }
+      if isCut, spot.offset >= provenMark, !search.foundMarkBeyond {
+        reason = "the file was cut to \(size) bytes; \(extent) were there"
+      }
+      tail = .damaged(LogDamage(offset: spot.offset, reason: reason))
+    } else if spot.end == .zeros, point.offset == spot.offset, !search.sawBytes {
+      tail = .unclosed
+    } else {
+      tail = .unfinished(from: point.offset, byteCount: size - point.offset)
+    }
+  }
+
+  /// The same end, with a tail that was found to be damaged otherwise.
+  func damaged(_ tail: LogTail) -> EndOfLog {
+    var result = self
+    result.tail = tail
+    return result
+  }
+
+  /// Whether a valid frame is now at the spot, or the file has become longer.
+  private func wasWritten(
+    _ spot: BadSpot, in generation: LogGeneration
+  ) throws(LogError) -> Bool {
+    let sizeNow = try generation.size()
+    if sizeNow > size { return true }
+    var walk = FrameWalk(
+      generation, from: ChainPoint(offset: spot.offset, previousChecksum: nil), limit: sizeNow)
+    guard case .success(let frame) = try walk.next() else { return false }
+    if case .badFrame("a frame that does not follow the one before it") = spot.end { return false }
+    return try walk.payloadIsValid(frame)
+  }
+}
+
+extension FrameHeader {
+  /// Whether what stands before the end of this frame is whole: the last part of a transaction, or a
+  /// checkpoint's directory. Blobs, chunks and continued parts wait for what follows.
+  var closesUnit: Bool {
+    switch kind {
+    case .blob, .chunk: false
+    default: !flags.contains(.continued)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Reads a generation of a file from the newest state that can be used to the end of its log.
+///
+/// The steps are those of FORMAT.md, "Recovery". Nothing is written and no lock is needed.
+struct LogLoading {
+  let generation: LogGeneration
+  let options: LogOptions
+  /// Results.
+  private(set) var tables: LogTables
+  private(set) var end: ChainPoint
+  private(set) var report = RecoveryReport()
+  private var slots: [RootSlot] = []
+
+  init(_ generation: LogGeneration, _ options: LogOptions) {
+    self.generation = generation
+    self.options = options
+    tables = LogTables(emptyBaseOf: generation.header)
+    end = ChainPoint(beginningOf: generation.header)
+  }
+
+  /// A state to start from.
+  private struct Candidate {
+    /// The checkpoint's frame; 0 for the empty state at the base.
+    var offset: UInt64
+    var isBase: Bool
+  }
+
+  /// Finds the end, then tries one start after the other until one leads there.
+  mutating func run(
+    from choice: StartChoice, restore: (LogStart) throws -> Void,
+    apply: (inout ChangeBatch) throws -> Void
+  ) throws(LogError) {
+    let found = try generation.slots()
+    slots = found.valid
+    report.findings = found.faults
+    report.slot = slots.first?.index
+    var endOfLog = try findEnd()
+    if case .damaged(let damage) = endOfLog.tail {
+      guard options.readsUpToDamage else { throw .damage(damage) }
+    }
+    report.provenMark = endOfLog.provenMark
+    report.tail = endOfLog.tail
+    let candidates = choice == .newest ? self.candidates(before: endOfLog) : [base]
+    for candidate in candidates {
+      do {
+        try load(candidate, to: &endOfLog, restore: restore, apply: apply)
+        report.end = end.offset
+        return
+      } catch {
+        guard !candidate.isBase, error.mayDependOnStart else { throw error }
+        report.findings.append(
+          LogFinding(
+            offset: candidate.offset, text: "the checkpoint here cannot be used: \(error)"))
+      }
+    }
+  }
+
+  /// The extent in the newest root slot; 0 without one.
+  var slotExtent: UInt64 { slots.first?.extent ?? 0 }
+
+  private var base: Candidate {
+    Candidate(offset: generation.header.baseCheckpointOffset, isBase: true)
+  }
+
+  /// Finds the end of the log from the newest slot's mark. A file that ends before it is damaged;
+  /// then the end that is left is looked for from the beginning.
+  private func findEnd() throws(LogError) -> EndOfLog {
+    let header = generation.header
+    let size = try generation.size()
+    guard size >= FormatLimits.logStart else {
+      throw .damage(LogDamage(offset: size, reason: "the file ends within its first blocks"))
+    }
+    var start = ChainPoint(beginningOf: header)
+    if let slot = slots.first, slot.durableMark <= size {
+      start = ChainPoint(offset: slot.durableMark, previousChecksum: slot.markChecksum)
+    }
+    return try EndOfLog.find(in: generation, from: start, slots: slots)
+  }
+
+  /// The states to start from, newest first; the base is last.
+  private func candidates(before end: EndOfLog) -> [Candidate] {
+    var offsets: [UInt64] = []
+    for slot in slots where slot.checkpointOffset != 0 { offsets.append(slot.checkpointOffset) }
+    if slots.isEmpty, let offset = end.newestCheckpoint { offsets.append(offset) }
+    let usable = offsets.filter { $0 < end.size && $0 != base.offset }
+    return usable.map { Candidate(offset: $0, isBase: false) } + [base]
+  }
+
+  private mutating func load(
+    _ candidate: Candidate, to endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
+    apply: (inout ChangeBatch) throws -> Void
+  ) throws(LogError) {
+    let start: LogStart
+    let point: ChainPoint
+    (start, tables, point) = try prepare(candidate)
+    if case .damaged = endOfLog.tail, endOfLog.point.offset < point.offset {
+      // Damage before the mark: how far the log goes from here, only the replay can tell.
+      endOfLog = try EndOfLog.find(in: generation, from: point, slots: []).damaged(endOfLog.tail)
+    }
+    try calling { try restore(start) }
+    report.start = start.number
+    report.startOffset = candidate.offset
+    var replay = LogReplay(generation, from: point, tables: tables, limit: endOfLog.point.offset)
+    do {
+      try replay.run(apply: apply)
+    } catch .damage(let damage) {
+      guard options.readsUpToDamage else { throw .damage(damage) }
+      report.tail = .damaged(damage)
+    }
+    tables = replay.tables
+    end = replay.point
+    report.findings += replay.findings
+    report.replayedTransactions = replay.replayedTransactions
+  }
+
+  /// Reads what a start needs. Throws `damage` or `decode` if it cannot be used.
+  private func prepare(
+    _ candidate: Candidate
+  ) throws(LogError) -> (LogStart, LogTables, ChainPoint) {
+    let header = generation.header
+    guard candidate.offset != 0 else {
+      let start = LogStart(
+        directory: nil, number: header.base, schema: Schema(), file: generation)
+      return (start, LogTables(emptyBaseOf: header), ChainPoint(beginningOf: header))
+    }
+    let (frame, directory) = try generation.directory(at: candidate.offset)
+    if let slot = slots.first(where: { $0.checkpointOffset == candidate.offset }) {
+      guard slot.checkpointNumber == directory.number else {
+        throw .damage(
+          LogDamage(offset: candidate.offset, reason: "a checkpoint of another transaction"))
+      }
+    }
+    guard directory.isBase == candidate.isBase, directory.number >= header.base,
+      !candidate.isBase || directory.number == header.base
+    else {
+      throw .damage(
+        LogDamage(offset: candidate.offset, reason: "a checkpoint where another should be"))
+    }
+    let end = candidate.offset + frame.frameLength
+    let tables = try LogTables(
+      directory, at: CheckpointReference(offset: candidate.offset, number: directory.number),
+      end: end, in: generation)
+    let start = LogStart(
+      directory: directory, number: directory.number, schema: directory.schema, file: generation)
+    let point = ChainPoint(
+      offset: end, previousChecksum: frame.checksum, previousOffset: candidate.offset)
+    return (start, tables, point)
+  }
+}
+
+extension LogError {
+  /// Whether starting from another state may help.
+  var mayDependOnStart: Bool {
+    switch self {
+    case .damage, .decode, .interrupted, .blobMissing: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Reads the transactions from one point of the log to its end, brings the tables up to date and
+/// hands the changes on, in batches.
+///
+/// Small transactions are gathered into batches of about 64 KiB of log; of a transaction in several
+/// parts nothing is handed on before all parts were found whole. So whatever ends the replay, what
+/// was handed on is whole transactions. Memory: one batch.
+struct LogReplay {
+  private let generation: LogGeneration
+  private var reader: UnitReader
+  private(set) var tables: LogTables
+  /// Where the last unit that was taken in ends.
+  private(set) var point: ChainPoint
+  private(set) var replayedTransactions: Int64 = 0
+  private(set) var findings: [LogFinding] = []
+  private var batch = ChangeBatch()
+  private var batchedBytes: UInt64 = 0
+
+  private static let batchLength: UInt64 = 64 << 10
+
+  /// A replay from `point`, where `tables` stand, to `limit`.
+  init(_ generation: LogGeneration, from point: ChainPoint, tables: LogTables, limit: UInt64) {
+    self.generation = generation
+    self.point = point
+    self.tables = tables
+    reader = UnitReader(FrameWalk(generation, from: point, limit: limit))
+  }
+
+  /// Replays up to the limit. Throws `damage` or `decode` where the log does not hold, after handing
+  /// on what was read before; `point` and `tables` then stand behind the last whole unit.
+  mutating func run(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
+    do {
+      while try step(apply: apply) {}
+    } catch .damage(var damage) {
+      try flush(apply: apply)
+      damage.lastGood = tables.head.number
+      throw .damage(damage)
+    } catch .decode(let fault, let offset) {
+      try flush(apply: apply)
+      throw .decode(fault, at: offset)
+    }
+  }
+
+  private mutating func step(apply: (inout ChangeBatch) throws -> Void) throws(LogError) -> Bool {
+    switch try reader.next() {
+    case .end(.limit):
+      try flush(apply: apply)
+      return false
+    case .end(let end):
+      var reason = "zeros where a frame should be"
+      if case .badFrame(let text) = end { reason = text }
+      throw .damage(LogDamage(offset: reader.walk.point.offset, reason: reason))
+    case .checkpoint(let frame):
+      try note(checkpoint: frame)
+      point = reader.walk.point
+    case .record(let frame, let start, let blobs):
+      if frame.header.kind == .transaction, !frame.header.flags.contains(.continued) {
+        try take(frame, unitStart: start, blobs: blobs)
+        batchedBytes += frame.header.frameLength
+        if batchedBytes >= LogReplay.batchLength { try flush(apply: apply) }
+      } else {
+        try flush(apply: apply)
+        try replay(block: frame, unitStart: start, blobs: blobs, apply: apply)
+      }
+    }
+    return true
+  }
+
+  /// Takes one transaction in row form into the batch.
+  private mutating func take(
+    _ frame: WalkedFrame, unitStart: UInt64, blobs: [BlobEntry]
+  ) throws(LogError) {
+    let before = batch.transactions.count
+    try reader.walk.decode(frame, into: &batch)
+    do {
+      for index in before..<batch.transactions.count {
+        let record = batch.transactions[index]
+        try tables.absorb(
+          record, at: unitStart, changeCount: Int(record.changeCount),
+          entities: batch.entities(of: record.changeRange), blobs: blobs)
+      }
+    } catch {
+      batch.transactions.removeSubrange(before...)
+      throw error
+    }
+    replayedTransactions += 1
+    point = reader.walk.point
+  }
+
+  /// Replays a block: whole transactions, or all parts of one.
+  private mutating func replay(
+    block first: WalkedFrame, unitStart: UInt64, blobs: [BlobEntry],
+    apply: (inout ChangeBatch) throws -> Void
+  ) throws(LogError) {
+    let isParted = first.header.flags.contains(.continued)
+    if isParted, try !reader.partsFollow(first) {
+      throw .damage(LogDamage(offset: first.offset, reason: "a transaction without its last part"))
+    }
+    try reader.walk.decode(first, into: &batch)
+    guard isParted else {
+      try absorbTransactions(at: unitStart, blobs: blobs)
+      try flush(apply: apply)
+      return
+    }
+    guard var record = batch.transactions.first, batch.transactions.count == 1, record.part == 0
+    else { throw .damage(LogDamage(offset: first.offset, reason: "a part without its beginning")) }
+    let number = record.number
+    var changeCount = batch.changes.count
+    var entities = batch.entities(of: 0..<batch.changes.count)
+    var part: UInt32 = 0
+    var blobs = blobs
+    // The tables may only take in the transaction when it is known to follow; its number says so.
+    guard number == tables.head.number + 1 else {
+      throw .damage(LogDamage(offset: first.offset, reason: "a transaction out of order"))
+    }
+    record.changeCount = 0
+    try call(apply)
+    var isLast = false
+    while !isLast {
+      guard case .record(let frame, _, let more) = try reader.next() else { break }
+      try reader.walk.decode(frame, into: &batch)
+      part += 1
+      guard batch.transactions.count == 1, batch.transactions[0].number == number,
+        batch.transactions[0].part == part
+      else { throw .damage(LogDamage(offset: frame.offset, reason: "a part out of order")) }
+      blobs += more
+      changeCount += batch.changes.count
+      _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &entities)
+      isLast = !frame.header.flags.contains(.continued)
+      try call(apply)
+    }
+    try tables.absorb(
+      record, at: unitStart, changeCount: changeCount, entities: entities, blobs: blobs)
+    replayedTransactions += 1
+    point = reader.walk.point
+  }
+
+  private mutating func absorbTransactions(
+    at unitStart: UInt64, blobs: [BlobEntry]
+  ) throws(LogError) {
+    var blobs = blobs
+    for (index, record) in batch.transactions.enumerated() {
+      do {
+        try tables.absorb(
+          record, at: unitStart, changeCount: Int(record.changeCount),
+          entities: batch.entities(of: record.changeRange), blobs: blobs)
+      } catch {
+        batch.transactions.removeSubrange(index...)
+        throw error
+      }
+      blobs = []
+      replayedTransactions += 1
+    }
+    point = reader.walk.point
+  }
+
+  /// Hands on what was gathered.
+  private mutating func flush(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
+    if !batch.transactions.isEmpty { try call(apply) }
+    batchedBytes = 0
+  }
+
+  private mutating func call(_ apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
+    defer { batch.removeAll() }
+    try calling { try apply(&batch) }
+  }
+
+  /// Notes a checkpoint met on the way. One that cannot be read is a finding: the state it stands for
+  /// is made anew.
+  private mutating func note(checkpoint frame: WalkedFrame) throws(LogError) {
+    guard try reader.walk.payloadIsValid(frame) else {
+      findings.append(
+        LogFinding(offset: frame.offset, text: "a checkpoint's directory was changed"))
+      return
+    }
+    let number = reader.walk.withPayload(of: frame) { payload in
+      var numbers = ByteReader(payload)
+      return try? numbers.readVarInt64()
+    }
+    guard number == tables.head.number else {
+      findings.append(LogFinding(offset: frame.offset, text: "a checkpoint in the wrong place"))
+      return
+    }
+    tables.absorb(
+      checkpoint: CheckpointReference(offset: frame.offset, number: tables.head.number),
+      end: frame.end)
+  }
+}
+
+extension ChangeBatch {
+  /// The entities that a run of changes is of, rising.
+  func entities(of range: Range<Int>) -> [EntityNumber] {
+    guard let first = range.first.map({ changes[$0].entity }) else { return [] }
+    var result = [first]
+    var last = first
+    for index in range.dropFirst() where changes[index].entity != last {
+      last = changes[index].entity
+      _ = HistoryIndex.merge([last], into: &result)
+    }
+    return result
+  }
+}

@@ -1,0 +1,159 @@
+import AnnalsFormat
+import AnnalsModel
+import Synchronization
+
+/// A table that only grows: older entries in chunks of the file, read when asked for, and newer ones
+/// in memory. A value; copies share the chunks and the newest chunk read.
+///
+/// Trades a read of the file for not holding what grows with history. Entries in memory move into a
+/// chunk when a checkpoint finds `chunkLength` of them.
+struct GrowingTable<Entry: TableEntry>: Sendable {
+  private(set) var chunks: [ChunkReference] = []
+  /// The entries behind those in chunks.
+  private(set) var entries: [Entry] = []
+  private let cache = Cache()
+
+  /// How many entries a checkpoint puts into one chunk.
+  static var chunkLength: Int { 1024 }
+
+  init() {}
+
+  init(_ directory: TableDirectory<Entry>) {
+    chunks = directory.chunks
+    entries = directory.entries
+  }
+
+  /// How many entries there are.
+  var count: Int { chunkedCount + entries.count }
+
+  /// How many entries are in chunks.
+  var chunkedCount: Int {
+    guard let last = chunks.last else { return 0 }
+    return Int(clamping: last.first) + Int(last.count)
+  }
+
+  mutating func append(_ entry: Entry) { entries.append(entry) }
+
+  mutating func replaceLast(with entry: Entry) { entries[entries.count - 1] = entry }
+
+  /// The entry at `index`, from 0 to `count - 1`; reads its chunk unless that was the last one read.
+  func entry(at index: Int, in generation: LogGeneration) throws(LogError) -> Entry {
+    if index >= chunkedCount { return entries[index - chunkedCount] }
+    let position = chunks.partitioningIndex { Int(clamping: $0.first) > index } - 1
+    guard chunks.indices.contains(position) else {
+      throw .damage(LogDamage(offset: chunks[0].offset, reason: "a table's chunk is missing"))
+    }
+    let reference = chunks[position]
+    let chunk = try load(reference, in: generation)
+    let local = index - Int(clamping: reference.first)
+    guard chunk.indices.contains(local) else {
+      throw .damage(LogDamage(offset: reference.offset, reason: "a table's chunk is missing"))
+    }
+    return chunk[local]
+  }
+
+  /// The index of the first entry for which `isBeyond` holds, `count` if there is none; entries for
+  /// which it holds follow all others. Reads at most one chunk beyond the first look into each.
+  func partitioningIndex(
+    in generation: LogGeneration, where isBeyond: (Entry) -> Bool
+  ) throws(LogError) -> Int {
+    var low = 0
+    var high = count
+    // The newest entries are asked for most, and are in memory.
+    if let first = entries.first {
+      if isBeyond(first) { high = chunkedCount } else { low = chunkedCount + 1 }
+    }
+    while low < high {
+      let middle = low + (high - low) / 2
+      if isBeyond(try entry(at: middle, in: generation)) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  /// All entries; reads every chunk.
+  func all(in generation: LogGeneration) throws(LogError) -> [Entry] {
+    var result: [Entry] = []
+    for reference in chunks { result += try load(reference, in: generation) }
+    return result + entries
+  }
+
+  private func load(
+    _ reference: ChunkReference, in generation: LogGeneration
+  ) throws(LogError) -> [Entry] {
+    if let entries = cache.entries(of: reference.offset) { return entries }
+    let payload = try generation.chunk(reference)
+    let entries: [Entry]
+    do {
+      entries = try payload.withBytes { bytes throws(DecodeFault) in
+        try TableCodec<Entry>.decode(bytes)
+      }
+    } catch {
+      throw .decode(error, at: reference.offset)
+    }
+    guard entries.count == Int(reference.count) else {
+      throw .damage(LogDamage(offset: reference.offset, reason: "a table's chunk is incomplete"))
+    }
+    cache.hold(entries, of: reference.offset)
+    return entries
+  }
+
+  /// Moves entries into chunks, as far as there are enough for one, and returns what a checkpoint's
+  /// directory says of the table.
+  mutating func checkpoint(
+    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+  ) throws(LogError) -> TableDirectory<Entry> {
+    while entries.count >= GrowingTable.chunkLength {
+      let run = entries[..<GrowingTable.chunkLength]
+      chunks.append(try GrowingTable.store(run, first: chunkedCount, store))
+      entries.removeFirst(run.count)
+    }
+    return directory
+  }
+
+  /// Stores a run of entries as a chunk.
+  static func store(
+    _ run: ArraySlice<Entry>, first: Int,
+    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+  ) throws(LogError) -> ChunkReference {
+    var payload: ContiguousArray<UInt8> = []
+    TableCodec<Entry>.encode(run, into: &payload)
+    return try payload.withBytes { bytes throws(LogError) in
+      try store(bytes, Int64(first), UInt32(run.count))
+    }
+  }
+
+  /// What a checkpoint's directory says of the table as it is.
+  var directory: TableDirectory<Entry> {
+    var result = TableDirectory<Entry>()
+    result.chunks = chunks
+    result.entries = entries
+    return result
+  }
+
+  /// The newest chunk read, shared by copies of the table.
+  private final class Cache: Sendable {
+    private let newest = Mutex<(offset: UInt64, entries: [Entry])?>(nil)
+
+    func entries(of offset: UInt64) -> [Entry]? {
+      newest.withLock { $0?.offset == offset ? $0?.entries : nil }
+    }
+
+    func hold(_ entries: [Entry], of offset: UInt64) {
+      newest.withLock { $0 = (offset, entries) }
+    }
+  }
+}
+
+extension Array {
+  /// The index of the first element for which `isBeyond` holds, `count` if there is none; such
+  /// elements follow all others. O(log n).
+  func partitioningIndex(where isBeyond: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if isBeyond(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,60 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// The sparse index of a log's transactions: where segments of about 64 KiB begin, with their first
+/// number, the running maximum of timestamps before it, and the entities they touch.
+///
+/// Grows as units are appended or replayed; the last entry is the open segment, whose entities may
+/// still grow.
+struct HistoryIndex: Sendable {
+  private(set) var table = GrowingTable<HistoryIndexEntry>()
+  /// Whether the last entry of the table still takes units.
+  private var isOpen = false
+
+  /// How many bytes of log make a segment full.
+  static let segmentLength: UInt64 = 64 << 10
+
+  init() {}
+
+  init(_ directory: TableDirectory<HistoryIndexEntry>) {
+    table = GrowingTable(directory)
+  }
+
+  /// Notes a unit of transactions whose first frame is at `offset`. `maximumTimestamp` is the running
+  /// maximum before it; `entities` rise.
+  mutating func note(
+    firstNumber: Int64, at offset: UInt64, maximumTimestamp: Timestamp, entities: [EntityNumber]
+  ) {
+    if isOpen, var entry = table.entries.last, offset - entry.offset < HistoryIndex.segmentLength {
+      if HistoryIndex.merge(entities, into: &entry.entities) { table.replaceLast(with: entry) }
+      return
+    }
+    table.append(
+      HistoryIndexEntry(
+        firstNumber: firstNumber, offset: offset, maximumTimestamp: maximumTimestamp,
+        entities: entities))
+    isOpen = true
+  }
+
+  /// Ends the open segment, if any: the next unit begins another.
+  mutating func closeSegment() { isOpen = false }
+
+  /// Adds rising `numbers` to a rising list; returns whether any was new.
+  static func merge(_ numbers: [EntityNumber], into list: inout [EntityNumber]) -> Bool {
+    var hasChanged = false
+    for number in numbers {
+      let position = list.partitioningIndex { $0 >= number }
+      if position < list.count, list[position] == number { continue }
+      list.insert(number, at: position)
+      hasChanged = true
+    }
+    return hasChanged
+  }
+
+  mutating func checkpoint(
+    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+  ) throws(LogError) -> TableDirectory<HistoryIndexEntry> {
+    closeSegment()
+    return try table.checkpoint(store)
+  }
+}

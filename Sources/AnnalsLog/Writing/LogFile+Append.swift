@@ -1,0 +1,164 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Synchronization
+
+// Appending transactions. The lock is held, and the log stands at the file's end.
+
+extension LogFile {
+  /// Begins a transaction. Nothing of it is visible before `finish`.
+  ///
+  /// Throws `outcomeUnknown` if what a crash left behind the end could not be seen to.
+  package func begin() throws(LogError) {
+    try state.withLock { (state) throws(LogError) in try begin(&state) }
+  }
+
+  private func begin(_ state: inout LogState) throws(LogError) {
+    try state.requireOpen()
+    guard options.access == .writing else { throw .readOnly }
+    precondition(state.isLocked, "transactions are written under the lock")
+    precondition(state.transaction == nil, "a transaction is open")
+    precondition(state.replacement == nil, "the file was replaced: reload first")
+    if !state.isPrepared { try prepare(&state) }
+    // The file has grown since the newest slot: let a slot vouch for its length, so that a cut shows.
+    if state.synced.size > state.slotExtent, state.isSlotSynced {
+      try state.writeSlot(extent: state.synced.size)
+    }
+    if state.frames.offset != state.end.offset || !state.frames.bytes.isEmpty {
+      state.resetFrames()
+    }
+    state.frames.durableMark = state.durableMark
+    state.transaction = OpenTransaction()
+  }
+
+  /// Appends a large value to the transaction, before its first part. It is written out as it comes,
+  /// in pieces of 1 MiB, and is not held in memory.
+  ///
+  /// Throws `storage` if there is no space: then abort. Throws `outcomeUnknown` if a write failed.
+  package func appendBlob(
+    _ bytes: UnsafeRawBufferPointer, tag: ValueTag
+  ) throws(LogError) -> LargeValue {
+    try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      let number = try state.beginBlob(length: UInt64(bytes.count))
+      var start = 0
+      repeat {
+        let count = min(bytes.count - start, FormatLimits.blobPartLength)
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+        try state.appendBlobPart(
+          BlobPart(
+            number: number, totalLength: UInt64(bytes.count), start: UInt64(start), bytes: piece),
+          isLast: start + count == bytes.count)
+        start += count
+      } while start < bytes.count
+      return LargeValue(
+        tag: tag, number: number, length: UInt64(bytes.count), checksum: Checksum.crc32(bytes))
+    }
+  }
+
+  /// The bytes of a large value that the transaction in the making was given.
+  package func pendingBytes(of value: LargeValue) throws(LogError) -> ContiguousArray<UInt8> {
+    let found = try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      try state.writeFrames()
+      let blobs = state.transaction?.blobs ?? []
+      return (state.generation, blobs.last { $0.number == value.number })
+    }
+    guard let entry = found.1 else { throw .blobMissing(value.number) }
+    var result: ContiguousArray<UInt8> = []
+    try found.0.withPieces(of: value, at: entry.offset) { result.append(contentsOf: $0) }
+    return result
+  }
+
+  /// Says what the transaction is besides its changes, before its first part.
+  package func describe(_ draft: TransactionDraft) throws(LogError) {
+    try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      state.describe(draft, own: options.opening)
+    }
+  }
+
+  /// Appends changes to the transaction: all that is in the batch, as one part, or as several if they
+  /// are many. Chooses between row and block form. The batch's `transactions` are not looked at, and
+  /// afterwards hold the transaction's record.
+  ///
+  /// Throws `tooLarge` if a single change is beyond what a frame can hold, `storage` if there is no
+  /// space: then abort. Throws `outcomeUnknown` if a write failed.
+  package func appendPart(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
+    try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      try state.append(&batch, isLast: isLast)
+    }
+  }
+
+  /// Ends the transaction: writes what was not written yet and makes it visible in `view`. With
+  /// `.deferred` it is acknowledged, with `.full` a `sync` still has to follow.
+  ///
+  /// Throws `storage` if there is no space, the transaction aborted; `outcomeUnknown` if the write
+  /// failed.
+  package func finish() throws(LogError) -> LogPosition {
+    try state.withLock { (state) throws(LogError) in try finish(&state) }
+  }
+
+  private func finish(_ state: inout LogState) throws(LogError) -> LogPosition {
+    try state.requireOpen()
+    guard let transaction = state.transaction, let record = transaction.record,
+      transaction.isComplete
+    else { preconditionFailure("the transaction has no last part") }
+    do throws(LogError) {
+      try state.writeFrames()
+    } catch .storage(let error) {
+      abort(&state)
+      throw .storage(error)
+    }
+    try state.tables.absorb(
+      record, at: state.end.offset, changeCount: transaction.changeCount,
+      entities: transaction.entities, blobs: transaction.blobs)
+    if transaction.recordsOwnOpening { state.ownOpening = record.opening }
+    state.end = ChainPoint(
+      offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
+      previousOffset: state.lastFrameOffset)
+    if options.durability == .deferred { state.acknowledged = state.end }
+    state.transaction = nil
+    return state.tables.head
+  }
+
+  /// Drops the transaction; nothing of it is left. Poisons the log if what was written of it cannot be
+  /// taken out again.
+  package func abort() {
+    state.withLock { abort(&$0) }
+  }
+
+  private func abort(_ state: inout LogState) {
+    guard state.transaction != nil, !state.isPoisoned else { return }
+    state.transaction = nil
+    let written = state.frames.start
+    do {
+      if written > state.end.offset { try state.erase(upTo: written) }
+    } catch {
+      state.isPoisoned = true
+    }
+    state.resetFrames()
+  }
+
+  /// Writes one transaction with all of the batch's changes: `begin`, `describe`, `appendPart` and
+  /// `finish` in one. If it throws, the transaction was aborted.
+  package func append(
+    _ draft: TransactionDraft, _ batch: inout ChangeBatch
+  ) throws(LogError) -> LogPosition {
+    try state.withLock { (state) throws(LogError) in
+      try begin(&state)
+      do throws(LogError) {
+        state.describe(draft, own: options.opening)
+        try state.append(&batch, isLast: true)
+      } catch {
+        abort(&state)
+        throw error
+      }
+      return try finish(&state)
+    }
+  }
+
+  /// Whether the batch has grown to what one part should hold, about 256 KiB.
+  package static func isFull(_ batch: ChangeBatch) -> Bool { batch.isFullPart }
+}

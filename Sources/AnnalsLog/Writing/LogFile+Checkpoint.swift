@@ -1,0 +1,118 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Synchronization
+
+/// Where a checkpoint was written.
+package struct CheckpointMark: Hashable, Sendable {
+  /// The transaction whose state it holds.
+  package var number: Int64
+  /// Where its directory is.
+  package var offset: UInt64
+  /// How many bytes it added to the file.
+  package var byteCount: UInt64
+}
+
+/// Takes the chunks of a checkpoint in the making. Used by one thread, within the closure that it
+/// was handed to.
+package final class CheckpointWriter {
+  private let body: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+
+  init(_ body: @escaping (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference)
+  {
+    self.body = body
+  }
+
+  /// Stores a chunk's payload and returns where it will be. Throws `tooLarge`, `storage` or
+  /// `outcomeUnknown`: then the checkpoint cannot be finished.
+  package func store(
+    _ payload: UnsafeRawBufferPointer, first: Int64, count: UInt32
+  ) throws(LogError) -> ChunkReference {
+    try body(payload, first, count)
+  }
+}
+
+extension LogFile {
+  /// Writes a checkpoint of the state at the head, syncs it and everything before it, and names it in
+  /// a root slot. `body` stores the chunks and returns what the directory says of the entities.
+  ///
+  /// The lock is held and the log stands at the file's end. If `body` throws, or there is no space,
+  /// nothing is left of the checkpoint.
+  @discardableResult
+  package func writeCheckpoint(
+    schema: Schema, _ body: (CheckpointWriter) throws -> [EntityDirectory]
+  ) throws(LogError) -> CheckpointMark {
+    // A checkpoint is a unit as a transaction is: the same beginning, and the same way back.
+    try begin()
+    let start = state.withLock { $0.end.offset }
+    do throws(LogError) {
+      let writer = CheckpointWriter { [self] (payload, first, count) throws(LogError) in
+        try state.withLock { (state) throws(LogError) in
+          try state.requireOpen()
+          return try state.store(chunk: payload, first: first, count: count)
+        }
+      }
+      let entities = try calling { try body(writer) }
+      try state.withLock { (state) throws(LogError) in
+        try state.requireOpen()
+        try state.finishCheckpoint(schema: schema, entities: entities)
+      }
+    } catch {
+      abort()
+      throw error
+    }
+    try sync()
+    return try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      try state.writeSlot(extent: state.synced.size)
+      let place = state.tables.checkpoint
+      return CheckpointMark(
+        number: state.tables.head.number, offset: place?.offset ?? 0,
+        byteCount: state.end.offset - start)
+    }
+  }
+}
+
+extension LogState {
+  /// Appends a chunk's frame.
+  mutating func store(
+    chunk payload: UnsafeRawBufferPointer, first: Int64, count: UInt32
+  ) throws(LogError) -> ChunkReference {
+    guard payload.count <= FormatLimits.maximumPayload else {
+      throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
+    }
+    if frames.bytes.count >= 1 << 20 { try writeFrames() }
+    let offset = frames.offset
+    lastFrameOffset = offset
+    frames.append(kind: .chunk, payload: payload)
+    return ChunkReference(
+      offset: offset, length: UInt32(payload.count), checksum: Checksum.crc32(payload),
+      first: first, count: count)
+  }
+
+  /// Appends the directory's frame and takes the checkpoint in.
+  mutating func finishCheckpoint(
+    schema: Schema, entities: [EntityDirectory]
+  ) throws(LogError) {
+    var tables = tables
+    let directory = try tables.directory(schema: schema, entities: entities, isBase: false) {
+      (payload, first, count) throws(LogError) in
+      try store(chunk: payload, first: first, count: count)
+    }
+    let bytes = directory.encode()
+    guard bytes.count <= FormatLimits.maximumPayload else {
+      throw .tooLarge(length: bytes.count, limit: FormatLimits.maximumPayload)
+    }
+    let offset = frames.offset
+    lastFrameOffset = offset
+    bytes.withUnsafeBytes { _ = frames.append(kind: .checkpoint, payload: $0) }
+    try writeFrames()
+    tables.absorb(
+      checkpoint: CheckpointReference(offset: offset, number: tables.head.number),
+      end: frames.offset)
+    self.tables = tables
+    end = ChainPoint(
+      offset: frames.offset, previousChecksum: frames.previousChecksum, previousOffset: offset)
+    transaction = nil
+  }
+}

@@ -1,0 +1,83 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Synchronization
+
+extension LogFile {
+  /// Closes the log: syncs, writes a root slot whose mark is the end of the log, syncs again, and
+  /// cuts off the space allocated ahead. Views stay readable. Safe to call again.
+  ///
+  /// If another process holds the lock, it is left to close the file's end. A log opened for reading,
+  /// and one that is poisoned, are closed as they are. Throws `outcomeUnknown` if transactions that
+  /// were not acknowledged yet may be lost; the log is closed all the same.
+  package func close() throws(LogError) {
+    let isClosed = state.withLock { $0.isClosed }
+    if isClosed { return }
+    defer { release() }
+    guard options.access == .writing, !isPoisoned else { return }
+    precondition(!state.withLock { $0.transaction != nil }, "a transaction is open")
+    if needsSync { try sync() }
+    let isLocked = state.withLock { $0.isLocked }
+    let standing: LogStanding
+    do {
+      standing = isLocked ? try self.standing() : try lock(.none)
+    } catch {
+      // Whoever holds the lock, or has replaced or removed the file, sees to its end.
+      return
+    }
+    switch standing {
+    case .replaced: return
+    case .behind: try? catchUp { _ in }
+    case .current: break
+    }
+    try state.withLock { (state) throws(LogError) in try seal(&state) }
+  }
+
+  /// Writes the slots of a clean end and cuts the file to it.
+  private func seal(_ state: inout LogState) throws(LogError) {
+    guard !state.isPoisoned, state.end.offset == (try? state.trueEnd()) else { return }
+    let size = try state.generation.size()
+    state.size = size
+    let newest = try state.generation.slots().valid.first
+    if newest?.durableMark == state.end.offset, size == state.end.offset,
+      newest?.extent == size
+    {
+      return
+    }
+    if !state.isPrepared { try prepare(&state) }
+    let file = state.generation.file
+    do {
+      if state.synced.offset < state.end.offset || !state.isSlotSynced {
+        let target = SyncTarget(state)
+        try file.sync()
+        state.note(target)
+      }
+      try state.writeSlot(extent: state.end.offset)
+      try file.sync()
+      state.isSlotSynced = true
+      // The other slot says the same, so that damage to one of them costs nothing.
+      try state.writeSlot(extent: state.end.offset)
+      try file.truncate(to: state.end.offset)
+      state.size = state.end.offset
+    } catch let error as LogError {
+      throw error
+    } catch let error as StorageError {
+      state.isPoisoned = true
+      throw .outcomeUnknown(error)
+    } catch {
+      throw .interrupted(error)
+    }
+  }
+
+  private func release() {
+    unlock()
+    state.withLock { $0.isClosed = true }
+  }
+}
+
+extension LogState {
+  /// Where the log ends now; differs from `end` if others have appended since.
+  func trueEnd() throws(LogError) -> UInt64 {
+    try EndOfLog.find(in: generation, from: end, slots: []).point.offset
+  }
+}

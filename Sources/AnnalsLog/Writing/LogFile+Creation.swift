@@ -1,0 +1,86 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// What a new store begins with.
+package struct NewLog: Sendable {
+  /// The store's identity.
+  package var store: RawUUID
+  package var created: Timestamp
+  /// The number before its first transaction; the state there is empty.
+  package var base: Int64 = 0
+  /// What timestamps up to the base count as.
+  package var baseTimestamp = Timestamp(microseconds: 0)
+
+  package init(store: RawUUID, created: Timestamp) {
+    self.store = store
+    self.created = created
+  }
+}
+
+extension LogFile {
+  /// Makes a store without transactions at `path`. The file is made beside it, whole and synced, and
+  /// then given its name in one step, so that nobody ever sees half of one.
+  ///
+  /// Returns false if there was a file already, or if another maker was faster: then open that.
+  /// Throws `busy` if another maker takes longer than ten seconds. Leaves nothing if it throws.
+  package static func create(
+    at path: String, in fileSystem: any FileSystem, _ new: NewLog
+  ) throws(LogError) -> Bool {
+    let path = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
+    let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+    while true {
+      let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
+      if place != nil { return false }
+      do throws(LogError) {
+        let temporary = try TemporaryFile(for: path, like: nil, in: fileSystem)
+        return try create(new, temporary, at: path, in: fileSystem)
+      } catch .busy {
+        guard ContinuousClock.now < deadline else { throw .busy }
+        awaitMaker(of: path, in: fileSystem, until: deadline)
+      }
+    }
+  }
+
+  /// Waits until whoever is making a file for `path` lets go of it.
+  private static func awaitMaker(
+    of path: String, in fileSystem: any FileSystem, until deadline: ContinuousClock.Instant
+  ) {
+    let temporary = TemporaryFile.path(for: path)
+    guard let file = try? fileSystem.open(temporary, for: .reading) else { return }
+    _ = try? file.lock(.shared, wait: .until(deadline))
+    file.close()
+  }
+
+  private static func create(
+    _ new: NewLog, _ temporary: TemporaryFile, at path: String, in fileSystem: any FileSystem
+  ) throws(LogError) -> Bool {
+    var header = FileHeader(
+      store: new.store, generation: 1, base: new.base, created: new.created)
+    header.baseTimestamp = new.baseTimestamp
+    var bytes = header.encode()
+    var slot = RootSlot(
+      sequence: 1, durableMark: FormatLimits.logStart, head: new.base,
+      markChecksum: header.checksum)
+    slot.extent = FormatLimits.logStart
+    for index in FormatLimits.slotOffsets.indices {
+      if index == slot.index {
+        bytes.append(contentsOf: slot.encode(seed: header.seed))
+      } else {
+        bytes.append(contentsOf: repeatElement(0, count: FormatLimits.blockLength))
+      }
+    }
+    do throws(StorageError) {
+      try bytes.withBytes { bytes throws(StorageError) in try temporary.file.write(bytes, at: 0) }
+      try temporary.file.sync()
+      try fileSystem.place(temporary.path, at: path)
+    } catch {
+      temporary.discard()
+      if error.isTaken { return false }
+      throw .storage(error)
+    }
+    temporary.file.close()
+    try storage { () throws(StorageError) in try fileSystem.syncDirectory(of: path) }
+    return true
+  }
+}

@@ -1,0 +1,222 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Synchronization
+
+// The file lock, and keeping up with other processes.
+
+extension LogFile {
+  /// Takes the file lock, and says how what is known here compares with the file: catch up or reload
+  /// before appending if it says so. The lock is kept until `unlock`.
+  ///
+  /// Throws `busy` if the lock was not to be had in time, `foreign` or `missing` if the path no longer
+  /// leads to this store, `rewound` if transactions seen here are gone: then the lock is not held,
+  /// except with `rewound`, after which `reload` goes on.
+  package func lock(_ wait: LockWait) throws(LogError) -> LogStanding {
+    let generation = try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      guard options.access == .writing else { throw .readOnly }
+      precondition(!state.isLocked, "the lock is held")
+      return state.replacement ?? state.generation
+    }
+    let locked = try lockNewest(generation, wait)
+    return try state.withLock { (state) throws(LogError) in
+      state.isLocked = true
+      if locked !== state.generation {
+        state.replacement = locked
+        return .replaced
+      }
+      do throws(LogError) {
+        return try compare(&state)
+      } catch .rewound(let number) {
+        throw .rewound(lastShared: number)
+      } catch {
+        state.isLocked = false
+        locked.file.unlock()
+        throw error
+      }
+    }
+  }
+
+  /// Locks the file at the path, following replacements.
+  private func lockNewest(
+    _ known: LogGeneration, _ wait: LockWait
+  ) throws(LogError) -> LogGeneration {
+    var generation = known
+    while true {
+      let file = generation.file
+      guard try storage({ () throws(StorageError) in try file.lock(.exclusive, wait: wait) }) else {
+        throw .busy
+      }
+      do throws(LogError) {
+        guard let other = try replacement(of: generation) else { return generation }
+        file.unlock()
+        generation = other
+      } catch {
+        file.unlock()
+        throw error
+      }
+    }
+  }
+
+  /// The generation at the path, opened, if it is not this one.
+  private func replacement(of generation: LogGeneration) throws(LogError) -> LogGeneration? {
+    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
+    guard let place else { throw .missing }
+    let own = try storage { () throws(StorageError) in try generation.file.identity() }
+    if place == own { return nil }
+    let other = try LogFile.openGeneration(at: path, in: fileSystem, options)
+    guard other.header.store == store else { throw .foreign("it is another store") }
+    guard other.header.generation > generation.header.generation else {
+      throw .foreign("it is an older state of this store")
+    }
+    return other
+  }
+
+  /// Gives the lock up. With `.full`, only after the sync of what was appended under it.
+  package func unlock() {
+    state.withLock { state in
+      guard state.isLocked else { return }
+      state.isLocked = false
+      (state.replacement ?? state.generation).file.unlock()
+    }
+  }
+
+  /// How what is known here compares with the file, without the lock. Reads one directory entry and
+  /// at most 4 KiB. Throws as `lock` does.
+  package func standing() throws(LogError) -> LogStanding {
+    let generation = try state.withLock { (state) throws(LogError) in
+      if state.isClosed { throw .closed }
+      return state.replacement ?? state.generation
+    }
+    let other = try replacement(of: generation)
+    return try state.withLock { (state) throws(LogError) in
+      if let other { state.replacement = other }
+      if state.replacement != nil { return .replaced }
+      return try compare(&state)
+    }
+  }
+
+  /// Looks at the file where the log ended when it was last read: the last frame must still be there,
+  /// and another may follow.
+  private func compare(_ state: inout LogState) throws(LogError) -> LogStanding {
+    let generation = state.generation
+    let size = try generation.size()
+    state.size = size
+    state.synced.size = min(state.synced.size, size)
+    let headerLength = FormatLimits.frameHeaderLength
+    let from = state.end.previousOffset == 0 ? state.end.offset : state.end.previousOffset
+    let isNear = state.end.offset - from <= 4096
+    let start = isNear ? from : state.end.offset
+    let bytes = try generation.read(Int(state.end.offset - start) + headerLength, at: start)
+    if state.end.previousOffset != 0 {
+      let isThere: Bool
+      if isNear {
+        isThere = bytes.withUnsafeBytes { state.isLastFrame($0) }
+      } else {
+        isThere = try generation.read(headerLength, at: from).withUnsafeBytes {
+          state.isLastFrame($0)
+        }
+      }
+      guard isThere else { throw .rewound(lastShared: state.synced.head) }
+    }
+    let next = bytes.dropFirst(Int(state.end.offset - start))
+    guard next.contains(where: { $0 != 0 }) else { return .current }
+    let header = Array(next).withUnsafeBytes {
+      try? FrameHeader.decode($0, at: state.end.offset, seed: generation.seed)
+    }
+    if let header, header.previousChecksum == state.end.previousChecksum { return .behind }
+    // Bytes that are no frame: another process is writing, or died writing.
+    state.isPrepared = false
+    return .current
+  }
+
+  /// Takes in what other processes have appended: calls `apply` with their transactions, as `open`
+  /// does. With the lock or, for readers, without.
+  ///
+  /// Throws `rewound` if transactions seen here are gone, `damage` if the file was damaged. If it
+  /// throws, the log stays as it was, though `apply` may have been called.
+  package func catchUp(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
+    let known = try state.withLock { (state) throws(LogError) -> LogState? in
+      try state.requireOpen()
+      precondition(state.transaction == nil, "a transaction is open")
+      return try compare(&state) == .behind ? state : nil
+    }
+    guard let known else { return }
+    let (generation, tables, point) = (known.generation, known.tables, known.end)
+    let end = try EndOfLog.find(in: generation, from: point, slots: generation.slots().valid)
+    if case .damaged(let damage) = end.tail { throw .damage(damage) }
+    var replay = LogReplay(generation, from: point, tables: tables, limit: end.point.offset)
+    try replay.run(apply: apply)
+    try state.withLock { (state) throws(LogError) in
+      state.tables = replay.tables
+      state.end = replay.point
+      state.durableMark = max(state.durableMark, min(end.provenMark, replay.point.offset))
+      state.size = try generation.size()
+      if case .unfinished = end.tail { state.isPrepared = false }
+      if state.isLocked { state.acknowledged = state.end }
+      state.resetFrames()
+    }
+  }
+
+  /// Sees to what lies behind the end, under the lock: puts zeros over what a crash left of a
+  /// transaction, and writes again and syncs what nothing proves to have been synced.
+  func prepare(_ state: inout LogState) throws(LogError) {
+    let generation = state.generation
+    try removeStaleFile()
+    do {
+      var hasWritten = false
+      if try state.hasBytesBehindEnd() {
+        try state.erase(upTo: state.size)
+        hasWritten = true
+      }
+      if state.durableMark < state.end.offset {
+        try state.rewriteUnproven()
+        hasWritten = true
+      }
+      if hasWritten { try generation.file.sync() }
+    } catch let error as StorageError {
+      state.isPoisoned = true
+      throw .outcomeUnknown(error)
+    } catch let error as LogError {
+      throw error
+    } catch {
+      throw .interrupted(error)
+    }
+    state.noteSynced()
+    state.isPrepared = true
+  }
+}
+
+extension LogState {
+  /// Whether `bytes`, read where the last frame begins, are that frame's header.
+  func isLastFrame(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count >= FormatLimits.frameHeaderLength else { return false }
+    let header = try? FrameHeader.decode(bytes, at: end.previousOffset, seed: generation.seed)
+    return header?.checksum == end.previousChecksum
+  }
+
+  /// Whether any byte behind the end is not zero.
+  func hasBytesBehindEnd() throws(LogError) -> Bool {
+    var offset = end.offset
+    while offset < size {
+      let bytes = try generation.read(Int(min(size - offset, 1 << 20)), at: offset)
+      if bytes.isEmpty { return false }
+      if bytes.contains(where: { $0 != 0 }) { return true }
+      offset += UInt64(bytes.count)
+    }
+    return false
+  }
+
+  /// Writes the bytes from the last proven mark to the end once more, as they are: after a sync that
+  /// failed, the cache may show what the disk does not have, and call it clean.
+  func rewriteUnproven() throws {
+    var offset = durableMark
+    while offset < end.offset {
+      let bytes = try generation.read(Int(min(end.offset - offset, 1 << 20)), at: offset)
+      guard !bytes.isEmpty else { return }
+      try bytes.withUnsafeBytes { try generation.file.write($0, at: offset) }
+      offset += UInt64(bytes.count)
+    }
+  }
+}

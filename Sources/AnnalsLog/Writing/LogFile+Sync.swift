@@ -1,0 +1,67 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Synchronization
+
+extension LogFile {
+  /// Makes every transaction that was finished before the call durable; returns the last of them.
+  ///
+  /// May overlap with the appending of further transactions. If it throws `outcomeUnknown`, nothing
+  /// more can be written: what was not acknowledged was taken out of the file, as far as that could
+  /// be done; whether it is there after reopening is not known.
+  @discardableResult
+  package func sync() throws(LogError) -> LogPosition {
+    let target = try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      guard options.access == .writing else { throw .readOnly }
+      return SyncTarget(state)
+    }
+    if target.isSynced { return target.head }
+    do {
+      try target.generation.file.sync()
+    } catch {
+      state.withLock { $0.poison(writtenUpTo: $0.frames.offset) }
+      throw .outcomeUnknown(error)
+    }
+    return try state.withLock { (state) throws(LogError) in
+      // A write that failed meanwhile has taken out what this sync was for.
+      if state.isPoisoned { throw .poisoned }
+      state.note(target)
+      return target.head
+    }
+  }
+}
+
+/// What a sync is about to make durable.
+struct SyncTarget {
+  let generation: LogGeneration
+  let head: LogPosition
+  let end: ChainPoint
+  let size: UInt64
+  let slotExtent: UInt64
+  let isSynced: Bool
+
+  init(_ state: LogState) {
+    generation = state.generation
+    head = state.tables.head
+    end = state.end
+    size = state.size
+    slotExtent = state.slotExtent
+    isSynced = state.synced.offset == state.end.offset && state.isSlotSynced
+  }
+}
+
+extension LogState {
+  /// Notes that a sync which began at `target` has returned.
+  mutating func note(_ target: SyncTarget) {
+    guard generation === target.generation else { return }
+    if target.end.offset >= synced.offset {
+      synced = SyncedPoint(
+        offset: target.end.offset, checksum: target.end.previousChecksum ?? 0,
+        head: target.head.number, size: target.size)
+    }
+    durableMark = max(durableMark, target.end.offset)
+    if target.end.offset > acknowledged.offset { acknowledged = target.end }
+    if slotExtent == target.slotExtent { isSlotSynced = true }
+  }
+}

@@ -1,0 +1,215 @@
+import AnnalsFormat
+import AnnalsModel
+
+// Turning a transaction's content into frames.
+
+extension LogState {
+  /// How many bytes of frames are gathered before they are written.
+  private static var writeLength: Int { 1 << 20 }
+
+  mutating func beginBlob(length: UInt64) throws(LogError) -> UInt64 {
+    guard let transaction, transaction.partCount == 0 else {
+      preconditionFailure("large values come before a transaction's first part")
+    }
+    let number = (transaction.blobs.last?.number).map { $0 + 1 } ?? tables.nextBlobNumber
+    if frames.bytes.count >= LogState.writeLength { try writeFrames() }
+    self.transaction?.blobs.append(
+      BlobEntry(number: number, offset: frames.offset, length: length))
+    return number
+  }
+
+  mutating func appendBlobPart(_ part: BlobPart, isLast: Bool) throws(LogError) {
+    if frames.bytes.count >= LogState.writeLength { try writeFrames() }
+    payload.removeAll(keepingCapacity: true)
+    BlobCodec.encode(part, into: &payload)
+    payload.withUnsafeBytes {
+      noteFrame()
+      frames.append(kind: .blob, flags: isLast ? [] : .continued, payload: $0)
+    }
+  }
+
+  /// Fills in the transaction's record. Names and openings get their numbers.
+  mutating func describe(_ draft: TransactionDraft, own: Opening?) {
+    guard let transaction, transaction.partCount == 0 else {
+      preconditionFailure("a transaction is described before its first part")
+    }
+    var record = TransactionRecord(number: tables.head.number + 1, timestamp: draft.timestamp)
+    if let author = draft.author { record.author = number(of: author, for: &record) }
+    if let context = draft.context { record.context = number(of: context, for: &record) }
+    record.metadata = draft.metadata
+    record.schemaChange = draft.schemaChange
+    record.extensions = draft.extensions
+    var recordsOwnOpening = false
+    if let opening = draft.opening {
+      record.opening = number(of: opening, for: &record)
+    } else if ownOpening != 0 {
+      record.opening = ownOpening
+    } else if let own {
+      record.opening = number(of: own, for: &record)
+      recordsOwnOpening = true
+    }
+    self.transaction?.record = record
+    self.transaction?.recordsOwnOpening = recordsOwnOpening
+  }
+
+  private mutating func number(
+    of name: String, for record: inout TransactionRecord
+  ) -> NameNumber {
+    if let known = names.number(of: name, in: tables.names.list) { return known }
+    let first = NameNumber(tables.names.count + 1)
+    if let index = record.newNames.firstIndex(where: { $0.hasSameBytes(as: name) }) {
+      return first + NameNumber(index)
+    }
+    record.firstNewName = first
+    record.newNames.append(name)
+    return first + NameNumber(record.newNames.count - 1)
+  }
+
+  private func number(
+    of opening: Opening, for record: inout TransactionRecord
+  ) -> OpeningNumber {
+    if let known = tables.openings.list.last(where: { $0.id == opening.id }) { return known.number }
+    var new = opening
+    new.number = OpeningNumber(tables.openings.count + 1)
+    record.newOpening = new
+    return new.number
+  }
+
+  /// Appends the batch's changes, in several parts if they are too many for one.
+  mutating func append(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
+    guard transaction?.record != nil else { preconditionFailure("a transaction needs its record") }
+    if batch.changes.count > 1, batch.isBeyondPart {
+      var splitter = PartSplitter(batch)
+      while var part = splitter.next() {
+        try appendOne(&part, isLast: isLast && splitter.isAtEnd)
+      }
+      batch.transactions.removeAll()
+    } else {
+      try appendOne(&batch, isLast: isLast)
+    }
+  }
+
+  private mutating func appendOne(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
+    guard var open = transaction, var record = open.record, !open.isComplete else {
+      preconditionFailure("the transaction has its last part")
+    }
+    transaction = nil
+    defer { transaction = open }
+    if frames.bytes.count >= LogState.writeLength { try writeFrames() }
+    record.part = open.partCount
+    record.isContinued = !isLast
+    record.firstChange = 0
+    record.changeCount = UInt32(batch.changes.count)
+    if open.partCount > 0 {
+      // Only the first part carries these.
+      record.metadata = []
+      record.schemaChange = []
+      record.newNames = []
+      record.firstNewName = 0
+      record.newOpening = nil
+      record.extensions = []
+    }
+    batch.transactions.removeAll(keepingCapacity: true)
+    batch.transactions.append(record)
+    try encode(batch, isWhole: open.partCount == 0 && isLast, isLast: isLast)
+    open.partCount += 1
+    open.isComplete = isLast
+    open.changeCount += batch.changes.count
+    if open.partCount == 1 {
+      open.entities = batch.entities(of: 0..<batch.changes.count)
+    } else {
+      _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &open.entities)
+    }
+  }
+
+  private mutating func encode(
+    _ batch: ChangeBatch, isWhole: Bool, isLast: Bool
+  ) throws(LogError) {
+    payload.removeAll(keepingCapacity: true)
+    var kind = FrameKind.block
+    if isWhole, batch.mayFitRowForm {
+      TransactionCodec.encode(batch, transaction: 0, into: &payload)
+      if payload.count <= FormatLimits.rowFormLimit { kind = .transaction }
+    }
+    if kind == .block {
+      payload.removeAll(keepingCapacity: true)
+      BlockCodec.encode(batch, into: &payload)
+    }
+    guard payload.count <= FormatLimits.maximumPayload else {
+      throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
+    }
+    noteFrame()
+    payload.withUnsafeBytes {
+      _ = frames.append(kind: kind, flags: isLast ? [] : .continued, payload: $0)
+    }
+  }
+
+  /// Notes where the frame that is about to be appended begins.
+  private mutating func noteFrame() { lastFrameOffset = frames.offset }
+}
+
+extension ChangeBatch {
+  /// About how long the row form is.
+  private var approximateLength: Int { changes.count * 6 + properties.count * 8 + arena.count }
+
+  /// Whether the row form may be as short as its limit.
+  var mayFitRowForm: Bool { approximateLength <= 4 * FormatLimits.rowFormLimit }
+
+  /// Whether the batch has grown to what one part should hold.
+  var isFullPart: Bool {
+    approximateLength >= FormatLimits.partTarget
+      || changes.count >= FormatLimits.maximumChanges / 2
+      || properties.count >= FormatLimits.maximumPropertyChanges / 2
+  }
+
+  /// Whether the batch holds clearly more than one part should.
+  var isBeyondPart: Bool {
+    approximateLength > 2 * FormatLimits.partTarget
+      || changes.count > FormatLimits.maximumChanges / 2
+      || properties.count > FormatLimits.maximumPropertyChanges / 2
+  }
+}
+
+/// Cuts a batch into parts of about 256 KiB.
+struct PartSplitter {
+  private let batch: ChangeBatch
+  private var position = 0
+
+  init(_ batch: ChangeBatch) { self.batch = batch }
+
+  var isAtEnd: Bool { position == batch.changes.count }
+
+  /// The next part, without a record; nil at the end.
+  mutating func next() -> ChangeBatch? {
+    guard !isAtEnd else { return nil }
+    var part = ChangeBatch()
+    while !isAtEnd, part.changes.isEmpty || !part.isFullPart {
+      part.append(batch.changes[position], from: batch)
+      position += 1
+    }
+    return part
+  }
+}
+
+extension ChangeBatch {
+  /// Appends a change of another batch, with its properties and what they have in the arena.
+  mutating func append(_ change: ChangeEntry, from other: ChangeBatch) {
+    var copy = change
+    copy.firstProperty = UInt32(properties.count)
+    for index in change.propertyRange {
+      var property = other.properties[index]
+      property.before = adopt(property.before, from: other)
+      property.after = adopt(property.after, from: other)
+      properties.append(property)
+    }
+    changes.append(copy)
+  }
+
+  private mutating func adopt(_ cell: ValueCell, from other: ChangeBatch) -> ValueCell {
+    guard cell.usesArena else { return cell }
+    var copy = cell
+    copy.bits = UInt64(arena.count)
+    arena.append(contentsOf: other.arena[cell.arenaRange])
+    return copy
+  }
+}

@@ -1,0 +1,202 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// What a `LogFile` guards by its mutex: the position in the file, the tables, and the transaction
+/// in the making.
+struct LogState: Sendable {
+  var generation: LogGeneration
+  var tables: LogTables
+  /// Where the log ends: where the next frame goes.
+  var end: ChainPoint
+  var report: RecoveryReport
+  /// What frames and slots may name as the durable mark.
+  var durableMark: UInt64
+  /// Up to where this log has synced itself, or found everything proven.
+  var synced: SyncedPoint
+  /// Up to where transactions were acknowledged: what is never taken out again.
+  var acknowledged: ChainPoint
+
+  var isLocked = false
+  /// Whether what lies behind the end was seen to, so that frames may be appended.
+  var isPrepared = false
+  var isPoisoned = false
+  var isClosed = false
+  /// The generation that has taken this one's place; `reload` goes on with it.
+  var replacement: LogGeneration?
+
+  /// The size of the file, as far as known; what lies between the end and it reads as zeros.
+  var size: UInt64
+  /// By how much to grow the file next.
+  var growth = LogState.leastGrowth
+  /// The extent in the newest root slot.
+  var slotExtent: UInt64
+  /// Whether the newest slot was synced, so that another may be written.
+  var isSlotSynced = true
+
+  /// The transaction in the making.
+  var transaction: OpenTransaction?
+  /// The frames that are not written yet.
+  var frames: FrameWriter
+  /// Where the last frame that was put into `frames` begins.
+  var lastFrameOffset: UInt64 = 0
+  /// Memory for encoding payloads.
+  var payload: ContiguousArray<UInt8> = []
+  var names = NameNumbers()
+  /// The number of this log's own opening, once a transaction has recorded it; 0 before.
+  var ownOpening: OpeningNumber = 0
+
+  static let leastGrowth: UInt64 = 64 << 10
+  static let greatestGrowth: UInt64 = 4 << 20
+
+  /// A point up to which everything was synced.
+  struct SyncedPoint: Sendable {
+    var offset: UInt64
+    var checksum: UInt32
+    var head: Int64
+    /// The size of the file that was synced along with it.
+    var size: UInt64
+  }
+
+  init(_ loading: LogLoading, _ options: LogOptions) throws(LogError) {
+    generation = loading.generation
+    tables = loading.tables
+    end = loading.end
+    report = loading.report
+    durableMark = min(loading.report.provenMark, loading.end.offset)
+    acknowledged = loading.end
+    size = try loading.generation.size()
+    slotExtent = loading.slotExtent
+    synced = SyncedPoint(
+      offset: 0, checksum: 0, head: loading.tables.head.number, size: loading.slotExtent)
+    frames = FrameWriter(
+      seed: generation.seed, offset: end.offset, previousChecksum: end.previousChecksum ?? 0,
+      durableMark: nil)
+    if let opening = options.opening {
+      let known = tables.openings.list.last { $0.id == opening.id }
+      ownOpening = known?.number ?? 0
+    }
+    if durableMark == end.offset { noteSynced() }
+  }
+
+  var view: LogView { LogView(file: generation, tables: tables, end: end.offset) }
+
+  /// Notes that everything up to the end is known to be synced.
+  mutating func noteSynced() {
+    synced = SyncedPoint(
+      offset: end.offset, checksum: end.previousChecksum ?? 0, head: tables.head.number,
+      size: min(synced.size, size))
+    durableMark = end.offset
+    acknowledged = end
+  }
+
+  func requireOpen() throws(LogError) {
+    if isClosed { throw .closed }
+    if isPoisoned { throw .poisoned }
+  }
+
+  /// Forgets frames that were not written, and stands at the end again.
+  mutating func resetFrames() {
+    frames = FrameWriter(
+      seed: generation.seed, offset: end.offset, previousChecksum: end.previousChecksum ?? 0,
+      durableMark: durableMark)
+  }
+}
+
+extension LogState {
+  /// Writes the frames gathered so far, growing the file as needed. Throws `storage`, nothing
+  /// written, if there is no space; `outcomeUnknown`, poisoned, if the write failed.
+  mutating func writeFrames() throws(LogError) {
+    guard !frames.bytes.isEmpty else { return }
+    let file = generation.file
+    let start = frames.start
+    try reserve(upTo: frames.offset)
+    do {
+      try frames.bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: start) }
+    } catch {
+      poison(writtenUpTo: frames.offset)
+      throw .outcomeUnknown(error)
+    }
+    frames.removeAll()
+  }
+
+  /// Makes the file at least `needed` bytes long: by steps that double from 64 KiB to 4 MiB, or just
+  /// as much as is needed where there is no space for more. The new space reads as zeros.
+  mutating func reserve(upTo needed: UInt64) throws(LogError) {
+    guard needed > size else { return }
+    let file = generation.file
+    let from = size
+    let wanted = max(needed, size + growth)
+    do {
+      try file.allocate(from: from, to: wanted)
+      size = wanted
+      growth = min(growth * 2, LogState.greatestGrowth)
+    } catch {
+      do {
+        try file.allocate(from: from, to: needed)
+        size = needed
+      } catch {
+        // The file may have grown in part.
+        if let length = try? file.size() { size = max(size, length) }
+        throw .storage(error)
+      }
+    }
+  }
+
+  /// Puts zeros over everything from the end to `limit`, the first frame's header last: until then a
+  /// reader sees a unit that is not whole, and afterwards none.
+  mutating func erase(upTo limit: UInt64) throws(StorageError) {
+    let start = end.offset
+    guard limit > start else { return }
+    let file = generation.file
+    let head = min(limit, start + UInt64(FormatLimits.frameHeaderLength))
+    let zeros = ContiguousArray<UInt8>(repeating: 0, count: 1 << 20)
+    try zeros.withBytes { bytes throws(StorageError) in
+      var offset = head
+      while offset < limit {
+        let count = Int(min(limit - offset, UInt64(bytes.count)))
+        try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+        offset += UInt64(count)
+      }
+      try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<Int(head - start)]), at: start)
+    }
+  }
+
+  /// After a write or sync failed: takes out what was not acknowledged, as far as that can be done,
+  /// and lets nothing more be written.
+  mutating func poison(writtenUpTo limit: UInt64) {
+    guard !isPoisoned else { return }
+    isPoisoned = true
+    transaction = nil
+    guard isLocked else { return }
+    end = acknowledged
+    try? erase(upTo: max(limit, frames.offset))
+  }
+
+  /// Writes a root slot that names the last synced point and the newest checkpoint before it.
+  /// `extent` is the length of the file that it vouches for.
+  mutating func writeSlot(extent: UInt64) throws(LogError) {
+    let file = generation.file
+    let newest = try generation.slots().valid.first
+    var slot = RootSlot(
+      sequence: (newest?.sequence ?? 0) + 1, durableMark: synced.offset, head: synced.head,
+      markChecksum: synced.checksum)
+    slot.extent = max(extent, synced.offset)
+    if let place = tables.checkpoint, place.offset < slot.durableMark,
+      tables.checkpointEnd <= slot.durableMark, place.number <= slot.head
+    {
+      slot.checkpointOffset = place.offset
+      slot.checkpointNumber = place.number
+    }
+    let block = slot.encode(seed: generation.seed)
+    let offset = FormatLimits.slotOffsets[slot.index]
+    do {
+      try block.withBytes { bytes throws(StorageError) in try file.write(bytes, at: offset) }
+    } catch {
+      poison(writtenUpTo: frames.offset)
+      throw .outcomeUnknown(error)
+    }
+    slotExtent = slot.extent
+    isSlotSynced = false
+  }
+}

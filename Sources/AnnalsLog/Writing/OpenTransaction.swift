@@ -1,0 +1,75 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// What a caller says of a transaction besides its changes.
+package struct TransactionDraft: Sendable {
+  package var timestamp: Timestamp
+  package var author: String?
+  package var context: String?
+  /// Key-value pairs, keys rising by UTF-8 bytes.
+  package var metadata: [MetadataEntry]
+  /// The complete new definitions of the entities whose definition changes.
+  package var schemaChange: [Entity]
+  /// The tagged extension area's raw bytes.
+  package var extensions: ContiguousArray<UInt8>
+  /// Who wrote it, if not the log's own opening: imports and replays keep theirs.
+  package var opening: Opening?
+
+  package init(
+    timestamp: Timestamp, author: String? = nil, context: String? = nil,
+    metadata: [MetadataEntry] = [], schemaChange: [Entity] = [],
+    extensions: ContiguousArray<UInt8> = [], opening: Opening? = nil
+  ) {
+    self.timestamp = timestamp
+    self.author = author
+    self.context = context
+    self.metadata = metadata
+    self.schemaChange = schemaChange
+    self.extensions = extensions
+    self.opening = opening
+  }
+}
+
+/// A transaction that was begun and is neither finished nor aborted.
+struct OpenTransaction: Sendable {
+  /// What its parts say of it; nil until it was described.
+  var record: TransactionRecord?
+  /// The large values written so far.
+  var blobs: [BlobEntry] = []
+  /// How many parts were appended, whether the last was, and what they hold.
+  var partCount: UInt32 = 0
+  var isComplete = false
+  var changeCount = 0
+  var entities: [EntityNumber] = []
+  /// Whether the transaction brings this log's own opening.
+  var recordsOwnOpening = false
+}
+
+/// Numbers of interned names, by their bytes.
+///
+/// Remembers the last two strings asked for, as authors and contexts come again and again, so that
+/// the usual commit looks nothing up.
+struct NameNumbers: Sendable {
+  private var numbers: [ContiguousArray<UInt8>: NameNumber] = [:]
+  /// How many of the log's names are in `numbers`.
+  private var count = 0
+  private var recent: (String, NameNumber)?
+  private var older: (String, NameNumber)?
+
+  /// The number of a name that the log knows; nil if it is new.
+  mutating func number(of name: String, in names: [String]) -> NameNumber? {
+    if let recent, recent.0.hasSameBytes(as: name) { return recent.1 }
+    if let older, older.0.hasSameBytes(as: name) {
+      swap(&recent, &self.older)
+      return older.1
+    }
+    while count < names.count {
+      count += 1
+      numbers[ContiguousArray(names[count - 1].utf8)] = NameNumber(count)
+    }
+    guard let number = numbers[ContiguousArray(name.utf8)] else { return nil }
+    older = recent
+    recent = (name, number)
+    return number
+  }
+}

@@ -1,0 +1,86 @@
+import AnnalsStorage
+
+/// A file in the making beside the one that it is to become or to replace, under a fixed name and
+/// locked by its maker.
+///
+/// A maker that dies leaves it behind, without the lock; whoever comes next removes it.
+struct TemporaryFile {
+  let file: any StorageFile
+  let path: String
+  private let fileSystem: any FileSystem
+
+  /// The name of the file in the making for the one at `path`.
+  static func path(for path: String) -> String { path + ".new" }
+
+  /// Makes the file, empty and locked. `original` lends it mode, owner and extended attributes.
+  /// Throws `busy` if somebody else is making one.
+  init(
+    for destination: String, like original: String?, in fileSystem: any FileSystem
+  ) throws(LogError) {
+    self.fileSystem = fileSystem
+    path = TemporaryFile.path(for: destination)
+    while true {
+      let made: any StorageFile
+      do {
+        made = try fileSystem.create(path, like: original)
+      } catch {
+        guard error.isTaken else { throw .storage(error) }
+        guard try TemporaryFile.removeStale(for: destination, in: fileSystem) else { throw .busy }
+        continue
+      }
+      // Between its making and its locking somebody may have taken the file for a stale one.
+      do throws(StorageError) {
+        if try made.lock(.exclusive, wait: .none) {
+          let place = try fileSystem.identity(of: path)
+          if try place == made.identity() {
+            file = made
+            return
+          }
+        }
+        made.close()
+      } catch {
+        made.close()
+        try? fileSystem.remove(path)
+        throw .storage(error)
+      }
+    }
+  }
+
+  /// Removes the file. Errors do not matter: it is stale from now on.
+  func discard() {
+    try? fileSystem.remove(path)
+    file.close()
+  }
+
+  /// Removes a file that a dead maker left. Returns false if its maker lives.
+  @discardableResult
+  static func removeStale(
+    for destination: String, in fileSystem: any FileSystem
+  ) throws(LogError) -> Bool {
+    let path = path(for: destination)
+    do throws(StorageError) {
+      guard let place = try fileSystem.identity(of: path) else { return true }
+      // A maker on a file system without a better way links the finished file into place before it
+      // removes this name: then the file is the store itself, and only the name is stale.
+      if try fileSystem.identity(of: destination) == place {
+        try fileSystem.remove(path)
+        return true
+      }
+      let file = try fileSystem.open(path, for: .writing)
+      defer { file.close() }
+      guard try file.lock(.exclusive, wait: .none) else { return false }
+      if try fileSystem.identity(of: path) == file.identity() { try fileSystem.remove(path) }
+      return true
+    } catch {
+      if error.isMissing { return true }
+      throw .storage(error)
+    }
+  }
+}
+
+extension LogFile {
+  /// Removes what a rewrite left that was cut short, if there is anything.
+  func removeStaleFile() throws(LogError) {
+    try TemporaryFile.removeStale(for: path, in: fileSystem)
+  }
+}

@@ -1,0 +1,237 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+@testable import AnnalsLog
+
+/// A state small enough to be compared whole: rows with a title each.
+struct Titles: Equatable {
+  var number: Int64 = 0
+  var titles: [Int64: String] = [:]
+
+  /// Applies the transactions of a batch, forward.
+  mutating func apply(_ batch: ChangeBatch) throws {
+    for record in batch.transactions {
+      if record.part == 0 {
+        #expect(record.number == number + 1)
+        number = record.number
+      } else {
+        #expect(record.number == number)
+      }
+      for change in batch.changes[record.changeRange] {
+        guard change.kind != .delete else {
+          titles[change.row] = nil
+          continue
+        }
+        for property in batch.properties[change.propertyRange] {
+          let value = batch.arena.withUnsafeBytes { property.after.value(in: $0) }
+          switch value {
+          case .string(let text): titles[change.row] = text
+          case .large(let large): titles[change.row] = "large \(large.number)"
+          default: Issue.record("an unexpected value \(value)")
+          }
+        }
+      }
+    }
+  }
+
+  /// The payload of the one chunk of a checkpoint.
+  var chunk: ContiguousArray<UInt8> {
+    var bytes: ContiguousArray<UInt8> = []
+    for (row, title) in titles.sorted(by: { $0.key < $1.key }) {
+      bytes.append(varInt: UInt64(row))
+      bytes.append(string: title)
+    }
+    return bytes
+  }
+
+  init() {}
+
+  /// The state that a replay starts from.
+  init(_ start: LogStart) throws {
+    number = start.number
+    guard let entity = start.directory?.entities.first else { return }
+    for reference in entity.rows {
+      let chunk = try start.file.chunk(reference)
+      try chunk.withUnsafeBytes { bytes in
+        var reader = ByteReader(bytes)
+        while reader.remaining > 0 {
+          titles[Int64(try reader.readVarInt())] = try reader.readString()
+        }
+      }
+    }
+  }
+
+  /// Stores the state as one chunk.
+  func store(in writer: CheckpointWriter) throws -> [EntityDirectory] {
+    let reference = try chunk.withBytes { bytes throws(LogError) in
+      try writer.store(bytes, first: 1, count: UInt32(titles.count))
+    }
+    let next = (titles.keys.max() ?? 0) + 1
+    return [
+      EntityDirectory(
+        entity: 1, nextRow: next, liveCount: Int64(titles.count), rows: [reference])
+    ]
+  }
+}
+
+/// A log with the state that it leads to, on some file system, and verbs to write to it.
+final class LogLab {
+  static let path = "/store"
+  static let uuid = RawUUID(high: 0x1111_2222_3333_4444, low: 0x5555_6666_7777_8888)
+
+  let files: any FileSystem
+  let log: LogFile
+  var state: Titles
+
+  /// Opens the log, made first if `creates`.
+  init(
+    _ files: any FileSystem, creates: Bool = true, access: FileAccess = .writing,
+    durability: LogDurability = .full, readsUpToDamage: Bool = false, opening: UInt64 = 7
+  ) throws {
+    self.files = files
+    if creates {
+      _ = try LogFile.create(
+        at: LogLab.path, in: files,
+        NewLog(store: LogLab.uuid, created: Timestamp(microseconds: 1_000)))
+    }
+    var state = Titles()
+    let options = LogOptions(
+      access: access, durability: durability, readsUpToDamage: readsUpToDamage,
+      opening: Opening(number: 0, id: opening, processName: "lab", processID: 42))
+    log = try LogFile.open(
+      at: LogLab.path, in: files, options,
+      restore: { state = try Titles($0) }, apply: { try state.apply($0) })
+    self.state = state
+  }
+
+  /// The batch of one transaction that gives the rows these titles.
+  static func batch(_ titles: [(row: Int64, title: String)], old: Titles) -> ChangeBatch {
+    var batch = ChangeBatch()
+    for (row, title) in titles {
+      let before = old.titles[row]
+      let first = batch.properties.count
+      let cell = ValueCell(before.map(Value.string) ?? .null, appendingTo: &batch.arena)
+      let after = ValueCell(.string(title), appendingTo: &batch.arena)
+      batch.properties.append(PropertyChange(property: 1, before: cell, after: after))
+      batch.changes.append(
+        ChangeEntry(
+          kind: before == nil ? .insert : .update, entity: 1, row: row, firstProperty: first,
+          propertyCount: 1))
+    }
+    return batch
+  }
+
+  func draft(author: String? = "ann") -> TransactionDraft {
+    TransactionDraft(
+      timestamp: Timestamp(microseconds: 1_000_000 * (state.number + 1)), author: author,
+      context: "lab")
+  }
+
+  /// Takes the lock and catches up.
+  func lock() throws {
+    switch try log.lock(.none) {
+    case .current: break
+    case .behind: try log.catchUp { [self] in try state.apply($0) }
+    case .replaced: try reload()
+    }
+  }
+
+  func reload(from choice: StartChoice = .newest) throws {
+    try log.reload(
+      from: choice, restore: { [self] in state = try Titles($0) },
+      apply: { [self] in try state.apply($0) })
+  }
+
+  /// Appends a transaction under the lock, which is held.
+  func append(_ titles: [(row: Int64, title: String)], author: String? = "ann") throws {
+    var batch = LogLab.batch(titles, old: state)
+    let position = try log.append(draft(author: author), &batch)
+    state.number = position.number
+    for (row, title) in titles { state.titles[row] = title }
+  }
+
+  /// One transaction, locked, appended, synced, unlocked.
+  func commit(_ titles: [(row: Int64, title: String)]) throws {
+    try lock()
+    defer { log.unlock() }
+    try append(titles)
+    try log.sync()
+  }
+
+  /// A checkpoint of the state, under the lock.
+  func checkpoint() throws {
+    try lock()
+    defer { log.unlock() }
+    let state = state
+    try log.writeCheckpoint(schema: Schema()) { try state.store(in: $0) }
+  }
+
+  /// All transactions that the log's history has, as text, in the order of reading.
+  static func history(
+    _ view: LogView, after: Int64? = nil, through: Int64? = nil,
+    direction: HistoryDirection = .forward, skipping filter: HistoryFilter = .none
+  ) throws -> [String] {
+    var cursor = try view.history(
+      after: after ?? view.base, through: through ?? view.head.number, direction: direction,
+      skipping: filter)
+    var batch = ChangeBatch()
+    var lines: [String] = []
+    while try cursor.next(into: &batch) {
+      for record in batch.transactions {
+        var line = "\(record.number)"
+        if record.part > 0 || record.isContinued { line += ".\(record.part)" }
+        line += " \(record.timestamp.microseconds / 1_000_000)"
+        line += " \(view.name(record.author) ?? "-")"
+        for entry in record.metadata { line += " \(entry.key)" }
+        if record.changeCount > 8 {
+          line += " \(record.changeCount) changes"
+        } else {
+          for change in batch.changes[record.changeRange] {
+            for property in batch.properties[change.propertyRange] {
+              let value = batch.arena.withUnsafeBytes { property.after.value(in: $0) }
+              line += " \(change.row)=\(value)"
+            }
+          }
+        }
+        lines.append(line)
+      }
+    }
+    return lines
+  }
+}
+
+extension FileSystem {
+  /// The bytes of a file.
+  func contents(of path: String) throws -> [UInt8] {
+    let file = try open(path, for: .reading)
+    defer { file.close() }
+    var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
+    let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+    #expect(count == bytes.count)
+    return bytes
+  }
+
+  /// Makes a file of these bytes, in place of one that may be there.
+  func put(_ bytes: [UInt8], at path: String) throws {
+    try? remove(path)
+    let file = try create(path, like: nil)
+    defer { file.close() }
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+  }
+
+  /// Writes over a part of a file.
+  func overwrite(_ bytes: [UInt8], at offset: Int, of path: String) throws {
+    let file = try open(path, for: .writing)
+    defer { file.close() }
+    try bytes.withUnsafeBytes { try file.write($0, at: UInt64(offset)) }
+  }
+
+  /// Cuts a file.
+  func cut(_ path: String, to size: Int) throws {
+    let file = try open(path, for: .writing)
+    defer { file.close() }
+    try file.truncate(to: UInt64(size))
+  }
+}
