@@ -128,8 +128,8 @@ struct InsertCursors {
 }
 
 extension Leaf {
-  /// Gives consecutive rows from `slot` on their values of the property at hand. False if the column
-  /// does not admit one of them.
+  /// Gives consecutive rows from `slot` on their values of the property at hand. False if the
+  /// column does not admit one of them.
   static func append(
     _ leaf: inout Leaf?, slot: Int, from cursors: inout InsertCursors, declared: ColumnKind
   ) -> Bool {

@@ -14,8 +14,8 @@ package enum StateDifference: Hashable, Sendable {
 extension State {
   /// What is wrong with the state in itself, in words; reads all chunks.
   ///
-  /// With `checkingValues` also that values fit their properties, and that indexes hold exactly what
-  /// the columns say.
+  /// With `checkingValues` also that values fit their properties, and that indexes hold exactly
+  /// what the columns say.
   package func invariantViolations(
     checkingValues: Bool = true
   ) throws(StateFault) -> [String] {

@@ -114,7 +114,8 @@ final class StoredColumn: Sendable {
   /// The leaves, if they were read.
   var leavesIfLoaded: ContiguousArray<Leaf?>? { loaded.value?.leaves }
 
-  /// One of the leaves if they were read, without a reference counted: valid as long as this object.
+  /// One of the leaves if they were read, without a reference counted: valid as long as this
+  /// object.
   @inline(__always)
   func unretainedLeaf(_ leaf: Int) -> (isLoaded: Bool, leaf: Unmanaged<Leaf>?) {
     guard let loaded = loaded.unretained else { return (false, nil) }

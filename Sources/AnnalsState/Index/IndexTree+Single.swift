@@ -38,8 +38,8 @@ extension IndexTree {
     return true
   }
 
-  /// Puts an entry in. False, and nothing changed, if the leaf is full, or if what is held of another
-  /// key begins this one, so that only whole keys tell.
+  /// Puts an entry in. False, and nothing changed, if the leaf is full, or if what is held of
+  /// another key begins this one, so that only whole keys tell.
   mutating func insertOne(
     _ key: UnsafeRawBufferPointer, row: Int64
   ) throws(StateFault) -> Bool {

@@ -54,8 +54,8 @@ struct GroupBuilder<Child> {
     fences.append(fence)
   }
 
-  /// Calls `body` with groups of at most `maximum` children, made of about `target` if there must be
-  /// several; the fence before a group's first child is handed out, and empty in the group.
+  /// Calls `body` with groups of at most `maximum` children, made of about `target` if there must
+  /// be several; the fence before a group's first child is handed out, and empty in the group.
   func forEachGroup(
     maximum: Int, target: Int,
     _ body: (ContiguousArray<Child>, Fences, ArraySlice<UInt8>) -> Void

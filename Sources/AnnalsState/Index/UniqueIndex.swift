@@ -54,29 +54,35 @@ struct UniqueIndex: Sendable {
   /// How many rows are noted before the tree is brought up to date on the way: it bounds memory in
   /// a long replay.
   private static let notedLimit = 1 << 18
+  /// And how many bytes of keys are held at once, there and when many rows are new.
+  private static let byteLimit = 1 << 28
 
   /// Notes the key of a row that is about to change.
   mutating func note(_ row: Int64, in table: Table) throws(StateFault) {
     guard row < freshRow else { return }
     // Before the note, which the update would use up.
-    if noted.count >= UniqueIndex.notedLimit { try update(from: table) }
+    if noted.count >= UniqueIndex.notedLimit || noted.bytes.count >= UniqueIndex.byteLimit {
+      try update(from: table)
+    }
     _ = try table.appendKey(row, columns: columns, to: &noted.bytes)
     noted.endEntry(row: row)
   }
 
   /// Brings the tree up to date.
   mutating func update(from table: Table) throws(StateFault) {
-    guard isBehind(table) else { return }
-    var removals = IndexEntries()
-    var insertions = IndexEntries()
-    var tooLarge: ContiguousArray<KeyConflict> = []
-    try collectNoted(table, &removals, &insertions, &tooLarge)
-    try collectFresh(table, &insertions, &tooLarge)
-    let conflicts = try apply(removals, insertions, from: table)
-    unplaced = tooLarge
-    unplaced.append(contentsOf: conflicts)
-    noted = IndexEntries()
-    freshRow = table.nextRow
+    // More than once only if new rows have more bytes of keys than should be held at once.
+    while isBehind(table) {
+      var removals = IndexEntries()
+      var insertions = IndexEntries()
+      var tooLarge: ContiguousArray<KeyConflict> = []
+      try collectNoted(table, &removals, &insertions, &tooLarge)
+      let end = try collectFresh(table, &insertions, &tooLarge)
+      let conflicts = try apply(removals, insertions, from: table)
+      unplaced = tooLarge
+      unplaced.append(contentsOf: conflicts)
+      noted = IndexEntries()
+      freshRow = end
+    }
   }
 
   /// Below this many entries each is taken to its leaf by itself.
@@ -170,19 +176,25 @@ struct UniqueIndex: Sendable {
     }
   }
 
-  /// What the new rows have: leaf by leaf, since there may be many.
+  /// What the new rows have, leaf by leaf, since there may be many; returns the row before which it
+  /// stopped.
   private func collectFresh(
     _ table: Table, _ insertions: inout IndexEntries,
     _ tooLarge: inout ContiguousArray<KeyConflict>
-  ) throws(StateFault) {
-    guard freshRow < table.nextRow else { return }
+  ) throws(StateFault) -> Int64 {
+    guard freshRow < table.nextRow else { return table.nextRow }
     let count = min(Int(clamping: table.nextRow - freshRow), table.liveCount)
-    insertions.reserve(insertions.count + count, bytes: insertions.bytes.count + 17 * count)
+    let room = min(count, UniqueIndex.byteLimit / 17)
+    insertions.reserve(insertions.count + room, bytes: insertions.bytes.count + 17 * room)
+    let bytesBefore = insertions.bytes.count
     let start = RowPosition(freshRow)
     var next = table.groups.nextIndex(from: start.group)
     while let index = next {
       next = table.groups.nextIndex(from: index + 1)
       guard let group = table.groups.group(index) else { continue }
+      if insertions.bytes.count - bytesBefore >= UniqueIndex.byteLimit {
+        return max(freshRow, RowPosition.firstRow(ofGroup: index))
+      }
       let live = try group.liveWords()
       let first = index == start.group ? start.offset : 0
       guard !live.isEmpty else { continue }
@@ -207,6 +219,7 @@ struct UniqueIndex: Sendable {
         }
       }
     }
+    return table.nextRow
   }
 }
 
