@@ -150,6 +150,7 @@ extension Table {
     index.tree.forEachSlot { slot, _ in slots.append(slot) }
     var count = 0
     var previous: ContiguousArray<UInt8> = []
+    var previousHeld: ArraySlice<UInt8> = []
     for slot in slots {
       let node = try slot.node()
       for leaf in node.leaves {
@@ -165,6 +166,11 @@ extension Table {
           } else if count > 1, !previous.lexicographicallyPrecedes(key) {
             result.append("\(name): keys out of order at row \(row)")
           }
+          let shared = zip(previousHeld, held).prefix { $0 == $1 }.count
+          if count > 1, shared == previousHeld.count || shared == held.count {
+            result.append("\(name): row \(row) is not told from the one before it")
+          }
+          previousHeld = held
           let found = key.withUnsafeBytes { bytes in
             Result { () throws(StateFault) in try index.tree.find(bytes)?.row }
           }

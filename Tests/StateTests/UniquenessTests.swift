@@ -226,6 +226,47 @@ import Testing
     #expect(violations.first?.otherRow == nil)
   }
 
+  @Test(arguments: [1, 40])
+  func `keys that differ late stay apart over the ends of leaves`(rowsAtOnce: Int) throws {
+    // Pairs that share forty bytes: where a leaf ends within one, its last key needs more bytes to
+    // be told from the next leaf's than from its own.
+    var state = State(schema: Schema(entities: [UniquenessTests.entity()]))
+    var random = SeededRandom(seed: 3)
+    func key(_ number: Int) -> Value {
+      let beginning = String(repeating: "\(number / 2 % 7)", count: 40)
+      return .string("\(number / 2 * 7919 % 5000) \(beginning) \(number % 2)")
+    }
+    var rows: [Int: Int64] = [:]
+    for number in 0..<1203 where number != 1 {
+      let row = try state.insertRow(1)
+      try state.set(1, row, 1, to: key(number))
+      rows[number] = row
+    }
+    #expect(try state.checkUniqueness() == [])
+    // Each is taken out and put in again, so that the last of each leaf comes back there.
+    var order = rows.keys.sorted()
+    while !order.isEmpty {
+      let taken = order.suffix(rowsAtOnce)
+      order.removeLast(taken.count)
+      for number in taken { try state.deleteRow(1, rows[number] ?? 0) }
+      #expect(try state.checkUniqueness() == [])
+      for number in taken.shuffled(using: &random) {
+        let row = try state.insertRow(1)
+        try state.set(1, row, 1, to: key(number))
+        rows[number] = row
+      }
+      #expect(try state.checkUniqueness() == [])
+      if order.count % 8 < rowsAtOnce { #expect(try state.invariantViolations() == []) }
+    }
+    #expect(try state.invariantViolations() == [])
+    let chunks = MemoryChunks()
+    let loaded = try State(directory: try state.save(to: chunks), source: chunks)
+    #expect(try loaded.invariantViolations() == [])
+    for (number, row) in rows {
+      #expect(try loaded.lookup(1, rule: 1, value: key(number)) == row)
+    }
+  }
+
   @Test func `opening and one look-up touch one chunk of the index`() throws {
     var state = State(schema: Schema(entities: [UniquenessTests.entity()]))
     for number in 0..<30_000 {
