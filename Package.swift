@@ -56,6 +56,7 @@ let package = Package(
       swiftSettings: settings),
     tests("ClientTests", ["Annals"]),
     tests("ModelTests", ["AnnalsModel"]),
+    tests("StoreTests", ["Annals"]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
     tests(

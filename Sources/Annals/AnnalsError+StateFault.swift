@@ -1,3 +1,4 @@
+import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
@@ -18,6 +19,7 @@ extension AnnalsError {
       "Run `annals verify` on the file: damage to the newest state can be repaired from history"
     switch fault.reason {
     case .unreadable(let error as AnnalsError): self = error
+    case .unreadable(let error as LogError): self.init(error)
     case .unreadable(let error):
       self.init(.io, "a part of the state cannot be read: \(error)", offset: fault.offset)
     case .checksum:
@@ -44,14 +46,12 @@ extension AnnalsError {
     }
   }
 
-  /// Runs `body`, which throws nothing but `AnnalsError` though its type does not say so.
+  /// Runs `body`, with errors of the inner modules as errors of the public interface.
   package static func narrowing<T>(_ body: () throws -> T) throws(AnnalsError) -> T {
     do {
       return try body()
-    } catch let error as AnnalsError {
-      throw error
     } catch {
-      preconditionFailure("an error of another type: \(error)")
+      throw wrapping(error)
     }
   }
 }

@@ -88,6 +88,14 @@ extension RecordEntity {
     return copy
   }
 
+  /// The name of the property that the key path leads to. Traps if it leads to none.
+  package func propertyName(of keyPath: PartialKeyPath<R>) -> String {
+    guard let position = position(of: keyPath) else {
+      preconditionFailure("\(keyPath) is none of the properties that \(R.self).entity lists")
+    }
+    return properties[position].name
+  }
+
   /// Which of the properties the key path leads to; nil if none.
   package func position(of keyPath: PartialKeyPath<R>) -> Int? {
     keyPaths.firstIndex { $0 == keyPath }

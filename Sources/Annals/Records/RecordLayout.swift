@@ -27,6 +27,9 @@ package final class RecordLayout: Sendable {
   let others: ContiguousArray<Attribute>
   /// The uniqueness rules of the store's entity.
   let uniqueRules: [UniqueRule]
+  /// Whether a value read back may differ from the one written: dates are whole microseconds, and
+  /// unordered lists come in the order of ids.
+  let roundsValues: Bool
 
   init(
     _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>, schema: Schema
@@ -68,6 +71,7 @@ package final class RecordLayout: Sendable {
     validations = ContiguousArray(attributes.map { $0?.validation ?? Validation() })
     self.defaults = defaults
     self.missing = missing
+    roundsValues = columns.contains { $0.tag == .date || $0.isRelationship }
     names = ContiguousArray(properties.map(\.name))
     destinations = ContiguousArray(
       columns.map { schema.entity(numbered: $0.destination)?.name ?? "" })

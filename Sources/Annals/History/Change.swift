@@ -1,0 +1,166 @@
+import AnnalsModel
+
+/// What a transaction did to one object: the properties it touched, with their values before and
+/// after.
+public struct Change: Sendable {
+  package let page: TransactionPage
+  package let transaction: Int
+  package let index: Int
+
+  package init(page: TransactionPage, transaction: Int, index: Int) {
+    self.page = page
+    self.transaction = transaction
+    self.index = index
+  }
+
+  package var entry: ChangeEntry { page.batch.changes[index] }
+
+  /// Whether the object was inserted, updated or deleted.
+  public var kind: ChangeKind { page.batch.changes[index].kind }
+
+  /// The object.
+  public var objectID: ObjectID {
+    let entry = page.batch.changes[index]
+    return ObjectID(store: page.glossary.store, entity: entry.entity, row: entry.row)
+  }
+
+  /// The number of the transaction.
+  public var transactionNumber: Int64 { page.batch.transactions[transaction].number }
+
+  /// The schema in force just after the transaction.
+  public var schema: Schema { page.glossary.schema(asOf: transactionNumber) }
+
+  /// The object's entity, as it was defined just after the transaction.
+  public var entity: Entity {
+    let number = page.batch.changes[index].entity
+    return schema.entity(numbered: number) ?? page.glossary.schema.entity(numbered: number)
+      ?? Entity("#\(number)")
+  }
+
+  /// The name of the object's entity at the time.
+  public var entityName: String { entity.name }
+
+  /// The changed properties: on insert and delete those that had a value.
+  public var properties: [PropertyDifference] {
+    let entity = entity
+    return page.batch.changes[index].propertyRange.map { position in
+      difference(at: position, in: entity)
+    }
+  }
+
+  /// The names of the changed properties.
+  public var changedProperties: [String] { properties.map(\.name) }
+
+  /// The value of the named property before the transaction; null if it had none, if the property
+  /// did not change, or for a to-many relationship in an update (see `edits`).
+  public func before(_ name: String) -> Value { difference(named: name)?.before ?? .null }
+
+  /// The value of the named property after the transaction; as `before` in all else.
+  public func after(_ name: String) -> Value { difference(named: name)?.after ?? .null }
+
+  /// What an update did to the named to-many relationship; empty for other properties and changes.
+  public func edits(_ name: String) -> RelationshipEdits {
+    difference(named: name)?.edits ?? RelationshipEdits()
+  }
+
+  /// On a delete, the values of the attributes that are preserved after deletion; nil otherwise.
+  public var tombstone: [String: Value]? {
+    guard kind == .delete else { return nil }
+    let entity = entity
+    var result: [String: Value] = [:]
+    for difference in properties
+    where entity.attribute(named: difference.name)?.isPreservedAfterDeletion == true {
+      result[difference.name] = difference.before
+    }
+    return result
+  }
+
+  /// Whether the change touched the property with this number.
+  package func touches(_ property: PropertyNumber) -> Bool {
+    page.batch.changes[index].propertyRange.contains {
+      page.batch.properties[$0].property == property
+    }
+  }
+
+  /// The difference in the property with this number; nil if the change did not touch it.
+  package func difference(of property: PropertyNumber) -> PropertyDifference? {
+    for position in page.batch.changes[index].propertyRange
+    where page.batch.properties[position].property == property {
+      return difference(at: position, in: entity)
+    }
+    return nil
+  }
+
+  private func difference(named name: String) -> PropertyDifference? {
+    let entity = entity
+    let now = page.glossary.schema.entity(numbered: page.batch.changes[index].entity)
+    guard
+      let number = entity.propertyNumber(named: name) ?? now?.propertyNumber(named: name)
+    else { return nil }
+    return difference(of: number)
+  }
+
+  private func difference(at position: Int, in entity: Entity) -> PropertyDifference {
+    let change = page.batch.properties[position]
+    let name = entity.propertyName(change.property) ?? "#\(change.property)"
+    return page.batch.arena.withUnsafeBytes { arena in
+      if change.isEdits {
+        return PropertyDifference(
+          number: change.property, name: name, before: .null, after: .null,
+          edits: RelationshipEdits(
+            removed: RelationshipEdits.list(change.before, in: arena),
+            inserted: RelationshipEdits.list(change.after, in: arena)))
+      }
+      // A null in a required attribute stands for its default, as in every reading.
+      let unwritten = entity.valueOfUnwritten(change.property)
+      return PropertyDifference(
+        number: change.property, name: name,
+        before: kind != .insert && change.before.isNull
+          ? unwritten : change.before.value(in: arena),
+        after: kind != .delete && change.after.isNull
+          ? unwritten : change.after.value(in: arena), edits: nil)
+    }
+  }
+}
+
+/// One property of a change, with its values before and after.
+public struct PropertyDifference: Sendable, Hashable {
+  /// The property's stable number.
+  public var number: PropertyNumber
+  /// The property's name at the time.
+  public var name: String
+  /// The value before; null if there was none.
+  public var before: Value
+  /// The value after; null if there is none.
+  public var after: Value
+  /// What an update did to a to-many relationship; nil for everything else.
+  public var edits: RelationshipEdits?
+}
+
+/// What an update did to a to-many relationship.
+public struct RelationshipEdits: Sendable, Hashable {
+  /// One object taken out or put in, and where.
+  public struct Edit: Sendable, Hashable {
+    /// The position, from 0: of a removal in the list before, of an insertion in the list after.
+    public var position: Int
+    /// The object.
+    public var object: ObjectReference
+  }
+
+  /// The objects taken out, positions rising.
+  public var removed: [Edit] = []
+  /// The objects put in, positions rising.
+  public var inserted: [Edit] = []
+
+  static func list(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> [Edit] {
+    guard cell.usesArena else { return [] }
+    let bytes = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
+    return (0..<bytes.count / PropertyChange.editByteCount).map { index in
+      let offset = index * PropertyChange.editByteCount
+      let position = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      return Edit(
+        position: Int(UInt32(littleEndian: position)),
+        object: ObjectReference(bytes: bytes, at: offset + 4))
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import AnnalsLog
+import AnnalsModel
+
+/// One transaction, or one part of a big one, as the log hands it out.
+package struct TransactionPart {
+  package let page: TransactionPage
+  /// The transaction's place in the page.
+  package let index: Int
+  package let condition: ResolvedCondition
+
+  /// What is known of the transaction itself.
+  package var record: TransactionRecord { page.batch.transactions[index] }
+
+  /// The places in the page of the changes that the condition wants.
+  package var selectedChanges: [Int] {
+    let range = page.batch.transactions[index].changeRange
+    return range.filter { condition.selects(change: $0, of: index, in: page.batch) }
+  }
+
+  /// Whether the condition wants the transaction because of this part.
+  package var isSelected: Bool { condition.matches(transaction: index, in: page.batch) }
+
+  /// The part as a transaction; its changes are those of the part.
+  package var transaction: Transaction { Transaction(page: page, index: index) }
+
+  package var header: TransactionHeader {
+    TransactionHeader(
+      part: transaction, changeCount: Int(page.batch.transactions[index].changeCount),
+      isSelected: isSelected)
+  }
+}
+
+/// Walks history part by part, holding one frame.
+package struct PartCursor {
+  private var log: AnnalsLog.HistoryCursor
+  private let glossary: Glossary
+  private let condition: ResolvedCondition
+  private var page: TransactionPage?
+  private var index = 0
+
+  package init(_ history: History) throws(AnnalsError) {
+    glossary = history.glossary
+    condition = ResolvedCondition(history.condition, in: glossary)
+    do throws(LogError) {
+      log = try history.version.view.history(
+        after: history.after, through: history.through,
+        direction: history.isReversed ? .backward : .forward,
+        skipping: HistoryFilter(condition))
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
+  /// The next transaction or part of one; nil at the end.
+  package mutating func next() throws(AnnalsError) -> TransactionPart? {
+    while true {
+      if let page, index < page.batch.transactions.count {
+        defer { index += 1 }
+        return TransactionPart(page: page, index: index, condition: condition)
+      }
+      // A batch of its own for every page: pages stay alive in what is handed out.
+      var batch = ChangeBatch()
+      do throws(LogError) {
+        guard try log.next(into: &batch) else { return nil }
+      } catch {
+        throw AnnalsError(error)
+      }
+      page = TransactionPage(batch: batch, glossary: glossary)
+      index = 0
+    }
+  }
+}
+
+/// Walks history transaction by transaction.
+///
+///     var cursor = try store.history(after: token).makeCursor()
+///     while let transaction = try cursor.next() { … }
+public struct HistoryCursor {
+  private var parts: PartCursor
+  private let isReversed: Bool
+
+  package init(_ history: History) throws(AnnalsError) {
+    parts = try PartCursor(history)
+    isReversed = history.isReversed
+  }
+
+  /// The next transaction with its changes; nil at the end.
+  public mutating func next() throws(AnnalsError) -> Transaction? {
+    while let part = try parts.next() {
+      let record = part.page.batch.transactions[part.index]
+      if record.part == 0, !record.isContinued {
+        if part.isSelected { return part.transaction }
+      } else if let whole = try gather(from: part) {
+        return whole
+      }
+    }
+    return nil
+  }
+
+  /// Puts a transaction of several parts together; nil if the condition does not want it.
+  private mutating func gather(from first: TransactionPart) throws(AnnalsError) -> Transaction? {
+    var gathered = [first]
+    while let last = gathered.last, isReversed ? last.record.part > 0 : last.record.isContinued {
+      guard let part = try parts.next() else { break }
+      gathered.append(part)
+    }
+    guard gathered.contains(where: \.isSelected) else { return nil }
+    if isReversed { gathered.reverse() }
+    return Transaction(
+      page: gathered[0].page, index: gathered[0].index,
+      continuation: gathered.dropFirst().map(\.page))
+  }
+}
+
+extension HistoryFilter {
+  /// What frames must hold for the condition to want anything in them: the terms that all have to
+  /// be true.
+  init(_ condition: ResolvedCondition) {
+    self = .none
+    var pending = [condition.node]
+    while let node = pending.popLast() {
+      switch node {
+      case .and(let a, let b): pending += [a, b]
+      case .author(let name): authors = [name]
+      case .context(let name): contexts = [name]
+      case .since(let moment): since = max(since ?? moment, moment)
+      case .until(let moment): until = min(until ?? moment, moment)
+      case .entities(let numbers): entities = numbers
+      case .object(let reference): object = reference
+      case .properties(let wanted):
+        if wanted.count == 1 { property = (wanted[0].entity, wanted[0].property) }
+      case .constant, .kind, .not, .or: break
+      }
+    }
+  }
+}

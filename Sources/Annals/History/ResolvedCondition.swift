@@ -1,0 +1,165 @@
+import AnnalsModel
+
+/// A condition with its names replaced by the numbers that records hold, so that testing a change
+/// compares integers.
+///
+/// A name that the store does not know (yet) becomes `never`; it must be resolved again with a
+/// newer glossary when more transactions arrive.
+package struct ResolvedCondition: Sendable {
+  package indirect enum Node: Sendable {
+    case constant(Bool)
+    case author(NameNumber)
+    case context(NameNumber)
+    case since(Timestamp)
+    case until(Timestamp)
+    case kind(ChangeKind)
+    case entities([EntityNumber])
+    case object(ObjectReference)
+    case properties([ResolvedProperty])
+    case not(Node)
+    case and(Node, Node)
+    case or(Node, Node)
+  }
+
+  /// One property of one entity.
+  package struct ResolvedProperty: Sendable, Hashable {
+    package var entity: EntityNumber
+    package var property: PropertyNumber
+  }
+
+  package let node: Node
+  /// Whether a term speaks of changes, so that transactions without changes are not wanted.
+  package let concernsChanges: Bool
+
+  /// The condition in terms of the glossary's numbers.
+  package init(_ condition: HistoryCondition, in glossary: Glossary) {
+    node = ResolvedCondition.resolve(condition.node, in: glossary)
+    concernsChanges = ResolvedCondition.concernsChanges(condition.node)
+  }
+
+  /// Whether the change at `index` of the batch, in the given transaction, is wanted.
+  package func selects(change index: Int, of transaction: Int, in batch: ChangeBatch) -> Bool {
+    ResolvedCondition.holds(node, batch: batch, transaction: transaction, change: index)
+  }
+
+  /// Whether the transaction is wanted for itself, without regard to its changes.
+  package func selects(transaction: Int, in batch: ChangeBatch) -> Bool {
+    ResolvedCondition.holds(node, batch: batch, transaction: transaction, change: nil)
+  }
+
+  /// Whether the transaction, or one of the changes in this batch, is wanted.
+  package func matches(transaction: Int, in batch: ChangeBatch) -> Bool {
+    guard concernsChanges else { return selects(transaction: transaction, in: batch) }
+    return batch.transactions[transaction].changeRange.contains {
+      selects(change: $0, of: transaction, in: batch)
+    }
+  }
+}
+
+extension ResolvedCondition {
+  private static func holds(
+    _ node: Node, batch: ChangeBatch, transaction: Int, change: Int?
+  ) -> Bool {
+    switch node {
+    case .constant(let value): return value
+    case .author(let name): return batch.transactions[transaction].author == name
+    case .context(let name): return batch.transactions[transaction].context == name
+    case .since(let moment): return batch.transactions[transaction].timestamp >= moment
+    case .until(let moment): return batch.transactions[transaction].timestamp <= moment
+    case .not(let inner):
+      return !holds(inner, batch: batch, transaction: transaction, change: change)
+    case .and(let a, let b):
+      return holds(a, batch: batch, transaction: transaction, change: change)
+        && holds(b, batch: batch, transaction: transaction, change: change)
+    case .or(let a, let b):
+      return holds(a, batch: batch, transaction: transaction, change: change)
+        || holds(b, batch: batch, transaction: transaction, change: change)
+    case .kind, .entities, .object, .properties:
+      guard let change else { return false }
+      return holds(node, of: batch.changes[change], in: batch)
+    }
+  }
+
+  private static func holds(_ node: Node, of entry: ChangeEntry, in batch: ChangeBatch) -> Bool {
+    switch node {
+    case .kind(let kind): return entry.kind == kind
+    case .entities(let numbers): return numbers.contains(entry.entity)
+    case .object(let object): return entry.entity == object.entity && entry.row == object.row
+    case .properties(let wanted):
+      guard wanted.contains(where: { $0.entity == entry.entity }) else { return false }
+      return entry.propertyRange.contains { position in
+        let number = batch.properties[position].property
+        return wanted.contains { $0.entity == entry.entity && $0.property == number }
+      }
+    default: return false
+    }
+  }
+
+  private static func concernsChanges(_ node: HistoryCondition.Node) -> Bool {
+    switch node {
+    case .always, .author, .context, .since, .until: false
+    case .kind, .entity, .object, .property, .propertyName: true
+    case .not(let inner): concernsChanges(inner)
+    case .and(let a, let b), .or(let a, let b): concernsChanges(a) || concernsChanges(b)
+    }
+  }
+
+  private static func resolve(_ node: HistoryCondition.Node, in glossary: Glossary) -> Node {
+    switch node {
+    case .always: return .constant(true)
+    case .author(let name): return resolve(name, in: glossary).map(Node.author) ?? .constant(false)
+    case .context(let name): return resolve(name, in: glossary).map(Node.context) ?? .constant(false)
+    case .since(let moment): return .since(moment)
+    case .until(let moment): return .until(moment)
+    case .kind(let kind): return .kind(kind)
+    case .entity(let name): return .entities(entities(named: name, in: glossary))
+    case .object(let id):
+      guard id.store == glossary.store else { return .constant(false) }
+      return .object(ObjectReference(entity: id.entity, row: id.row))
+    case .property(let entity, let name):
+      let numbers = entities(named: entity, in: glossary)
+      return .properties(properties(named: name, in: glossary) { numbers.contains($0) })
+    case .propertyName(let name):
+      return .properties(properties(named: name, in: glossary) { _ in true })
+    case .not(let inner): return .not(resolve(inner, in: glossary))
+    case .and(let a, let b): return .and(resolve(a, in: glossary), resolve(b, in: glossary))
+    case .or(let a, let b): return .or(resolve(a, in: glossary), resolve(b, in: glossary))
+    }
+  }
+
+  private static func resolve(_ name: String?, in glossary: Glossary) -> NameNumber? {
+    guard let name else { return 0 }
+    let index = glossary.names.firstIndex { $0.hasSameBytes(as: name) }
+    return index.map { NameNumber($0 + 1) }
+  }
+
+  /// The entities of this name: now, or else at any time.
+  private static func entities(named name: String, in glossary: Glossary) -> [EntityNumber] {
+    if let entity = glossary.schema.entity(named: name) { return [entity.number] }
+    var numbers: Set<EntityNumber> = []
+    for dated in glossary.schemas {
+      for entity in dated.schema.entities where entity.name.hasSameBytes(as: name) {
+        numbers.insert(entity.number)
+      }
+    }
+    return numbers.sorted()
+  }
+
+  /// The properties of this name, in the entities wanted, now or at any time.
+  private static func properties(
+    named name: String, in glossary: Glossary, of wanted: (EntityNumber) -> Bool
+  ) -> [ResolvedProperty] {
+    var found: Set<ResolvedProperty> = []
+    for dated in glossary.schemas {
+      for entity in dated.schema.entities where wanted(entity.number) {
+        let numbers =
+          entity.attributes.filter { $0.name.hasSameBytes(as: name) }.map(\.number)
+          + entity.relationships.filter { $0.name.hasSameBytes(as: name) }.map(\.number)
+        for number in numbers {
+          found.insert(ResolvedProperty(entity: entity.number, property: number))
+        }
+      }
+    }
+    return Array(found)
+  }
+}

@@ -1,0 +1,49 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// The net difference between two states of a store: one change an object, whatever happened in
+/// between.
+public struct StateDifference: Sendable {
+  /// The position of the first state.
+  public let from: Token
+  /// The position of the second state.
+  public let to: Token
+  /// What turns the first state into the second, by entity and id. Empty if they are equal.
+  public let changes: [Change]
+}
+
+extension Store {
+  /// The net difference between the states as of two positions, in either order of time.
+  ///
+  /// Costs what the transactions between them cost, and the two states. Throws as
+  /// `history(after:before:where:)` does.
+  public func diff(
+    from first: any HistoryPosition, to second: (any HistoryPosition)? = nil
+  ) throws(AnnalsError) -> StateDifference {
+    let version = version
+    let start = try version.number(at: first.historyPlace)
+    var end = version.view.head.number
+    if let second { end = try version.number(at: second.historyPlace) }
+    let touched = try History(
+      version: version, after: min(start, end), through: max(start, end), condition: .always
+    ).objectIDs().map { ObjectReference(entity: $0.entity, row: $0.row) }.sorted()
+    let old = try version.state(at: start)
+    let new = try version.state(at: end)
+    var batch = ChangeBatch()
+    try AnnalsError.translating { () throws(StateFault) in
+      for object in touched {
+        _ = try State.appendNetChange(
+          object.entity, object.row, from: old, to: new, into: &batch)
+      }
+    }
+    var record = TransactionRecord(
+      number: max(start, end), timestamp: Timestamp(microseconds: 0))
+    record.changeCount = UInt32(batch.changes.count)
+    batch.transactions = [record]
+    let page = TransactionPage(batch: batch, glossary: version.glossary())
+    return StateDifference(
+      from: try version.token(of: start), to: try version.token(of: end),
+      changes: batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) })
+  }
+}

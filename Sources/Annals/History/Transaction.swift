@@ -1,0 +1,138 @@
+import AnnalsModel
+import Foundation
+
+/// One transaction as history tells it: who changed what, when.
+///
+/// Complete once read: no property touches the disk, but for the bytes of values over 4 KiB, which
+/// are `Value.large` until `Store.bytes(of:)` reads them. A value of a few words; copying is cheap.
+public struct Transaction: Sendable, Identifiable {
+  package let page: TransactionPage
+  package let index: Int
+  /// The pages of a transaction of several frames, after the first.
+  package let continuation: [TransactionPage]
+
+  package init(page: TransactionPage, index: Int, continuation: [TransactionPage] = []) {
+    self.page = page
+    self.index = index
+    self.continuation = continuation
+  }
+
+  /// The transaction's number: from 1, without gaps.
+  public var number: Int64 { page.batch.transactions[index].number }
+
+  /// The same as `number`.
+  public var id: Int64 { number }
+
+  /// The position just after the transaction, to save and to read on from.
+  public var token: Token {
+    Token(
+      store: page.glossary.store, number: number,
+      opening: page.glossary.opening(page.batch.transactions[index].opening)?.id ?? 0)
+  }
+
+  /// The moment of the commit, as the writer's clock or the import said.
+  public var timestamp: Date { Date(page.batch.transactions[index].timestamp) }
+
+  /// Who made the change; nil if the writer did not say.
+  public var author: String? { page.glossary.name(page.batch.transactions[index].author) }
+
+  /// In what context the change was made; nil if the writer did not say.
+  public var context: String? { page.glossary.name(page.batch.transactions[index].context) }
+
+  /// The name of the process that wrote the transaction; nil if unknown.
+  public var processName: String? {
+    page.glossary.opening(page.batch.transactions[index].opening)?.processName
+  }
+
+  /// The number that the system gave to that process; nil if unknown.
+  public var processID: Int64? {
+    page.glossary.opening(page.batch.transactions[index].opening)?.processID
+  }
+
+  /// The key-value pairs that the writer attached.
+  public var metadata: [String: Value] {
+    var result: [String: Value] = [:]
+    for entry in page.batch.transactions[index].metadata { result[entry.key] = entry.value }
+    return result
+  }
+
+  /// The definitions of the entities whose definition the transaction changed; empty for most.
+  public var schemaChange: [Entity] { page.batch.transactions[index].schemaChange }
+
+  /// The schema in force just after the transaction.
+  public var schema: Schema { page.glossary.schema(asOf: number) }
+
+  /// The changes in order; empty where only transactions were asked for.
+  public var changes: Changes {
+    Changes(transaction: self)
+  }
+}
+
+extension Transaction {
+  /// The changes of one transaction, in order.
+  public struct Changes: Sendable, RandomAccessCollection {
+    let transaction: Transaction
+
+    public var startIndex: Int { 0 }
+
+    public var endIndex: Int {
+      transaction.continuation.reduce(
+        Int(transaction.page.batch.transactions[transaction.index].changeCount)
+      ) { $0 + Int($1.batch.transactions[0].changeCount) }
+    }
+
+    /// The change at this position; O(1) but for a transaction of several frames, where the cost
+    /// grows with their number. Iterating costs O(1) a change.
+    public subscript(position: Int) -> Change {
+      var rest = position
+      var page = transaction.page
+      var index = transaction.index
+      var next = 0
+      while rest >= Int(page.batch.transactions[index].changeCount) {
+        rest -= Int(page.batch.transactions[index].changeCount)
+        page = transaction.continuation[next]
+        index = 0
+        next += 1
+      }
+      let first = Int(page.batch.transactions[index].firstChange)
+      return Change(page: page, transaction: index, index: first + rest)
+    }
+
+    /// An iterator over the changes.
+    public func makeIterator() -> Iterator { Iterator(transaction: transaction) }
+
+    /// Walks the changes page by page.
+    public struct Iterator: IteratorProtocol {
+      private let transaction: Transaction
+      private var page: TransactionPage
+      private var record: Int
+      private var position: Int
+      private var end: Int
+      private var nextPage = 0
+
+      init(transaction: Transaction) {
+        self.transaction = transaction
+        page = transaction.page
+        record = transaction.index
+        let range = page.batch.transactions[record].changeRange
+        position = range.lowerBound
+        end = range.upperBound
+      }
+
+      /// The next change; nil after the last.
+      public mutating func next() -> Change? {
+        while position == end {
+          guard nextPage < transaction.continuation.count else { return nil }
+          page = transaction.continuation[nextPage]
+          nextPage += 1
+          record = 0
+          let range = page.batch.transactions[0].changeRange
+          position = range.lowerBound
+          end = range.upperBound
+        }
+        defer { position += 1 }
+        return Change(page: page, transaction: record, index: position)
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import AnnalsModel
+import AnnalsState
+import Foundation
+
+/// The whole state of a store just after one transaction; it never changes.
+///
+/// Taking and copying one costs O(1); later commits copy only what they touch. Reading is safe on
+/// any thread at once. Parts of the state that were not read yet are read from the file when asked
+/// for, so every read is `throws`; what it returns is complete.
+public struct Snapshot: Sendable {
+  package let reader: StateReader
+  package let position: Position
+
+  /// The record types, bound to the store's newest schema.
+  package let bindings: BoundRecords
+
+  package init(reader: StateReader, position: Position, bindings: BoundRecords) {
+    self.reader = reader
+    self.position = position
+    self.bindings = bindings
+  }
+
+  /// The position in history whose state this is.
+  public var token: Token {
+    Token(store: reader.store, number: position.number, opening: position.opening)
+  }
+
+  /// The number of the last transaction that this state includes; 0 for an empty store.
+  public var number: Int64 { position.number }
+
+  /// The moment of that transaction; nil for a store without one.
+  public var timestamp: Date? { position.number == 0 ? nil : Date(position.timestamp) }
+
+  /// The schema of the time.
+  public var schema: Schema { reader.state.schema }
+
+  /// The object with this id; nil if it does not exist in this state.
+  public func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? { try reader.object(id) }
+
+  /// The object of the named entity whose unique attribute has this value; nil if there is none.
+  ///
+  /// Values are compared by kind and bytes. Throws `.invalidArgument` if there is no such entity, or
+  /// if the attribute is not unique.
+  public func object(
+    of entity: String, where attribute: String, is value: Value
+  ) throws(AnnalsError) -> StoredObject? {
+    let entity = try reader.entity(named: entity)
+    guard let row = try reader.row(of: entity, where: attribute, is: value) else { return nil }
+    return try reader.object(row, of: entity)
+  }
+
+  /// All objects of the named entity, in the order of their ids; with `properties`, only these are
+  /// read.
+  public func objects(
+    of entity: String, properties: [String]? = nil
+  ) throws(AnnalsError) -> [StoredObject] {
+    var result: [StoredObject] = []
+    try AnnalsError.narrowing {
+      try reader.forEachObject(of: entity, properties: properties) { result.append($0) }
+    }
+    return result
+  }
+
+  /// Runs `body` on each object of the named entity, in the order of their ids, holding one at a
+  /// time. Whatever `body` throws ends the walk.
+  public func forEachObject(
+    of entity: String, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
+  ) throws {
+    try reader.forEachObject(of: entity, properties: properties, body)
+  }
+
+  /// How many objects the named entity has. O(1).
+  public func count(of entity: String) throws(AnnalsError) -> Int { try reader.count(of: entity) }
+}
+
+/// A place in the log, as the store keeps it in memory.
+package struct Position: Hashable, Sendable {
+  /// The number of the last transaction; 0 before the first.
+  package var number: Int64 = 0
+  /// The timestamp of that transaction.
+  package var timestamp = Timestamp(microseconds: 0)
+  /// The id of the opening that wrote it; 0 for none.
+  package var opening: UInt64 = 0
+
+  package init() {}
+
+  package init(number: Int64, timestamp: Timestamp, opening: UInt64) {
+    self.number = number
+    self.timestamp = timestamp
+    self.opening = opening
+  }
+}

@@ -1,0 +1,170 @@
+import AnnalsModel
+import AnnalsState
+
+/// Reading objects out of one state: what snapshots and write transactions have in common.
+package struct StateReader: Sendable {
+  package var state: State
+  package let store: RawUUID
+  package let largeValues: any LargeValueSource
+
+  package init(state: State, store: RawUUID, largeValues: any LargeValueSource) {
+    self.state = state
+    self.store = store
+    self.largeValues = largeValues
+  }
+
+  /// The entity of this name.
+  ///
+  /// Throws `.invalidArgument` that lists the entities there are if there is none.
+  package func entity(named name: String) throws(AnnalsError) -> Entity {
+    if let entity = state.schema.entity(named: name) { return entity }
+    throw .unknownEntity(name, in: state.schema)
+  }
+
+  /// The object, nil if it does not exist in this state or belongs to another store.
+  package func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? {
+    guard id.store == store, let entity = state.schema.entity(numbered: id.entity),
+      !entity.isRemoved
+    else { return nil }
+    return try object(id.row, of: entity)
+  }
+
+  /// The object in this row; nil if there is none.
+  package func object(
+    _ row: Int64, of entity: Entity, properties: [String]? = nil
+  ) throws(AnnalsError) -> StoredObject? {
+    do throws(StateFault) {
+      guard try state.contains(entity.number, row) else { return nil }
+    } catch {
+      throw AnnalsError(error)
+    }
+    var values: [(property: PropertyNumber, value: Value)] = []
+    for property in entity.readableProperties {
+      if let properties, !properties.contains(where: { $0.hasSameBytes(as: property.name) }) {
+        continue
+      }
+      let value = try value(row, of: entity, property)
+      if !value.isNull { values.append((property.number, value)) }
+    }
+    return StoredObject(
+      objectID: ObjectID(store: store, entity: entity.number, row: row), entity: entity,
+      values: values)
+  }
+
+  /// The value of one property with its bytes, or null; the default of a required attribute that
+  /// was added after the object was made.
+  private func value(
+    _ row: Int64, of entity: Entity, _ property: ReadableProperty
+  ) throws(AnnalsError) -> Value {
+    let stored: Value
+    do throws(StateFault) {
+      stored = try state.value(entity.number, row, property.number)
+    } catch {
+      throw AnnalsError(error)
+    }
+    switch stored {
+    case .null: return property.valueForOlder ?? .null
+    case .large(let reference):
+      return Value(bytes: try largeValues.bytes(of: reference), tag: reference.tag)
+    case .object(let reference):
+      return try isDangling(reference) ? .null : stored
+    default: return stored
+    }
+  }
+
+  private func isDangling(_ reference: ObjectReference) throws(AnnalsError) -> Bool {
+    do throws(StateFault) {
+      return try !state.contains(reference.entity, reference.row)
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
+  /// How many objects the entity has.
+  package func count(of name: String) throws(AnnalsError) -> Int {
+    state.count(of: try entity(named: name).number)
+  }
+
+  /// Runs `body` on each object of the entity, in the order of their ids.
+  package func forEachObject(
+    of name: String, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
+  ) throws {
+    let entity = try entity(named: name)
+    try forEachRow(of: entity.number) { row in
+      if let object = try object(row, of: entity, properties: properties) { try body(object) }
+    }
+  }
+
+  /// Runs `body` on each row of the entity that holds an object, rising.
+  package func forEachRow(of entity: EntityNumber, _ body: (Int64) throws -> Void) throws {
+    var rows = state.rows(of: entity)
+    while true {
+      let row: Int64?
+      do throws(StateFault) {
+        row = try rows.next()
+      } catch {
+        throw AnnalsError(error)
+      }
+      guard let row else { return }
+      try body(row)
+    }
+  }
+
+  /// The row of the object whose unique attribute has this value; nil if there is none.
+  ///
+  /// Throws `.invalidArgument` if the attribute is not unique.
+  package func row(
+    of entity: Entity, where attribute: String, is value: Value
+  ) throws(AnnalsError) -> Int64? {
+    guard let found = entity.attribute(named: attribute), found.isUnique else {
+      throw .notUnique(attribute, of: entity)
+    }
+    return try AnnalsError.translating { () throws(StateFault) in
+      try state.lookup(entity.number, rule: found.number, value: value)
+    }
+  }
+}
+
+/// One property that readers of an entity see.
+package struct ReadableProperty: Sendable {
+  package var number: PropertyNumber
+  package var name: String
+  /// What objects have that were made before the property was; nil for none.
+  package var valueForOlder: Value?
+}
+
+extension Entity {
+  /// What a property reads as in which nothing was ever written: null, or the default of a required
+  /// attribute.
+  package func valueOfUnwritten(_ property: PropertyNumber) -> Value {
+    guard let attribute = attributes.first(where: { $0.number == property }) else { return .null }
+    return attribute.isOptional ? .null : attribute.defaultValue ?? .null
+  }
+
+  /// The properties that are not removed, rising by number.
+  package var readableProperties: [ReadableProperty] {
+    var result: [ReadableProperty] = []
+    for attribute in attributes where !attribute.isRemoved {
+      result.append(
+        ReadableProperty(
+          number: attribute.number, name: attribute.name,
+          valueForOlder: attribute.isOptional ? nil : attribute.defaultValue))
+    }
+    for relationship in relationships where !relationship.isRemoved {
+      result.append(ReadableProperty(number: relationship.number, name: relationship.name))
+    }
+    return result.sorted { $0.number < $1.number }
+  }
+}
+
+extension Value {
+  /// The value of this kind with these bytes: string, url, data or json.
+  package init(bytes: ContiguousArray<UInt8>, tag: ValueTag) {
+    switch tag {
+    case .string: self = .string(String(decoding: bytes, as: UTF8.self))
+    case .url: self = .url(String(decoding: bytes, as: UTF8.self))
+    case .json: self = .json(String(decoding: bytes, as: UTF8.self))
+    default: self = .data(Array(bytes))
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import AnnalsModel
+
+/// One object as a snapshot or a transaction holds it, for programs that learn the schema at run
+/// time.
+///
+/// Complete: its values do not touch the disk again.
+public struct StoredObject: Sendable, Identifiable {
+  /// The object's identity.
+  public let objectID: ObjectID
+  /// The object's entity, as of the state that it was read from.
+  public let entity: Entity
+  /// The values that are not null, rising by property number.
+  package let values: [(property: PropertyNumber, value: Value)]
+
+  package init(
+    objectID: ObjectID, entity: Entity, values: [(property: PropertyNumber, value: Value)]
+  ) {
+    self.objectID = objectID
+    self.entity = entity
+    self.values = values
+  }
+
+  /// The same as `objectID`.
+  public var id: ObjectID { objectID }
+
+  /// The value of the named attribute or relationship; null if it has none, or if there is no such
+  /// property.
+  public subscript(name: String) -> Value {
+    guard let number = entity.propertyNumber(named: name) else { return .null }
+    return self[number]
+  }
+
+  /// The value of the property with this number; null if it has none.
+  package subscript(number: PropertyNumber) -> Value {
+    values.first { $0.property == number }?.value ?? .null
+  }
+
+  /// The values that are not null, by property name.
+  public var dictionary: [String: Value] {
+    var result: [String: Value] = [:]
+    for (property, value) in values {
+      if let name = entity.propertyName(property) { result[name] = value }
+    }
+    return result
+  }
+}

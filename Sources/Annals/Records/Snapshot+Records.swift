@@ -1,0 +1,109 @@
+import AnnalsModel
+import AnnalsState
+
+extension Snapshot {
+  /// The object with this id as a record; nil if it does not exist in this state.
+  ///
+  /// Read from a past state, an optional attribute that did not exist then is nil, a required one
+  /// has its default; renamed properties are found, and widened values converted. Throws
+  /// `.invalidSchema` if the store has no such entity, `.unreadableRecord` if a value does not suit
+  /// its property.
+  public func object<R: Record>(
+    _ type: R.Type, _ id: ObjectID
+  ) throws(AnnalsError) -> Object<R>? {
+    try reader.object(id, try binding(type))
+  }
+
+  /// The object whose unique property has this value, as a record; nil if there is none.
+  ///
+  /// Throws `.invalidArgument` if the property is not unique, and as `object(_:_:)` does.
+  public func object<R: Record, V: AttributeValue>(
+    _ type: R.Type, where keyPath: KeyPath<R, V>, is value: V
+  ) throws(AnnalsError) -> Object<R>? {
+    try reader.object(where: keyPath, is: value, try binding(type))
+  }
+
+  /// All objects of the record type, in the order of their ids.
+  public func objects<R: Record>(of type: R.Type) throws(AnnalsError) -> [Object<R>] {
+    try reader.objects(try binding(type))
+  }
+
+  /// Runs `body` on each object of the record type, in the order of their ids, holding one at a
+  /// time. Whatever `body` throws ends the walk.
+  public func forEachObject<R: Record>(
+    of type: R.Type, _ body: (Object<R>) throws -> Void
+  ) throws {
+    try reader.forEachObject(try binding(type), body)
+  }
+
+  /// How many objects of the record type there are. O(1).
+  public func count<R: Record>(of type: R.Type) throws(AnnalsError) -> Int {
+    reader.state.count(of: try binding(type).entity)
+  }
+
+  private func binding<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
+    try bindings.binding(of: type)
+  }
+}
+
+/// The bindings of a store's record types to the schema of one version.
+package struct BoundRecords: Sendable {
+  package let bindings: RecordBindings
+  /// The newest schema, whose names the record types use.
+  package let schema: Schema
+  /// The transaction that changed it last.
+  package let schemaVersion: Int64
+
+  package init(bindings: RecordBindings, schema: Schema, schemaVersion: Int64) {
+    self.bindings = bindings
+    self.schema = schema
+    self.schemaVersion = schemaVersion
+  }
+
+  package func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
+    try bindings.binding(of: type, schema: schema, version: schemaVersion)
+  }
+}
+
+extension StateReader {
+  func object<R: Record>(
+    _ id: ObjectID, _ binding: RecordBinding<R>
+  ) throws(AnnalsError) -> Object<R>? {
+    guard id.store == store, id.entity == binding.entity else { return nil }
+    let exists = try AnnalsError.translating { () throws(StateFault) in
+      try state.contains(id.entity, id.row)
+    }
+    guard exists else { return nil }
+    return Object(
+      objectID: id,
+      value: try binding.read(id.row, from: state, store: store, largeValues: largeValues))
+  }
+
+  func object<R: Record, V: AttributeValue>(
+    where keyPath: KeyPath<R, V>, is value: V, _ binding: RecordBinding<R>
+  ) throws(AnnalsError) -> Object<R>? {
+    guard let property = binding.property(keyPath),
+      let entity = state.schema.entity(numbered: binding.entity),
+      let attribute = entity.attributes.first(where: { $0.number == property })
+    else { return nil }
+    guard let row = try row(of: entity, where: attribute.name, is: Value(value)) else { return nil }
+    return try object(ObjectID(store: store, entity: binding.entity, row: row), binding)
+  }
+
+  func objects<R: Record>(_ binding: RecordBinding<R>) throws(AnnalsError) -> [Object<R>] {
+    var result: [Object<R>] = []
+    result.reserveCapacity(state.count(of: binding.entity))
+    try AnnalsError.narrowing { try forEachObject(binding) { result.append($0) } }
+    return result
+  }
+
+  func forEachObject<R: Record>(
+    _ binding: RecordBinding<R>, _ body: (Object<R>) throws -> Void
+  ) throws {
+    var records = binding.reader(of: state, store: store, largeValues: largeValues)
+    try forEachRow(of: binding.entity) { row in
+      let id = ObjectID(store: store, entity: binding.entity, row: row)
+      try body(Object(objectID: id, value: try binding.read(row, &records)))
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import AnnalsModel
+
+extension Store {
+  /// Opens the store at the path, creating it if there is none, and adds to its schema what these
+  /// record types need, as a transaction of its own.
+  ///
+  /// Throws as `init(path:schema:)` does.
+  public convenience init(
+    path: String, records: any Record.Type..., options: StoreOptions = StoreOptions(),
+    environment: StoreEnvironment = .system
+  ) throws(AnnalsError) {
+    try self.init(.file(path), records: records, options: options, environment: environment)
+  }
+
+  /// As `init(path:records:)`, at a file or in memory.
+  public convenience init(
+    _ location: StoreLocation, records: any Record.Type...,
+    options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
+  ) throws(AnnalsError) {
+    try self.init(location, records: records, options: options, environment: environment)
+  }
+
+  private convenience init(
+    _ location: StoreLocation, records: [any Record.Type], options: StoreOptions,
+    environment: StoreEnvironment
+  ) throws(AnnalsError) {
+    try self.init(
+      location, creates: !options.isReadOnly, options: options, environment: environment)
+    try require(records)
+  }
+
+  /// Adds to the store's schema what is missing of these record types, after the renames that they
+  /// state.
+  ///
+  /// Throws `.invalidSchema` with every reason; then nothing has changed.
+  public func require(_ records: [any Record.Type]) throws(AnnalsError) {
+    try change(schema: Schema(records: records), edits: Schema.edits(of: records))
+  }
+}

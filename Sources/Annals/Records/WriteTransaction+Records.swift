@@ -1,0 +1,101 @@
+import AnnalsModel
+import AnnalsState
+
+extension WriteTransaction {
+  /// Inserts a record as a new object.
+  ///
+  /// - Returns: the object with the record as it is stored: dates are whole microseconds.
+  /// - Throws: `.invalidSchema` if the store lacks the entity or a property. Values that break a
+  ///   rule fail the transaction at its end.
+  @discardableResult
+  public func insert<R: Record>(_ record: R) throws(AnnalsError) -> Object<R> {
+    checkOpen()
+    let binding = try records.binding(of: R.self)
+    let row = try AnnalsError.translating { () throws(StateFault) in
+      try reader.state.insertRow(binding.entity)
+    }
+    noteInsertion(binding.entity, row)
+    try binding.insert(
+      record, row, into: &reader.state, store: reader.store, largeValues: largeValues,
+      violations: &violations)
+    return try written(row, binding, as: record)
+  }
+
+  /// Changes an object: `body` gets the record as it is now, with the transaction's own changes, and
+  /// what it changes is written.
+  ///
+  /// Throws `.noSuchObject` if the object does not exist, what `body` throws, and as `insert` does.
+  @discardableResult
+  public func update<R: Record>(
+    _ object: Object<R>, _ body: (inout R) throws -> Void
+  ) throws -> Object<R> {
+    try update(R.self, object.objectID, body)
+  }
+
+  /// Changes the object with this id, as `update(_:_:)` does.
+  @discardableResult
+  public func update<R: Record>(
+    _ type: R.Type, _ id: ObjectID, _ body: (inout R) throws -> Void
+  ) throws -> Object<R> {
+    checkOpen()
+    let binding = try records.binding(of: R.self)
+    guard let current = try reader.object(id, binding) else {
+      throw AnnalsError.objectNotFound(id, in: schema)
+    }
+    var record = current.value
+    try body(&record)
+    try binding.update(
+      from: current.value, to: record, id.row, into: &reader.state, store: reader.store,
+      largeValues: largeValues, violations: &violations)
+    touch(id.entity, id.row)
+    return try written(id.row, binding, as: record)
+  }
+
+  /// The object that was written, with the values that were stored; with those given if some broke a
+  /// rule, which fails the transaction anyway.
+  private func written<R: Record>(
+    _ row: Int64, _ binding: RecordBinding<R>, as record: R
+  ) throws(AnnalsError) -> Object<R> {
+    let id = ObjectID(store: reader.store, entity: binding.entity, row: row)
+    guard violations.isEmpty, binding.layout.roundsValues else { return Object(objectID: id, value: record) }
+    let stored = try binding.read(
+      row, from: reader.state, store: reader.store, largeValues: largeValues)
+    return Object(objectID: id, value: stored)
+  }
+
+  /// Deletes an object.
+  ///
+  /// Throws `.noSuchObject` if it does not exist.
+  public func delete<R: Record>(_ object: Object<R>) throws(AnnalsError) {
+    try delete(object.objectID)
+  }
+
+  /// The object with this id as a record; nil if it does not exist.
+  public func object<R: Record>(
+    _ type: R.Type, _ id: ObjectID
+  ) throws(AnnalsError) -> Object<R>? {
+    checkOpen()
+    return try reader.object(id, try records.binding(of: type))
+  }
+
+  /// The object whose unique property has this value, as a record; nil if there is none.
+  public func object<R: Record, V: AttributeValue>(
+    _ type: R.Type, where keyPath: KeyPath<R, V>, is value: V
+  ) throws(AnnalsError) -> Object<R>? {
+    let binding = try records.binding(of: type)
+    try mergePendingKeys(of: binding.entity)
+    return try reader.object(where: keyPath, is: value, binding)
+  }
+
+  /// All objects of the record type, in the order of their ids.
+  public func objects<R: Record>(of type: R.Type) throws(AnnalsError) -> [Object<R>] {
+    checkOpen()
+    return try reader.objects(try records.binding(of: type))
+  }
+
+  /// How many objects of the record type there are. O(1).
+  public func count<R: Record>(of type: R.Type) throws(AnnalsError) -> Int {
+    checkOpen()
+    return reader.state.count(of: try records.binding(of: type).entity)
+  }
+}

@@ -1,0 +1,162 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+import SystemPackage
+
+// From the typed errors of the inner modules to the one public error, with what to do about it.
+
+extension AnnalsError {
+  /// The error of the log as a user of the store understands it.
+  package init(_ error: LogError, opening path: String? = nil) {
+    let file = path ?? "the store"
+    switch error {
+    case .storage(let error): self.init(error)
+    case .header(let fault): self.init(fault, file)
+    case .damage(let damage):
+      self.init(
+        .damaged,
+        "\(file) is damaged: \(damage.reason)"
+          + (damage.lastGood.map { "; transactions up to \($0) can be read" } ?? "")
+          + ". Nothing was changed. Run annals verify to see what is affected; open it for reading "
+          + "up to the damage, or restore a copy",
+        offset: damage.offset)
+    case .decode(let fault, let offset):
+      self.init(
+        .damaged, "a record of \(file) cannot be decoded (\(fault)). Run annals verify",
+        offset: offset)
+    case .outcomeUnknown(let error):
+      self.init(
+        .outcomeUnknown,
+        "\(error) The last transaction may have been recorded or not; close the store, mend the "
+          + "disk, and open it again to see", underlying: error.errno)
+    case .poisoned:
+      self.init(
+        .poisoned, "an earlier write to \(file) failed; close the store and open it again")
+    case .closed: self = .closedStore
+    case .readOnly: self = .readOnlyStore(file)
+    case .busy:
+      self.init(.busy, "another process is writing to \(file); try again later")
+    case .missing: self.init(.notFound, "there is no file at \(file); check the path")
+    case .interrupted(let inner): self = AnnalsError.wrapping(inner)
+    default: self.init(rare: error, file)
+    }
+  }
+
+  private init(rare error: LogError, _ file: String) {
+    switch error {
+    case .foreign(let reason):
+      self.init(
+        .otherStore, "another file has taken the place of \(file): \(reason). Open it again")
+    case .rewound(let number):
+      self.init(
+        .lostBranch,
+        "transactions after \(number) are gone from \(file): their writer could not sync them")
+    case .exists(let path):
+      self.init(.alreadyExists, "\(path) exists already; choose another name or remove it first")
+    case .hardLinked(let count):
+      self.init(
+        .unsupported,
+        "\(file) has \(count) names (hard links), so it cannot be replaced; remove the others first")
+    case .tooLarge(let length, let limit):
+      self.init(.tooLarge, "a record would have \(length) bytes; the limit is \(limit)")
+    case .unsupported(let kind, let offset):
+      self.init(
+        .newerVersion,
+        "\(file) has a frame of kind \(kind), which this version cannot read; use a newer one",
+        offset: offset)
+    case .blobMissing(let number):
+      self.init(
+        .damaged, "the bytes of large value \(number) are missing from \(file). Run annals verify")
+    case .outside(let base, let head):
+      self.init(.beyondHead, "\(file) holds the states of transactions \(base) to \(head) only")
+    default: self.init(.io, "\(error)")
+    }
+  }
+
+  /// The error of the file system.
+  package init(_ error: StorageError) {
+    let code: Code =
+      switch error.errno {
+      case .noSpace, .diskQuotaExceeded: .noSpace
+      case .permissionDenied, .notPermitted, .readOnlyFileSystem: .permission
+      case .noSuchFileOrDirectory: .notFound
+      case .fileExists: .alreadyExists
+      default: .io
+      }
+    self.init(code, "\(error)", underlying: error.errno)
+  }
+
+  /// The error of a file whose header cannot be used.
+  private init(_ fault: HeaderFault, _ file: String) {
+    switch fault {
+    case .tooShort, .notAnnals:
+      self.init(
+        .notAnAnnalsFile, "\(file) is not an Annals store; it was left as it is. Check the path",
+        offset: 0)
+    case .newerVersion(let version, let draft):
+      self.init(
+        .newerVersion,
+        "\(file) was written by a newer version (format \(version), draft \(draft)); it is not "
+          + "damaged. Use a newer version of Annals")
+    case .olderDraft(let draft):
+      self.init(
+        .unsupported,
+        "\(file) was written in draft \(draft) of the format, which is no longer read. Export it "
+          + "with the version that wrote it, and import it with this one")
+    case .checksum:
+      self.init(
+        .damaged, "the header of \(file) is damaged. Nothing was changed. Run annals verify",
+        offset: 0)
+    case .unknownFeatures(let bits):
+      self.init(
+        .newerVersion,
+        "\(file) needs features of a newer version (\(String(bits, radix: 16))); it is not damaged")
+    case .invalid(let fault):
+      self.init(.damaged, "the header of \(file) cannot be read: \(fault)", offset: 0)
+    }
+  }
+
+  /// Any error as the public one; one that is already passes as it is.
+  package static func wrapping(_ error: any Error) -> AnnalsError {
+    switch error {
+    case let error as AnnalsError: error
+    case let error as LogError: AnnalsError(error)
+    case let error as StateFault: AnnalsError(error)
+    case let error as StorageError: AnnalsError(error)
+    default: AnnalsError(.io, "\(error)")
+    }
+  }
+}
+
+extension AnnalsError {
+  static var closedStore: AnnalsError {
+    AnnalsError(.closed, "the store has been closed")
+  }
+
+  static func readOnlyStore(_ path: String) -> AnnalsError {
+    AnnalsError(.readOnly, "\(path) was opened for reading only; open it for writing")
+  }
+
+  /// The error for a name that is no entity.
+  package static func unknownEntity(_ name: String, in schema: Schema) -> AnnalsError {
+    let names = schema.entities.filter { !$0.isRemoved }.map(\.name)
+    let known = names.isEmpty ? "it has none" : "it has " + names.joined(separator: ", ")
+    return AnnalsError(.invalidArgument, "the store has no entity \(name); \(known)")
+  }
+
+  /// The error for a look-up by an attribute that is not unique.
+  static func notUnique(_ attribute: String, of entity: Entity) -> AnnalsError {
+    let unique = entity.attributes.filter { $0.isUnique && !$0.isRemoved }.map(\.name)
+    let known = unique.isEmpty ? "no attribute is" : "unique: " + unique.joined(separator: ", ")
+    return AnnalsError(
+      .invalidArgument, "\(entity.name).\(attribute) is not a unique attribute (\(known))")
+  }
+
+  /// The error for an object that does not exist.
+  static func objectNotFound(_ id: ObjectID, in schema: Schema) -> AnnalsError {
+    let name = schema.entity(numbered: id.entity)?.name ?? "entity \(id.entity)"
+    return AnnalsError(.noSuchObject, "there is no object \(name)#\(id.row)")
+  }
+}

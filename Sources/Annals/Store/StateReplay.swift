@@ -1,0 +1,45 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// Builds a state from what the log hands out: a checkpoint, then the batches behind it.
+package struct StateReplay {
+  package private(set) var state: State
+
+  /// Starts from the state without entities.
+  package init() {
+    state = State(schema: Schema())
+  }
+
+  /// Starts from a state at hand.
+  package init(state: State) {
+    self.state = state
+  }
+
+  /// Starts afresh from a checkpoint, or from the empty state.
+  package mutating func restore(_ start: LogStart) throws(StateFault) {
+    try restore(start.directory, schema: start.schema, file: start.file)
+  }
+
+  /// Starts afresh from a checkpoint's directory, or without one from the empty state.
+  package mutating func restore(
+    _ directory: CheckpointDirectory?, schema: Schema, file: LogGeneration
+  ) throws(StateFault) {
+    guard let directory else {
+      state = State(schema: schema)
+      return
+    }
+    state = try State(directory: directory, source: LogChunkSource(file))
+  }
+
+  /// Applies every transaction, or part of one, in the batch.
+  package mutating func apply(_ batch: inout ChangeBatch) throws(StateFault) {
+    for transaction in batch.transactions {
+      if transaction.part == 0, !transaction.schemaChange.isEmpty {
+        state.changeSchema(transaction.schemaChange)
+      }
+      try state.apply(batch, changes: transaction.changeRange, direction: .forward)
+    }
+  }
+}

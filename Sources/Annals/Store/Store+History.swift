@@ -1,0 +1,136 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import Foundation
+
+extension Store {
+  /// The transactions between two positions that the condition wants, oldest first.
+  ///
+  /// Both bounds are exclusive: `after` a token means strictly newer ones. A date after which, or
+  /// before which, history is wanted is judged by the running maximum of the timestamps, so that a
+  /// clock that went back tears no hole.
+  ///
+  /// - Parameters:
+  ///   - after: a token, a number or a date; nil is the oldest position.
+  ///   - before: likewise; nil is past the newest transaction.
+  ///   - condition: which transactions are wanted.
+  /// - Throws: `.pruned` with the gap if `after` is before the base; `.otherStore`, `.lostBranch`,
+  ///   `.beyondHead` for a token that is not of this history.
+  public func history(
+    after: (any HistoryPosition)? = nil, before: (any HistoryPosition)? = nil,
+    where condition: HistoryCondition = .always
+  ) throws(AnnalsError) -> History {
+    let version = version
+    var lower = version.view.base
+    if let after { lower = try version.number(at: after.historyPlace) }
+    var upper = version.view.head.number
+    if let before { upper = try version.number(before: before.historyPlace) }
+    return History(version: version, after: lower, through: upper, condition: condition)
+  }
+
+  /// The transactions that touched one object, oldest first.
+  public func history(of object: ObjectID) throws(AnnalsError) -> History {
+    try history(where: .touches(object))
+  }
+
+  /// The transaction of this number.
+  ///
+  /// Throws `.pruned` or `.beyondHead` if the store does not hold it.
+  public func transaction(_ number: Int64) throws(AnnalsError) -> Transaction {
+    let version = version
+    guard number > version.view.base else { throw version.pruned(number) }
+    guard number <= version.view.head.number else {
+      throw .beyondHead(number, head: version.view.head.number)
+    }
+    let one = History(
+      version: version, after: number - 1, through: number, condition: .always)
+    var cursor = try one.makeCursor()
+    guard let transaction = try cursor.next() else {
+      throw AnnalsError(.damaged, "transaction \(number) cannot be found; run annals verify")
+    }
+    return transaction
+  }
+
+  /// The state as of a position: the longest run of transactions up to and with it. For a date, the
+  /// longest run whose timestamps are all no later.
+  ///
+  /// Costs what the transactions between cost, counted from the nearest of the newest state and a
+  /// checkpoint. Throws as `history(after:before:where:)` does.
+  public func snapshot(at position: any HistoryPosition) throws(AnnalsError) -> Snapshot {
+    let version = version
+    return try version.snapshot(at: try version.number(at: position.historyPlace))
+  }
+
+  /// The token of a position: of the transaction of a number, or as of a date.
+  public func token(at position: any HistoryPosition) throws(AnnalsError) -> Token {
+    let version = version
+    let number = try version.number(at: position.historyPlace)
+    return try version.token(of: number)
+  }
+}
+
+extension StoreVersion {
+  /// The number of the last transaction up to and with a position, checked to be readable.
+  package func number(at place: HistoryPlace) throws(AnnalsError) -> Int64 {
+    switch place {
+    case .token(let token):
+      try validate(token)
+      return token.number
+    case .number(let number):
+      guard number >= view.base else { throw pruned(number) }
+      guard number <= view.head.number else { throw .beyondHead(number, head: view.head.number) }
+      return number
+    case .date(let moment):
+      return try logged { () throws(LogError) in try view.number(asOf: moment) }
+    }
+  }
+
+  /// The number of the last transaction strictly before a position.
+  package func number(before place: HistoryPlace) throws(AnnalsError) -> Int64 {
+    if case .date(let moment) = place {
+      return try logged { () throws(LogError) in try view.number(before: moment) }
+    }
+    return max(try number(at: place) - 1, view.base)
+  }
+
+  /// The token of a transaction that the store holds, or of the base.
+  package func token(of number: Int64) throws(AnnalsError) -> Token {
+    if number == view.head.number {
+      return Token(store: store, number: number, opening: view.head.openingID)
+    }
+    let position = try logged { () throws(LogError) in try view.position(of: number) }
+    return Token(store: store, number: number, opening: position.openingID)
+  }
+
+  /// The error for a position before the base.
+  package func pruned(_ number: Int64) -> AnnalsError {
+    let header = view.file.header
+    return .pruned(
+      HistoryGap(
+        requested: number, oldestValid: Token(store: store, number: view.base, opening: 0),
+        prunedAt: header.prunedAt, prunedBy: header.prunedBy))
+  }
+
+  private func validate(_ token: Token) throws(AnnalsError) {
+    guard token.store == store else { throw .otherStore(token: token, store: store) }
+    guard token.number >= view.base else { throw pruned(token.number) }
+    guard token.number <= view.head.number else {
+      throw .beyondHead(token.number, head: view.head.number)
+    }
+    // What the base forgot, and tokens without an opening, cannot be told apart.
+    guard token.opening != 0, token.number > view.base else { return }
+    let found = try self.token(of: token.number)
+    guard found.opening == token.opening || found.opening == 0 else {
+      throw .lostBranch(token: token, lastShared: nil)
+    }
+  }
+
+  private func logged<R>(_ body: () throws(LogError) -> R) throws(AnnalsError) -> R {
+    do throws(LogError) {
+      return try body()
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+extension Store {
+  /// Adds to the store's schema what is missing of `schema`, as a transaction of its own; does
+  /// nothing if nothing is.
+  ///
+  /// Adds and widens only: what the store has beyond it stays. Throws `.invalidSchema` with every
+  /// reason if the two cannot go together; then nothing has changed.
+  public func require(_ schema: Schema) throws(AnnalsError) {
+    try change(schema: schema, edits: [])
+  }
+
+  /// Renames or removes entities and properties, in this order. What is done already is left alone.
+  ///
+  /// The past keeps what is removed, under its old name, until history before the removal is pruned.
+  /// Throws `.invalidSchema` if something is not there to be renamed, or a name is taken.
+  public func edit(_ edits: SchemaEdit...) throws(AnnalsError) {
+    try change(schema: Schema(), edits: edits)
+  }
+
+  func change(schema: Schema, edits: [SchemaEdit]) throws(AnnalsError) {
+    let state = version.state
+    let change = try AnnalsError.schema(state.schema, adding: schema, edits: edits, in: state)
+    guard !change.isEmpty else { return }
+    guard !options.isReadOnly else {
+      // A reader makes do with what there is: what is missing reads as nil or as its default.
+      guard edits.isEmpty else { throw .readOnlyStore(writer.log.path) }
+      return
+    }
+    try AnnalsError.narrowing {
+      _ = try transact(TransactionOrigin(context: "schema")) { try $0.require(schema, edits: edits) }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Adds to the schema what is missing of `schema`, in this transaction; after renames and
+  /// removals, if any.
+  ///
+  /// Throws `.invalidSchema` with every reason; then nothing has changed.
+  public func require(_ schema: Schema, edits: [SchemaEdit] = []) throws(AnnalsError) {
+    checkOpen()
+    let change = try AnnalsError.schema(
+      self.schema, adding: schema, edits: edits, in: reader.state)
+    guard !change.isEmpty else { return }
+    for backfill in change.backfills { try fill(backfill) }
+    // New rules of uniqueness are judged with all others at the end of the transaction.
+    define(change.changed)
+  }
+
+  /// Puts these complete definitions in place of those with the same numbers.
+  package func define(_ entities: [Entity]) {
+    reader.state.changeSchema(entities)
+    for entity in entities {
+      schemaChange.removeAll { $0.number == entity.number }
+      schemaChange.append(entity)
+    }
+    schemaChange.sort { $0.number < $1.number }
+  }
+
+  /// Writes out a default that stored nulls stood for so far.
+  private func fill(_ backfill: SchemaChange.Backfill) throws(AnnalsError) {
+    var rows = reader.state.rows(of: backfill.entity)
+    while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
+      let value = try AnnalsError.translating { () throws(StateFault) in
+        try reader.state.value(backfill.entity, row, backfill.property)
+      }
+      guard value.isNull else { continue }
+      try store(backfill.value, in: backfill.property, row: row, of: backfill.entity)
+      touch(backfill.entity, row)
+    }
+  }
+}
+
+extension AnnalsError {
+  /// What to change in a store's schema, or `.invalidSchema`.
+  fileprivate static func schema(
+    _ schema: Schema, adding required: Schema, edits: [SchemaEdit], in state: State
+  ) throws(AnnalsError) -> SchemaChange {
+    do throws(SchemaError) {
+      return try schema.adding(required, edits: edits) { state.count(of: $0) }
+    } catch {
+      throw .invalidSchema(error)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import Synchronization
+
+extension Store {
+  /// Runs the closure on the newest state and commits what it did, as one transaction.
+  ///
+  /// The closure may read its own changes; if it throws, nothing is recorded and its error is
+  /// thrown. A closure whose changes cancel out records nothing. It must not write to the same store
+  /// in another way: that traps.
+  ///
+  /// - Parameters:
+  ///   - author: who makes the change.
+  ///   - context: in what context.
+  ///   - metadata: key-value pairs to keep with the transaction.
+  /// - Returns: the position after the transaction; the newest position if nothing changed. When the
+  ///   call returns, the transaction is as durable as `options.durability` says.
+  /// - Throws: `.invalidChange` with every rule broken; `.busy` if another process holds the lock too
+  ///   long; `.noSpace`, `.io`: nothing was recorded. `.outcomeUnknown`: the disk failed, the
+  ///   transaction may be there or not after reopening; the store refuses all further writes.
+  @discardableResult
+  public func write(
+    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
+    _ body: (WriteTransaction) throws -> Void
+  ) throws -> Token {
+    try transact(
+      TransactionOrigin(author: author, context: context, metadata: metadata), body)
+  }
+
+  /// As `write`, of a transaction that was made elsewhere: with its own timestamp, kept as it is,
+  /// and recorded even if nothing changed.
+  @discardableResult
+  public func importTransaction(
+    author: String? = nil, context: String? = nil, timestamp: Timestamp? = nil,
+    metadata: [String: Value] = [:], _ body: (WriteTransaction) throws -> Void
+  ) throws -> Token {
+    var origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+    origin.timestamp = timestamp
+    origin.isAlwaysRecorded = true
+    return try transact(origin, body)
+  }
+
+  package func transact(
+    _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
+  ) throws -> Token {
+    let token = try writer.write { try $0.transact(origin, body) }
+    writer.checkpointIfDue()
+    return token
+  }
+
+  /// Makes everything written so far survive a power cut; needed with `.deferred` only.
+  public func sync() throws(AnnalsError) {
+    try AnnalsError.narrowing { try writer.writeAlone { _ = try $0.sync() } }
+  }
+
+  /// Writes a checkpoint now, so that the next opening has little to replay. Done by itself when the
+  /// log since the last one has outgrown what a new one would take.
+  public func checkpoint() throws(AnnalsError) {
+    try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint() } }
+  }
+}
+
+extension StoreWriter {
+  /// Checkpoints after this many changes when the store is closed.
+  private static let changesWorthACheckpoint = 5_000
+
+  /// Writes a checkpoint if the log behind the last one has outgrown what a new one would take.
+  ///
+  /// Failures are left for the next commit to meet: the transactions before are acknowledged.
+  func checkpointIfDue() {
+    guard log.bytesSinceCheckpoint > checkpointThreshold.load(ordering: .relaxed) else { return }
+    try? writeAlone { writer in
+      let cost = UInt64(writer.newest.state.unsavedByteEstimate)
+      guard writer.log.bytesSinceCheckpoint > cost else {
+        writer.checkpointThreshold.store(
+          max(StoreWriter.leastCheckpointInterval, cost), ordering: .relaxed)
+        return
+      }
+      writer.checkpointThreshold.store(
+        StoreWriter.leastCheckpointInterval, ordering: .relaxed)
+      try writer.checkpoint()
+    }
+  }
+
+  /// Writes a checkpoint of the newest state.
+  func checkpoint() throws {
+    var state = newest.state
+    let source = LogChunkSource(log.view.file)
+    do throws(LogError) {
+      try log.writeCheckpoint(schema: state.schema) { chunks in
+        try state.writeChunks(to: chunks, of: source, full: false)
+      }
+    } catch {
+      throw AnnalsError(error)
+    }
+    advance(to: state, isCommit: false)
+  }
+
+  /// Checkpoints if it is worth it, and closes.
+  func finish() throws {
+    if !options.isReadOnly, !log.isPoisoned,
+      log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint
+    {
+      try? writeAlone { try $0.checkpoint() }
+    }
+    try close()
+  }
+}

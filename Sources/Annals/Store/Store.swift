@@ -1,0 +1,185 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+import Foundation
+import Synchronization
+
+/// One opening of one `.annals` file: the whole of a program's data, and its history.
+///
+/// Safe on any thread at once. Writing is one at a time; reading never waits for a writer. A program
+/// that just exits loses nothing that was acknowledged; `close()` makes the next opening faster. Two
+/// stores on one file, in one process or two, take turns through the file's lock.
+public final class Store: Sendable {
+  let writer: StoreWriter
+  private let published: PublishedVersion
+  /// What the store was opened with.
+  public let options: StoreOptions
+
+  /// Opens the store at the path, creating it if there is none, and adds to its schema what is
+  /// missing of `schema`, as a transaction of its own.
+  ///
+  /// Opening costs what the newest checkpoint's directory and the log behind it cost, not what the
+  /// history does. Throws `.invalidSchema` if the store's schema cannot hold what the program needs,
+  /// `.notAnAnnalsFile`, `.newerVersion`, `.damaged`, `.busy`, or `.io`; the file stays as it was.
+  public convenience init(
+    path: String, schema: Schema, options: StoreOptions = StoreOptions(),
+    environment: StoreEnvironment = .system
+  ) throws(AnnalsError) {
+    try self.init(.file(path), schema: schema, options: options, environment: environment)
+  }
+
+  /// As `init(path:schema:)`, at a file or in memory.
+  public convenience init(
+    _ location: StoreLocation, schema: Schema, options: StoreOptions = StoreOptions(),
+    environment: StoreEnvironment = .system
+  ) throws(AnnalsError) {
+    try self.init(
+      location, creates: !options.isReadOnly, options: options, environment: environment)
+    try require(schema)
+  }
+
+  /// Opens the store at the path with the schema that it has; never creates one.
+  ///
+  /// Throws `.notFound` if there is no file, and as `init(path:schema:)` does.
+  public convenience init(
+    path: String, options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
+  ) throws(AnnalsError) {
+    try self.init(.file(path), creates: false, options: options, environment: environment)
+  }
+
+  /// Opens a store, or creates an empty one without a schema if there is none and `creates` says so.
+  package init(
+    _ location: StoreLocation, creates: Bool, options: StoreOptions = StoreOptions(),
+    environment: StoreEnvironment = .system
+  ) throws(AnnalsError) {
+    let log: LogFile
+    var replay = StateReplay()
+    do throws(LogError) {
+      if creates { try Store.createIfMissing(location, environment) }
+      log = try LogFile.open(
+        at: location.path, in: location.fileSystem, LogOptions(options, environment),
+        restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+    } catch {
+      throw AnnalsError(error, opening: location.path)
+    }
+    let version = StoreVersion(
+      state: replay.state, view: log.view, store: log.store, bindings: RecordBindings())
+    let published = PublishedVersion(version)
+    self.options = options
+    self.published = published
+    writer = StoreWriter(
+      log: log, newest: version, options: options, environment: environment,
+      publish: { published.replace(with: $0) })
+    if options.lockMode == .exclusive, !options.isReadOnly {
+      try AnnalsError.narrowing { try writer.write { _ in } }
+    }
+  }
+
+  /// Opens a store, runs `body` on it, and closes it, also if `body` throws.
+  public static func with<R>(
+    path: String, schema: Schema? = nil, options: StoreOptions = StoreOptions(),
+    environment: StoreEnvironment = .system, _ body: (Store) throws -> R
+  ) throws -> R {
+    let location = StoreLocation.file(path)
+    let creates = schema != nil && !options.isReadOnly
+    let store = try Store(location, creates: creates, options: options, environment: environment)
+    let result: R
+    do {
+      if let schema { try store.require(schema) }
+      result = try body(store)
+    } catch {
+      try? store.close()
+      throw error
+    }
+    try store.close()
+    return result
+  }
+
+  /// Ends the opening: writes a checkpoint if it would save the next opening much, gives back space
+  /// allocated ahead, syncs, and lets go of the lock. Snapshots stay readable. Safe to call again.
+  public func close() throws(AnnalsError) {
+    try AnnalsError.narrowing { try writer.finish() }
+  }
+
+  // MARK: Reading
+
+  /// The store's UUID.
+  public var id: UUID { UUID(writer.log.store) }
+
+  /// The newest version that this store has acknowledged.
+  package var version: StoreVersion { published.current }
+
+  /// The state as of the newest transaction acknowledged here. O(1); never waits for a writer.
+  ///
+  /// Within the closure of a write it is the state before that write. `refresh()` brings in what
+  /// other processes have committed.
+  public func snapshot() -> Snapshot { version.snapshot }
+
+  /// The position after the newest transaction acknowledged here.
+  public var token: Token { version.snapshot.token }
+
+  /// The position of the oldest state that can be read: that before the oldest transaction kept.
+  public var base: Token {
+    Token(store: writer.log.store, number: version.view.base, opening: 0)
+  }
+
+  /// The schema of the newest state.
+  public var schema: Schema { version.state.schema }
+
+  /// Brings in what other processes have committed since. Writing does so by itself.
+  public func refresh() throws(AnnalsError) {
+    try AnnalsError.narrowing { try writer.refresh() }
+  }
+
+  /// The bytes of a value over 4 KiB that history mentions.
+  public func bytes(of value: LargeValue) throws(AnnalsError) -> [UInt8] {
+    Array(try LogLargeValues(version.view).bytes(of: value))
+  }
+}
+
+extension Store {
+  private static func createIfMissing(
+    _ location: StoreLocation, _ environment: StoreEnvironment
+  ) throws(LogError) {
+    // False means that there is a store already, which is opened then.
+    _ = try LogFile.create(
+      at: location.path, in: location.fileSystem,
+      NewLog(store: environment.makeUUID(), created: environment.now()))
+  }
+}
+
+/// The version that readers see, replaced as commits are acknowledged.
+final class PublishedVersion: Sendable {
+  private let version: Mutex<StoreVersion>
+
+  init(_ version: StoreVersion) {
+    self.version = Mutex(version)
+  }
+
+  var current: StoreVersion { version.withLock { $0 } }
+
+  func replace(with newer: StoreVersion) {
+    // The old version may be large; it ends outside the lock.
+    let old = version.withLock { current in
+      defer { current = newer }
+      return current
+    }
+    withExtendedLifetime(old) {}
+  }
+}
+
+extension LogOptions {
+  fileprivate init(_ options: StoreOptions, _ environment: StoreEnvironment) {
+    self.init(
+      access: options.isReadOnly ? .reading : .writing,
+      durability: options.durability == .full ? .full : .deferred,
+      readsUpToDamage: options.isReadOnly && options.readsUpToDamage,
+      opening: options.isReadOnly
+        ? nil
+        : Opening(
+          number: 0, id: environment.makeOpeningID(), processName: environment.processName,
+          processID: environment.processID))
+  }
+}

@@ -1,0 +1,73 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+// The state as of a past transaction. Two ways lead there: from this version backward, undoing what
+// came after, and from a checkpoint or the base forward. The shorter one is taken, counted in
+// transactions.
+
+extension StoreVersion {
+  /// The state just after the transaction of this number, which the store holds.
+  package func state(at number: Int64) throws(AnnalsError) -> State {
+    if number == view.head.number { return state }
+    do {
+      let directory = try view.checkpoint(atOrBefore: number)
+      let start = directory?.number ?? view.base
+      if view.head.number - number <= number - start {
+        return try stateByUndoing(to: number)
+      }
+      return try stateByReplaying(from: directory, to: number)
+    } catch let error as LogError {
+      throw AnnalsError(error)
+    } catch let error as StateFault {
+      throw AnnalsError(error)
+    } catch {
+      throw AnnalsError(.io, "the state as of transaction \(number) cannot be read: \(error)")
+    }
+  }
+
+  /// The snapshot just after the transaction of this number.
+  package func snapshot(at number: Int64) throws(AnnalsError) -> Snapshot {
+    if number == view.head.number { return snapshot }
+    let state = try state(at: number)
+    let position: LogPosition
+    do throws(LogError) {
+      position = try view.position(of: number)
+    } catch {
+      throw AnnalsError(error)
+    }
+    return Snapshot(
+      reader: StateReader(state: state, store: store, largeValues: LogLargeValues(view)),
+      position: Position(position), bindings: records)
+  }
+
+  private func stateByUndoing(to number: Int64) throws -> State {
+    var state = state
+    var cursor = try view.history(
+      after: number, through: view.head.number, direction: .backward)
+    var batch = ChangeBatch()
+    while try cursor.next(into: &batch) {
+      for transaction in batch.transactions {
+        try state.apply(batch, changes: transaction.changeRange, direction: .backward)
+        if transaction.part == 0, !transaction.schemaChange.isEmpty {
+          state.setSchema(view.schema(at: transaction.number - 1))
+        }
+      }
+    }
+    return state
+  }
+
+  /// The state from a checkpoint, or from the empty base, forward.
+  package func stateByReplaying(
+    from directory: CheckpointDirectory?, to number: Int64
+  ) throws -> State {
+    var replay = StateReplay()
+    let start = directory?.number ?? view.base
+    try replay.restore(directory, schema: view.schema(at: start), file: view.file)
+    var cursor = try view.history(after: start, through: number)
+    var batch = ChangeBatch()
+    while try cursor.next(into: &batch) { try replay.apply(&batch) }
+    return replay.state
+  }
+}

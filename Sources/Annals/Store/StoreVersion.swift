@@ -1,0 +1,108 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// Everything that can be read as of one transaction: the state in memory, and the log up to there.
+///
+/// Never changes once made. A version keeps its generation of the file open, so it stays readable
+/// after a rewrite has replaced the file.
+package final class StoreVersion: Sendable {
+  package let state: State
+  package let view: LogView
+  package let store: RawUUID
+  private let bindings: RecordBindings
+
+  package init(state: State, view: LogView, store: RawUUID, bindings: RecordBindings) {
+    self.state = state
+    self.view = view
+    self.store = store
+    self.bindings = bindings
+  }
+
+  /// The version after this one.
+  package func successor(state: State, view: LogView) -> StoreVersion {
+    StoreVersion(state: state, view: view, store: store, bindings: bindings)
+  }
+
+  /// The record types, bound to the newest schema.
+  package var records: BoundRecords {
+    BoundRecords(
+      bindings: bindings, schema: state.schema, schemaVersion: view.schemaVersion)
+  }
+
+  /// What the numbers in the records up to here stand for. O(length of the schema's history).
+  package func glossary() -> Glossary {
+    Glossary(view, store: store, records: records)
+  }
+
+  /// The position of the last transaction.
+  package var position: Position { Position(view.head) }
+
+  /// The state as a snapshot.
+  package var snapshot: Snapshot {
+    Snapshot(
+      reader: StateReader(
+        state: state, store: store, largeValues: LogLargeValues(view)),
+      position: position, bindings: records)
+  }
+}
+
+extension Position {
+  /// The position that the log speaks of.
+  package init(_ position: LogPosition) {
+    self.init(
+      number: position.number, timestamp: position.timestamp, opening: position.openingID)
+  }
+}
+
+/// Reads chunks out of one generation of a store's file.
+package final class LogChunkSource: ChunkSource {
+  private let file: LogGeneration
+
+  package init(_ file: LogGeneration) {
+    self.file = file
+  }
+
+  package func chunk(
+    _ reference: ChunkReference
+  ) throws(ChunkFault) -> ContiguousArray<UInt8> {
+    do throws(LogError) {
+      return try file.chunk(reference)
+    } catch {
+      throw ChunkFault(offset: reference.offset, reason: .unreadable(error))
+    }
+  }
+}
+
+/// Reads large values out of a store's file.
+package struct LogLargeValues: LargeValueSource {
+  private let view: LogView
+
+  package init(_ view: LogView) {
+    self.view = view
+  }
+
+  package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
+    do throws(LogError) {
+      return try view.bytes(of: value)
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+}
+
+extension Glossary {
+  /// The glossary of a view: the tables that it holds, schemas added up.
+  package convenience init(_ view: LogView, store: RawUUID, records: BoundRecords) {
+    var schemas: [DatedSchema] = []
+    var schema = Schema()
+    for step in view.schemaHistory {
+      schema = schema.applying(step.entities)
+      schemas.append(DatedSchema(since: step.number, schema: schema))
+    }
+    self.init(
+      store: store, names: view.names, openings: view.openings, schemas: schemas,
+      largeValues: LogLargeValues(view), records: records)
+  }
+}

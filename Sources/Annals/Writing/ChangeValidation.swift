@@ -1,0 +1,141 @@
+import AnnalsModel
+import AnnalsState
+
+/// Checks the net changes of a transaction against the schema, all of them, before they are
+/// committed.
+struct ChangeValidation {
+  private let state: State
+  private let schema: Schema
+  private let largeValues: any LargeValueSource
+  private var rules: [EntityRules?]
+  /// How many violations are kept; a bad import may have millions.
+  private static let limit = 1_000
+  private(set) var violations: [ValidationViolation] = []
+  /// Whether relationships may name objects that do not exist.
+  var allowsDangling = false
+
+  /// A validation against the state and schema at the end of the transaction.
+  init(state: State, largeValues: any LargeValueSource) {
+    self.state = state
+    self.largeValues = largeValues
+    schema = state.schema
+    rules = []
+  }
+
+  /// Checks one change of the batch.
+  mutating func check(_ entry: ChangeEntry, in batch: ChangeBatch) throws(AnnalsError) {
+    guard entry.kind != .delete, let rules = rules(of: entry.entity) else { return }
+    if entry.kind == .insert { checkRequired(entry, rules, in: batch) }
+    for position in entry.propertyRange {
+      let change = batch.properties[position]
+      switch rules.check(change.property) {
+      case .none: continue
+      case .finite:
+        guard change.after.tag == .double, !Double(bitPattern: change.after.bits).isFinite else {
+          continue
+        }
+        add(rules, entry, change.property, .finite, .double(Double(bitPattern: change.after.bits)))
+      case .attribute(let attribute, let isUnique):
+        let value = try value(change.after, in: batch)
+        if let rule = attribute.violation(of: value, isUnique: isUnique) {
+          add(rules, entry, change.property, rule, value)
+        }
+      case .relationship(let relationship):
+        try check(relationship, rules, entry, change, in: batch)
+      }
+    }
+    if entry.kind == .update { checkCleared(entry, rules, in: batch) }
+  }
+
+  /// The rules of the entity; nil for one that the schema does not have.
+  private mutating func rules(of number: EntityNumber) -> EntityRules? {
+    let index = Int(number)
+    while rules.count <= index { rules.append(nil) }
+    if let known = rules[index] { return known }
+    guard let entity = schema.entity(numbered: number) else { return nil }
+    let made = EntityRules(entity)
+    rules[index] = made
+    return made
+  }
+
+  private mutating func checkRequired(
+    _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
+  ) {
+    var position = entry.propertyRange.lowerBound
+    let end = entry.propertyRange.upperBound
+    for attribute in rules.required {
+      while position < end, batch.properties[position].property < attribute.number { position += 1 }
+      if position == end || batch.properties[position].property != attribute.number {
+        add(rules, entry, attribute.number, .required, .null)
+      }
+    }
+  }
+
+  /// Required attributes that an update cleared and that no other check covers.
+  private mutating func checkCleared(
+    _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
+  ) {
+    for attribute in rules.required {
+      if case .attribute = rules.check(attribute.number) { continue }
+      for position in entry.propertyRange
+      where batch.properties[position].property == attribute.number
+        && batch.properties[position].after.isNull
+      {
+        add(rules, entry, attribute.number, .required, .null)
+      }
+    }
+  }
+
+  private mutating func check(
+    _ relationship: Relationship, _ rules: EntityRules, _ entry: ChangeEntry,
+    _ change: PropertyChange, in batch: ChangeBatch
+  ) throws(AnnalsError) {
+    let targets = batch.arena.withUnsafeBytes { arena -> [ObjectReference] in
+      if change.isEdits {
+        return RelationshipEdits.list(change.after, in: arena).map(\.object)
+      }
+      switch change.after.value(in: arena) {
+      case .object(let target): return [target]
+      case .objects(let list): return list
+      default: return []
+      }
+    }
+    for target in targets {
+      if target.entity != relationship.destination {
+        let name = schema.entity(numbered: relationship.destination)?.name ?? "?"
+        add(rules, entry, change.property, .destination(name), .object(target))
+        continue
+      }
+      if allowsDangling { continue }
+      let exists = try AnnalsError.translating { () throws(StateFault) in
+        try state.contains(target.entity, target.row)
+      }
+      if !exists { add(rules, entry, change.property, .existing(target), .object(target)) }
+    }
+  }
+
+  private func value(_ cell: ValueCell, in batch: ChangeBatch) throws(AnnalsError) -> Value {
+    let value = batch.arena.withUnsafeBytes { cell.value(in: $0) }
+    guard case .large(let reference) = value else { return value }
+    return Value(bytes: try largeValues.bytes(of: reference), tag: reference.tag)
+  }
+
+  private mutating func add(
+    _ rules: EntityRules, _ entry: ChangeEntry, _ property: PropertyNumber, _ rule: ValidationRule,
+    _ value: Value
+  ) {
+    guard violations.count < ChangeValidation.limit else { return }
+    let object = ObjectReference(entity: entry.entity, row: entry.row)
+    violations.append(
+      ValidationViolation(
+        entity: rules.entity.name, key: keyText(of: object, rules.entity), object: object,
+        property: rules.entity.propertyName(property) ?? "#\(property)", rule: rule, value: value))
+  }
+
+  private func keyText(of object: ObjectReference, _ entity: Entity) -> String? {
+    guard let attribute = entity.keyAttribute,
+      let value = try? state.value(object.entity, object.row, attribute.number)
+    else { return nil }
+    return value.keyText
+  }
+}

@@ -1,0 +1,49 @@
+import AnnalsLog
+import AnnalsModel
+
+/// The large values that a transaction in the making has been given, and those that the store has.
+///
+/// New ones go to the file at once, uncommitted, so that a transaction may hold more of them than
+/// memory does. Used by the writer's thread only.
+package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
+  private let log: LogFile
+  private let stored: LogLargeValues
+  private var added: Set<LargeValue> = []
+  /// Whether the transaction has begun in the log, so that it must be finished or aborted.
+  private(set) var hasBegun = false
+
+  init(log: LogFile) {
+    self.log = log
+    stored = LogLargeValues(log.view)
+  }
+
+  /// Begins the transaction in the log, if it has not begun.
+  func beginIfNeeded() throws(LogError) {
+    guard !hasBegun else { return }
+    try log.begin()
+    hasBegun = true
+  }
+
+  /// Writes the bytes to the log as part of the transaction.
+  package func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue {
+    do throws(LogError) {
+      try beginIfNeeded()
+      let value = try bytes.withUnsafeBytes { buffer in
+        Result { () throws(LogError) in try log.appendBlob(buffer, tag: tag) }
+      }.get()
+      added.insert(value)
+      return value
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
+  package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
+    guard added.contains(value) else { return try stored.bytes(of: value) }
+    do throws(LogError) {
+      return try log.pendingBytes(of: value)
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// What undoing a transaction would do.
+public struct RevertPlan: Sendable {
+  /// The transaction to undo.
+  public let transaction: TransactionHeader
+  /// How many objects would be deleted, changed and revived.
+  public let deletions: Int
+  public let updates: Int
+  public let revivals: Int
+  /// What later transactions changed, so that nothing can be undone; empty if it can.
+  public let conflicts: [PropertyConflict]
+}
+
+extension Store {
+  /// What `revert` would do now, without doing it.
+  public func revertPlan(_ position: any HistoryPosition) throws(AnnalsError) -> RevertPlan {
+    let version = version
+    let number = try version.number(at: position.historyPlace)
+    var inverse = try TransactionInverse(of: number, in: version)
+    try inverse.compare(with: version.state)
+    return inverse.plan
+  }
+
+  /// Appends a transaction that undoes the one at `position`: inserted objects are deleted, deleted
+  /// ones revived under their own ids, changed properties get their values back. Changes of the
+  /// schema stay.
+  ///
+  /// - Returns: the position after the new transaction.
+  /// - Throws: `.conflict` with the properties that later transactions changed, `.pruned`,
+  ///   `.beyondHead`, and as `write` does; then nothing is recorded.
+  @discardableResult
+  public func revert(
+    _ position: any HistoryPosition, author: String? = nil, context: String? = nil,
+    metadata: [String: Value] = [:]
+  ) throws -> Token {
+    let number = try version.number(at: position.historyPlace)
+    var metadata = metadata
+    if metadata["reverts"] == nil { metadata["reverts"] = .int(number) }
+    let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+    return try writer.write { writer in
+      try writer.transact(origin) { transaction in
+        var inverse = try TransactionInverse(of: number, in: writer.newest)
+        try inverse.compare(with: transaction.base)
+        guard inverse.plan.conflicts.isEmpty else {
+          throw AnnalsError.conflict(
+            "transaction \(number) cannot be reverted, later transactions touched what it did",
+            inverse.plan.conflicts)
+        }
+        try inverse.apply(to: transaction)
+      }
+    }
+  }
+}
+
+/// The way back from one transaction: the state before and after it, and its changes.
+private struct TransactionInverse {
+  private let version: StoreVersion
+  private let header: TransactionHeader
+  private let transaction: Transaction
+  private let before: State
+  private let after: State
+  private(set) var conflicts: [PropertyConflict] = []
+  /// So many conflicts are looked into; more say nothing new.
+  private static let limit = 20
+
+  init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
+    guard number > version.view.base else { throw version.pruned(number) }
+    self.version = version
+    let one = History(version: version, after: number - 1, through: number, condition: .always)
+    var cursor = try one.makeCursor()
+    guard let transaction = try cursor.next() else {
+      throw AnnalsError(.damaged, "transaction \(number) cannot be found; run annals verify")
+    }
+    self.transaction = transaction
+    header = TransactionHeader(
+      part: transaction, changeCount: transaction.changes.count, isSelected: true)
+    after = try version.state(at: number)
+    before = try version.state(at: number - 1)
+  }
+
+  var plan: RevertPlan {
+    var counts: [ChangeKind: Int] = [:]
+    for change in transaction.changes { counts[change.kind, default: 0] += 1 }
+    return RevertPlan(
+      transaction: header, deletions: counts[.insert] ?? 0, updates: counts[.update] ?? 0,
+      revivals: counts[.delete] ?? 0, conflicts: conflicts)
+  }
+
+  /// Finds what is not as the transaction left it.
+  mutating func compare(with current: State) throws(AnnalsError) {
+    conflicts = []
+    for change in transaction.changes {
+      guard conflicts.count < TransactionInverse.limit else { return }
+      let entry = change.entry
+      let exists = try AnnalsError.translating { () throws(StateFault) in
+        try current.contains(entry.entity, entry.row)
+      }
+      if exists == (entry.kind == .delete) || current.schema.isHidden(entry.entity) {
+        add(change, property: nil)
+        continue
+      }
+      guard entry.kind != .delete else { continue }
+      for property in try properties(of: change) {
+        let isSame = try hasSameValue(entry, property, current)
+        if !isSame { add(change, property: property) }
+      }
+    }
+  }
+
+  /// Undoes every change; nothing must be in conflict.
+  func apply(to write: WriteTransaction) throws(AnnalsError) {
+    for change in transaction.changes {
+      let entry = change.entry
+      try AnnalsError.translating { () throws(StateFault) in
+        switch entry.kind {
+        case .insert: try write.reader.state.deleteRow(entry.entity, entry.row)
+        case .delete: try write.reader.state.insertRow(entry.entity, row: entry.row)
+        case .update: break
+        }
+      }
+      write.touch(entry.entity, entry.row)
+      guard entry.kind != .insert else { continue }
+      for position in entry.propertyRange {
+        let property = change.page.batch.properties[position].property
+        try AnnalsError.translating { () throws(StateFault) in
+          try before.withCell(entry.entity, entry.row, property) { cell, arena throws(StateFault) in
+            try write.reader.state.set(entry.entity, entry.row, property, cell, in: arena)
+          }
+        }
+      }
+    }
+  }
+
+  /// The properties that must be as the transaction left them: those changed, or all of an object
+  /// that was inserted.
+  private func properties(of change: Change) throws(AnnalsError) -> [PropertyNumber] {
+    if change.kind == .insert {
+      return change.entity.readableProperties.map(\.number)
+    }
+    return change.entry.propertyRange.map { change.page.batch.properties[$0].property }
+  }
+
+  private func hasSameValue(
+    _ entry: ChangeEntry, _ property: PropertyNumber, _ current: State
+  ) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { () throws(StateFault) in
+      try current.withCell(entry.entity, entry.row, property) { a, arenaA throws(StateFault) in
+        try after.withCell(entry.entity, entry.row, property) { b, arenaB throws(StateFault) in
+          ValueCell.areEqual(a, in: arenaA, b, in: arenaB)
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ change: Change, property: PropertyNumber?) {
+    let entity = change.entity
+    let name = property.map { entity.propertyName($0) ?? "#\($0)" }
+    let row = change.objectID.row
+    let key = entity.keyAttribute.flatMap {
+      try? after.value(entity.number, row, $0.number).keyText
+    }
+    conflicts.append(
+      PropertyConflict(
+        object: change.objectID,
+        objectName: key.map { "\(entity.name)/\($0)" } ?? "\(entity.name)#\(row)",
+        property: name, changedBy: lastChange(of: change.objectID, property)))
+  }
+
+  private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Int64? {
+    let later = History(
+      version: version, after: transaction.number, through: version.view.head.number,
+      condition: .touches(object)
+    ).reversed()
+    guard var cursor = try? later.makeCursor() else { return nil }
+    while let found = try? cursor.next() {
+      for change in found.changes where change.objectID == object {
+        guard let property, change.kind == .update else { return found.number }
+        if change.touches(property) { return found.number }
+      }
+    }
+    return nil
+  }
+}
+
+extension Schema {
+  fileprivate func isHidden(_ entity: EntityNumber) -> Bool {
+    self.entity(numbered: entity)?.isRemoved ?? true
+  }
+}

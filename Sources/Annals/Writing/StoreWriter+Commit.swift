@@ -1,0 +1,180 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// Where a transaction comes from, besides its changes.
+package struct TransactionOrigin: Sendable {
+  package var author: String?
+  package var context: String?
+  package var metadata: [String: Value] = [:]
+  /// The transaction's own moment, kept as it is; nil takes the clock's.
+  package var timestamp: Timestamp?
+  /// The opening that the transaction names; nil names this one.
+  package var opening: Opening?
+  /// Whether the transaction is recorded even if nothing changed.
+  package var isAlwaysRecorded = false
+  /// Whether relationships may name objects that do not exist: for imports of what another store
+  /// once allowed.
+  package var allowsDangling = false
+
+  package init(author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]) {
+    self.author = author
+    self.context = context
+    self.metadata = metadata
+  }
+}
+
+extension StoreWriter {
+  /// Runs the closure on a new transaction and commits what it did; returns the position after it,
+  /// the head's if nothing changed. If it throws, no trace remains.
+  func transact(
+    _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
+  ) throws -> Token {
+    let pending = PendingLargeValues(log: log)
+    let transaction = WriteTransaction(
+      base: newest.state, store: log.store, origin: origin, largeValues: pending,
+      records: newest.records)
+    do {
+      try body(transaction)
+      transaction.close()
+      let isRecorded = try commit(transaction, pending)
+      if isRecorded { advance(to: transaction.reader.state, isCommit: true) }
+      return newest.snapshot.token
+    } catch {
+      transaction.close()
+      if pending.hasBegun { log.abort() }
+      if let error = error as? LogError { throw AnnalsError(error) }
+      throw error
+    }
+  }
+
+  /// Checks and appends the transaction's net changes; returns whether there was anything to record.
+  private func commit(
+    _ transaction: WriteTransaction, _ pending: PendingLargeValues
+  ) throws -> Bool {
+    try checkUniqueness(of: transaction)
+    var validation = ChangeValidation(state: transaction.reader.state, largeValues: pending)
+    validation.allowsDangling = transaction.origin.allowsDangling
+    var parts = PartWriter(log: log, pending: pending, draft: draft(for: transaction))
+    defer { spareBatch = parts.takeBatch() }
+    parts.giveBatch(&spareBatch)
+    for object in transaction.touched.list {
+      let isChanged = try State.appendNetChange(
+        object.entity, object.row, from: transaction.base, to: transaction.reader.state,
+        into: &parts.batch)
+      guard isChanged else { continue }
+      try validation.check(parts.batch.changes[parts.batch.changes.count - 1], in: parts.batch)
+      if LogFile.isFull(parts.batch) {
+        if validation.violations.isEmpty { try parts.appendPart() } else { parts.batch.removeAll() }
+      }
+    }
+    let violations = transaction.violations + validation.violations
+    guard violations.isEmpty else { throw AnnalsError.invalidChange(violations) }
+    let isEmpty = !parts.hasChanges && transaction.schemaChange.isEmpty
+    if isEmpty, !transaction.origin.isAlwaysRecorded {
+      if pending.hasBegun { log.abort() }
+      return false
+    }
+    let position = try parts.finish()
+    if transaction.origin.timestamp == nil { lastOwnTimestamp = position.timestamp }
+    return true
+  }
+
+  private func draft(for transaction: WriteTransaction) -> TransactionDraft {
+    let origin = transaction.origin
+    let metadata = transaction.metadata.map { MetadataEntry(key: $0.key, value: $0.value) }
+      .sorted { $0.key.precedesInBytes($1.key) }
+    return TransactionDraft(
+      timestamp: origin.timestamp ?? nextTimestamp(), author: origin.author,
+      context: origin.context, metadata: metadata, schemaChange: transaction.schemaChange,
+      opening: origin.opening)
+  }
+
+  /// The clock's moment; one microsecond after the last own one if the clock has gone back.
+  private func nextTimestamp() -> Timestamp {
+    let now = environment.now()
+    let last = lastOwnTimestamp ?? newest.view.head.timestamp
+    if newest.view.head.number == 0 || now >= last { return now }
+    return Timestamp(microseconds: last.microseconds &+ 1)
+  }
+
+  private func checkUniqueness(of transaction: WriteTransaction) throws(AnnalsError) {
+    let found = try AnnalsError.translating { () throws(StateFault) in
+      try transaction.reader.state.checkUniqueness()
+    }
+    guard !found.isEmpty else { return }
+    let state = transaction.reader.state
+    throw .invalidChange(found.map { ValidationViolation($0, in: state) })
+  }
+}
+
+/// Hands a transaction's changes to the log, part by part if they are many.
+private struct PartWriter {
+  let log: LogFile
+  let pending: PendingLargeValues
+  let draft: TransactionDraft
+  var batch = ChangeBatch()
+  private var partCount = 0
+
+  init(log: LogFile, pending: PendingLargeValues, draft: TransactionDraft) {
+    self.log = log
+    self.pending = pending
+    self.draft = draft
+  }
+
+  var hasChanges: Bool { partCount > 0 || !batch.changes.isEmpty }
+
+  /// Takes over a batch's memory, empty.
+  mutating func giveBatch(_ spare: inout ChangeBatch) {
+    swap(&batch, &spare)
+    batch.removeAll()
+  }
+
+  /// Gives the batch's memory back.
+  mutating func takeBatch() -> ChangeBatch {
+    var result = ChangeBatch()
+    swap(&result, &batch)
+    return result
+  }
+
+  /// Appends what the batch holds as a part that others follow, and empties it.
+  mutating func appendPart() throws {
+    try begin()
+    try log.appendPart(&batch, isLast: false)
+    partCount += 1
+    batch.removeAll()
+  }
+
+  /// Appends what is left and ends the transaction.
+  mutating func finish() throws -> LogPosition {
+    if partCount == 0, !pending.hasBegun { return try log.append(draft, &batch) }
+    try begin()
+    try log.appendPart(&batch, isLast: true)
+    return try log.finish()
+  }
+
+  private mutating func begin() throws {
+    try pending.beginIfNeeded()
+    if partCount == 0 { try log.describe(draft) }
+  }
+}
+
+extension ValidationViolation {
+  /// The violation of a uniqueness rule.
+  init(_ found: UniqueViolation, in state: State) {
+    let entity = state.schema.entity(numbered: found.entity) ?? Entity("#\(found.entity)")
+    let rule = entity.uniqueRules.first { $0.number == found.rule }
+    let properties = rule?.properties ?? []
+    let names = properties.map { entity.propertyName($0) ?? "#\($0)" }.joined(separator: ", ")
+    let value = properties.first.flatMap {
+      try? state.value(found.entity, found.row, $0)
+    }
+    self.init(
+      entity: entity.name, object: ObjectReference(entity: found.entity, row: found.row),
+      property: names,
+      rule: found.otherRow.map { .unique(ObjectReference(entity: found.entity, row: $0)) }
+        ?? .uniqueLength(SchemaLimits.uniqueValueLength),
+      value: value ?? .null)
+  }
+}

@@ -1,0 +1,220 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+import Synchronization
+
+/// The one place that changes a store: state in memory and log together.
+///
+/// Invariants:
+/// - `newest` is the state after every transaction in `log.view`, acknowledged or not. Only the
+///   holder of `lock` reads or changes it.
+/// - The file lock is held from before a transaction's closure until its group is synced, so no
+///   other process sees or extends a group that may yet fail.
+/// - `published` (in `Store`) follows `newest` after the sync; in `.deferred`, after the write.
+/// - After a failure whose outcome is unknown nothing more is written: `log.isPoisoned`.
+final class StoreWriter: @unchecked Sendable {
+  let log: LogFile
+  let options: StoreOptions
+  let environment: StoreEnvironment
+  let group = GroupCommit()
+
+  /// The log is not worth a checkpoint before it has grown by this much.
+  let checkpointThreshold = Atomic<UInt64>(StoreWriter.leastCheckpointInterval)
+  /// How much log is always left without a checkpoint.
+  static let leastCheckpointInterval: UInt64 = 1 << 20
+  private let lock = Condition()
+  /// The thread inside `enter` … `leave`; 0 for none.
+  private let writingThread = Atomic<UInt64>(0)
+  private(set) var newest: StoreVersion
+  private var isFileLocked = false
+  private var lockedSince = ContinuousClock.now
+  private var commitsUnderLock = 0
+  private var isClosed = false
+  /// The memory of the last transaction's batch, for the next.
+  var spareBatch = ChangeBatch()
+  /// The timestamp of the last transaction that took the clock's.
+  var lastOwnTimestamp: Timestamp?
+  private let publish: @Sendable (StoreVersion) -> Void
+
+  /// A group closes after this many commits, or this long, so that other processes get a turn.
+  private static let largestGroup = 64
+  private static let longestGroup = Duration.milliseconds(5)
+
+  init(
+    log: LogFile, newest: StoreVersion, options: StoreOptions, environment: StoreEnvironment,
+    publish: @escaping @Sendable (StoreVersion) -> Void
+  ) {
+    self.log = log
+    self.newest = newest
+    self.options = options
+    self.environment = environment
+    self.publish = publish
+    group.reset(to: newest.view.head.number)
+  }
+
+  /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits for
+  /// what it appended to be acknowledged.
+  func write<R>(_ body: (StoreWriter) throws -> R) throws -> R {
+    enter()
+    let result: R
+    let appended: Int64
+    do {
+      try prepare()
+      let before = newest.view.head.number
+      result = try body(self)
+      appended = newest.view.head.number > before ? newest.view.head.number : 0
+    } catch {
+      leave()
+      throw error
+    }
+    leave()
+    if appended > 0, options.durability == .full { try acknowledge(appended) }
+    return result
+  }
+
+  /// Runs `body` as the only writer with nothing waiting for a sync: for checkpoints, rewrites and
+  /// the end.
+  func writeAlone<R>(_ body: (StoreWriter) throws -> R) throws -> R {
+    while true {
+      enter()
+      if options.durability == .deferred || !group.isPending { break }
+      leave()
+      group.drain()
+    }
+    defer { leave() }
+    try prepare()
+    return try body(self)
+  }
+
+  /// Takes over a version that `log` has arrived at: after a commit, a catch-up, or a reload.
+  func advance(to state: State, isCommit: Bool) {
+    let version = newest.successor(state: state, view: log.view)
+    newest = version
+    guard isCommit, options.durability == .full else {
+      group.reset(to: version.view.head.number)
+      publish(version)
+      return
+    }
+    commitsUnderLock += 1
+    group.append(version)
+  }
+
+  // MARK: The lock
+
+  private func enter() {
+    let thread = CurrentThread.number
+    precondition(
+      writingThread.load(ordering: .relaxed) != thread,
+      "a write inside the closure of another write of the same store; use the transaction given")
+    lock.lock()
+    while isFileLocked, options.lockMode == .shared, isGroupClosed { lock.wait() }
+    writingThread.store(thread, ordering: .relaxed)
+  }
+
+  private var isGroupClosed: Bool {
+    commitsUnderLock > 0 && group.isPending
+      && (commitsUnderLock >= StoreWriter.largestGroup
+        || lockedSince.duration(to: .now) > StoreWriter.longestGroup)
+  }
+
+  private func leave() {
+    if options.lockMode == .shared, isFileLocked, !group.isPending { releaseFileLock() }
+    writingThread.store(0, ordering: .relaxed)
+    lock.unlock()
+  }
+
+  private func releaseFileLock() {
+    log.unlock()
+    isFileLocked = false
+    commitsUnderLock = 0
+    lock.broadcast()
+  }
+
+  private func acknowledge(_ number: Int64) throws(AnnalsError) {
+    let led = try group.acknowledge(number, sync: sync, publish: publish)
+    guard led, options.lockMode == .shared else { return }
+    lock.lock()
+    if isFileLocked, !group.isPending { releaseFileLock() }
+    lock.unlock()
+  }
+
+  func sync() throws(AnnalsError) -> LogPosition {
+    do throws(LogError) {
+      return try log.sync()
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
+  /// Takes the file lock and catches up with other processes.
+  private func prepare() throws {
+    guard !isClosed else { throw AnnalsError.closedStore }
+    guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
+    if isFileLocked { return }
+    do {
+      let standing = try log.lock(.until(ContinuousClock.now.advanced(by: options.lockTimeout)))
+      isFileLocked = true
+      lockedSince = .now
+      commitsUnderLock = 0
+      try follow(standing)
+    } catch let error as LogError {
+      throw AnnalsError(error)
+    }
+  }
+
+  /// Brings `newest` to where the file stands.
+  private func follow(_ standing: LogStanding) throws {
+    switch standing {
+    case .current: return
+    case .behind:
+      var replay = StateReplay(state: newest.state)
+      do {
+        try log.catchUp { try replay.apply(&$0) }
+      } catch LogError.rewound {
+        return try reload()
+      }
+      advance(to: replay.state, isCommit: false)
+    case .replaced: try reload()
+    }
+  }
+
+  /// Reads the file anew: another process or a rewrite replaced it.
+  func reload() throws {
+    var replay = StateReplay()
+    try log.reload(restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+    advance(to: replay.state, isCommit: false)
+  }
+
+  /// Catches up with other processes without the lock: for readers.
+  func refresh() throws {
+    enter()
+    defer { leave() }
+    guard !isClosed else { throw AnnalsError.closedStore }
+    if isFileLocked { return }
+    do {
+      try follow(try log.standing())
+    } catch let error as LogError {
+      throw AnnalsError(error)
+    }
+  }
+
+  /// Ends all writing; safe to call again.
+  func close() throws {
+    if options.durability == .full { group.drain() }
+    enter()
+    defer {
+      isFileLocked = false
+      writingThread.store(0, ordering: .relaxed)
+      lock.unlock()
+    }
+    guard !isClosed else { return }
+    isClosed = true
+    do throws(LogError) {
+      try log.close()
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import AnnalsModel
+
+/// The objects that a transaction has touched, each once, in the order of their first touch.
+struct TouchedObjects {
+  private(set) var list: ContiguousArray<ObjectReference> = []
+  private var seen: Set<ObjectReference> = []
+
+  /// Adds an object made in this transaction, which cannot have been touched before.
+  mutating func appendNew(_ object: ObjectReference) {
+    list.append(object)
+  }
+
+  /// Adds an object that was there before the transaction, unless it was added already.
+  mutating func insert(_ object: ObjectReference) {
+    // The common transaction touches one object, many times perhaps: no hashing for that.
+    if list.last == object { return }
+    if list.count < 8 {
+      if !list.contains(object) { list.append(object) }
+      return
+    }
+    if seen.isEmpty { seen = Set(list) }
+    if seen.insert(object).inserted { list.append(object) }
+  }
+}

@@ -1,0 +1,215 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsState
+
+/// The changes of one transaction in the making; what the closure of `Store.write` gets.
+///
+/// Reads see the transaction's own changes. Nothing is stored, and nobody else sees anything, until
+/// the closure has returned and the commit succeeded; if it throws, no trace remains. For use within
+/// the closure only, on its thread.
+public final class WriteTransaction {
+  /// The state before the transaction.
+  package let base: State
+  package var reader: StateReader
+  var touched = TouchedObjects()
+  package let largeValues: PendingLargeValues
+  /// Who writes, when, and how; a reader of another store's records may learn it late.
+  package var origin: TransactionOrigin
+  /// The definitions that the transaction changed, complete, one an entity.
+  package var schemaChange: [Entity] = []
+  /// Key-value pairs to keep with the transaction: a commit message, a request's id.
+  public var metadata: [String: Value]
+  /// Rules broken by values that could not even be put into the working state.
+  package var violations: [ValidationViolation] = []
+  private let boundRecords: BoundRecords
+  private var isOpen = true
+  private var scratch: ContiguousArray<UInt8> = []
+
+  package init(
+    base: State, store: RawUUID, origin: TransactionOrigin, largeValues: PendingLargeValues,
+    records: BoundRecords
+  ) {
+    self.base = base
+    boundRecords = records
+    self.origin = origin
+    metadata = origin.metadata
+    self.largeValues = largeValues
+    reader = StateReader(state: base, store: store, largeValues: largeValues)
+  }
+
+  /// The schema, with the transaction's own changes to it.
+  public var schema: Schema { reader.state.schema }
+
+  // MARK: Reading
+
+  /// The object with this id; nil if it does not exist.
+  public func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? {
+    checkOpen()
+    return try reader.object(id)
+  }
+
+  /// The object of the named entity whose unique attribute has this value; nil if there is none.
+  ///
+  /// Throws `.invalidArgument` if there is no such entity, or if the attribute is not unique.
+  public func object(
+    of entity: String, where attribute: String, is value: Value
+  ) throws(AnnalsError) -> StoredObject? {
+    let entity = try reader.entity(named: entity)
+    guard let row = try row(of: entity, where: attribute, is: value) else { return nil }
+    return try reader.object(row, of: entity)
+  }
+
+  /// All objects of the named entity, in the order of their ids.
+  public func objects(of entity: String) throws(AnnalsError) -> [StoredObject] {
+    checkOpen()
+    var result: [StoredObject] = []
+    try AnnalsError.narrowing {
+      try reader.forEachObject(of: entity) { result.append($0) }
+    }
+    return result
+  }
+
+  /// How many objects the named entity has. O(1).
+  public func count(of entity: String) throws(AnnalsError) -> Int {
+    checkOpen()
+    return try reader.count(of: entity)
+  }
+
+  /// The row of the object whose unique attribute has this value; nil if there is none.
+  package func row(
+    of entity: Entity, where attribute: String, is value: Value
+  ) throws(AnnalsError) -> Int64? {
+    try mergePendingKeys(of: entity.number)
+    return try reader.row(of: entity, where: attribute, is: value)
+  }
+
+  /// Brings the unique keys of the transaction's own changes to where look-ups find them.
+  package func mergePendingKeys(of entity: EntityNumber) throws(AnnalsError) {
+    checkOpen()
+    // With no key at all this finds nothing; it brings the indexes of the entity up to date.
+    try AnnalsError.translating { () throws(StateFault) in
+      _ = try reader.state.updatingLookup(
+        entity, rule: 0, key: [], in: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+  }
+
+  /// The record types, bound to the schema as the transaction has it.
+  package var records: BoundRecords {
+    guard !schemaChange.isEmpty else { return boundRecords }
+    return BoundRecords(bindings: RecordBindings(), schema: schema, schemaVersion: 0)
+  }
+
+  // MARK: Writing
+
+  /// Inserts an object of the named entity and returns its id. Attributes not given take their
+  /// default.
+  ///
+  /// Throws `.invalidArgument` for an unknown entity and `.invalidChange` with all violations if a
+  /// property is unknown or a value is of the wrong kind; then nothing is inserted.
+  @discardableResult
+  public func insert(
+    _ entity: String, _ values: [String: Value] = [:]
+  ) throws(AnnalsError) -> ObjectID {
+    checkOpen()
+    let entity = try reader.entity(named: entity)
+    let assignments = try assignments(values, to: entity, row: nil)
+    let object = try insert(entity: entity)
+    for (property, value) in assignments {
+      try store(value, in: property, row: object.row, of: entity.number)
+    }
+    return ObjectID(store: reader.store, entity: entity.number, row: object.row)
+  }
+
+  /// Sets properties of an object; a null value clears one.
+  ///
+  /// Throws `.notFound` if the object does not exist, and as `insert` does; then nothing is changed.
+  public func update(_ id: ObjectID, _ values: [String: Value]) throws(AnnalsError) {
+    checkOpen()
+    let entity = try existing(id)
+    let assignments = try assignments(values, to: entity, row: id.row)
+    for (property, value) in assignments {
+      try store(value, in: property, row: id.row, of: entity.number)
+    }
+    touch(entity.number, id.row)
+  }
+
+  /// Deletes an object.
+  ///
+  /// Throws `.notFound` if it does not exist.
+  public func delete(_ id: ObjectID) throws(AnnalsError) {
+    checkOpen()
+    let entity = try existing(id)
+    try AnnalsError.translating { () throws(StateFault) in
+      try reader.state.deleteRow(entity.number, id.row)
+    }
+    touch(entity.number, id.row)
+  }
+
+  // MARK: For the engine's own parts
+
+  /// Notes that an object was changed.
+  package func touch(_ entity: EntityNumber, _ row: Int64) {
+    if row < base.nextRow(of: entity) {
+      touched.insert(ObjectReference(entity: entity, row: row))
+    }
+  }
+
+  /// Puts a value into the working state; a long one becomes a large value.
+  package func store(
+    _ value: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
+  ) throws(AnnalsError) {
+    scratch.removeAll(keepingCapacity: true)
+    let kept: Value
+    if let bytes = value.largeBytes {
+      kept = try large(bytes, tag: value.tag, in: property, row: row, of: entity)
+    } else {
+      kept = value
+    }
+    let cell = ValueCell(kept, appendingTo: &scratch)
+    try AnnalsError.translating { () throws(StateFault) in
+      try scratch.withUnsafeBytes { arena in
+        Result { () throws(StateFault) in
+          try reader.state.set(entity, row, property, cell, in: arena)
+        }
+      }.get()
+    }
+  }
+
+  /// The large value for these bytes: the one that the property has, if it is the same.
+  package func large(
+    _ bytes: ContiguousArray<UInt8>, tag: ValueTag, in property: PropertyNumber, row: Int64,
+    of entity: EntityNumber
+  ) throws(AnnalsError) -> Value {
+    let current = try AnnalsError.translating { () throws(StateFault) in
+      try reader.state.value(entity, row, property)
+    }
+    if case .large(let reference) = current, reference.tag == tag,
+      reference.length == UInt64(bytes.count), bytes.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum,
+      try largeValues.bytes(of: reference) == bytes
+    {
+      return current
+    }
+    return .large(try largeValues.add(bytes, tag: tag))
+  }
+
+  /// Ends the use of the transaction; any later call traps.
+  package func close() {
+    isOpen = false
+  }
+
+  package func checkOpen() {
+    precondition(isOpen, "a write transaction is used after its closure returned")
+  }
+
+  private func existing(_ id: ObjectID) throws(AnnalsError) -> Entity {
+    if id.store == reader.store, let entity = reader.state.schema.entity(numbered: id.entity),
+      !entity.isRemoved
+    {
+      let exists = try AnnalsError.translating { () throws(StateFault) in
+        try reader.state.contains(id.entity, id.row)
+      }
+      if exists { return entity }
+    }
+    throw .objectNotFound(id, in: reader.state.schema)
+  }
+}
