@@ -64,9 +64,8 @@ public final class Store: Sendable {
     } catch {
       throw AnnalsError(error, opening: location.path)
     }
-    let state = try AnnalsError.translating { () throws(StateFault) in try replay.finish() }
     let version = StoreVersion(
-      state: state, view: log.view, store: log.store, bindings: RecordBindings())
+      state: replay.state, view: log.view, store: log.store, bindings: RecordBindings())
     let published = PublishedVersion(version)
     self.options = options
     self.published = published

@@ -175,7 +175,7 @@ final class StoreWriter: @unchecked Sendable {
       } catch LogError.rewound {
         return try reload()
       }
-      advance(to: try replay.finish(), isCommit: false)
+      advance(to: replay.state, isCommit: false)
     case .replaced: try reload()
     }
   }
@@ -184,7 +184,7 @@ final class StoreWriter: @unchecked Sendable {
   func reload() throws {
     var replay = StateReplay()
     try log.reload(restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
-    advance(to: try replay.finish(), isCommit: false)
+    advance(to: replay.state, isCommit: false)
   }
 
   /// Catches up with other processes without the lock: for readers.

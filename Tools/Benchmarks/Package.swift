@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// A package of its own, so that what measuring needs never becomes a dependency of the database.
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "annals-benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "annals", path: "../..")],
+  targets: [
+    .target(name: "Workload", swiftSettings: settings),
+    .target(name: "Measuring", swiftSettings: settings),
+    .executableTarget(
+      name: "annals-benchmark",
+      dependencies: ["Workload", "Measuring", .product(name: "Annals", package: "annals")],
+      path: "Sources/AnnalsBenchmark", swiftSettings: settings),
+    .executableTarget(
+      name: "raw-append", dependencies: ["Workload", "Measuring"], path: "Sources/RawAppend",
+      swiftSettings: settings),
+    .testTarget(name: "WorkloadTests", dependencies: ["Workload"], swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// SQLite is only something to compare with: where its header is missing, that program is left out.
+if ["/usr/include", "/usr/local/include", "/opt/homebrew/opt/sqlite/include"].contains(where: {
+  FileManager.default.fileExists(atPath: $0 + "/sqlite3.h")
+}) {
+  package.targets += [
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+    .executableTarget(
+      name: "sqlite-history", dependencies: ["Workload", "Measuring", "CSQLite"],
+      path: "Sources/SQLitePeer", swiftSettings: settings),
+  ]
+}

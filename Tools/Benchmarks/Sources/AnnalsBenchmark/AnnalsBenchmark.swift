@@ -1,0 +1,39 @@
+import Foundation
+import Measuring
+
+/// Runs the workload "posts" on a store and prints what each phase took, a line of JSON a figure.
+/// Answers are checked against the workload; a wrong one ends the run with status 1.
+///
+///     annals-benchmark run FILE      every phase in this process; leaves FILE closed
+///     annals-benchmark open FILE     open a store that `run` left, and read
+///     annals-benchmark large FILE    1,000 values of 1 MB; leaves FILE closed
+///     annals-benchmark reopen-large FILE
+///
+///     --form typed|dynamic           records, or dictionaries
+///     --durability full|deferred
+///     --lock shared|exclusive
+///     --operations N                 transactions of one object; 20,000
+///     --phases write,history,past
+@main
+enum AnnalsBenchmark {
+  static func main() {
+    do {
+      let options = try Options(["form", "durability", "lock", "operations", "phases"])
+      guard options.words.count == 2 else {
+        throw Failure("annals-benchmark run|open|large|reopen-large FILE [--option value]…")
+      }
+      let setup = try Setup(options)
+      let path = options.words[1]
+      switch options.words[0] {
+      case "run": try RunSession(path, setup, options).run()
+      case "open": try OpenSession(path, setup).run()
+      case "large": try LargeValueSession(path, setup).write()
+      case "reopen-large": try LargeValueSession(path, setup).reopen()
+      default: throw Failure("\(options.words[0]) is none of run, open, large, reopen-large")
+      }
+    } catch {
+      FileHandle.standardError.write(Data("annals-benchmark: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+}

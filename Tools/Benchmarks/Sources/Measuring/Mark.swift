@@ -1,0 +1,74 @@
+import Foundation
+
+/// A moment, with the processor time that the process had used by then.
+public struct Mark: Sendable {
+  /// Nanoseconds of a clock that only goes forward.
+  public var wall: Int64
+  /// Nanoseconds spent in the process's own code.
+  public var user: Int64
+  /// Nanoseconds that the system spent for the process.
+  public var system: Int64
+
+  /// Now.
+  public init() {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    wall = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    let usage = Mark.usage()
+    user = Mark.nanoseconds(usage.ru_utime)
+    system = Mark.nanoseconds(usage.ru_stime)
+  }
+
+  /// What went by from one moment to another.
+  public static func - (later: Mark, earlier: Mark) -> Mark {
+    var result = later
+    result.wall -= earlier.wall
+    result.user -= earlier.user
+    result.system -= earlier.system
+    return result
+  }
+
+  static func usage() -> rusage {
+    var usage = rusage()
+    #if os(Linux)
+      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    #else
+      getrusage(RUSAGE_SELF, &usage)
+    #endif
+    return usage
+  }
+
+  private static func nanoseconds(_ time: timeval) -> Int64 {
+    Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_usec) * 1_000
+  }
+}
+
+/// What the process and its files take.
+public enum Footprint {
+  /// The memory that the process has now, in bytes; 0 where the system does not say.
+  public static var resident: Int {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
+      return 0
+    }
+    let fields = text.split(separator: " ")
+    return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
+  }
+
+  /// The most memory that the process has had, in bytes.
+  public static var peak: Int {
+    let peak = Int(Mark.usage().ru_maxrss)
+    #if os(Linux)
+      return peak * 1_024
+    #else
+      return peak
+    #endif
+  }
+
+  /// The length of a file in bytes, or what is allocated for it if that is less; 0 if there is
+  /// none.
+  public static func file(_ path: String) -> Int {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return 0 }
+    return min(Int(status.st_size), Int(status.st_blocks) * 512)
+  }
+}
