@@ -29,3 +29,23 @@ extension ContiguousArray<UInt8> {
     return try result.get()
   }
 }
+
+extension UnsafeRawBufferPointer {
+  /// Whether all bytes are zero.
+  var isZero: Bool {
+    var offset = 0
+    while count - offset >= 32 {
+      let a = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let b = loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
+      let c = loadUnaligned(fromByteOffset: offset + 16, as: UInt64.self)
+      let d = loadUnaligned(fromByteOffset: offset + 24, as: UInt64.self)
+      if a | b | c | d != 0 { return false }
+      offset += 32
+    }
+    while offset < count {
+      if self[offset] != 0 { return false }
+      offset += 1
+    }
+    return true
+  }
+}

@@ -48,18 +48,18 @@ struct AppendTests {
   func historyReadsBothWaysAndByRange() throws {
     let lab = try LogLab(MemoryFileSystem())
     try lab.lock()
-    for number in 1...3_000 {
+    for number in 1...2_000 {
       try lab.append([(Int64(number), "some title of this transaction \(number)")])
     }
     try lab.log.sync()
     lab.log.unlock()
     let view = lab.log.view
-    #expect(view.tables.index.table.count > 3)
+    #expect(view.tables.index.table.count > 2)
     let all = try LogLab.history(view)
-    #expect(all.count == 3_000)
+    #expect(all.count == 2_000)
     #expect(all.first?.hasPrefix("1 1 ann") == true)
     #expect(try LogLab.history(view, direction: .backward) == all.reversed())
-    for (after, through) in [(0, 1), (0, 0), (2_999, 3_000), (700, 1_900), (1_234, 1_235)] {
+    for (after, through) in [(0, 1), (0, 0), (1_999, 2_000), (700, 1_900), (1_234, 1_235)] {
       let part = Array(all[after..<through])
       let (after, through) = (Int64(after), Int64(through))
       #expect(try LogLab.history(view, after: after, through: through) == part)
@@ -68,7 +68,7 @@ struct AppendTests {
           == part.reversed())
     }
     #expect(throws: LogError.self) { try view.history(after: -1, through: 3) }
-    #expect(throws: LogError.self) { try view.history(after: 0, through: 3_001) }
+    #expect(throws: LogError.self) { try view.history(after: 0, through: 2_001) }
   }
 
   @Test
@@ -114,7 +114,8 @@ struct AppendTests {
     let files = MemoryFileSystem()
     let lab = try LogLab(files)
     try lab.commit([(1, "before")])
-    let many = (1...20_000).map { (row: Int64($0), title: "a title of some length, number \($0)") }
+    let padding = String(repeating: "long ", count: 50)
+    let many = (1...3_000).map { (row: Int64($0), title: "\(padding) title \($0)") }
     try lab.commit(many)
     try lab.commit([(1, "after")])
     let view = lab.log.view
@@ -127,7 +128,7 @@ struct AppendTests {
     #expect(try LogLab.history(view, direction: .backward) == lines.reversed())
     #expect(try LogLab(files, creates: false, access: .reading).state == lab.state)
     #expect(try view.position(of: 2).timestamp.microseconds == 2_000_000)
-    #expect(view.changeCount == 20_002)
+    #expect(view.changeCount == 3_002)
   }
 
   @Test

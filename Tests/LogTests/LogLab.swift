@@ -84,6 +84,8 @@ final class LogLab {
   let files: any FileSystem
   let log: LogFile
   var state: Titles
+  /// The large values given to rows by this lab.
+  var large: [Int64: LargeValue] = [:]
 
   /// Opens the log, made first if `creates`.
   init(
@@ -233,5 +235,86 @@ extension FileSystem {
     let file = try open(path, for: .writing)
     defer { file.close() }
     try file.truncate(to: UInt64(size))
+  }
+}
+
+extension LogLab {
+  /// A transaction that gives a row a large value, in one place with others.
+  func appendLarge(row: Int64, byte: UInt8, count: Int) throws {
+    let bytes = ContiguousArray<UInt8>(repeating: byte, count: count)
+    try log.begin()
+    let value = try bytes.withBytes { bytes throws(LogError) in
+      try log.appendBlob(bytes, tag: .data)
+    }
+    var batch = ChangeBatch()
+    let cell = ValueCell(.large(value), appendingTo: &batch.arena)
+    let old = state.titles[row].map(Value.string) ?? .null
+    let before = large[row].map(Value.large) ?? old
+    batch.properties.append(
+      PropertyChange(
+        property: 1, before: ValueCell(before, appendingTo: &batch.arena), after: cell))
+    batch.changes.append(
+      ChangeEntry(
+        kind: state.titles[row] == nil ? .insert : .update, entity: 1, row: row, firstProperty: 0,
+        propertyCount: 1))
+    try log.describe(draft())
+    try log.appendPart(&batch, isLast: true)
+    state.number = try log.finish().number
+    state.titles[row] = "large \(value.number)"
+    large[row] = value
+  }
+
+  /// The large values that history mentions and the file holds, each with what it is made of.
+  func largeValues() throws -> [String] {
+    var result: Set<String> = []
+    var batch = ChangeBatch()
+    var cursor = try log.view.history(after: log.view.base, through: log.view.head.number)
+    while try cursor.next(into: &batch) {
+      for property in batch.properties {
+        for cell in [property.before, property.after] {
+          let value = batch.arena.withUnsafeBytes { cell.value(in: $0) }
+          guard case .large(let large) = value else { continue }
+          let bytes = try log.view.bytes(of: large)
+          result.insert("large \(large.number): \(bytes.count) times \(bytes[0])")
+        }
+      }
+    }
+    return result.sorted()
+  }
+
+  /// The state as of a transaction, by replay from the base.
+  func state(at number: Int64) throws -> Titles {
+    let view = log.view
+    let directory = try view.baseDirectory()
+    var state = try Titles(
+      LogStart(directory: directory, number: view.base, schema: Schema(), file: view.file))
+    var batch = ChangeBatch()
+    var cursor = try view.history(after: view.base, through: number)
+    while try cursor.next(into: &batch) { try state.apply(batch) }
+    return state
+  }
+
+  /// Rewrites the file and reloads it.
+  func rewrite(_ plan: RewritePlan) throws -> RewriteReport {
+    let rewriter = try log.rewrite(plan)
+    try rewriter.copy()
+    try lock()
+    defer { log.unlock() }
+    let report = try rewriter.finish()
+    if report.outcome == .done { try reload() }
+    return report
+  }
+
+  func prunePlan(_ base: Int64, _ past: Titles, isPruned: Bool = true) throws -> RewritePlan {
+    let numbers = past.titles.values.compactMap { title in
+      title.hasPrefix("large ") ? UInt64(title.dropFirst(6)) : nil
+    }
+    return RewritePlan(
+      base: .at(
+        number: base, timestamp: try log.view.position(of: base).maximumTimestamp,
+        prunedAt: isPruned ? Timestamp(microseconds: 99) : nil, prunedBy: "cleaner"
+      ) { writer in
+        BaseImage(schema: Schema(), entities: try past.store(in: writer), blobs: numbers)
+      }, checkpoint: true, destination: .replace)
   }
 }

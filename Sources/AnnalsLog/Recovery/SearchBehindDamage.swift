@@ -34,10 +34,14 @@ struct SearchBehindDamage {
     var offset = (badSpot + alignment - 1) / alignment * alignment
     if offset > badSpot { try noteBytes(from: badSpot, to: min(offset, end)) }
     while offset < end, !foundMarkBeyond {
-      // The next window begins so early that no header is cut in two.
       let window = try generation.read(
         Int(min(end - offset, UInt64(SearchBehindDamage.windowLength))), at: offset)
       guard !window.isEmpty else { return }
+      if window.withUnsafeBytes({ $0.isZero }) {
+        offset += UInt64(window.count)
+        continue
+      }
+      // The next window begins so early that no header is cut in two.
       offset = try search(window, at: offset)
     }
   }
@@ -81,10 +85,13 @@ struct SearchBehindDamage {
           if bytes[position...].contains(where: { $0 != 0 }) { sawBytes = true }
           continue
         }
-        // The first eight bytes hold the kind, which is never zero: zeros are skipped quickly.
-        if bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) == 0 { continue }
+        // The first eight bytes hold the kind, which is never zero, flags, and two reserved bytes,
+        // which always are: most places are passed over without a checksum.
+        let first = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self).littleEndian
+        if first == 0 { continue }
         sawBytes = true
-        guard bytes.count - position >= headerLength else { continue }
+        guard bytes.count - position >= headerLength, first >> 48 == 0, first >> 32 & 0xFF != 0
+        else { continue }
         let head = UnsafeRawBufferPointer(rebasing: bytes[position..<position + headerLength])
         let offset = start + UInt64(position)
         guard

@@ -55,6 +55,24 @@ struct LogTables: Sendable {
       maximumTimestamp: header.baseTimestamp, openingID: 0)
   }
 
+  /// The tables at a base that is made: what was known as of it.
+  init(
+    base: LogPosition, schema: Schema, names: [String], openings: [Opening], blobs: [BlobEntry],
+    nextBlobNumber: UInt64, clockJumps: Int64, extensions: ContiguousArray<UInt8>
+  ) {
+    head = base
+    for name in names { self.names.append(name) }
+    for opening in openings { self.openings.append(opening) }
+    for blob in blobs { self.blobs.append(blob) }
+    self.nextBlobNumber = nextBlobNumber
+    self.schema = schema
+    if !schema.entities.isEmpty {
+      schemaHistory.append(SchemaHistoryEntry(number: base.number, entities: schema.entities))
+    }
+    self.clockJumps = clockJumps
+    self.extensions = extensions
+  }
+
   /// The tables as a checkpoint's directory has them. Reads the chunks with names; throws if they
   /// do not hold.
   init(

@@ -78,7 +78,8 @@ extension LogFile {
     state.withLock { state in
       guard state.isLocked else { return }
       state.isLocked = false
-      (state.replacement ?? state.generation).file.unlock()
+      state.generation.file.unlock()
+      state.replacement?.file.unlock()
     }
   }
 
@@ -202,7 +203,7 @@ extension LogState {
     while offset < size {
       let bytes = try generation.read(Int(min(size - offset, 1 << 20)), at: offset)
       if bytes.isEmpty { return false }
-      if bytes.contains(where: { $0 != 0 }) { return true }
+      if !bytes.withUnsafeBytes({ $0.isZero }) { return true }
       offset += UInt64(bytes.count)
     }
     return false

@@ -1,0 +1,194 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Writes history into the new file: small transactions together in blocks of about 256 KiB of row
+/// form, large ones and whole blocks as they are.
+struct HistorySealer {
+  private let target: RewriteTarget
+  private let old: LogGeneration
+  /// The transactions to copy: those after the first number, up to the second.
+  private let range: (after: Int64, through: Int64)
+  /// Small transactions that wait for a block, and the large values copied before them.
+  private var pending = ChangeBatch()
+  private var blobs: [BlobEntry] = []
+  private var unitStart: UInt64?
+  /// The transaction in parts that is being copied.
+  private var open: OpenParts?
+
+  /// A block whose payload is this long or longer is copied as it is.
+  private static let wholeBlockLength = 32 << 10
+
+  private struct OpenParts {
+    var record: TransactionRecord
+    var changeCount: Int
+    var entities: [EntityNumber]
+  }
+
+  init(_ target: RewriteTarget, from old: LogGeneration, after: Int64, through: Int64) {
+    self.target = target
+    self.old = old
+    range = (after, through)
+  }
+
+  /// Copies a record's frame, whose payload was checked, and the large values before it, as far as
+  /// they belong to the range. Returns false behind the range.
+  mutating func copy(
+    _ frame: WalkedFrame, in walk: FrameWalk, blobs found: [BlobEntry]
+  ) throws(LogError) -> Bool {
+    let numbers = try HistorySealer.numbers(of: frame, in: walk)
+    if numbers.last <= range.after { return true }
+    if numbers.first > range.through { return false }
+    for blob in found {
+      noteUnit()
+      blobs.append(try target.copy(blob: blob, from: old))
+    }
+    if frame.header.kind == .transaction {
+      try walk.decode(frame, into: &pending)
+      if pending.isFullPart { try seal() }
+    } else {
+      try copy(block: frame, in: walk, numbers: numbers)
+    }
+    return true
+  }
+
+  /// The numbers of the first and the last transaction of a frame.
+  private static func numbers(
+    of frame: WalkedFrame, in walk: FrameWalk
+  ) throws(LogError) -> (first: Int64, last: Int64) {
+    if frame.header.kind == .block {
+      guard let summary = walk.summary(of: frame) else {
+        throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
+      }
+      return (summary.firstNumber, summary.lastNumber)
+    }
+    let number = walk.withPayload(of: frame) { payload in
+      var reader = ByteReader(payload)
+      return try? reader.readVarInt64()
+    }
+    guard let number else {
+      throw .damage(LogDamage(offset: frame.offset, reason: "a record without a number"))
+    }
+    return (number, number)
+  }
+
+  private mutating func copy(
+    block frame: WalkedFrame, in walk: FrameWalk, numbers: (first: Int64, last: Int64)
+  ) throws(LogError) {
+    if frame.header.flags.contains(.continued) || open != nil {
+      return try copy(part: frame, in: walk)
+    }
+    let isWhole = numbers.first > range.after && numbers.last <= range.through
+    if isWhole, Int(frame.header.payloadLength) >= HistorySealer.wholeBlockLength {
+      // Large values copied for this block go with the block that is sealed now: they stand before
+      // the transactions that mention them all the same.
+      try seal()
+      var batch = ChangeBatch()
+      try walk.decode(frame, into: &batch)
+      try write(frame, in: walk)
+      return try absorb(batch)
+    }
+    var batch = ChangeBatch()
+    try walk.decode(frame, into: &batch)
+    if pending.isTooMany(with: batch) { try seal() }
+    for record in batch.transactions
+    where record.number > range.after && record.number <= range.through {
+      pending.append(record, from: batch)
+      if pending.isFullPart { try seal() }
+    }
+  }
+
+  /// Copies one part of a large transaction.
+  private mutating func copy(part frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
+    guard let summary = walk.summary(of: frame) else {
+      throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
+    }
+    let entities = summary.entities.map(\.entity)
+    if open == nil {
+      try seal()
+      var batch = ChangeBatch()
+      try walk.decode(frame, into: &batch)
+      guard let record = batch.transactions.first, record.part == 0 else {
+        throw .damage(LogDamage(offset: frame.offset, reason: "a part without its beginning"))
+      }
+      open = OpenParts(record: record, changeCount: 0, entities: [])
+      noteUnit()
+    }
+    try write(frame, in: walk)
+    open?.changeCount += summary.changeCount
+    if var parts = open {
+      _ = HistoryIndex.merge(entities, into: &parts.entities)
+      open = parts
+    }
+    guard !frame.header.flags.contains(.continued), let parts = open else { return }
+    try target.absorb(
+      parts.record, at: unitStart ?? frame.offset, changeCount: parts.changeCount,
+      entities: parts.entities, blobs: blobs)
+    open = nil
+    endUnit()
+  }
+
+  private mutating func write(_ frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
+    noteUnit()
+    try walk.withPayload(of: frame) { payload throws(LogError) in
+      try target.append(kind: .block, flags: frame.header.flags, payload: payload)
+    }
+  }
+
+  /// Writes the transactions that wait, as one block, or one as it was.
+  mutating func seal() throws(LogError) {
+    guard !pending.transactions.isEmpty else { return }
+    noteUnit()
+    var payload: ContiguousArray<UInt8> = []
+    var kind = FrameKind.block
+    if pending.transactions.count == 1, pending.mayFitRowForm {
+      TransactionCodec.encode(pending, transaction: 0, into: &payload)
+      if payload.count <= FormatLimits.rowFormLimit { kind = .transaction }
+    }
+    if kind == .block {
+      payload.removeAll(keepingCapacity: true)
+      BlockCodec.encode(pending, into: &payload)
+    }
+    try payload.withBytes { bytes throws(LogError) in
+      try target.append(kind: kind, payload: bytes)
+    }
+    try absorb(pending)
+    pending.removeAll()
+  }
+
+  /// Takes the transactions of a block that was written into the tables.
+  private mutating func absorb(_ batch: ChangeBatch) throws(LogError) {
+    let start = unitStart ?? target.offset
+    for record in batch.transactions {
+      try target.absorb(
+        record, at: start, changeCount: Int(record.changeCount),
+        entities: batch.entities(of: record.changeRange), blobs: blobs)
+      blobs = []
+    }
+    endUnit()
+  }
+
+  private mutating func noteUnit() {
+    if unitStart == nil { unitStart = target.offset }
+  }
+
+  private mutating func endUnit() {
+    unitStart = nil
+    blobs = []
+  }
+}
+
+extension ChangeBatch {
+  /// Appends a transaction of another batch with its changes.
+  fileprivate mutating func append(_ record: TransactionRecord, from other: ChangeBatch) {
+    var copy = record
+    copy.firstChange = UInt32(changes.count)
+    for index in record.changeRange { append(other.changes[index], from: other) }
+    transactions.append(copy)
+  }
+
+  /// Whether a block of this batch and another would be beyond its limits.
+  fileprivate func isTooMany(with other: ChangeBatch) -> Bool {
+    changes.count + other.changes.count > FormatLimits.maximumChanges
+      || properties.count + other.properties.count > FormatLimits.maximumPropertyChanges
+  }
+}

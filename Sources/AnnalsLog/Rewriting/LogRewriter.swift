@@ -1,0 +1,288 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Synchronization
+
+/// Writes a store's file anew beside the old one and puts it in its place, or makes another store
+/// of it: compaction, pruning, replay.
+///
+/// `copy` copies what there is, without lock or mutex, beside writers; `finish`, a writer's call,
+/// copies what was appended meanwhile and puts the complete and synced file in place. Until then
+/// nothing is changed, and whatever happens leaves the old file or the new one, whole. Used by one
+/// thread at a time. Letting go of it removes an unfinished file.
+///
+/// Memory: what a part of a transaction takes, and the log's tables; not the history.
+package final class LogRewriter {
+  private let log: LogFile
+  private let plan: RewritePlan
+  private let bytesBefore: UInt64
+  private var target: RewriteTarget?
+  private var sealer: HistorySealer?
+  /// How far the old file was copied.
+  private var point: ChainPoint
+  private var generation: LogGeneration
+  private let destination: String
+  /// The checkpoint to carry over; nil once it was, or for none.
+  private var checkpoint: CheckpointReference?
+
+  init(_ log: LogFile, _ plan: RewritePlan) throws(LogError) {
+    self.log = log
+    self.plan = plan
+    let view = log.view
+    generation = view.file
+    bytesBefore = view.end
+    point = ChainPoint(beginningOf: generation.header)
+    let fileSystem = log.fileSystem
+    switch plan.destination {
+    case .replace:
+      guard log.options.access == .writing else { throw .readOnly }
+      destination = log.path
+      try LogRewriter.requireOneName(log.path, in: fileSystem)
+    case .new(let path, _, _):
+      destination = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
+      let path = destination
+      let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
+      guard place == nil else { throw .exists(path) }
+    }
+  }
+
+  deinit { cancel() }
+
+  /// Removes the unfinished file.
+  package func cancel() {
+    target?.temporary.discard()
+    target = nil
+    sealer = nil
+  }
+
+  private static func requireOneName(
+    _ path: String, in fileSystem: any FileSystem
+  ) throws(LogError) {
+    let count = try storage { () throws(StorageError) in try fileSystem.linkCount(of: path) }
+    guard count <= 1 else { throw .hardLinked(count) }
+  }
+
+  /// Copies everything up to the head. Throws `busy` if another rewrite is at work, `storage` if
+  /// there is no space, `damage` if what is to be copied does not hold; what a closure of the plan
+  /// throws. Then nothing is left of the new file.
+  package func copy() throws(LogError) {
+    do throws(LogError) {
+      try copy(log.view)
+    } catch {
+      cancel()
+      throw error
+    }
+  }
+
+  private func copy(_ view: LogView) throws(LogError) {
+    let first = target == nil
+    if first {
+      generation = view.file
+      let target = try makeTarget(view)
+      self.target = target
+      let base = try RewriteBase.write(plan, of: view, into: target)
+      point = base.start
+      sealer = HistorySealer(
+        target, from: generation, after: base.number, through: plan.through ?? .max)
+      if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
+        newest.number <= plan.through ?? .max,
+        newest.offset != generation.header.baseCheckpointOffset
+      {
+        checkpoint = newest
+      }
+    }
+    try copyUnits(upTo: view.end)
+  }
+
+  private func makeTarget(_ view: LogView) throws(LogError) -> RewriteTarget {
+    let old = view.file.header
+    var header = old
+    header.baseCheckpointOffset = 0
+    var original: String?
+    switch plan.destination {
+    case .replace:
+      header.generation = old.generation + 1
+      original = log.path
+    case .new(_, let store, let created):
+      header = FileHeader(store: store, generation: 1, base: old.base, created: created)
+      header.baseTimestamp = old.baseTimestamp
+    }
+    if case .at(let number, let timestamp, let prunedAt, let prunedBy, _) = plan.base {
+      header.base = number
+      header.baseTimestamp = timestamp
+      if let prunedAt {
+        header.prunedAt = prunedAt
+        header.prunedBy = prunedBy
+      }
+    }
+    let temporary = try TemporaryFile(for: destination, like: original, in: log.fileSystem)
+    return RewriteTarget(temporary, header: header)
+  }
+
+  /// Copies the units from where copying stands up to `end`.
+  private func copyUnits(upTo end: UInt64) throws(LogError) {
+    guard var sealer else { return }
+    defer { self.sealer = sealer }
+    var reader = UnitReader(FrameWalk(generation, from: point, limit: end))
+    while true {
+      switch try reader.next() {
+      case .record(let frame, _, let blobs):
+        guard try sealer.copy(frame, in: reader.walk, blobs: blobs) else {
+          try sealer.seal()
+          return
+        }
+      case .checkpoint(let frame):
+        try carry(frame, &sealer)
+      case .end(.limit):
+        point = reader.walk.point
+        return
+      case .end(let why):
+        var reason = "zeros where a frame should be"
+        if case .badFrame(let text) = why { reason = text }
+        throw .damage(LogDamage(offset: reader.walk.point.offset, reason: reason))
+      }
+    }
+  }
+
+  /// Carries a checkpoint over if it is the one that is wanted. One that cannot be read is left out:
+  /// it can be made anew.
+  private func carry(
+    _ frame: WalkedFrame, _ sealer: inout HistorySealer
+  ) throws(LogError) {
+    guard let wanted = checkpoint, wanted.offset == frame.offset, let target else { return }
+    checkpoint = nil
+    try sealer.seal()
+    guard let directory = try? generation.directory(at: frame.offset).directory else { return }
+    let entities: [EntityDirectory]
+    do {
+      entities = try target.copy(directory.entities, from: generation)
+    } catch .damage {
+      return
+    }
+    try target.writeCheckpoint(schema: directory.schema, entities: entities)
+  }
+
+  /// Copies what was appended since `copy`, and puts the new file in place.
+  ///
+  /// To replace the old file, the lock is held and the log stands at the file's end. Afterwards it
+  /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, the old file is
+  /// in place and nothing is left of the new one; but after `outcomeUnknown` the one or the other is
+  /// in place once the disk is back, and the log is poisoned.
+  package func finish() throws(LogError) -> RewriteReport {
+    do throws(LogError) {
+      return try finishOrThrow()
+    } catch {
+      cancel()
+      throw error
+    }
+  }
+
+  private func finishOrThrow() throws(LogError) -> RewriteReport {
+    if target == nil { try copy(log.view) }
+    let isReplacing: Bool
+    if case .replace = plan.destination { isReplacing = true } else { isReplacing = false }
+    if isReplacing {
+      try log.state.withLock { (state) throws(LogError) in
+        try state.requireOpen()
+        precondition(state.isLocked, "a file is replaced under its lock")
+        precondition(state.transaction == nil, "a transaction is open")
+        guard state.generation === generation, state.replacement == nil else {
+          throw .foreign("it was replaced while it was copied")
+        }
+      }
+      try requireCopiedStands()
+      try copy(log.view)
+    }
+    try sealer?.seal()
+    guard let target else { throw .closed }
+    var report = RewriteReport(
+      outcome: .done, bytesBefore: isReplacing ? log.view.end : bytesBefore,
+      bytesAfter: target.offset,
+      transactions: target.tables.head.number - target.header.base,
+      changes: target.tables.changeCount)
+    if isReplacing, case .keep = plan.base, report.bytesAfter >= report.bytesBefore {
+      cancel()
+      report.outcome = .nothingGained
+      report.bytesAfter = report.bytesBefore
+      return report
+    }
+    try target.complete()
+    try put(target, isReplacing: isReplacing)
+    self.target = nil
+    return report
+  }
+
+  /// Throws `rewound` if transactions that were copied are gone from the old file: their writer, in
+  /// another process, could not sync them.
+  private func requireCopiedStands() throws(LogError) {
+    guard point.previousOffset != 0, plan.through == nil else { return }
+    let header = try generation.frameHeader(at: point.previousOffset)
+    guard header?.checksum == point.previousChecksum else {
+      throw .rewound(lastShared: generation.header.base)
+    }
+  }
+
+  private func put(_ target: RewriteTarget, isReplacing: Bool) throws(LogError) {
+    let fileSystem = log.fileSystem
+    let temporary = target.temporary
+    guard isReplacing else {
+      let destination = destination
+      do throws(StorageError) {
+        try fileSystem.place(temporary.path, at: destination)
+      } catch {
+        throw error.isTaken ? .exists(destination) : .storage(error)
+      }
+      temporary.file.close()
+      self.target = nil
+      return try storage { () throws(StorageError) in
+        try fileSystem.syncDirectory(of: destination)
+      }
+    }
+    let path = log.path
+    try LogRewriter.requireOneName(path, in: fileSystem)
+    do throws(StorageError) {
+      try fileSystem.rename(temporary.path, over: path)
+    } catch {
+      throw log.isStillInPlace ? .storage(error) : log.poisoned(by: error)
+    }
+    self.target = nil
+    let new = LogGeneration(file: temporary.file, header: target.header)
+    let synced: StorageError?
+    do throws(StorageError) {
+      try fileSystem.syncDirectory(of: path)
+      synced = nil
+    } catch {
+      synced = error
+    }
+    try log.state.withLock { (state) throws(LogError) in
+      state.replacement = new
+      if let synced {
+        // Which of the two files a power cut would leave is not known: nothing may be appended.
+        state.isPoisoned = true
+        throw .outcomeUnknown(synced)
+      }
+    }
+  }
+}
+
+extension LogFile {
+  /// Whether the path still leads to the generation that this log reads.
+  fileprivate var isStillInPlace: Bool {
+    let generation = state.withLock { $0.generation }
+    guard let place = try? fileSystem.identity(of: path) else { return false }
+    return place == (try? generation.file.identity())
+  }
+
+  /// Lets nothing more be written: it is not known which file is in place.
+  fileprivate func poisoned(by error: StorageError) -> LogError {
+    state.withLock { $0.isPoisoned = true }
+    return .outcomeUnknown(error)
+  }
+
+  /// Begins to write the file anew. Throws `hardLinked` if the file to replace has other names,
+  /// `exists` if there is a file where another store is to be made.
+  package func rewrite(_ plan: RewritePlan) throws(LogError) -> LogRewriter {
+    try state.withLock { (state) throws(LogError) in try state.requireOpen() }
+    return try LogRewriter(self, plan)
+  }
+}

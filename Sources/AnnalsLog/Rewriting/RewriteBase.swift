@@ -1,0 +1,164 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// What the new file of a rewrite begins with: the state at its base, and what the log knows as of
+/// it.
+struct RewriteBase {
+  /// The number of the base.
+  var number: Int64
+  /// Where reading the old file's history begins, and the large values before that.
+  var start: ChainPoint
+
+  /// Writes the base of the plan into the target; `view` is the old file's.
+  static func write(
+    _ plan: RewritePlan, of view: LogView, into target: RewriteTarget
+  ) throws(LogError) -> RewriteBase {
+    switch plan.base {
+    case .keep:
+      return try keep(view, into: target)
+    case .at(let number, let timestamp, _, _, let image):
+      return try make(
+        at: number, maximumTimestamp: timestamp, of: view, into: target, image: image)
+    }
+  }
+
+  /// Copies the old file's base.
+  private static func keep(
+    _ view: LogView, into target: RewriteTarget
+  ) throws(LogError) -> RewriteBase {
+    let header = view.file.header
+    guard header.baseCheckpointOffset != 0 else {
+      return RewriteBase(number: header.base, start: ChainPoint(beginningOf: header))
+    }
+    let (frame, directory) = try view.file.directory(at: header.baseCheckpointOffset)
+    let old = try LogTables(
+      directory, at: CheckpointReference(offset: header.baseCheckpointOffset, number: header.base),
+      end: 0, in: view.file)
+    var blobs: [BlobEntry] = []
+    for blob in try old.blobs.all(in: view.file) {
+      blobs.append(try target.copy(blob: blob, from: view.file))
+    }
+    let tables = LogTables(
+      base: old.head, schema: directory.schema, names: old.names.list,
+      openings: old.openings.list, blobs: blobs, nextBlobNumber: directory.nextBlobNumber,
+      clockJumps: directory.clockJumps, extensions: directory.extensions)
+    let entities = try target.copy(directory.entities, from: view.file)
+    try target.writeBase(tables, schema: directory.schema, entities: entities)
+    return RewriteBase(
+      number: header.base,
+      start: ChainPoint(
+        offset: header.baseCheckpointOffset + frame.frameLength,
+        previousChecksum: frame.checksum, previousOffset: header.baseCheckpointOffset))
+  }
+
+  /// Makes the state at a later transaction the base.
+  private static func make(
+    at number: Int64, maximumTimestamp: Timestamp, of view: LogView, into target: RewriteTarget,
+    image: (CheckpointWriter) throws -> BaseImage
+  ) throws(LogError) -> RewriteBase {
+    guard number >= view.base, number <= view.head.number else {
+      throw .outside(base: view.base, head: view.head.number)
+    }
+    // The chunks come first in the file, since storing them tells which large values the state has.
+    let writer = CheckpointWriter { (payload, first, count) throws(LogError) in
+      try target.store(chunk: payload, first: first, count: count)
+    }
+    let made = try calling { try image(writer) }
+    var kept = try KeptTables(view, base: number)
+    kept.referred.formUnion(made.blobs)
+    var blobs: [BlobEntry] = []
+    for index in 0..<kept.blobCount {
+      let blob = try view.tables.blobs.entry(at: index, in: view.file)
+      guard kept.referred.contains(blob.number) else { continue }
+      blobs.append(try target.copy(blob: blob, from: view.file))
+    }
+    var position = try view.position(of: number)
+    position.maximumTimestamp = maximumTimestamp
+    let tables = LogTables(
+      base: position, schema: made.schema, names: Array(view.names.prefix(kept.nameCount)),
+      openings: Array(view.openings.prefix(kept.openingCount)), blobs: blobs,
+      nextBlobNumber: kept.nextBlobNumber, clockJumps: view.clockJumps,
+      extensions: view.tables.extensions)
+    try target.writeBase(tables, schema: made.schema, entities: made.entities)
+    return RewriteBase(number: number, start: kept.start)
+  }
+}
+
+/// What of the log's tables was there at a transaction, and which of the large values from before
+/// it are spoken of after it.
+private struct KeptTables {
+  var nameCount: Int
+  var openingCount: Int
+  /// How many large values were stored before the first transaction to keep.
+  var blobCount: Int
+  var nextBlobNumber: UInt64
+  /// The numbers of large values that the transactions to keep mention.
+  var referred: Set<UInt64> = []
+  /// The beginning of the segment with the first transaction to keep.
+  var start: ChainPoint
+
+  /// Reads the history after `base`, as far as there is something to find out.
+  init(_ view: LogView, base: Int64) throws(LogError) {
+    nameCount = view.names.count
+    openingCount = view.openings.count
+    blobCount = view.tables.blobs.count
+    nextBlobNumber = view.tables.nextBlobNumber
+    start = ChainPoint(offset: view.end, previousChecksum: nil)
+    guard base < view.head.number else { return }
+    let entry = try view.index.entry(at: view.segment(of: base + 1), in: view.file)
+    start = ChainPoint(offset: entry.offset, previousChecksum: nil)
+    let first = try KeptTables.unitStart(of: base + 1, from: start, in: view)
+    blobCount = try view.tables.blobs.partitioningIndex(in: view.file) { $0.offset >= first }
+    if blobCount == 0 {
+      nextBlobNumber = 1
+    } else {
+      nextBlobNumber = try view.tables.blobs.entry(at: blobCount - 1, in: view.file).number + 1
+    }
+    try look(after: base, in: view)
+  }
+
+  /// Where the unit with a transaction begins.
+  private static func unitStart(
+    of number: Int64, from start: ChainPoint, in view: LogView
+  ) throws(LogError) -> UInt64 {
+    var reader = UnitReader(FrameWalk(view.file, from: start, limit: view.end))
+    var batch = ChangeBatch()
+    while case .record(let frame, let unitStart, _) = try reader.next() {
+      batch.removeAll()
+      try reader.walk.decode(frame, into: &batch)
+      if let last = batch.transactions.last, last.number >= number { return unitStart }
+    }
+    throw .damage(LogDamage(offset: start.offset, reason: "transaction \(number) is not here"))
+  }
+
+  private mutating func look(after base: Int64, in view: LogView) throws(LogError) {
+    var hasNames = false
+    var hasOpenings = false
+    var cursor = try view.history(after: base, through: view.head.number)
+    var batch = ChangeBatch()
+    while try cursor.next(into: &batch) {
+      for record in batch.transactions where record.part == 0 {
+        if !hasNames, !record.newNames.isEmpty {
+          nameCount = Int(record.firstNewName) - 1
+          hasNames = true
+        }
+        if !hasOpenings, let opening = record.newOpening {
+          openingCount = Int(opening.number) - 1
+          hasOpenings = true
+        }
+      }
+      if blobCount > 0 { note(batch) }
+      if hasNames, hasOpenings, blobCount == 0 { return }
+    }
+  }
+
+  private mutating func note(_ batch: ChangeBatch) {
+    batch.arena.withUnsafeBytes { arena in
+      for property in batch.properties {
+        for cell in [property.before, property.after] where cell.isLarge {
+          if case .large(let value) = cell.value(in: arena) { referred.insert(value.number) }
+        }
+      }
+    }
+  }
+}

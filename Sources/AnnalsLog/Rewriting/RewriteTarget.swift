@@ -1,0 +1,238 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// The new file of a rewrite, as it is written from front to back.
+///
+/// Nothing of it is visible until it is put in place, so frames name no durable mark and nothing is
+/// synced before the end. Memory: 1 MiB of frames, the tables, and 16 bytes for each chunk copied.
+final class RewriteTarget {
+  let temporary: TemporaryFile
+  private(set) var header: FileHeader
+  private(set) var tables: LogTables
+  private(set) var frames: FrameWriter
+  private var payload: ContiguousArray<UInt8> = []
+  /// Where chunks of the old file are in the new one.
+  private var places: [UInt64: UInt64] = [:]
+
+  private static let writeLength = 1 << 20
+
+  /// A new file with this header, whose base is so far the empty state.
+  init(_ temporary: TemporaryFile, header: FileHeader) {
+    self.temporary = temporary
+    self.header = header
+    _ = self.header.encode()
+    tables = LogTables(emptyBaseOf: header)
+    frames = FrameWriter(
+      seed: header.seed, offset: FormatLimits.logStart, previousChecksum: self.header.checksum,
+      durableMark: nil)
+  }
+
+  /// Where the next frame goes.
+  var offset: UInt64 { frames.offset }
+
+  func append(
+    kind: FrameKind, flags: FrameFlags = [], payload: UnsafeRawBufferPointer
+  ) throws(LogError) {
+    guard payload.count <= FormatLimits.maximumPayload else {
+      throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
+    }
+    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
+    frames.append(kind: kind, flags: flags, payload: payload)
+  }
+
+  /// Writes the frames gathered so far.
+  func flush() throws(LogError) {
+    let start = frames.start
+    try storage { () throws(StorageError) in
+      try frames.bytes.withBytes { bytes throws(StorageError) in
+        try temporary.file.write(bytes, at: start)
+      }
+    }
+    frames.removeAll()
+  }
+
+  // MARK: Chunks and checkpoints
+
+  func store(
+    chunk payload: UnsafeRawBufferPointer, first: Int64, count: UInt32
+  ) throws(LogError) -> ChunkReference {
+    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
+    let offset = frames.offset
+    try append(kind: .chunk, payload: payload)
+    return ChunkReference(
+      offset: offset, length: UInt32(payload.count), checksum: Checksum.crc32(payload),
+      first: first, count: count)
+  }
+
+  /// The reference to a chunk of `old` in the new file, where it is copied once.
+  private func copy(
+    _ reference: ChunkReference, from old: LogGeneration
+  ) throws(LogError) -> ChunkReference {
+    var result = reference
+    if let place = places[reference.offset] {
+      result.offset = place
+      return result
+    }
+    let payload = try old.chunk(reference)
+    result = try payload.withBytes { bytes throws(LogError) in
+      try store(chunk: bytes, first: reference.first, count: reference.count)
+    }
+    places[reference.offset] = result.offset
+    return result
+  }
+
+  private func copy(
+    _ list: [ChunkReference], from old: LogGeneration
+  ) throws(LogError) -> [ChunkReference] {
+    var result: [ChunkReference] = []
+    for reference in list { result.append(try copy(reference, from: old)) }
+    return result
+  }
+
+  /// The directories of entities, their chunks copied from `old`.
+  func copy(
+    _ entities: [EntityDirectory], from old: LogGeneration
+  ) throws(LogError) -> [EntityDirectory] {
+    var result = entities
+    for entity in result.indices {
+      result[entity].rows = try copy(result[entity].rows, from: old)
+      for column in result[entity].columns.indices {
+        let chunks = result[entity].columns[column].chunks
+        result[entity].columns[column].chunks = try copy(chunks, from: old)
+      }
+      for index in result[entity].indexes.indices {
+        for chunk in result[entity].indexes[index].chunks.indices {
+          let reference = result[entity].indexes[index].chunks[chunk].reference
+          result[entity].indexes[index].chunks[chunk].reference = try copy(reference, from: old)
+        }
+      }
+    }
+    return result
+  }
+
+  /// Writes the directory of a checkpoint whose chunks were stored.
+  @discardableResult
+  private func writeDirectory(
+    schema: Schema, entities: [EntityDirectory], isBase: Bool
+  ) throws(LogError) -> UInt64 {
+    var tables = tables
+    let directory = try tables.directory(schema: schema, entities: entities, isBase: isBase) {
+      (payload, first, count) throws(LogError) in
+      try store(chunk: payload, first: first, count: count)
+    }
+    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
+    let offset = frames.offset
+    try directory.encode().withBytes { bytes throws(LogError) in
+      try append(kind: .checkpoint, payload: bytes)
+    }
+    tables.absorb(
+      checkpoint: CheckpointReference(offset: offset, number: tables.head.number),
+      end: frames.offset)
+    self.tables = tables
+    return offset
+  }
+
+  /// Writes a checkpoint of the state at the head.
+  func writeCheckpoint(schema: Schema, entities: [EntityDirectory]) throws(LogError) {
+    try writeDirectory(schema: schema, entities: entities, isBase: false)
+  }
+
+  /// Writes the directory of the base, whose large values and chunks were written, and makes the
+  /// header say so.
+  func writeBase(
+    _ tables: LogTables, schema: Schema, entities: [EntityDirectory]
+  ) throws(LogError) {
+    self.tables = tables
+    header.baseCheckpointOffset = try writeDirectory(
+      schema: schema, entities: entities, isBase: true)
+    _ = header.encode()
+    try flush()
+    try rechain()
+  }
+
+  /// Gives the frames of the base their predecessors anew: the first names the header, whose checksum
+  /// was not known when they were written, and each names the one before it.
+  private func rechain() throws(LogError) {
+    let end = frames.offset
+    var previous = header.checksum
+    var offset = FormatLimits.logStart
+    var bytes: ContiguousArray<UInt8> = []
+    while offset < end {
+      bytes.removeAll(keepingCapacity: true)
+      bytes.append(zerosUpTo: FormatLimits.frameHeaderLength)
+      let file = temporary.file
+      let place = offset
+      _ = try storage { () throws(StorageError) in
+        try bytes.withMutableBytes { buffer throws(StorageError) in
+          try file.read(into: buffer, at: place)
+        }
+      }
+      let decoded = bytes.withUnsafeBytes {
+        try? FrameHeader.decode($0, at: offset, seed: header.seed)
+      }
+      guard var frame = decoded else {
+        throw .damage(LogDamage(offset: offset, reason: "the new file reads otherwise than written"))
+      }
+      frame.previousChecksum = previous
+      bytes.removeAll(keepingCapacity: true)
+      frame.encode(into: &bytes, at: offset, seed: header.seed)
+      try storage { () throws(StorageError) in
+        try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place) }
+      }
+      previous = frame.checksum
+      offset += frame.frameLength
+    }
+    frames = FrameWriter(
+      seed: header.seed, offset: end, previousChecksum: previous, durableMark: nil)
+  }
+
+  // MARK: Large values and transactions
+
+  /// Copies a large value from `old`, piece by piece; returns where it is.
+  func copy(blob entry: BlobEntry, from old: LogGeneration) throws(LogError) -> BlobEntry {
+    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
+    let result = BlobEntry(number: entry.number, offset: frames.offset, length: entry.length)
+    var offset = entry.offset
+    while true {
+      let (header, payload) = try old.payload(at: offset, kind: .blob)
+      let isLast = !header.flags.contains(.continued)
+      try payload.withBytes { bytes throws(LogError) in
+        try append(kind: .blob, flags: isLast ? [] : .continued, payload: bytes)
+      }
+      if isLast { return result }
+      offset += header.frameLength
+    }
+  }
+
+  /// Takes a transaction into the tables.
+  func absorb(
+    _ record: TransactionRecord, at unitStart: UInt64, changeCount: Int,
+    entities: [EntityNumber], blobs: [BlobEntry]
+  ) throws(LogError) {
+    try tables.absorb(
+      record, at: unitStart, changeCount: changeCount, entities: entities, blobs: blobs)
+  }
+
+  /// Writes header and root slots and syncs everything: the file is complete.
+  func complete() throws(LogError) {
+    try flush()
+    var bytes = header.encode()
+    for sequence in [2, 1] as [UInt64] {
+      var slot = RootSlot(
+        sequence: sequence, durableMark: frames.offset, head: tables.head.number,
+        markChecksum: frames.previousChecksum)
+      slot.extent = frames.offset
+      if let place = tables.checkpoint {
+        slot.checkpointOffset = place.offset
+        slot.checkpointNumber = place.number
+      }
+      bytes.append(contentsOf: slot.encode(seed: header.seed))
+    }
+    let file = temporary.file
+    try storage { () throws(StorageError) in
+      try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: 0) }
+      try file.sync()
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+@testable import AnnalsLog
+
+struct RewriteTests {
+  /// A log with small transactions, a large one, a large value, and a checkpoint on the way.
+  private func makeLab(_ files: any FileSystem = MemoryFileSystem()) throws -> LogLab {
+    let lab = try LogLab(files)
+    try lab.lock()
+    for number in 1...400 {
+      try lab.append([(Int64(number % 90 + 1), "a title that was given in \(number)")])
+    }
+    try lab.appendLarge(row: 5_000, byte: 3, count: 10_000)
+    let padding = String(repeating: "long ", count: 50)
+    try lab.append((1...2_500).map { (row: Int64($0), title: "\(padding) title \($0)") })
+    try lab.log.sync()
+    lab.log.unlock()
+    try lab.checkpoint()
+    try lab.lock()
+    for number in 1...150 {
+      try lab.append([(Int64(number % 90 + 1), "later title \(number)")], author: "ben")
+    }
+    try lab.appendLarge(row: 5_001, byte: 4, count: 1_100_000)
+    try lab.appendLarge(row: 5_000, byte: 5, count: 6_000)
+    try lab.log.sync()
+    lab.log.unlock()
+    return lab
+  }
+
+  /// What a history says, parts of a transaction as one.
+  private func merged(_ lines: [String]) -> [String] {
+    lines.filter { !$0.contains(".") || $0.contains(".0 ") }
+      .map { $0.split(separator: " ").prefix(6).joined(separator: " ") }
+      .map { $0.contains(".0 ") ? String($0.prefix(14)) : $0 }
+  }
+
+  @Test
+  func compactionKeepsEverything() throws {
+    let lab = try makeLab()
+    let before = try LogLab.history(lab.log.view)
+    let values = try lab.largeValues()
+    let report = try lab.rewrite(RewritePlan(base: .keep, checkpoint: true, destination: .replace))
+    #expect(report.outcome == .done)
+    #expect(report.bytesAfter < report.bytesBefore)
+    #expect(report.transactions == 554)
+    let state = lab.state
+    #expect(try LogLab.history(lab.log.view) == before)
+    #expect(try LogLab.history(lab.log.view, direction: .backward) == before.reversed())
+    #expect(try lab.largeValues() == values)
+    #expect(lab.log.report.start == 402)
+    #expect(lab.log.view.file.header.generation == 2)
+    #expect(try lab.log.view.checkpoint(atOrBefore: 500)?.number == 402)
+    try lab.commit([(1, "and on")])
+    try lab.log.close()
+    let again = try LogLab(lab.files, creates: false)
+    #expect(again.state.titles.count == state.titles.count)
+    #expect(again.state == lab.state)
+    #expect(again.log.report.findings.isEmpty)
+    try again.reload(from: .base)
+    #expect(again.state == lab.state)
+    #expect(try lab.files.identity(of: LogLab.path + ".new") == nil)
+  }
+
+  @Test
+  func theSmallestFileHasNoCheckpoint() throws {
+    let lab = try makeLab()
+    let state = lab.state
+    let first = try lab.rewrite(RewritePlan(base: .keep, checkpoint: true, destination: .replace))
+    let second = try lab.rewrite(RewritePlan(base: .keep, checkpoint: false, destination: .replace))
+    #expect(second.outcome == .done)
+    #expect(second.bytesAfter < first.bytesAfter)
+    #expect(lab.log.report.start == 0)
+    #expect(lab.state == state)
+    let third = try lab.rewrite(RewritePlan(base: .keep, checkpoint: false, destination: .replace))
+    #expect(third.outcome == .nothingGained)
+    #expect(lab.log.view.file.header.generation == 3)
+    try lab.commit([(1, "and on")])
+  }
+
+  @Test(arguments: [1, 120, 400, 401, 402, 403, 552, 553, 554] as [Int64])
+  func pruningKeepsWhatFollowsTheBase(base: Int64) throws {
+    let lab = try makeLab()
+    let all = try LogLab.history(lab.log.view)
+    let kept = try LogLab.history(lab.log.view, after: base)
+    let past = try lab.state(at: base)
+    let state = lab.state
+    let report = try lab.rewrite(try lab.prunePlan(base, past))
+    #expect(report.outcome == .done)
+    let view = lab.log.view
+    #expect(view.base == base)
+    #expect(view.file.header.prunedBy == "cleaner")
+    #expect(view.file.header.prunedAt == Timestamp(microseconds: 99))
+    #expect(lab.state == state)
+    #expect(try LogLab.history(view) == kept)
+    #expect(all.hasSuffix(kept))
+    #expect(try lab.state(at: base) == past)
+    #expect(try view.position(of: base).maximumTimestamp.microseconds == base * 1_000_000)
+    #expect(try view.position(of: base).openingID == 7)
+    #expect(throws: LogError.self) { try view.position(of: base - 1) }
+    for value in try lab.largeValues() { #expect(value.hasPrefix("large")) }
+    // Again, compacted, reopened from the base, and written on.
+    try lab.commit([(1, "and on")])
+    _ = try lab.rewrite(RewritePlan(base: .keep, checkpoint: true, destination: .replace))
+    #expect(try lab.state(at: base) == past)
+    try lab.log.close()
+    let again = try LogLab(lab.files, creates: false, opening: 8)
+    #expect(again.state == lab.state)
+    try again.commit([(2, "more")])
+    #expect(again.log.view.openings.map(\.id) == [7, 8])
+    try again.reload(from: .base)
+    #expect(again.log.report.start == base)
+    #expect(again.log.view.names.count == again.log.view.tables.names.count)
+  }
+
+  @Test
+  func writersGoOnWhileTheFileIsCopied() throws {
+    let lab = try makeLab()
+    let rewriter = try lab.log.rewrite(
+      RewritePlan(base: .keep, checkpoint: true, destination: .replace))
+    try rewriter.copy()
+    try lab.commit([(7, "meanwhile"), (8, "and another")])
+    let other = try LogLab(lab.files, creates: false, opening: 9)
+    try other.commit([(9, "from another process")])
+    try lab.lock()
+    let report = try rewriter.finish()
+    #expect(report.outcome == .done)
+    try lab.reload()
+    lab.log.unlock()
+    #expect(lab.state.titles[7] == "meanwhile")
+    #expect(lab.state.titles[9] == "from another process")
+    #expect(try other.log.standing() == .replaced)
+    try other.commit([(10, "after the rewrite")])
+    #expect(other.log.view.file.header.generation == 2)
+    try lab.commit([(11, "mine")])
+    #expect(lab.state.titles[10] == "after the rewrite")
+    #expect(lab.state.number == 558)
+    #expect(try LogLab(lab.files, creates: false, access: .reading).state == lab.state)
+  }
+
+  @Test
+  func aViewReadsOnInTheGenerationItWasTakenFrom() throws {
+    let lab = try makeLab()
+    let view = lab.log.view
+    let before = try LogLab.history(view)
+    _ = try lab.rewrite(try lab.prunePlan(500, try lab.state(at: 500)))
+    #expect(try LogLab.history(view) == before)
+    #expect(lab.log.view.base == 500)
+  }
+
+  @Test
+  func replayMakesAnotherStore() throws {
+    let lab = try makeLab()
+    let other = RawUUID(high: 9, low: 9)
+    for (number, flattens) in [
+      (120, false), (402, false), (554, false), (120, true), (553, true),
+    ] {
+      let number = Int64(number)
+      let past = try lab.state(at: number)
+      var base = RewritePlan.Base.keep
+      if flattens { base = try lab.prunePlan(number, past, isPruned: false).base }
+      let path = "/copy \(number) \(flattens)"
+      let rewriter = try lab.log.rewrite(
+        RewritePlan(
+          base: base, through: number, checkpoint: true,
+          destination: .new(path: path, store: other, created: Timestamp(microseconds: 5))))
+      try rewriter.copy()
+      #expect(try rewriter.finish().outcome == .done)
+      var state = Titles()
+      let log = try LogFile.open(
+        at: path, in: lab.files, LogOptions(access: .writing),
+        restore: { state = try Titles($0) }, apply: { try state.apply($0) })
+      #expect(log.store == other)
+      #expect(state == past)
+      #expect(log.view.base == (flattens ? number : 0))
+      #expect(log.view.head.number == number)
+      #expect(
+        try LogLab.history(log.view)
+          == LogLab.history(lab.log.view, after: flattens ? number : 0, through: number))
+      #expect(throws: LogError.self) {
+        try lab.log.rewrite(
+          RewritePlan(
+            base: .keep, checkpoint: true,
+            destination: .new(path: path, store: other, created: Timestamp(microseconds: 5))))
+      }
+    }
+  }
+
+  @Test
+  func aFileWithTwoNamesIsRefused() throws {
+    let files = MemoryFileSystem()
+    let lab = try LogLab(files)
+    try lab.commit([(1, "one")])
+    try files.link(LogLab.path, to: "/other name")
+    #expect(throws: LogError.self) {
+      try lab.log.rewrite(RewritePlan(base: .keep, checkpoint: true, destination: .replace))
+    }
+  }
+
+  @Test
+  func whatADeadRewriteLeftIsRemovedByTheNextWriter() throws {
+    let files = MemoryFileSystem()
+    let lab = try LogLab(files)
+    try lab.commit([(1, "one")])
+    try files.put([1, 2, 3], at: LogLab.path + ".new")
+    let next = try LogLab(files, creates: false, opening: 8)
+    #expect(files.paths.count == 2)
+    try next.commit([(1, "two")])
+    #expect(files.paths == [LogLab.path])
+  }
+}
+
+extension Array<String> {
+  fileprivate func hasSuffix(_ other: [String]) -> Bool {
+    count >= other.count && Array(self[(count - other.count)...]) == other
+  }
+}
