@@ -54,7 +54,11 @@ let package = Package(
       ],
       path: "Tools/annals",
       swiftSettings: settings),
-    tests("ClientTests", ["Annals"]),
+    // The program in README.md; ClientTests compares the two and runs it.
+    .executableTarget(
+      name: "ReadmeProgram", dependencies: ["Annals"], path: "Tests/ReadmeProgram",
+      swiftSettings: settings),
+    tests("ClientTests", ["Annals", "ReadmeProgram"]),
     tests("ModelTests", ["AnnalsModel"]),
     tests("StoreTests", ["Annals"]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
