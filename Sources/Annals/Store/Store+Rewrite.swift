@@ -1,0 +1,191 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import Foundation
+
+/// What dropping history before a position would drop. Carried out by `Store.prune(_:)`.
+public struct PrunePlan: Sendable {
+  /// The oldest transaction that would be kept whole; the new floor.
+  public let floor: Int64
+  /// The floor when the plan was made; the plan is refused if it has moved.
+  public let oldFloor: Int64
+  /// How many transactions would go.
+  public let transactions: Int
+  /// How many changes would go with them.
+  public let changes: Int
+  /// About how many bytes of the file hold them now.
+  public let bytes: UInt64
+  /// The date of the oldest transaction that would go; nil if none would.
+  public let oldest: Date?
+  /// The date of the newest transaction that would go; nil if none would.
+  public let newest: Date?
+}
+
+/// What a rewrite of the file did.
+public struct RewriteSummary: Sendable {
+  /// The size of the file before, in bytes.
+  public let bytesBefore: UInt64
+  /// The size of the file after, in bytes; the same as before if nothing could be gained.
+  public let bytesAfter: UInt64
+  /// Whether the file was rewritten; false if nothing could be gained.
+  public let isRewritten: Bool
+}
+
+extension Store {
+  /// What would go if history before a position went: the transaction at the position stays whole,
+  /// and so does every state from just before it on.
+  ///
+  /// Throws as `history(after:before:where:)` does.
+  public func prunePlan(before position: any HistoryPosition) throws(AnnalsError) -> PrunePlan {
+    let version = version
+    let view = version.view
+    let last = max(try version.number(before: position.historyPlace), view.base)
+    let doomed = History(version: version, after: view.base, through: last, condition: .always)
+    var transactions = 0
+    var changes = 0
+    var oldest: Date?
+    var newest: Date?
+    try AnnalsError.narrowing {
+      try doomed.forEachHeader { header in
+        transactions += 1
+        changes += header.changeCount
+        oldest = min(oldest ?? header.timestamp, header.timestamp)
+        newest = max(newest ?? header.timestamp, header.timestamp)
+      }
+    }
+    return PrunePlan(
+      floor: last + 1, oldFloor: view.floor, transactions: transactions, changes: changes,
+      bytes: view.byteCount(through: last), oldest: oldest, newest: newest)
+  }
+
+  /// Drops the history that the plan names and gives its space back, by writing the file anew.
+  ///
+  /// The new file takes the old one's place only when it is complete and synced; a crash at any point
+  /// leaves one or the other, whole. Other commits go on meanwhile but for the last moment. Throws
+  /// `.conflict` if the floor has moved since the plan was made.
+  @discardableResult
+  public func prune(
+    _ plan: PrunePlan, author: String? = nil
+  ) throws(AnnalsError) -> RewriteSummary {
+    let version = version
+    guard version.view.floor == plan.oldFloor else {
+      throw .conflict(
+        "the floor has moved from \(plan.oldFloor) to \(version.view.floor) since the plan was "
+          + "made; make a new plan")
+    }
+    guard plan.floor > plan.oldFloor else {
+      let size = version.view.end
+      return RewriteSummary(bytesBefore: size, bytesAfter: size, isRewritten: false)
+    }
+    let base = try version.baseChoice(
+      at: plan.floor - 1, prunedAt: writer.environment.now(), prunedBy: author)
+    return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace))
+  }
+
+  /// Writes the file anew, smaller, losing nothing: history in sealed blocks, the base, the newest
+  /// checkpoint. Does nothing if nothing can be gained.
+  ///
+  /// - Parameter smallest: leave the checkpoint out: the smallest file, which opens more slowly.
+  @discardableResult
+  public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
+    if !smallest { try checkpoint() }
+    return try rewrite(
+      RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace))
+  }
+
+  /// Writes a new store whose newest state is that as of a position, with a UUID of its own.
+  ///
+  /// - Parameter flatten: whether to leave history out and keep only the state.
+  /// - Throws: `.alreadyExists` if there is a file at `path`; it is left alone.
+  public func replay(
+    to path: String, at position: any HistoryPosition, flatten: Bool = false
+  ) throws(AnnalsError) {
+    let version = version
+    let number = try version.number(at: position.historyPlace)
+    let environment = writer.environment
+    let store = environment.makeUUID()
+    let base: RewritePlan.Base =
+      flatten ? try version.baseChoice(at: number, prunedAt: nil, prunedBy: nil) : .keep
+    _ = try rewrite(
+      RewritePlan(
+        base: base, through: number, checkpoint: true,
+        destination: .new(path: path, store: store, created: environment.now())))
+  }
+
+  private func rewrite(_ plan: RewritePlan) throws(AnnalsError) -> RewriteSummary {
+    do {
+      let rewriter = try writer.log.rewrite(plan)
+      try rewriter.copy()
+      let report: RewriteReport
+      if case .replace = plan.destination {
+        report = try writer.writeAlone { writer in
+          let report = try rewriter.finish()
+          if report.outcome == .done { try writer.reload() }
+          return report
+        }
+      } else {
+        report = try rewriter.finish()
+      }
+      return RewriteSummary(
+        bytesBefore: report.bytesBefore, bytesAfter: report.bytesAfter,
+        isRewritten: report.outcome == .done)
+    } catch let error as AnnalsError {
+      throw error
+    } catch let error as LogError {
+      throw AnnalsError(error)
+    } catch {
+      throw AnnalsError(.io, "the file cannot be rewritten: \(error)")
+    }
+  }
+}
+
+extension StoreVersion {
+  /// The base of a rewrite: the state as of a transaction.
+  fileprivate func baseChoice(
+    at number: Int64, prunedAt: Timestamp?, prunedBy: String?
+  ) throws(AnnalsError) -> RewritePlan.Base {
+    let state = try state(at: number)
+    let position: LogPosition
+    do throws(LogError) {
+      position = try view.position(of: number)
+    } catch {
+      throw AnnalsError(error)
+    }
+    return .at(
+      number: number, timestamp: position.maximumTimestamp, prunedAt: prunedAt,
+      prunedBy: prunedBy ?? ""
+    ) { chunks in
+      // A state of its own: the chunks written here belong to the new file.
+      var image = state
+      let source = LogChunkSource(self.view.file)
+      let entities = try image.writeChunks(to: chunks, of: source)
+      return BaseImage(
+        schema: image.schema, entities: entities, blobs: try state.largeValueNumbers())
+    }
+  }
+}
+
+extension State {
+  /// The numbers of the large values that the state holds, rising. O(size of the state).
+  fileprivate func largeValueNumbers() throws(StateFault) -> [UInt64] {
+    var numbers: Set<UInt64> = []
+    for entity in schema.entities {
+      guard let table = table(entity.number) else { continue }
+      let columns = entity.attributes.filter { $0.type.tag?.isBytes ?? true }
+        .compactMap { table.column(of: $0.number) }
+      guard !columns.isEmpty else { continue }
+      var rows = table.rows
+      while let row = try rows.next() {
+        for column in columns {
+          let number = try table.withCell(row, column: column) { cell, arena -> UInt64? in
+            guard cell.isLarge, case .large(let value) = cell.value(in: arena) else { return nil }
+            return value.number
+          }
+          if let number { numbers.insert(number) }
+        }
+      }
+    }
+    return numbers.sorted()
+  }
+}

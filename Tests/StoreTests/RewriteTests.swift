@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import Annals
+
+/// Files written anew: compacted, pruned, replayed.
+@Suite struct RewriteTests {
+  private func store(_ path: String) throws -> Store {
+    let store = try Store(
+      path: path,
+      schema: Schema {
+        Entity("Note") {
+          Attribute("id", .string, isOptional: false, isUnique: true)
+          Attribute("text", .string)
+        }
+      }, environment: .fixed())
+    for number in 0..<300 {
+      try store.write(author: number.isMultiple(of: 2) ? "ann" : "bob") { tx in
+        if number.isMultiple(of: 3), number > 0 {
+          let last = try #require(
+            try tx.object(of: "Note", where: "id", is: .string("n\(number - 1)")))
+          try tx.update(last.objectID, ["text": .string(String(repeating: "x", count: number * 30))])
+        } else {
+          try tx.insert("Note", ["id": .string("n\(number)"), "text": .string("text \(number)")])
+        }
+      }
+    }
+    return store
+  }
+
+  private func states(_ store: Store, from first: Int64) throws -> [[String: Value]] {
+    var result: [[String: Value]] = []
+    for number in stride(from: first, through: store.token.number, by: 13) {
+      let snapshot = try store.snapshot(at: number)
+      result += try snapshot.objects(of: "Note").map(\.dictionary)
+    }
+    return result
+  }
+
+  @Test func compactionAndPruningKeepEveryStateFromTheBaseOn() throws {
+    let path = NSTemporaryDirectory() + "annals-rewrite-\(UUID().uuidString).annals"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try store(path)
+    let before = try states(store, from: 1)
+    let late = try states(store, from: 100)
+    let summary = try store.compact()
+    #expect(summary.isRewritten && summary.bytesAfter < summary.bytesBefore)
+    #expect(try states(store, from: 1) == before)
+    #expect(try store.verify() == [])
+    let plan = try store.prunePlan(before: 101)
+    #expect(plan.transactions == 100)
+    try store.prune(plan, author: "ann")
+    #expect(store.base.number == 100)
+    #expect(try states(store, from: 100) == late)
+    let error = #expect(throws: AnnalsError.self) { try store.snapshot(at: 50) }
+    #expect(error?.code == .pruned)
+    #expect(error?.gap?.prunedBy == "ann")
+    #expect(try store.verify() == [])
+    try store.write { _ = try $0.insert("Note", ["id": "after"]) }
+    try store.close()
+    let again = try Store(path: path)
+    #expect(try states(again, from: 100).count >= late.count)
+    #expect(try again.verify() == [])
+    let copy = path + ".copy"
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    try again.replay(to: copy, at: 150, flatten: true)
+    let flat = try Store(path: copy)
+    #expect(flat.token.number == 150)
+    #expect(flat.id != again.id)
+    #expect(
+      try flat.snapshot().objects(of: "Note").map(\.dictionary)
+        == again.snapshot(at: 150).objects(of: "Note").map(\.dictionary))
+    #expect(throws: AnnalsError.self) { try again.replay(to: copy, at: 150) }
+  }
+}
