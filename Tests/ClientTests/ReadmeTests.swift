@@ -14,11 +14,13 @@ import Testing
   }
 
   @Test func programRuns() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "readme-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     // The program lies beside the test bundle that runs this.
-    let built = Bundle.allBundles.map(\.bundleURL)
+    let built =
+      Bundle.allBundles.map(\.bundleURL)
       + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
     let program = try #require(
       built.map { $0.deletingLastPathComponent().appending(path: "ReadmeProgram") }

@@ -12,7 +12,7 @@ struct Post: Record {
     Property("title", \.title).displayName())
 }
 
-let store = try Store(path: "posts.annals", records: Post.self)  // creates it, or adds what is missing
+let store = try Store(path: "posts.annals", records: Post.self)  // creates, or adds to it
 let fog = Post(identifier: UUID(), timestamp: .now, title: "Fog")
 let token = try store.write(author: "Safari", context: "share") { tx in
   try tx.insert(fog)

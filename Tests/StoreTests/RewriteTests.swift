@@ -19,7 +19,8 @@ import Testing
         if number.isMultiple(of: 3), number > 0 {
           let last = try #require(
             try tx.object(of: "Note", where: "id", is: .string("n\(number - 1)")))
-          try tx.update(last.objectID, ["text": .string(String(repeating: "x", count: number * 30))])
+          try tx.update(
+            last.objectID, ["text": .string(String(repeating: "x", count: number * 30))])
         } else {
           try tx.insert("Note", ["id": .string("n\(number)"), "text": .string("text \(number)")])
         }

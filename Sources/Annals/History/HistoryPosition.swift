@@ -18,21 +18,26 @@ public enum HistoryPlace: Sendable, Hashable {
 }
 
 extension Token: HistoryPosition {
+  /// The place just after the token's transaction.
   public var historyPlace: HistoryPlace { .token(self) }
 }
 
 extension Int64: HistoryPosition {
+  /// The place just after the transaction of this number.
   public var historyPlace: HistoryPlace { .number(self) }
 }
 
 extension Int: HistoryPosition {
+  /// The place just after the transaction of this number.
   public var historyPlace: HistoryPlace { .number(Int64(self)) }
 }
 
 extension Date: HistoryPosition {
+  /// The moment.
   public var historyPlace: HistoryPlace { .date(Timestamp(self)) }
 }
 
 extension Timestamp: HistoryPosition {
+  /// The moment.
   public var historyPlace: HistoryPlace { .date(self) }
 }

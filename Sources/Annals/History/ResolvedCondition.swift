@@ -108,7 +108,8 @@ extension ResolvedCondition {
     switch node {
     case .always: return .constant(true)
     case .author(let name): return resolve(name, in: glossary).map(Node.author) ?? .constant(false)
-    case .context(let name): return resolve(name, in: glossary).map(Node.context) ?? .constant(false)
+    case .context(let name):
+      return resolve(name, in: glossary).map(Node.context) ?? .constant(false)
     case .since(let moment): return .since(moment)
     case .until(let moment): return .until(moment)
     case .kind(let kind): return .kind(kind)

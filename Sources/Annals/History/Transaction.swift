@@ -73,8 +73,10 @@ extension Transaction {
   public struct Changes: Sendable, RandomAccessCollection {
     let transaction: Transaction
 
+    /// 0.
     public var startIndex: Int { 0 }
 
+    /// How many changes there are; O(number of frames of the transaction).
     public var endIndex: Int {
       transaction.continuation.reduce(
         Int(transaction.page.batch.transactions[transaction.index].changeCount)

@@ -111,7 +111,8 @@ package final class JSONReader {
     while try ensure(1) {
       switch bytes[position] {
       case 0x0A:
-        // The line is counted when the next document begins, so that faults found at its end name it.
+        // The line is counted when the next document begins, so that faults found at its end name
+        // it.
         if framing == .lines { return }
         line += 1
         position += 1

@@ -83,7 +83,8 @@ package struct JSONWriter {
 
   private mutating func word(_ word: StaticString) {
     separate()
-    bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
   }
 
   private mutating func separate() {
@@ -111,7 +112,9 @@ package struct JSONWriter {
     var plain = 0
     for index in 0..<text.count {
       let byte = text[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+        continue
+      }
       bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[plain..<index]))
       plain = index + 1
       append(escape: byte, to: &bytes)

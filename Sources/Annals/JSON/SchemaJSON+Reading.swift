@@ -50,11 +50,13 @@ extension SchemaJSON {
         for position in entity.indexes[place].elements.indices {
           let element = entity.indexes[place].elements[position]
           guard element.property == 0 else { continue }
-          guard entity.attribute(named: element.propertyName) != nil
-            || entity.relationship(named: element.propertyName) != nil
+          guard
+            entity.attribute(named: element.propertyName) != nil
+              || entity.relationship(named: element.propertyName) != nil
           else {
             throw reader.fault(
-              "index \(entity.name).\(entity.indexes[place].name) names \(element.propertyName), which is no property")
+              "index \(entity.name).\(entity.indexes[place].name) names \(element.propertyName), which is no property"
+            )
           }
           schema.entities[index].indexes[place].elements[position].property =
             entity.propertyNumber(named: element.propertyName) ?? 0

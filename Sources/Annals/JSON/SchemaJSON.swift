@@ -42,7 +42,8 @@ package enum SchemaJSON {
         ("indexes", entity.indexes.map { object(of: $0, entity) }),
       ]
       for (name, items) in lists where !items.isEmpty {
-        text.append(contentsOf: ",\(newLine)\(indent)\(newLine.isEmpty ? "" : " ")\"\(name)\":[".utf8)
+        text.append(
+          contentsOf: ",\(newLine)\(indent)\(newLine.isEmpty ? "" : " ")\"\(name)\":[".utf8)
         for (index, item) in items.enumerated() {
           let comma = index == 0 ? "" : ","
           text.append(contentsOf: "\(comma)\(newLine)\(indent)\(indent)".utf8)
@@ -115,7 +116,8 @@ package enum SchemaJSON {
     return json.bytes
   }
 
-  private static func object(of index: IndexDescription, _ entity: Entity) -> ContiguousArray<UInt8> {
+  private static func object(of index: IndexDescription, _ entity: Entity) -> ContiguousArray<UInt8>
+  {
     var json = JSONWriter()
     json.beginObject()
     json.member("name", index.name)

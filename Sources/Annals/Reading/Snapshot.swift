@@ -39,8 +39,8 @@ public struct Snapshot: Sendable {
 
   /// The object of the named entity whose unique attribute has this value; nil if there is none.
   ///
-  /// Values are compared by kind and bytes. Throws `.invalidArgument` if there is no such entity, or
-  /// if the attribute is not unique.
+  /// Values are compared by kind and bytes. Throws `.invalidArgument` if there is no such entity,
+  /// or if the attribute is not unique.
   public func object(
     of entity: String, where attribute: String, is value: Value
   ) throws(AnnalsError) -> StoredObject? {

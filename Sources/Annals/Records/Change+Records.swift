@@ -42,14 +42,14 @@ extension Change {
   /// As the other form, for an optional property.
   public func before<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V?>
-  ) throws(AnnalsError) -> V? where V? : AttributeValue {
+  ) throws(AnnalsError) -> V? where V?: AttributeValue {
     try self.as(R.self)?.before(keyPath) ?? nil
   }
 
   /// As the other form, for an optional property.
   public func after<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V?>
-  ) throws(AnnalsError) -> V? where V? : AttributeValue {
+  ) throws(AnnalsError) -> V? where V?: AttributeValue {
     try self.as(R.self)?.after(keyPath) ?? nil
   }
 }
@@ -86,7 +86,8 @@ public struct RecordChange<R: Record>: Sendable {
   ) throws(AnnalsError) -> V? {
     guard let property = binding.property(keyPath) else { return nil }
     let batch = change.page.batch
-    for position in change.entry.propertyRange where batch.properties[position].property == property {
+    for position in change.entry.propertyRange where batch.properties[position].property == property
+    {
       let found = batch.properties[position]
       if found.isEdits { return nil }
       // Before an insert and after a delete there is nothing, not a default.

@@ -21,8 +21,8 @@ extension WriteTransaction {
     return try written(row, binding, as: record)
   }
 
-  /// Changes an object: `body` gets the record as it is now, with the transaction's own changes, and
-  /// what it changes is written.
+  /// Changes an object: `body` gets the record as it is now, with the transaction's own changes,
+  /// and what it changes is written.
   ///
   /// Throws `.noSuchObject` if the object does not exist, what `body` throws, and as `insert` does.
   @discardableResult
@@ -51,13 +51,15 @@ extension WriteTransaction {
     return try written(id.row, binding, as: record)
   }
 
-  /// The object that was written, with the values that were stored; with those given if some broke a
-  /// rule, which fails the transaction anyway.
+  /// The object that was written, with the values that were stored; with those given if some broke
+  /// a rule, which fails the transaction anyway.
   private func written<R: Record>(
     _ row: Int64, _ binding: RecordBinding<R>, as record: R
   ) throws(AnnalsError) -> Object<R> {
     let id = ObjectID(store: reader.store, entity: binding.entity, row: row)
-    guard violations.isEmpty, binding.layout.roundsValues else { return Object(objectID: id, value: record) }
+    guard violations.isEmpty, binding.layout.roundsValues else {
+      return Object(objectID: id, value: record)
+    }
     let stored = try binding.read(
       row, from: reader.state, store: reader.store, largeValues: largeValues)
     return Object(objectID: id, value: stored)

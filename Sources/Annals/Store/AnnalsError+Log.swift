@@ -58,7 +58,8 @@ extension AnnalsError {
     case .hardLinked(let count):
       self.init(
         .unsupported,
-        "\(file) has \(count) names (hard links), so it cannot be replaced; remove the others first")
+        "\(file) has \(count) names (hard links), so it cannot be replaced; remove the others first"
+      )
     case .tooLarge(let length, let limit):
       self.init(.tooLarge, "a record would have \(length) bytes; the limit is \(limit)")
     case .unsupported(let kind, let offset):

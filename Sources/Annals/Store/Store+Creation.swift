@@ -5,10 +5,11 @@ import AnnalsState
 import AnnalsStorage
 
 extension Store {
-  /// Creates a store whose history begins after transaction `base`, with the state that `body` makes
-  /// as its base; for reading back the export of a pruned store.
+  /// Creates a store whose history begins after transaction `base`, with the state that `body`
+  /// makes as its base; for reading back the export of a pruned store.
   ///
-  /// - Throws: `.alreadyExists` if there is a file; what `body` throws. Then nothing is left behind.
+  /// - Throws: `.alreadyExists` if there is a file; what `body` throws. Then nothing is left
+  ///   behind.
   package static func create(
     _ location: StoreLocation, base: Int64, timestamp: Timestamp,
     environment: StoreEnvironment = .system, _ body: (WriteTransaction) throws -> Void

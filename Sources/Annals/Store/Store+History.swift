@@ -15,6 +15,7 @@ extension Store {
   ///   - after: a token, a number or a date; nil is the oldest position.
   ///   - before: likewise; nil is past the newest transaction.
   ///   - condition: which transactions are wanted.
+  /// - Returns: what will be read, up to the newest transaction of this moment.
   /// - Throws: `.pruned` with the gap if `after` is before the base; `.otherStore`, `.lostBranch`,
   ///   `.beyondHead` for a token that is not of this history.
   public func history(

@@ -61,9 +61,9 @@ extension Store {
 
   /// Drops the history that the plan names and gives its space back, by writing the file anew.
   ///
-  /// The new file takes the old one's place only when it is complete and synced; a crash at any point
-  /// leaves one or the other, whole. Other commits go on meanwhile but for the last moment. Throws
-  /// `.conflict` if the floor has moved since the plan was made.
+  /// The new file takes the old one's place only when it is complete and synced; a crash at any
+  /// point leaves one or the other, whole. Other commits go on meanwhile but for the last moment.
+  /// Throws `.conflict` if the floor has moved since the plan was made.
   @discardableResult
   public func prune(
     _ plan: PrunePlan, author: String? = nil
@@ -86,7 +86,7 @@ extension Store {
   /// Writes the file anew, smaller, losing nothing: history in sealed blocks, the base, the newest
   /// checkpoint. Does nothing if nothing can be gained.
   ///
-  /// - Parameter smallest: leave the checkpoint out: the smallest file, which opens more slowly.
+  /// With `smallest` the checkpoint is left out: the smallest file, which opens more slowly.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
     if !smallest { try checkpoint() }
@@ -96,8 +96,7 @@ extension Store {
 
   /// Writes a new store whose newest state is that as of a position, with a UUID of its own.
   ///
-  /// - Parameter flatten: whether to leave history out and keep only the state.
-  /// - Throws: `.alreadyExists` if there is a file at `path`; it is left alone.
+  /// With `flatten` the history is left out and only the state kept. Throws `.alreadyExists` if there is a file at `path`; it is left alone.
   public func replay(
     to path: String, at position: any HistoryPosition, flatten: Bool = false
   ) throws(AnnalsError) {

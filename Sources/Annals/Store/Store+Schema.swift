@@ -14,8 +14,8 @@ extension Store {
 
   /// Renames or removes entities and properties, in this order. What is done already is left alone.
   ///
-  /// The past keeps what is removed, under its old name, until history before the removal is pruned.
-  /// Throws `.invalidSchema` if something is not there to be renamed, or a name is taken.
+  /// The past keeps what is removed, under its old name, until history before the removal is
+  /// pruned. Throws `.invalidSchema` if something is not there to be renamed, or a name is taken.
   public func edit(_ edits: SchemaEdit...) throws(AnnalsError) {
     try change(schema: Schema(), edits: edits)
   }
@@ -30,7 +30,9 @@ extension Store {
       return
     }
     try AnnalsError.narrowing {
-      _ = try transact(TransactionOrigin(context: "schema")) { try $0.require(schema, edits: edits) }
+      _ = try transact(TransactionOrigin(context: "schema")) {
+        try $0.require(schema, edits: edits)
+      }
     }
   }
 }

@@ -7,17 +7,18 @@ extension Store {
   /// Runs the closure on the newest state and commits what it did, as one transaction.
   ///
   /// The closure may read its own changes; if it throws, nothing is recorded and its error is
-  /// thrown. A closure whose changes cancel out records nothing. It must not write to the same store
-  /// in another way: that traps.
+  /// thrown. A closure whose changes cancel out records nothing. It must not write to the same
+  /// store in another way: that traps.
   ///
   /// - Parameters:
   ///   - author: who makes the change.
   ///   - context: in what context.
   ///   - metadata: key-value pairs to keep with the transaction.
-  /// - Returns: the position after the transaction; the newest position if nothing changed. When the
-  ///   call returns, the transaction is as durable as `options.durability` says.
-  /// - Throws: `.invalidChange` with every rule broken; `.busy` if another process holds the lock too
-  ///   long; `.noSpace`, `.io`: nothing was recorded. `.outcomeUnknown`: the disk failed, the
+  ///   - body: makes the changes.
+  /// - Returns: the position after the transaction; the newest position if nothing changed. When
+  ///   the call returns, the transaction is as durable as `options.durability` says.
+  /// - Throws: `.invalidChange` with every rule broken; `.busy` if another process holds the lock
+  ///   too long; `.noSpace`, `.io`: nothing was recorded. `.outcomeUnknown`: the disk failed, the
   ///   transaction may be there or not after reopening; the store refuses all further writes.
   @discardableResult
   public func write(
@@ -54,8 +55,8 @@ extension Store {
     try AnnalsError.narrowing { try writer.writeAlone { _ = try $0.sync() } }
   }
 
-  /// Writes a checkpoint now, so that the next opening has little to replay. Done by itself when the
-  /// log since the last one has outgrown what a new one would take.
+  /// Writes a checkpoint now, so that the next opening has little to replay. Done by itself when
+  /// the log since the last one has outgrown what a new one would take.
   public func checkpoint() throws(AnnalsError) {
     try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint() } }
   }

@@ -8,9 +8,9 @@ import Synchronization
 
 /// One opening of one `.annals` file: the whole of a program's data, and its history.
 ///
-/// Safe on any thread at once. Writing is one at a time; reading never waits for a writer. A program
-/// that just exits loses nothing that was acknowledged; `close()` makes the next opening faster. Two
-/// stores on one file, in one process or two, take turns through the file's lock.
+/// Safe on any thread at once. Writing is one at a time; reading never waits for a writer. A
+/// program that just exits loses nothing that was acknowledged; `close()` makes the next opening
+/// faster. Two stores on one file, in one process or two, take turns through the file's lock.
 public final class Store: Sendable {
   let writer: StoreWriter
   private let published: PublishedVersion
@@ -21,8 +21,9 @@ public final class Store: Sendable {
   /// missing of `schema`, as a transaction of its own.
   ///
   /// Opening costs what the newest checkpoint's directory and the log behind it cost, not what the
-  /// history does. Throws `.invalidSchema` if the store's schema cannot hold what the program needs,
-  /// `.notAnAnnalsFile`, `.newerVersion`, `.damaged`, `.busy`, or `.io`; the file stays as it was.
+  /// history does. Throws `.invalidSchema` if the store's schema cannot hold what the program
+  /// needs, `.notAnAnnalsFile`, `.newerVersion`, `.damaged`, `.busy`, or `.io`; the file stays as
+  /// it was.
   public convenience init(
     path: String, schema: Schema, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system
@@ -49,7 +50,8 @@ public final class Store: Sendable {
     try self.init(.file(path), creates: false, options: options, environment: environment)
   }
 
-  /// Opens a store, or creates an empty one without a schema if there is none and `creates` says so.
+  /// Opens a store, or creates an empty one without a schema if there is none and `creates` says
+  /// so.
   package init(
     _ location: StoreLocation, creates: Bool, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system

@@ -29,8 +29,8 @@ public struct StoreOptions: Sendable {
   public enum Durability: Sendable {
     /// Synced: a power cut loses nothing acknowledged. Concurrent commits share a sync.
     case full
-    /// Written: a killed process loses nothing acknowledged, a power cut may. Synced by `sync()`, at
-    /// checkpoints and by `close()`.
+    /// Written: a killed process loses nothing acknowledged, a power cut may. Synced by `sync()`,
+    /// at checkpoints and by `close()`.
     case deferred
   }
 

@@ -44,7 +44,9 @@ struct EntityRules: Sendable {
   }
 
   private static func check(_ attribute: Attribute, isUnique: Bool) -> Check {
-    if !attribute.validation.isEmpty || isUnique { return .attribute(attribute, isUnique: isUnique) }
+    if !attribute.validation.isEmpty || isUnique {
+      return .attribute(attribute, isUnique: isUnique)
+    }
     switch attribute.type {
     case .int16, .int32, .json, .url, .any: return .attribute(attribute, isUnique: false)
     case .double: return .finite

@@ -4,9 +4,9 @@ import AnnalsStorage
 /// How concurrent commits share one sync.
 ///
 /// A commit is *appended* under the writer's lock, and *acknowledged* here. The first that asks
-/// becomes the leader and syncs on its own thread, for all that was appended before; the others wait.
-/// Commits appended meanwhile wait for the next leader. If a sync fails, every commit that waited
-/// for it fails, and so does all that comes later.
+/// becomes the leader and syncs on its own thread, for all that was appended before; the others
+/// wait. Commits appended meanwhile wait for the next leader. If a sync fails, every commit that
+/// waited for it fails, and so does all that comes later.
 final class GroupCommit: Sendable {
   private struct Progress {
     var appended: Int64 = 0

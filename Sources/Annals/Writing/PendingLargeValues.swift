@@ -25,7 +25,8 @@ package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
   }
 
   /// Writes the bytes to the log as part of the transaction.
-  package func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue {
+  package func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
+  {
     do throws(LogError) {
       try beginIfNeeded()
       let value = try bytes.withUnsafeBytes { buffer in

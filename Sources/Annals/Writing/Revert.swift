@@ -6,9 +6,11 @@ import AnnalsState
 public struct RevertPlan: Sendable {
   /// The transaction to undo.
   public let transaction: TransactionHeader
-  /// How many objects would be deleted, changed and revived.
+  /// How many objects would be deleted.
   public let deletions: Int
+  /// How many objects would be changed.
   public let updates: Int
+  /// How many objects would be revived.
   public let revivals: Int
   /// What later transactions changed, so that nothing can be undone; empty if it can.
   public let conflicts: [PropertyConflict]

@@ -49,7 +49,8 @@ extension StoreWriter {
     }
   }
 
-  /// Checks and appends the transaction's net changes; returns whether there was anything to record.
+  /// Checks and appends the transaction's net changes; returns whether there was anything to
+  /// record.
   private func commit(
     _ transaction: WriteTransaction, _ pending: PendingLargeValues
   ) throws -> Bool {

@@ -29,7 +29,8 @@ extension WriteTransaction {
       if let rule {
         violations.append(
           ValidationViolation(
-            entity: entity.name, object: row.map { ObjectReference(entity: entity.number, row: $0) },
+            entity: entity.name,
+            object: row.map { ObjectReference(entity: entity.number, row: $0) },
             property: name, rule: rule, value: value))
       } else {
         result.append((number, value))

@@ -7,7 +7,7 @@ import AnnalsState
 extension WriteTransaction {
   /// Inserts an object; in the given row, which must be free, or in the next one.
   ///
-  /// - Parameter fillsDefaults: whether attributes get their default now. Without it they stay null.
+  /// With `fillsDefaults` attributes get their default now; without, they stay null.
   package func insert(
     entity: Entity, row: Int64? = nil, fillsDefaults: Bool = true
   ) throws(AnnalsError) -> ObjectReference {

@@ -5,8 +5,8 @@ import AnnalsState
 /// The changes of one transaction in the making; what the closure of `Store.write` gets.
 ///
 /// Reads see the transaction's own changes. Nothing is stored, and nobody else sees anything, until
-/// the closure has returned and the commit succeeded; if it throws, no trace remains. For use within
-/// the closure only, on its thread.
+/// the closure has returned and the commit succeeded; if it throws, no trace remains. For use
+/// within the closure only, on its thread.
 public final class WriteTransaction {
   /// The state before the transaction.
   package let base: State
@@ -122,7 +122,8 @@ public final class WriteTransaction {
 
   /// Sets properties of an object; a null value clears one.
   ///
-  /// Throws `.notFound` if the object does not exist, and as `insert` does; then nothing is changed.
+  /// Throws `.notFound` if the object does not exist, and as `insert` does; then nothing is
+  /// changed.
   public func update(_ id: ObjectID, _ values: [String: Value]) throws(AnnalsError) {
     checkOpen()
     let entity = try existing(id)
@@ -184,7 +185,8 @@ public final class WriteTransaction {
       try reader.state.value(entity, row, property)
     }
     if case .large(let reference) = current, reference.tag == tag,
-      reference.length == UInt64(bytes.count), bytes.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum,
+      reference.length == UInt64(bytes.count),
+      bytes.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum,
       try largeValues.bytes(of: reference) == bytes
     {
       return current
