@@ -22,7 +22,8 @@ private func moment(_ text: String) -> Timestamp {
     ("9223372036854775807", .number(.max)), ("head", .mark(.head, back: 0)),
     ("head~3", .mark(.head, back: 3)), ("floor", .mark(.floor, back: 0)),
     ("base~0", .mark(.base, back: 0)), ("12h", .moment(moment("2019-10-22T06:15:04Z"))),
-    ("30d", .moment(moment("2019-09-22T18:15:04Z"))), ("2w", .moment(moment("2019-10-08T18:15:04Z"))),
+    ("30d", .moment(moment("2019-09-22T18:15:04Z"))),
+    ("2w", .moment(moment("2019-10-08T18:15:04Z"))),
     ("2019-10-22T20:15:04Z", .moment(moment("2019-10-22T20:15:04Z"))),
     ("2019-10-22 20:15:04 +0200", .moment(moment("2019-10-22T18:15:04Z"))),
     ("2019-10-22T20:15:04.5-05:00", .moment(moment("2019-10-23T01:15:04.5Z"))),
@@ -41,11 +42,20 @@ private func moment(_ text: String) -> Timestamp {
       "2019-03-31",
       .period(from: moment("2019-03-30T23:00:00Z"), until: moment("2019-03-31T22:00:00Z"))
     ),
-    ("2019-10", .period(from: moment("2019-09-30T22:00:00Z"), until: moment("2019-10-31T23:00:00Z"))),
-    ("2018-12", .period(from: moment("2018-11-30T23:00:00Z"), until: moment("2018-12-31T23:00:00Z"))),
+    (
+      "2019-10",
+      .period(from: moment("2019-09-30T22:00:00Z"), until: moment("2019-10-31T23:00:00Z"))
+    ),
+    (
+      "2018-12",
+      .period(from: moment("2018-11-30T23:00:00Z"), until: moment("2018-12-31T23:00:00Z"))
+    ),
     (
       "7@6F9619FF-8B86-D011-B42D-00C04FC964FF",
-      .token(Token(store: RawUUID("6F9619FF-8B86-D011-B42D-00C04FC964FF")!, number: 7, opening: 0))
+      .token(
+        Token(
+          store: RawUUID(high: 0x6F96_19FF_8B86_D011, low: 0xB42D_00C0_4FC9_64FF), number: 7,
+          opening: 0))
     ),
   ]
 
@@ -105,7 +115,8 @@ private func moment(_ text: String) -> Timestamp {
 
 @Suite struct ObjectArgumentTests {
   static let accepted: [(String, ObjectArgument)] = [
-    ("Post/42", .key(entity: "Post", key: "42")), ("File/a/b#3", .key(entity: "File", key: "a/b#3")),
+    ("Post/42", .key(entity: "Post", key: "42")),
+    ("File/a/b#3", .key(entity: "File", key: "a/b#3")),
     ("Note/", .key(entity: "Note", key: "")), ("Post#7", .row(entity: "Post", row: 7)),
   ]
 

@@ -32,7 +32,8 @@ final class TestRepository {
     clock += 60
     process.environment = TestRepository.environment.merging(
       [
-        "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.org", "GIT_COMMITTER_NAME": "Bob",
+        "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.org",
+        "GIT_COMMITTER_NAME": "Bob",
         "GIT_COMMITTER_EMAIL": "bob@example.org", "GIT_AUTHOR_DATE": "\(clock - 30) +0200",
         "GIT_COMMITTER_DATE": "\(clock) +0000",
       ], uniquingKeysWith: { $1 })
@@ -112,7 +113,8 @@ final class TestRepository {
       .trimmingCharacters(in: .newlines)
     let commit = String(decoding: try repository.git("rev-parse", "HEAD"), as: UTF8.self)
       .trimmingCharacters(in: .newlines)
-    try repository.commit("bad bytes", mode: "100644", object: blob, path: [0x78, 0xFF, 0xC3, 0xA9, 0xC3])
+    try repository.commit(
+      "bad bytes", mode: "100644", object: blob, path: [0x78, 0xFF, 0xC3, 0xA9, 0xC3])
     try repository.commit("submodule", mode: "160000", object: commit, path: Array("sub".utf8))
     return repository
   }
@@ -155,7 +157,8 @@ final class TestRepository {
     #expect(commits[3].0.parents.count == 2)
     #expect(commits[0].0.author == "Ann")
     #expect(commits[0].0.committedAt.microseconds % 60_000_000 == 0)
-    #expect(commits[0].0.committedAt.microseconds - commits[0].0.authoredAt.microseconds == 30_000_000)
+    #expect(
+      commits[0].0.committedAt.microseconds - commits[0].0.authoredAt.microseconds == 30_000_000)
     #expect(commits[7].1.keys.contains("x\\xFF\u{e9}\\xC3"))
   }
 
@@ -200,23 +203,30 @@ final class TestRepository {
     }
     let environment = TestRepository.environment
     #expect(
-      message { _ = try GitRepository(path: repository.path, branch: "x", environment: environment) }
-        .hasPrefix("\(repository.path) has no branch x."))
+      message {
+        _ = try GitRepository(path: repository.path, branch: "x", environment: environment)
+      }
+      .hasPrefix("\(repository.path) has no branch x."))
     #expect(
       message { _ = try GitRepository(path: "/nonexistent", branch: nil, environment: environment) }
         .hasPrefix("/nonexistent is no git repository."))
     #expect(
       message {
-        _ = try GitRepository(path: repository.path, branch: nil, environment: ["PATH": "/nonexistent"])
+        _ = try GitRepository(
+          path: repository.path, branch: nil, environment: ["PATH": "/nonexistent"])
       }.hasPrefix("there is no git on the PATH."))
     #expect(
-      CommandFailure.git("fatal: detected dubious ownership in repository at '/r'", repository: "/r")
-        .message.contains("git config --global --add safe.directory '/r'"))
+      CommandFailure.git(
+        "fatal: detected dubious ownership in repository at '/r'", repository: "/r"
+      )
+      .message.contains("git config --global --add safe.directory '/r'"))
   }
 
   static let paths: [([UInt8], String, Bool)] = [
-    (Array("a\u{e9}".utf8), "a\u{e9}", false), ([0xFF], "\\xFF", true), ([0x61, 0x80, 0x62], "a\\x80b", true),
-    ([0xE2, 0x82], "\\xE2\\x82", true), ([0x0A], "\n", false), ([0xC3, 0xA9, 0xC3], "\u{e9}\\xC3", true),
+    (Array("a\u{e9}".utf8), "a\u{e9}", false), ([0xFF], "\\xFF", true),
+    ([0x61, 0x80, 0x62], "a\\x80b", true),
+    ([0xE2, 0x82], "\\xE2\\x82", true), ([0x0A], "\n", false),
+    ([0xC3, 0xA9, 0xC3], "\u{e9}\\xC3", true),
   ]
 
   @Test(arguments: paths)

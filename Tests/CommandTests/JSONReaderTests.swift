@@ -91,8 +91,10 @@ private func word(_ token: JSONToken, _ reader: JSONReader) -> String {
   }
 
   static let notUTF8: [[UInt8]] = [
-    [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xF0, 0x8F, 0xBF, 0xBF],
-    [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC3], [0xE2, 0x82], [0xE2, 0x28, 0xA1], [0xFF],
+    [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x9F, 0xBF], [0xED, 0xA0, 0x80],
+    [0xF0, 0x8F, 0xBF, 0xBF],
+    [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC3], [0xE2, 0x82], [0xE2, 0x28, 0xA1],
+    [0xFF],
   ]
 
   @Test(arguments: notUTF8)
@@ -107,11 +109,13 @@ private func word(_ token: JSONToken, _ reader: JSONReader) -> String {
   }
 
   static let numbers: [(String, Value?)] = [
-    ("0", .int(0)), ("-0", .int(0)), ("7", .int(7)), ("999999999999999999", .int(999_999_999_999_999_999)),
+    ("0", .int(0)), ("-0", .int(0)), ("7", .int(7)),
+    ("999999999999999999", .int(999_999_999_999_999_999)),
     ("9223372036854775807", .int(.max)), ("-9223372036854775808", .int(.min)),
     ("9223372036854775808", nil), ("-9223372036854775809", nil), ("1.0", .double(1)),
     ("1e2", .double(100)), ("-0.0", .double(-0.0)), ("34.0522", .double(34.0522)),
-    ("9007199254740993", .int(9_007_199_254_740_993)), ("1e400", nil), ("5e-324", .double(.leastNonzeroMagnitude)),
+    ("9007199254740993", .int(9_007_199_254_740_993)), ("1e400", nil),
+    ("5e-324", .double(.leastNonzeroMagnitude)),
     ("100000000000000000000.0", .double(1e20)),
   ]
 
@@ -158,7 +162,9 @@ private func word(_ token: JSONToken, _ reader: JSONReader) -> String {
     let long = String(repeating: "a", count: 20)
     #expect(try tokens("\"\(long)\"".utf8, step: 3, limits: limits) == "'\(long)' .")
     #expect(throws: InputFault.self) { try tokens("\"\(long)a\"".utf8, limits: limits) }
-    #expect(throws: InputFault.self) { try tokens("\"\(long.dropLast())\u{e9}\"".utf8, limits: limits) }
+    #expect(throws: InputFault.self) {
+      try tokens("\"\(long.dropLast())\u{e9}\"".utf8, limits: limits)
+    }
     #expect(try tokens("1234".utf8, limits: limits) == "1234 .")
     #expect(throws: InputFault.self) { try tokens("12345".utf8, limits: limits) }
     let deep = Array(repeating: UInt8(ascii: "["), count: 100_000)

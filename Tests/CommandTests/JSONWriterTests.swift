@@ -21,9 +21,10 @@ import Testing
   static let doubles: [(Double, String)] = [
     (0, "0.0"), (-0.0, "-0.0"), (1, "1.0"), (-0.5, "-0.5"), (34.0522, "34.0522"), (100, "100.0"),
     (1e15, "1000000000000000.0"), (1e16, "10000000000000000.0"), (1.5e17, "150000000000000000.0"),
-    (123456789012345683968, "123456789012345680000.0"), (0.0001, "0.0001"), (0.00001, "0.00001"),
+    (123_456_789_012_345_683_968, "123456789012345680000.0"), (0.0001, "0.0001"),
+    (0.00001, "0.00001"),
     (1.25e-7, "0.000000125"), (-1.25e-7, "-0.000000125"), (0.1, "0.1"),
-    (9007199254740992, "9007199254740992.0"),
+    (9_007_199_254_740_992, "9007199254740992.0"),
   ]
 
   @Test(arguments: doubles)
@@ -48,7 +49,8 @@ import Testing
   }
 
   static let values: [(Value, AttributeType, String)] = [
-    (.null, .string, "null"), (.bool(true), .bool, "true"), (.int(.min), .int64, "-9223372036854775808"),
+    (.null, .string, "null"), (.bool(true), .bool, "true"),
+    (.int(.min), .int64, "-9223372036854775808"),
     (.double(1), .any, "1.0"), (.string("x"), .any, #""x""#),
     (.date(Timestamp(microseconds: 1_571_768_104_000_000)), .date, #""2019-10-22T18:15:04Z""#),
     (.date(Timestamp(microseconds: -1)), .any, #"{"$date":"1969-12-31T23:59:59.999999Z"}"#),
@@ -70,8 +72,10 @@ import Testing
   }
 
   static let mismatches: [(String, AttributeType)] = [
-    ("1", .bool), ("true", .int64), ("1.5", .int64), ("1", .double), ("1", .string), ("[1]", .string),
-    ("{}", .int64), (#""1""#, .int64), (#"{"$uuid":"00000000-0000-0001-0000-000000000002"}"#, .date),
+    ("1", .bool), ("true", .int64), ("1.5", .int64), ("1", .double), ("1", .string),
+    ("[1]", .string),
+    ("{}", .int64), (#""1""#, .int64),
+    (#"{"$uuid":"00000000-0000-0001-0000-000000000002"}"#, .date),
   ]
 
   @Test(arguments: mismatches)
@@ -96,6 +100,7 @@ import Testing
     let text = #"{ "a" : [ 1e3 , {"$date":"x"} , "\u00e9" ] }"#
     let reader = JSONReader(MemorySource(text.utf8), framing: .document)
     #expect(
-      try reader.value(reader.next(), for: .any) == .json("{\"a\":[1e3,{\"$date\":\"x\"},\"\u{e9}\"]}"))
+      try reader.value(reader.next(), for: .any)
+        == .json("{\"a\":[1e3,{\"$date\":\"x\"},\"\u{e9}\"]}"))
   }
 }

@@ -63,7 +63,8 @@ import Testing
     (#"{"entities":[{"name":"A","number":0}]}"#, "a number must be from 1 to 1,048,576"),
     (#"{"entities":[{"name":"A","attributes":[{"name":"x"}]}]}"#, "attribute x has no type"),
     (
-      #"{"entities":[{"name":"A","attributes":[{"name":"x","type":"bool"},{"name":"x","type":"bool"}]}]}"#,
+      #"{"entities":[{"name":"A","attributes":"#
+        + #"[{"name":"x","type":"bool"},{"name":"x","type":"bool"}]}]}"#,
       "two properties of A are named x"
     ),
     (
@@ -86,7 +87,8 @@ import Testing
 @Suite struct UnpackingSourceTests {
   /// `printf 'hello\n' | gzip -n`
   static let packed: [UInt8] = [
-    0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0xE7, 0x02, 0, 0x20, 0x30,
+    0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0xE7, 0x02, 0, 0x20,
+    0x30,
     0x3A, 0x36, 0x06, 0, 0, 0,
   ]
 
@@ -121,7 +123,9 @@ import Testing
   @Test func refusesEveryTruncationAndFlip() {
     let packed = UnpackingSourceTests.packed
     for count in 3..<packed.count {
-      #expect(throws: InputFault.self, "\(count) bytes") { try all(Array(packed[..<count]), step: 2) }
+      #expect(throws: InputFault.self, "\(count) bytes") {
+        try all(Array(packed[..<count]), step: 2)
+      }
     }
     // The checksum and length at the end.
     for index in 18..<packed.count {

@@ -1,6 +1,112 @@
+import Annals
 import ArgumentParser
 
+/// The command `annals`. Each subcommand is a file in `Commands`.
 @main
 struct AnnalsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "annals", abstract: "Reads and writes .annals files.")
+  static let configuration = CommandConfiguration(
+    commandName: "annals",
+    abstract: "Reads and writes .annals files: the state, any past state, and the history of both.",
+    subcommands: [
+      LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
+      GetCommand.self, SchemaCommand.self, PutCommand.self, DeleteCommand.self, RevertCommand.self,
+      ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
+      CompactCommand.self, DumpCommand.self, VerifyCommand.self, StatCommand.self,
+    ])
+
+  static func main() {
+    let status = execute(Array(CommandLine.arguments.dropFirst()), Console.ofProcess())
+    exit(withError: ExitCode(status.rawValue))
+  }
+
+  /// Runs one command line and returns what the process exits with; failures are told on the
+  /// console's standard error.
+  static func execute(_ arguments: [String], _ console: Console) -> ExitStatus {
+    do {
+      if arguments.isEmpty || [["help"], ["--help"], ["-h"]].contains(arguments) {
+        try console.output.write(Overview.text)
+        try console.output.flush()
+        return .done
+      }
+      var parsed = try parseAsRoot(arguments)
+      guard let command = parsed as? any StoreCommand else {
+        try parsed.run()
+        return .done
+      }
+      let status = try command.run(console)
+      try console.output.flush()
+      return status
+    } catch OutputFault.closed {
+      // Whoever read the output has seen enough.
+      return .done
+    } catch OutputFault.failed(let reason) {
+      console.report("writing the output failed: \(reason)")
+      return .couldNotRun
+    } catch let failure as CommandFailure {
+      console.report(failure.message)
+      return failure.status
+    } catch let error as AnnalsError {
+      console.report(Remedy.message(for: error))
+      return .couldNotRun
+    } catch {
+      return report(error, console)
+    }
+  }
+
+  /// Tells what the parser of arguments has to say: help, or what is wrong with the command line.
+  private static func report(_ error: any Error, _ console: Console) -> ExitStatus {
+    let message = fullMessage(for: error)
+    guard exitCode(for: error) != .success else {
+      try? console.output.line(message)
+      try? console.output.flush()
+      return .done
+    }
+    guard exitCode(for: error) == .validationFailure else {
+      console.report("\(error)")
+      return .couldNotRun
+    }
+    try? console.output.flush()
+    try? console.errors.line(message)
+    try? console.errors.flush()
+    return .usage
+  }
+}
+
+/// A subcommand that runs on an injected console.
+protocol StoreCommand: ParsableCommand {
+  /// Does the work and says how it went.
+  func run(_ console: Console) throws -> ExitStatus
+}
+
+/// What `annals` alone prints.
+enum Overview {
+  static let text = """
+    annals: an append-only database in one file that never forgets
+
+    look     log      the transactions, newest first
+             show     a transaction, or an object with its history
+             diff     the net difference between two states
+             blame    who last set each property of an object
+             state    all objects, now or at any time in the past
+             get      one object, now or at any time in the past
+             schema   the entities and their properties
+    write    put      insert or update an object
+             delete   delete an object
+             revert   undo a transaction with a new one
+             import   read transactions in, from JSON Lines or from git
+    keep     export   write transactions out as JSON Lines
+             replay   a new file as of a past transaction
+             prune    drop the history before a transaction
+             compact  make the file smaller, losing nothing
+    inspect  dump     every frame of the file, every byte if wanted
+             verify   check the file and replay its history
+             stat     counts, dates, and where the bytes go
+
+    annals import code.annals --git .         the history of a repository
+    annals log code.annals --since 30d        what changed lately, and who did it
+    annals state code.annals --at 2019-10     all objects at the end of a month
+
+    annals COMMAND --help says more.
+
+    """
 }

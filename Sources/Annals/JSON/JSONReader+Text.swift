@@ -58,7 +58,7 @@ extension JSONReader {
     position += 2
   }
 
-  /// Reads `\uXXXX`, or two of them that make a surrogate pair.
+  /// Reads `\u` and four digits, or two of these that make a surrogate pair.
   private func readUnicodeEscape() throws(InputFault) {
     guard try ensure(6) else { throw endsEarly() }
     let first = try hexadecimal(at: position + 2)

@@ -61,60 +61,84 @@ extension JSONWriter {
 extension AttributeType {
   /// The value that a text stands for in an attribute of this type; nil if it stands for none.
   package func value(fromText text: String) -> Value? {
+    // `Value` has a nil of its own, so the absence of one is spelled out.
     switch self {
-    case .bool: text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
-    case .int16: Int16(text).map { .int(Int64($0)) }
-    case .int32: Int32(text).map { .int(Int64($0)) }
-    case .int64: Int64(text).map { .int($0) }
-    case .double: Double(text).flatMap { $0.isFinite ? .double($0) : nil }
-    case .string, .any: .string(text)
-    case .date: Timestamp(text).map { .date($0) }
-    case .uuid: RawUUID(text).map { .uuid($0) }
-    case .url: text.isEmpty ? nil : .url(text)
-    case .data: Data(base64Encoded: text).map { .data(Array($0)) }
-    case .json:
-      JSONText.firstError(in: text) == nil ? .json(text) : nil
+    case .bool:
+      return text == "true" ? .some(.bool(true)) : text == "false" ? .some(.bool(false)) : .none
+    case .int16: return Int16(text).map { .int(Int64($0)) }
+    case .int32: return Int32(text).map { .int(Int64($0)) }
+    case .int64: return Int64(text).map { .int($0) }
+    case .double:
+      guard let number = Double(text), number.isFinite else { return .none }
+      return .double(number)
+    case .string, .any: return .string(text)
+    case .date: return Timestamp(text).map { .date($0) }
+    case .uuid: return RawUUID(text).map { .uuid($0) }
+    case .url: return text.isEmpty ? .none : .some(.url(text))
+    case .data: return Data(base64Encoded: text).map { .data(Array($0)) }
+    case .json: return JSONText.firstError(in: text) == nil ? .some(.json(text)) : .none
     }
   }
 }
 
+extension AttributeType {
+  /// A value read from JSON as a value of this type; nil if it is of another kind.
+  ///
+  /// - Throws: `ValueTextFault` for a text or number of the right kind that is no value of the
+  ///   type.
+  package func value(from found: Value) throws(ValueTextFault) -> Value? {
+    switch (self, found) {
+    case (_, .null), (.any, _), (.bool, .bool), (.int64, .int), (.double, .double): return found
+    case (.int16, .int(let whole)), (.int32, .int(let whole)):
+      let fits = self == .int16 ? Int16(exactly: whole) != nil : Int32(exactly: whole) != nil
+      guard fits else { throw ValueTextFault(text: "\(whole)", type: self) }
+      return found
+    case (.bool, _), (.int16, _), (.int32, _), (.int64, _), (.double, _): return nil
+    case (.string, .string): return found
+    case (.string, _): return nil
+    case (_, .string(let text)):
+      if let value = value(fromText: text) { return value }
+      throw ValueTextFault(text: text, type: self)
+    default: return tag == found.tag ? .some(found) : .none
+    }
+  }
+}
+
+/// A text that is no value of an attribute's type.
+package struct ValueTextFault: Error, CustomStringConvertible {
+  package var text: String
+  package var type: AttributeType
+
+  package var description: String {
+    let shown = text.utf8.count <= 60 ? text : text.prefix(60) + "…"
+    return "`\(shown)` is not \(type.article) \(type)"
+  }
+}
+
 extension JSONReader {
+  /// The value that begins with `token`, of the kind that JSON gives it: a nested object or array
+  /// is the tagged form of another kind, or JSON text.
+  package func value(_ token: JSONToken) throws(InputFault) -> Value {
+    switch token {
+    case .null: return .null
+    case .bool(let value): return .bool(value)
+    case .number: return try number()
+    case .string: return .string(String(decoding: text, as: UTF8.self))
+    case .beginObject, .beginArray: return try nestedValue(token)
+    case .key, .endObject, .endArray: preconditionFailure("not the beginning of a value")
+    }
+  }
+
   /// The value that begins with `token`, for an attribute of this type; nil if it is of another
   /// kind, and then the value has been read past.
   ///
   /// - Throws: `InputFault` for bad JSON, or a text that is no value of the type.
   package func value(_ token: JSONToken, for type: AttributeType) throws(InputFault) -> Value? {
-    switch token {
-    case .null: return .null
-    case .bool(let value): return type == .bool || type == .any ? .bool(value) : nil
-    case .number: return try number(for: type)
-    case .string: return try textValue(String(decoding: text, as: UTF8.self), for: type)
-    case .beginObject, .beginArray:
-      let nested = try nestedValue(token)
-      return type == .any || nested.tag == type.tag ? nested : nil
-    case .key, .endObject, .endArray: preconditionFailure("not the beginning of a value")
-    }
-  }
-
-  private func number(for type: AttributeType) throws(InputFault) -> Value? {
-    let value = try number()
-    switch (type, value) {
-    case (.any, _), (.int64, .int), (.double, .double): return value
-    case (.int16, .int(let whole)) where Int16(exactly: whole) == nil,
-      (.int32, .int(let whole)) where Int32(exactly: whole) == nil:
-      throw fault("\(whole) is beyond \(type)")
-    case (.int16, .int), (.int32, .int): return value
-    default: return nil
-    }
-  }
-
-  private func textValue(_ text: String, for type: AttributeType) throws(InputFault) -> Value? {
-    switch type {
-    case .bool, .int16, .int32, .int64, .double: return nil
-    default:
-      if let value = type.value(fromText: text) { return value }
-      let shown = text.utf8.count <= 60 ? text : text.prefix(60) + "…"
-      throw fault("\"\(shown)\" is not \(type.article) \(type)")
+    let found = try value(token)
+    do throws(ValueTextFault) {
+      return try type.value(from: found)
+    } catch {
+      throw fault(error.description)
     }
   }
 
@@ -122,9 +146,13 @@ extension JSONReader {
   /// text.
   private func nestedValue(_ token: JSONToken) throws(InputFault) -> Value {
     let compact = try compactText(token)
-    guard compact.starts(with: #"{"$"#.utf8), let (kind, text) = JSONReader.taggedText(compact),
-      let value = try textValue(text, for: kind)
-    else { return .json(String(decoding: compact, as: UTF8.self)) }
+    guard compact.starts(with: #"{"$"#.utf8), let (kind, text) = JSONReader.taggedText(compact)
+    else {
+      return .json(String(decoding: compact, as: UTF8.self))
+    }
+    guard let value = kind.value(fromText: text) else {
+      throw fault(ValueTextFault(text: text, type: kind).description)
+    }
     return value
   }
 

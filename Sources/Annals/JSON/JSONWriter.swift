@@ -37,6 +37,13 @@ package struct JSONWriter {
     needsComma = false
   }
 
+  /// Begins a member whose name is given as JSON with its colon.
+  package mutating func key(quoted name: ContiguousArray<UInt8>) {
+    separate()
+    bytes.append(contentsOf: name)
+    needsComma = false
+  }
+
   package mutating func null() { word("null") }
   package mutating func bool(_ value: Bool) { word(value ? "true" : "false") }
 

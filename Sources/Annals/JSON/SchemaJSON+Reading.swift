@@ -55,7 +55,8 @@ extension SchemaJSON {
               || entity.relationship(named: element.propertyName) != nil
           else {
             throw reader.fault(
-              "index \(entity.name).\(entity.indexes[place].name) names \(element.propertyName), which is no property"
+              "index \(entity.name).\(entity.indexes[place].name) names \(element.propertyName), "
+                + "which is no property"
             )
           }
           schema.entities[index].indexes[place].elements[position].property =

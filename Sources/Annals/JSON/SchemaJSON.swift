@@ -105,7 +105,9 @@ package enum SchemaJSON {
     json.beginObject()
     json.member("name", relationship.name)
     if relationship.number > 0 { json.member("number", Int64(relationship.number)) }
-    let destination = schema.entity(numbered: relationship.destination)
+    // Without a number, the name is all there is.
+    let destination =
+      relationship.destination == 0 ? nil : schema.entity(numbered: relationship.destination)
     json.member("to", destination?.name ?? relationship.destinationName)
     json.flag("toMany", relationship.isToMany)
     json.flag("ordered", relationship.isOrdered)
@@ -126,11 +128,10 @@ package enum SchemaJSON {
     json.beginArray()
     for element in index.elements {
       json.beginObject()
-      json.member("property", entity.propertyName(element.property) ?? element.propertyName)
+      let name = element.property == 0 ? nil : entity.propertyName(element.property)
+      json.member("property", name ?? element.propertyName)
       // As for relationships: a removed property's name may be in use again.
-      if let name = entity.propertyName(element.property),
-        entity.propertyNumber(named: name) != element.property
-      {
+      if let name, entity.propertyNumber(named: name) != element.property {
         json.member("number", Int64(element.property))
       }
       json.flag("descending", element.isDescending)

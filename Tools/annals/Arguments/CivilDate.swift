@@ -71,8 +71,9 @@ struct CivilDate: Hashable, Sendable {
   /// `.25` for a quarter of a second; empty for a whole one.
   var fractionText: String {
     if microsecond == 0 { return "" }
-    let digits = String(1_000_000 + microsecond).dropFirst()
-    return "." + digits.prefix(upTo: (digits.lastIndex { $0 != "0" }).map(digits.index(after:))!)
+    var digits = String(1_000_000 + microsecond).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return "." + digits
   }
 
   static func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }

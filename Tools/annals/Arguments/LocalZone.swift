@@ -36,7 +36,8 @@ struct LocalZone: Sendable {
     let offset = offset(moment)
     let date = CivilDate(moment, offset: offset)
     let minutes = Int64(abs(offset) / 60)
-    let zone = "\(offset < 0 ? "-" : "+")\(CivilDate.two(minutes / 60))\(CivilDate.two(minutes % 60))"
+    let zone =
+      "\(offset < 0 ? "-" : "+")\(CivilDate.two(minutes / 60))\(CivilDate.two(minutes % 60))"
     return "\(date.dayText) \(date.timeText)\(date.fractionText) \(zone)"
   }
 }

@@ -19,18 +19,21 @@ extension CommandFailure {
       return CommandFailure(
         "\(repository) is no git repository. Give the directory that holds .git, or a bare one")
     }
-    return CommandFailure("git could not read \(repository): \(text.isEmpty ? "no reason given" : text)")
+    return CommandFailure(
+      "git could not read \(repository): \(text.isEmpty ? "no reason given" : text)")
   }
 
   static func noBranch(_ branch: String, repository: String) -> CommandFailure {
     CommandFailure(
-      "\(repository) has no branch \(branch). List the branches: git -C '\(repository)' branch --list")
+      "\(repository) has no branch \(branch). List the branches: git -C '\(repository)' branch "
+        + "--list"
+    )
   }
 
   static func rewritten(branch: String, commit: String, transaction: Int64) -> CommandFailure {
     CommandFailure(
-      "branch \(branch) was rewritten: commit \(commit.prefix(12)) (transaction \(transaction)) is no "
-        + "longer in its first-parent history. Nothing was imported. Import the branch into a new "
-        + "file, or name another one with --branch")
+      "branch \(branch) was rewritten: commit \(commit.prefix(12)) (transaction \(transaction)) is "
+        + "no longer in its first-parent history. Nothing was imported. Import the branch into a "
+        + "new file, or name another one with --branch")
   }
 }

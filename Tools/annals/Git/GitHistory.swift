@@ -30,17 +30,21 @@ final class GitHistory {
   private let process: GitProcess
   private var fields: NulFields
   private let sizes: GitObjectSizes
+  /// How many objects the repository lacks.
+  var missingObjects: Int { sizes.missing }
   /// A field that was read and belongs to what follows.
   private var pushedBack: Data?
   private var ready: [GitChange] = []
   private var readyIndex = 0
 
   /// The history of `tip`, without what leads up to `known`.
-  init(repository: String, tip: String, after known: String?, environment: [String: String]) throws {
+  init(repository: String, tip: String, after known: String?, environment: [String: String]) throws
+  {
     let range = known.map { ["^\($0)"] } ?? []
     process = try GitProcess(
       [
-        "-c", "log.showRoot=true", "log", "-z", "--first-parent", "--reverse", "--raw", "--no-abbrev",
+        "-c", "log.showRoot=true", "log", "-z", "--first-parent", "--reverse", "--raw",
+        "--no-abbrev",
         "--no-renames", "--diff-merges=first-parent", "--ignore-submodules=none", "--no-relative",
         "-O/dev/null", "--encoding=UTF-8", "--no-show-signature", "--no-color", "--no-decorate",
         "--no-notes", "--format=tformat:%H%x00%P%x00%an%x00%at%x00%ct%x00%B", tip,
@@ -127,8 +131,8 @@ final class GitObjectSizes {
       hasInput: true)
   }
 
-  /// Puts in the sizes of the files among at most 256 changes: a question that fits a pipe's buffer,
-  /// so that git never waits for us while we wait for it.
+  /// Puts in the sizes of the files among at most 256 changes: a question that fits a pipe's
+  /// buffer, so that git never waits for us while we wait for it.
   func fill(_ changes: inout [GitChange]) throws {
     let wanted = changes.indices.filter {
       changes[$0].kind != .deleted && changes[$0].mode != "160000"

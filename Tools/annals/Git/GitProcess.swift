@@ -11,7 +11,9 @@ final class GitProcess {
   /// Starts git on a repository.
   ///
   /// - Throws: `CommandFailure` if there is no git.
-  init(_ arguments: [String], repository: String, environment: [String: String], hasInput: Bool = false)
+  init(
+    _ arguments: [String], repository: String, environment: [String: String], hasInput: Bool = false
+  )
     throws
   {
     guard let executable = GitProcess.find(environment) else { throw CommandFailure.noGit }

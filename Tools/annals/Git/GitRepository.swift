@@ -28,9 +28,11 @@ struct GitRepository {
       self.branch = name ?? "HEAD"
     }
     // A name that begins with a dash would be an option; no branch has such a name.
-    guard !self.branch.hasPrefix("-"),
-      let tip = try? git(["rev-parse", "--verify", "-q", "\(self.branch)^{commit}"])
-    else {
+    let names = self.branch.hasPrefix("-") ? [] : ["refs/heads/\(self.branch)", self.branch]
+    let tips = names.lazy.compactMap { name in
+      try? git(["rev-parse", "--verify", "-q", "\(name)^{commit}"])
+    }
+    guard let tip = tips.first else {
       throw CommandFailure.noBranch(self.branch, repository: path)
     }
     self.tip = tip

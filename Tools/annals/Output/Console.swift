@@ -16,7 +16,8 @@ final class Console {
   let environment: [String: String]
   let now: () -> Timestamp
   let zone: LocalZone
-  /// The store's clock, randomness and process.
+  /// What stores take from the world.
+  let store: StoreEnvironment
   let terminal: Terminal
 
   /// What is known of the streams.
@@ -31,9 +32,10 @@ final class Console {
   /// A console of these parts.
   init(
     output: Output, errors: Output, terminal: Terminal, environment: [String: String],
-    zone: LocalZone, now: @escaping () -> Timestamp, readAnswer: @escaping () -> String?,
-    input: @escaping () -> any ByteSource
+    store: StoreEnvironment, zone: LocalZone, now: @escaping () -> Timestamp,
+    readAnswer: @escaping () -> String?, input: @escaping () -> any ByteSource
   ) {
+    self.store = store
     self.output = output
     self.errors = errors
     self.terminal = terminal
@@ -71,7 +73,9 @@ final class Console {
   /// Who writes: what the caller said, else `ANNALS_AUTHOR`, else the login name; nil if none is
   /// known.
   func author(_ given: String?) -> String? {
-    let candidates = [given, environment["ANNALS_AUTHOR"], environment["LOGNAME"], environment["USER"]]
+    let candidates = [
+      given, environment["ANNALS_AUTHOR"], environment["LOGNAME"], environment["USER"],
+    ]
     if let name = candidates.compactMap({ $0 }).first(where: { !$0.isEmpty }) { return name }
     let name = NSUserName()
     return name.isEmpty ? nil : name
@@ -89,8 +93,9 @@ extension Console {
       width: terminalWidth(environment))
     return Console(
       output: Output(FileHandle.standardOutput), errors: Output(FileHandle.standardError),
-      terminal: terminal, environment: environment, zone: .current, now: { .now },
-      readAnswer: { readLine() }, input: { FileSource(FileHandle.standardInput) })
+      terminal: terminal, environment: environment, store: .system, zone: .current,
+      now: StoreEnvironment.system.now, readAnswer: { readLine() },
+      input: { FileSource(FileHandle.standardInput) })
   }
 
   private static func terminalWidth(_ environment: [String: String]) -> Int? {
@@ -100,12 +105,5 @@ extension Console {
       return Int(size.ws_col)
     }
     return environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
-  }
-}
-
-extension Timestamp {
-  /// The clock's time, in whole microseconds.
-  static var now: Timestamp {
-    Timestamp(microseconds: Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)))
   }
 }

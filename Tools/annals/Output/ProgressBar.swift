@@ -43,7 +43,8 @@ final class ProgressBar {
   static func text(
     count: Int64, noun: String, fraction: Double?, elapsed: Double, width: Int
   ) -> String {
-    var tail = "\(Numerals.counted(count, noun))  \(Numerals.grouped(Int64(Double(count) / elapsed)))/s"
+    var tail =
+      "\(Numerals.counted(count, noun))  \(Numerals.grouped(Int64(Double(count) / elapsed)))/s"
     guard let fraction else { return String(tail.prefix(max(width - 1, 0))) }
     let done = min(max(fraction, 0), 1)
     let percent = String(Int(done * 100))

@@ -1,0 +1,285 @@
+import AnnalsModel
+import AnnalsState
+
+/// Reads the changes of one line into a transaction.
+final class ChangeReading {
+  /// Whether inserts get the defaults of what their `set` does not name.
+  var fillsDefaults = true
+
+  let transaction: WriteTransaction
+  let keepsSchema: Bool
+  /// What is known of each entity by name, until the schema changes.
+  private var entities: [ContiguousArray<UInt8>: EntityPlan] = [:]
+  /// Relationships to objects that have not been inserted yet.
+  private var deferred: [(ObjectReference, Relationship, Value)] = []
+  private var lastEntity: (name: ContiguousArray<UInt8>, plan: EntityPlan)?
+
+  init(_ transaction: WriteTransaction, keepsSchema: Bool) {
+    self.transaction = transaction
+    self.keepsSchema = keepsSchema
+  }
+
+  /// Reads the array of changes.
+  func read(_ reader: JSONReader) throws {
+    guard try reader.next() == .beginArray else { throw reader.fault("`changes` is not an array") }
+    while true {
+      let token = try reader.next()
+      if token == .endArray { break }
+      try change(reader, token)
+    }
+    // What was named before it was inserted.
+    for (object, relationship, found) in deferred {
+      guard let value = try references(found, relationship, reader) else {
+        throw reader.fault(
+          "`\(relationship.name)` names \(JSONWriter.text(of: found)), which does not exist")
+      }
+      try transaction.set(object, relationship.number, to: value)
+    }
+    deferred.removeAll()
+  }
+
+  /// The members of a change that say what it is about.
+  private struct Head {
+    var kind: ChangeKind?
+    var entity: ContiguousArray<UInt8>?
+    var id: Value?
+    var row: Int64?
+    /// `set`, where it came before the rest.
+    var set: ContiguousArray<UInt8>?
+    var hasSet = false
+    var object: ObjectReference?
+
+    var isComplete: Bool { kind != nil && entity != nil && (id != nil || row != nil) }
+  }
+
+  private func change(_ reader: JSONReader, _ token: JSONToken) throws {
+    guard token == .beginObject else { throw reader.fault("a change is not an object") }
+    var head = Head()
+    var seen = 0
+    while try reader.next() == .key {
+      let member = try ChangeReading.member(reader)
+      guard seen & 1 << member.rawValue == 0 else {
+        throw reader.fault("a change has two members `\(member)`")
+      }
+      seen |= 1 << member.rawValue
+      let value = try reader.next()
+      switch member {
+      case .op: head.kind = try ChangeReading.kind(reader, value)
+      case .entity:
+        guard value == .string else { throw reader.fault("`entity` is not a string") }
+        head.entity = reader.text
+      case .id:
+        let id = try reader.value(value)
+        if !id.isNull { head.id = id }
+      case .row:
+        guard head.object == nil else { throw reader.fault("`row` comes before `set`") }
+        head.row = try reader.whole(value, of: "row")
+        guard head.row ?? 0 > 0 else { throw reader.fault("`row` is not a number from 1") }
+      case .set:
+        head.hasSet = true
+        if head.kind != .delete, head.isComplete {
+          head.object = try begin(head, reader)
+          try set(head, reader, value)
+        } else {
+          head.set = try reader.compactText(value)
+        }
+      }
+    }
+    try finish(&head, reader)
+  }
+
+  private func finish(_ head: inout Head, _ reader: JSONReader) throws {
+    guard let kind = head.kind else { throw reader.fault("a change has no `op`") }
+    guard head.entity != nil else { throw reader.fault("a change has no `entity`") }
+    guard head.id != nil || head.row != nil else { throw reader.fault("a change has no `id`") }
+    guard kind != .delete || !head.hasSet else { throw reader.fault("a delete has no `set`") }
+    if head.object == nil { head.object = try begin(head, reader) }
+    if kind == .delete, let object = head.object { try transaction.delete(object) }
+    if let text = head.set {
+      let inner = JSONReader(MemorySource(text), framing: .document)
+      do {
+        try set(head, inner, inner.next())
+      } catch let fault as InputFault {
+        throw reader.fault(fault.reason)
+      }
+    } else if kind == .update, !head.hasSet {
+      throw reader.fault("an update has no `set`")
+    }
+  }
+
+  /// Finds or makes the object.
+  private func begin(_ head: Head, _ reader: JSONReader) throws -> ObjectReference {
+    guard let name = head.entity, let kind = head.kind else {
+      preconditionFailure("incomplete head")
+    }
+    let plan = try entityPlan(name, for: head.id, kind, reader)
+    let key = try head.id.map { try plan.key($0, reader) }
+    if kind == .insert {
+      if let row = head.row,
+        try transaction.exists(ObjectReference(entity: plan.entity.number, row: row))
+      {
+        throw reader.fault("there is an object in row \(row) of \(plan.entity.name) already")
+      }
+      let object = try transaction.insert(
+        entity: plan.entity, row: head.row, fillsDefaults: fillsDefaults)
+      if let key, let attribute = plan.keyAttribute {
+        try transaction.set(object, attribute.number, to: key)
+      }
+      return object
+    }
+    var row = head.row
+    if row == nil, let key, let attribute = plan.keyAttribute {
+      row = try transaction.row(of: plan.entity, where: attribute.name, is: key)
+    }
+    if let row {
+      let object = ObjectReference(entity: plan.entity.number, row: row)
+      if try transaction.exists(object) { return object }
+    }
+    let shown = head.id.map { "/" + JSONWriter.text(of: $0) } ?? "#\(head.row ?? 0)"
+    throw reader.fault(
+      "there is no \(plan.entity.name)\(shown) to \(kind); it was never inserted, or deleted before"
+    )
+  }
+
+  /// Reads the object of values.
+  private func set(_ head: Head, _ reader: JSONReader, _ token: JSONToken) throws {
+    guard token == .beginObject else { throw reader.fault("`set` is not an object") }
+    guard let object = head.object, let name = head.entity, var plan = plan(named: name) else {
+      preconditionFailure("incomplete head")
+    }
+    var seen = NumberSet()
+    while try reader.next() == .key {
+      let property = reader.text
+      let value = try reader.next()
+      let number: PropertyNumber
+      switch plan.find(property) {
+      case .attribute(let attribute):
+        number = attribute.number
+        let found = try reader.value(value)
+        let fitting = try fit(found, attribute, &plan, name, reader)
+        if head.kind == .insert, attribute.number == plan.keyAttribute?.number, let id = head.id,
+          try plan.key(id, reader) != fitting
+        {
+          throw reader.fault("`id` and `\(attribute.name)` in `set` differ")
+        }
+        try transaction.set(object, number, to: fitting)
+      case .relationship(let relationship):
+        number = relationship.number
+        let found = try reader.value(value)
+        if let references = try references(found, relationship, reader) {
+          try transaction.set(object, number, to: references)
+        } else {
+          deferred.append((object, relationship, found))
+        }
+      case nil:
+        let found = try reader.value(value)
+        if found.isNull { continue }
+        number = try addAttribute(property, found, &plan, name, reader)
+        try transaction.set(object, number, to: found)
+      }
+      guard seen.insert(number) else {
+        throw reader.fault("`set` has two members `\(String(decoding: property, as: UTF8.self))`")
+      }
+    }
+  }
+
+  // MARK: - Entities
+
+  func plan(named name: ContiguousArray<UInt8>) -> EntityPlan? {
+    if let lastEntity, lastEntity.name == name { return lastEntity.plan }
+    var plan = entities[name]
+    if plan == nil,
+      let entity = transaction.schema.entity(named: String(decoding: name, as: UTF8.self))
+    {
+      plan = EntityPlan(entity)
+      entities[name] = plan
+    }
+    if let plan { lastEntity = (name, plan) }
+    return plan
+  }
+
+  /// Takes over a definition that has changed.
+  func renew(_ name: ContiguousArray<UInt8>) -> EntityPlan? {
+    entities.removeAll()
+    lastEntity = nil
+    return plan(named: name)
+  }
+
+  private func entityPlan(
+    _ name: ContiguousArray<UInt8>, for id: Value?, _ kind: ChangeKind, _ reader: JSONReader
+  ) throws -> EntityPlan {
+    if let plan = plan(named: name) { return plan }
+    let text = String(decoding: name, as: UTF8.self)
+    guard kind == .insert, !keepsSchema, let id else {
+      throw reader.fault("there is no entity \(text)")
+    }
+    let type: AttributeType = if case .int = id { .int64 } else { .string }
+    let entity = Entity(
+      text, attributes: [Attribute("id", type, isOptional: false, isUnique: true)])
+    try transaction.require(Schema(entities: [entity]))
+    guard let plan = plan(named: name) else { throw reader.fault("there is no entity \(text)") }
+    return plan
+  }
+
+  // MARK: - Members
+
+  private enum Member: Int { case op, entity, id, row, set }
+
+  private static func member(_ reader: JSONReader) throws(InputFault) -> Member {
+    let text = reader.text
+    switch text.count {
+    case 2 where text.elementsEqual("op".utf8): return .op
+    case 2 where text.elementsEqual("id".utf8): return .id
+    case 3 where text.elementsEqual("set".utf8): return .set
+    case 3 where text.elementsEqual("row".utf8): return .row
+    case 6 where text.elementsEqual("entity".utf8): return .entity
+    default:
+      throw reader.fault("a change has no member `\(String(decoding: text, as: UTF8.self))`")
+    }
+  }
+
+  private static func kind(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> ChangeKind {
+    let name = try reader.text(token, of: "op")
+    guard let kind = ChangeKind.allCases.first(where: { "\($0)" == name }) else {
+      throw reader.fault("`op` is `\(name)`, which is not insert, update or delete")
+    }
+    return kind
+  }
+}
+
+/// Numbers met so far, without memory of their own where they are small.
+private struct NumberSet {
+  private var small: UInt64 = 0
+  private var large: Set<PropertyNumber> = []
+
+  /// Adds a number; returns whether it is new.
+  mutating func insert(_ number: PropertyNumber) -> Bool {
+    guard number < 64 else { return large.insert(number).inserted }
+    defer { small |= 1 << UInt64(number) }
+    return small & 1 << UInt64(number) == 0
+  }
+}
+
+extension WriteTransaction {
+  /// Whether the object exists, with the transaction's own changes.
+  package func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { () throws(StateFault) in
+      try reader.state.contains(object.entity, object.row)
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Makes one change that is written as JSON, as in a line of an import.
+  ///
+  /// - Throws: `InputFault` with the reason.
+  package func apply(change: ContiguousArray<UInt8>) throws {
+    var list = ContiguousArray("[".utf8)
+    list.append(contentsOf: change)
+    list.append(UInt8(ascii: "]"))
+    let reader = JSONReader(MemorySource(list), framing: .document)
+    try ChangeReading(self, keepsSchema: false).read(reader)
+  }
+}

@@ -1,0 +1,65 @@
+import AnnalsModel
+
+/// The properties of an entity by the bytes of their names, for reading many objects.
+struct EntityPlan {
+  enum Property {
+    case attribute(Attribute)
+    case relationship(Relationship)
+  }
+
+  let entity: Entity
+  /// The attribute that is the key.
+  let keyAttribute: Attribute?
+  private var names: [ContiguousArray<UInt8>] = []
+  private var properties: [Property] = []
+  private var places: [ContiguousArray<UInt8>: Int] = [:]
+  /// Where the last property was found: objects name theirs in much the same order.
+  private var last = 0
+
+  init(_ entity: Entity) {
+    self.entity = entity
+    keyAttribute = entity.keyAttribute
+    for attribute in entity.attributes where !attribute.isRemoved {
+      add(attribute.name, .attribute(attribute))
+    }
+    for relationship in entity.relationships where !relationship.isRemoved {
+      add(relationship.name, .relationship(relationship))
+    }
+  }
+
+  private mutating func add(_ name: String, _ property: Property) {
+    let bytes = ContiguousArray(name.utf8)
+    places[bytes] = names.count
+    names.append(bytes)
+    properties.append(property)
+  }
+
+  /// The property of this name; nil if there is none.
+  mutating func find(_ name: ContiguousArray<UInt8>) -> Property? {
+    for guess in last..<min(last + 3, names.count) where names[guess] == name {
+      last = guess
+      return properties[guess]
+    }
+    guard let place = places[name] else { return nil }
+    last = place
+    return properties[place]
+  }
+
+  /// The key that an `id` stands for.
+  func key(_ id: Value, _ reader: JSONReader) throws(InputFault) -> Value {
+    guard let attribute = keyAttribute else {
+      throw reader.fault("\(entity.name) has no unique attribute; say `row` instead of `id`")
+    }
+    do throws(ValueTextFault) {
+      if let key = try attribute.type.value(from: id), !key.isNull { return key }
+      // A number may be written as text.
+      if case .string(let text) = id, let key = attribute.type.value(fromText: text) { return key }
+    } catch {
+      throw reader.fault("`id` of \(entity.name): \(error)")
+    }
+    throw reader.fault(
+      "`id` of \(entity.name) is \(JSONWriter.text(of: id)), which is no value of type "
+        + "\(attribute.type)"
+    )
+  }
+}

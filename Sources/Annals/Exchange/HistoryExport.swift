@@ -1,0 +1,176 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// Writes a store's history as JSON Lines that `HistoryImport` reads back exactly: the same state
+/// at every transaction, types included.
+///
+/// A line with the schema comes first, and again before each transaction that changes it. A store
+/// that was pruned starts with its base: the state before its oldest transaction.
+package struct HistoryExport {
+  private let store: Store
+  private let after: Int64
+  private let through: Int64
+  private var json = JSONWriter()
+  /// The row that follows the last one of each entity, as a reader of the lines counts.
+  private var nextRows: [EntityNumber: Int64] = [:]
+
+  /// An export of the transactions after one number up to and with another.
+  package init(_ store: Store, after: Int64, through: Int64) {
+    self.store = store
+    self.after = after
+    self.through = through
+  }
+
+  /// Hands the lines to `write`, some 64 KiB at a time; whole lines or not. `progress` is told each
+  /// transaction's number.
+  package mutating func write(
+    to write: (ContiguousArray<UInt8>) throws -> Void, progress: (Int64) -> Void = { _ in }
+  ) throws {
+    let version = store.version
+    var moving = try MovingState(version: version, at: after, movingTo: through)
+    for entity in moving.state.schema.entities {
+      nextRows[entity.number] = after == 0 ? 1 : moving.state.nextRow(of: entity.number)
+    }
+    if after == version.view.base, after > 0 {
+      try writeBase(moving.state, version, write)
+    } else if !moving.state.schema.entities.isEmpty {
+      schemaLine(moving.state.schema)
+    }
+    let history = History(version: version, after: after, through: through, condition: .always)
+    var cursor = try PartCursor(history)
+    while let part = try cursor.next() {
+      if part.record.part == 0 {
+        if !part.record.schemaChange.isEmpty {
+          schemaLine(history.glossary.schema(asOf: part.record.number))
+        }
+        json.beginTransaction(part.transaction)
+        json.key("changes")
+        json.beginArray()
+      }
+      for change in part.transaction.changes {
+        try append(change) { () throws(AnnalsError) in
+          try moving.move(to: part.record.number)
+          return moving.reader
+        }
+        if json.bytes.count >= 1 << 16 { try flush(write) }
+      }
+      guard !part.record.isContinued else { continue }
+      json.endArray()
+      json.endObject()
+      json.endLine()
+      try moving.move(to: part.record.number)
+      progress(part.record.number)
+      if json.bytes.count >= 1 << 16 { try flush(write) }
+    }
+    try flush(write)
+  }
+
+  private mutating func append(
+    _ change: Change, _ state: () throws(AnnalsError) -> StateReader
+  ) throws(AnnalsError) {
+    var explicitRow = false
+    if change.kind == .insert {
+      let entry = change.entry
+      let next = nextRows[entry.entity] ?? 1
+      explicitRow = entry.row != next
+      nextRows[entry.entity] = max(next, entry.row + 1)
+    }
+    try json.change(change, explicitRow: explicitRow, includesBefore: false, state)
+  }
+
+  private mutating func schemaLine(_ schema: Schema) {
+    json.beginObject()
+    json.key("schema")
+    json.verbatim(SchemaJSON.line(schema))
+    json.endObject()
+    json.endLine()
+  }
+
+  /// Writes `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`: every object as an insert.
+  private mutating func writeBase(
+    _ state: State, _ version: StoreVersion, _ write: (ContiguousArray<UInt8>) throws -> Void
+  ) throws {
+    json.beginObject()
+    json.member("base", version.view.base)
+    json.member("timestamp", version.view.file.header.baseTimestamp.description)
+    json.key("schema")
+    json.verbatim(SchemaJSON.line(state.schema))
+    json.key("changes")
+    json.beginArray()
+    let reader = StateReader(
+      state: state, store: version.store, largeValues: LogLargeValues(version.view))
+    for entity in state.schema.entities where !entity.isRemoved {
+      // A reader counts rows from 1, so the first object after a gap says its row.
+      var next: Int64 = 1
+      try reader.forEachRow(of: entity.number) { row in
+        try append(row, of: entity, explicitRow: row != next, reader)
+        next = row + 1
+        if json.bytes.count >= 1 << 16 { try flush(write) }
+      }
+      nextRows[entity.number] = next
+    }
+    json.endArray()
+    json.endObject()
+    json.endLine()
+  }
+
+  private mutating func append(
+    _ row: Int64, of entity: Entity, explicitRow: Bool, _ reader: StateReader
+  ) throws(AnnalsError) {
+    let object = ObjectReference(entity: entity.number, row: row)
+    let name = try reader.name(of: object)
+    json.beginObject()
+    json.member("op", "insert")
+    json.member("entity", entity.name)
+    if let attribute = entity.keyAttribute, !name.key.isNull {
+      json.key("id")
+      json.value(name.key, as: attribute.type)
+    }
+    if explicitRow || name.key.isNull { json.member("row", row) }
+    json.key("set")
+    json.beginObject()
+    for attribute in entity.attributes where !attribute.isRemoved {
+      guard attribute.number != entity.keyAttribute?.number || name.key.isNull else { continue }
+      let value: Value
+      do throws(StateFault) {
+        value = try reader.state.value(entity.number, row, attribute.number)
+      } catch {
+        throw AnnalsError(error)
+      }
+      guard !value.isNull else { continue }
+      json.key(attribute.name)
+      if case .large(let reference) = value {
+        let bytes = try reader.largeValues.bytes(of: reference)
+        json.value(Value(bytes: bytes, tag: reference.tag), as: attribute.type)
+      } else {
+        json.value(value, as: attribute.type)
+      }
+    }
+    for relationship in entity.relationships where !relationship.isRemoved {
+      let value: Value
+      do throws(StateFault) {
+        value = try reader.state.value(entity.number, row, relationship.number)
+      } catch {
+        throw AnnalsError(error)
+      }
+      guard !value.isNull else { continue }
+      json.key(relationship.name)
+      try json.references(value, in: reader)
+    }
+    json.endObject()
+    json.endObject()
+  }
+
+  private mutating func flush(_ write: (ContiguousArray<UInt8>) throws -> Void) throws {
+    if json.bytes.isEmpty { return }
+    try write(json.bytes)
+    json.removeBytes()
+  }
+}
+
+extension JSONWriter {
+  /// Forgets what was written, within a document or not.
+  package mutating func removeBytes() { bytes.removeAll(keepingCapacity: true) }
+}

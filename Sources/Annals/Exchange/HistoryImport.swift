@@ -1,0 +1,240 @@
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+
+/// Reads transactions as JSON Lines (see `HistoryJSON`) into a store, one line at a time.
+///
+/// Entities and attributes are inferred as they appear: attributes are optional and take the type
+/// of their first value; one that gets a value of another kind becomes `any`. Each new entity gets
+/// the attribute `id`, required and unique. Schema changes ride in the transaction that needs them.
+///
+/// A line is never held: its changes go into the transaction as they are read. A line that fails
+/// leaves no trace; those before it stay.
+package final class HistoryImport {
+  /// Why the import stopped.
+  package struct Failure: Error {
+    /// The line, from 1.
+    package var line: Int
+    package var reason: String
+  }
+
+  /// Whether the schema is that which was given: what does not suit it fails, instead of changing
+  /// it.
+  package var keepsSchema = false
+
+  /// The store; made when the first line says on what base it stands.
+  package private(set) var store: Store?
+  /// How many transactions were read in.
+  package private(set) var count: Int64 = 0
+
+  /// The errors that are a line's fault rather than the store's.
+  private static let codesOfLines: Set<AnnalsError.Code> = [
+    .invalidChange, .invalidSchema, .invalidArgument, .noSuchObject, .tooLarge, .conflict,
+  ]
+
+  private let reader: JSONReader
+  private let location: StoreLocation
+  private let options: StoreOptions
+  private let environment: StoreEnvironment
+  /// A schema that the next transaction brings; with the definitions exactly as they are, or only
+  /// what is missing.
+  private var pendingSchema: (schema: Schema, isExact: Bool)?
+
+  /// An import of what `source` yields into the store at `location`, which is made if there is
+  /// none.
+  package init(
+    _ source: any ByteSource, into location: StoreLocation, options: StoreOptions,
+    environment: StoreEnvironment
+  ) {
+    reader = JSONReader(source, framing: .lines)
+    self.location = location
+    self.options = options
+    self.environment = environment
+  }
+
+  /// Demands a schema: what is missing of it comes with the first transaction.
+  package func require(_ schema: Schema) {
+    pendingSchema = (schema, false)
+    keepsSchema = true
+  }
+
+  /// Reads one line in; false after the last.
+  ///
+  /// - Throws: `Failure` for a line that cannot be read in, `AnnalsError` for a store that cannot
+  ///   be written.
+  package func next() throws -> Bool {
+    do {
+      guard try reader.beginDocument() else {
+        try finishSchema()
+        return false
+      }
+      try line()
+      try reader.endDocument()
+      return true
+    } catch let fault as InputFault {
+      throw Failure(line: reader.line, reason: fault.reason)
+    } catch let error as AnnalsError where HistoryImport.codesOfLines.contains(error.code) {
+      throw Failure(line: reader.line, reason: error.message)
+    }
+  }
+
+  private func line() throws {
+    guard try reader.next() == .beginObject else { throw reader.fault("the line is not an object") }
+    let token = try reader.next()
+    guard token == .key else { throw reader.fault("the line has no `changes`") }
+    switch String(decoding: reader.text, as: UTF8.self) {
+    case "schema":
+      pendingSchema = (try SchemaJSON.read(reader, reader.next()), true)
+      guard try reader.next() == .endObject else {
+        throw reader.fault("a line with a schema has nothing else")
+      }
+    case "base":
+      try readBase()
+    default:
+      try readTransaction()
+    }
+  }
+
+  /// Reads a transaction whose first member's name has been read.
+  private func readTransaction() throws {
+    var origin = TransactionOrigin()
+    origin.isAlwaysRecorded = true
+    _ = try opened().transact(origin) { transaction in
+      let changes = try begin(transaction)
+      var members = TransactionMembers()
+      repeat {
+        if try members.read(reader) { try changes.read(reader) }
+      } while try reader.next() == .key
+      // What stands behind the object on the line must not be left to be found after the commit.
+      try reader.endDocument()
+      try members.finish(transaction, reader)
+    }
+    pendingSchema = nil
+    count += 1
+  }
+
+  private func begin(_ transaction: WriteTransaction) throws -> ChangeReading {
+    if let pendingSchema {
+      try transaction.take(pendingSchema.schema, exactly: pendingSchema.isExact)
+    }
+    return ChangeReading(transaction, keepsSchema: keepsSchema)
+  }
+
+  /// A schema behind which no transaction came is a transaction of its own.
+  private func finishSchema() throws {
+    let store = try opened()
+    guard let pendingSchema else { return }
+    _ = try store.transact(TransactionOrigin()) {
+      try $0.take(pendingSchema.schema, exactly: pendingSchema.isExact)
+    }
+    self.pendingSchema = nil
+  }
+
+  private func opened() throws -> Store {
+    if let store { return store }
+    let opened = try Store(location, creates: true, options: options, environment: environment)
+    store = opened
+    return opened
+  }
+
+  /// Reads `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order: a new store's base.
+  private func readBase() throws {
+    guard store == nil, try location.fileSystem.identity(of: location.path) == nil else {
+      throw reader.fault("a base is the first line of an export, and goes into a new file")
+    }
+    let base = try reader.whole(reader.next(), of: "base")
+    guard base > 0 else { throw reader.fault("`base` is not a number from 1") }
+    try expectMember("timestamp")
+    guard let timestamp = Timestamp(try reader.text(reader.next(), of: "timestamp")) else {
+      throw reader.fault("`timestamp` is not a date")
+    }
+    try expectMember("schema")
+    let schema = try SchemaJSON.read(reader, reader.next())
+    try expectMember("changes")
+    try Store.create(location, base: base, timestamp: timestamp, environment: environment) {
+      try $0.take(schema, exactly: true)
+      let changes = ChangeReading($0, keepsSchema: true)
+      changes.fillsDefaults = false
+      try changes.read(reader)
+      guard try reader.next() == .endObject else {
+        throw reader.fault("a base has nothing behind its changes")
+      }
+      try reader.endDocument()
+    }
+    _ = try opened()
+  }
+
+  private func expectMember(_ name: String) throws(InputFault) {
+    guard try reader.next() == .key, reader.text.elementsEqual(name.utf8) else {
+      throw reader.fault("`\(name)` should follow here")
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Takes over a schema: with the numbers that it has, or what is missing of it.
+  ///
+  /// - Throws: `.invalidSchema` if an entity or property has another number here.
+  package func take(_ schema: Schema, exactly: Bool) throws(AnnalsError) {
+    guard exactly, schema.entities.allSatisfy({ $0.number > 0 }) else { return try require(schema) }
+    var changed: [Entity] = []
+    for var entity in schema.entities {
+      for index in entity.relationships.indices { entity.relationships[index].destinationName = "" }
+      for index in entity.indexes.indices {
+        for place in entity.indexes[index].elements.indices {
+          entity.indexes[index].elements[place].propertyName = ""
+        }
+      }
+      if self.schema.entity(numbered: entity.number) != entity { changed.append(entity) }
+    }
+    if changed.isEmpty { return }
+    // Numbers make the difference between a change of this store's schema and another's.
+    let result = self.schema.applying(changed)
+    for entity in self.schema.entities where !entity.isRemoved {
+      guard let same = result.entity(named: entity.name), same.number != entity.number else {
+        continue
+      }
+      return try require(schema.withoutNumbers)
+    }
+    let conflicts = result.conflicts(besides: self.schema)
+    guard conflicts.isEmpty else { throw .invalidSchema(conflicts) }
+    define(changed)
+  }
+}
+
+extension Schema {
+  /// The schema as a program would state it: what is not removed, without numbers.
+  package var withoutNumbers: Schema {
+    var result = Schema(entities: entities.filter { !$0.isRemoved })
+    for index in result.entities.indices {
+      let entity = result.entities[index]
+      result.entities[index].number = 0
+      result.entities[index].nextPropertyNumber = 1
+      result.entities[index].attributes = entity.attributes.filter { !$0.isRemoved }.map {
+        var attribute = $0
+        attribute.number = 0
+        return attribute
+      }
+      result.entities[index].relationships = entity.relationships.filter { !$0.isRemoved }.map {
+        var relationship = $0
+        relationship.destinationName =
+          self.entity(numbered: $0.destination)?.name ?? $0.destinationName
+        relationship.destination = 0
+        relationship.number = 0
+        return relationship
+      }
+      result.entities[index].indexes = entity.indexes.map {
+        var index = $0
+        index.number = 0
+        index.elements = $0.elements.map {
+          var element = $0
+          element.propertyName = entity.propertyName($0.property) ?? $0.propertyName
+          element.property = 0
+          return element
+        }
+        return index
+      }
+    }
+    return result
+  }
+}

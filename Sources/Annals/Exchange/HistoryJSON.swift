@@ -1,0 +1,154 @@
+import AnnalsModel
+import AnnalsState
+
+// Transactions as JSON Lines: what `export` writes, `import` reads, and `log --format jsonl`
+// prints.
+//
+//     {"n":42,"author":"Ann","context":"share","timestamp":"2019-10-22T18:15:04Z","message":"…",
+//      "changes":[{"op":"insert","entity":"Post","id":"a","set":{"title":"Fog"}},
+//                 {"op":"update","entity":"Event","id":17,"set":{"title":null}},
+//                 {"op":"delete","entity":"Event","id":9}]}
+//
+// - Metadata are members of the line; those whose name the form needs itself lie in `metadata`.
+// - `id` is the key. An object without one has `row` instead. An insert has `row` too where the
+//   object is not in the row that follows the last one of its entity.
+// - `set` has the values after the change; null for a value that is gone.
+// - With what `log` adds, `was` has the values before.
+
+/// The names of the form's own members of a line.
+package enum TransactionMember {
+  /// The names that metadata cannot have beside them.
+  package static let reserved: Set<String> = [
+    "n", "author", "context", "timestamp", "timestamp_us", "changes", "metadata", "schema", "base",
+    "token", "process", "pid",
+  ]
+}
+
+extension JSONWriter {
+  /// Begins a line: number, author, context, moment and metadata of a transaction.
+  package mutating func beginTransaction(_ transaction: Transaction) {
+    let record = transaction.page.batch.transactions[transaction.index]
+    beginObject()
+    member("n", transaction.number)
+    if let author = transaction.author { member("author", author) }
+    if let context = transaction.context { member("context", context) }
+    member("timestamp", record.timestamp.description)
+    let hidden = record.metadata.filter { TransactionMember.reserved.contains($0.key) }
+    for entry in record.metadata where !TransactionMember.reserved.contains(entry.key) {
+      key(entry.key)
+      metadata(entry.value)
+    }
+    if hidden.isEmpty { return }
+    key("metadata")
+    beginObject()
+    for entry in hidden {
+      key(entry.key)
+      metadata(entry.value)
+    }
+    endObject()
+  }
+
+  /// Writes a value of metadata. Nested JSON is written as such, since it is read as such.
+  private mutating func metadata(_ value: Value) {
+    if case .json(let text) = value, JSONText.firstError(in: text) == nil,
+      !text.utf8.contains(0x0A)
+    {
+      return verbatim(text.utf8)
+    }
+    if case .object = value { return null() }
+    if case .objects = value { return null() }
+    if case .large = value { return null() }
+    self.value(value, as: .any)
+  }
+
+  /// Writes one change; with its row if `explicitRow` says so, with the values before if
+  /// `includesBefore` does. `state` gives that just after the transaction, and is asked only where
+  /// the change itself does not say.
+  package mutating func change(
+    _ change: Change, explicitRow: Bool, includesBefore: Bool,
+    _ state: () throws(AnnalsError) -> StateReader
+  ) throws(AnnalsError) {
+    let name = try change.objectName(state)
+    let entity = change.entity
+    beginObject()
+    member("op", "\(change.kind)")
+    member("entity", entity.name)
+    if let attribute = entity.keyAttribute, !name.key.isNull {
+      key("id")
+      value(name.key, as: attribute.type)
+    }
+    if name.key.isNull || explicitRow { member("row", name.row) }
+    if change.kind != .delete {
+      key("set")
+      try values(of: change, entity, isBefore: false, state)
+    }
+    if includesBefore, change.kind != .insert {
+      key("was")
+      try values(of: change, entity, isBefore: true, state)
+    }
+    endObject()
+  }
+
+  private mutating func values(
+    of change: Change, _ entity: Entity, isBefore: Bool,
+    _ state: () throws(AnnalsError) -> StateReader
+  ) throws(AnnalsError) {
+    let keyNumber = entity.keyAttribute?.number
+    beginObject()
+    for difference in change.properties {
+      // The key of an insert is its id.
+      if !isBefore, change.kind == .insert, difference.number == keyNumber { continue }
+      key(difference.name)
+      if let attribute = entity.attributes.first(where: { $0.number == difference.number }) {
+        let found = isBefore ? difference.before : difference.after
+        value(try change.page.glossary.complete(found), as: attribute.type)
+      } else if difference.edits != nil {
+        let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
+        let now = try state()
+        let list = try now.relationshipValue(of: object, difference.number)
+        let before = difference.listBefore(list)
+        try references(isBefore ? before : list, in: now)
+      } else {
+        try references(isBefore ? difference.before : difference.after, in: state())
+      }
+    }
+    endObject()
+  }
+}
+
+extension Glossary {
+  /// The value with its bytes, if it is a large one.
+  package func complete(_ value: Value) throws(AnnalsError) -> Value {
+    guard case .large(let reference) = value else { return value }
+    return Value(bytes: try largeValues.bytes(of: reference), tag: reference.tag)
+  }
+}
+
+extension PropertyDifference {
+  /// The whole list before an update of a to-many relationship, from the list after it.
+  package func listBefore(_ after: Value) -> Value {
+    guard let edits, case .objects(var list) = after else { return before }
+    for edit in edits.inserted.reversed() where list.indices.contains(edit.position) {
+      list.remove(at: edit.position)
+    }
+    for edit in edits.removed where edit.position <= list.count {
+      list.insert(edit.object, at: edit.position)
+    }
+    return .objects(list)
+  }
+}
+
+extension StateReader {
+  /// What a relationship of the object names in this state.
+  package func relationshipValue(
+    of object: ObjectReference, _ property: PropertyNumber
+  ) throws(AnnalsError) -> Value {
+    do throws(StateFault) {
+      let value = try state.value(object.entity, object.row, property)
+      if case .null = value { return .objects([]) }
+      return value
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+}

@@ -1,0 +1,4 @@
+extension HistoryPlace: HistoryPosition {
+  /// The place itself.
+  public var historyPlace: HistoryPlace { self }
+}

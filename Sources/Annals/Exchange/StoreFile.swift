@@ -1,0 +1,31 @@
+import AnnalsModel
+import AnnalsStorage
+import SystemPackage
+
+/// The bytes of a store's file, for tools that look at any file, however damaged, without opening
+/// it as a store. Nothing is ever written.
+package struct StoreFile {
+  /// The open file.
+  package let file: any StorageFile
+  /// Whether no writer can be at work meanwhile.
+  package let isLocked: Bool
+
+  /// Runs `body` on the file at the path, and closes it.
+  ///
+  /// Waits a moment for a writer to finish, then goes on without the lock.
+  ///
+  /// - Throws: `AnnalsError` if there is no file or it cannot be read, and what `body` throws.
+  package static func with<R>(path: String, _ body: (StoreFile) throws -> R) throws -> R {
+    do {
+      let file = try PosixFileSystem().open(path, for: .reading)
+      defer { file.close() }
+      let isLocked = try file.lock(.shared, wait: .until(.now + .seconds(2)))
+      return try body(StoreFile(file: file, isLocked: isLocked))
+    } catch let error as StorageError {
+      if error.errno == .noSuchFileOrDirectory {
+        throw AnnalsError(.notFound, "there is no file at \(path); check the path")
+      }
+      throw AnnalsError(.io, "\(path) cannot be read", underlying: error.errno)
+    }
+  }
+}

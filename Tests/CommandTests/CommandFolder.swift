@@ -1,0 +1,87 @@
+import Annals
+import Foundation
+import Synchronization
+
+@testable import AnnalsCommand
+
+/// What a run of the command gave.
+struct CommandRun {
+  var status: ExitStatus
+  var output: String
+  var errors: String
+}
+
+/// A temporary folder in which commands run, within the process, with a fixed clock, zone and
+/// environment.
+final class CommandFolder {
+  let path: String
+  var environment: [String: String] = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
+  var terminal = Console.Terminal()
+  var answer: String?
+  var input: [UInt8] = []
+  /// After so many bytes nobody reads the output any more.
+  var outputLimit = Int.max
+  let store: StoreEnvironment
+  /// The stores' clock: four seconds more with each command, however often it is looked at.
+  private let clock = StoreClock()
+  /// 2019-10-22 18:20 UTC.
+  let now = Timestamp(microseconds: 1_571_768_400_000_000)
+
+  init() throws {
+    path = NSTemporaryDirectory() + "annals-command-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let fixed = StoreEnvironment.fixed(seed: 7)
+    let clock = clock
+    store = StoreEnvironment(
+      now: { clock.now }, random: fixed.random,
+      processName: "annals", processID: 311)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file(name)))
+  }
+
+  /// Runs a command line; `@NAME` stands for the path of a file in the folder, which is shown as
+  /// `@NAME` in what comes back, too.
+  @discardableResult
+  func run(_ arguments: String...) -> CommandRun {
+    run(arguments)
+  }
+
+  func run(_ arguments: [String]) -> CommandRun {
+    clock.advance()
+    var output: [UInt8] = []
+    var errors: [UInt8] = []
+    let limit = outputLimit
+    let console = Console(
+      output: Output(limit: 64) { bytes in
+        guard output.count < limit else { throw OutputFault.closed }
+        output += bytes
+      },
+      errors: Output { errors += $0 }, terminal: terminal, environment: environment, store: store,
+      zone: berlin, now: { self.now }, readAnswer: { self.answer },
+      input: { MemorySource(self.input) })
+    let expanded = arguments.map {
+      $0.hasPrefix("@") ? file(String($0.dropFirst())) : $0.replacing("=@", with: "=" + path + "/")
+    }
+    let status = AnnalsCommand.execute(expanded, console)
+    return CommandRun(status: status, output: shown(output), errors: shown(errors))
+  }
+
+  private func shown(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes, as: UTF8.self).replacing(path + "/", with: "@")
+  }
+}
+
+/// A clock that goes on when it is told to.
+private final class StoreClock: Sendable {
+  private let microseconds = Mutex(Int64(1_571_768_100_000_000))
+
+  var now: Timestamp { Timestamp(microseconds: microseconds.withLock { $0 }) }
+
+  func advance() { microseconds.withLock { $0 += 4_000_000 } }
+}

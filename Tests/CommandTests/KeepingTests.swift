@@ -1,0 +1,128 @@
+import Annals
+import Foundation
+import Testing
+
+@testable import AnnalsCommand
+
+/// Commands that rewrite or inspect files, and what goes wrong with any of them.
+@Suite struct KeepingTests {
+  @Test func revertAsksOnATerminal() throws {
+    let folder = try CommandTests.posts()
+    let conflict = folder.run("revert", "@posts.annals", "1")
+    #expect(conflict.status == .couldNotRun && conflict.errors.contains("Post/a"))
+    folder.terminal.isInput = true
+    folder.terminal.isErrors = true
+    folder.answer = "n"
+    let declined = folder.run("revert", "@posts.annals", "4")
+    #expect(declined.output.hasSuffix("revives 1 object\nnothing was changed\n"))
+    folder.answer = "yes"
+    let done = folder.run("revert", "@posts.annals", "4", "--author", "Cy")
+    #expect(done.output == "reverting transaction 4 revives 1 object\ntransaction 5\n")
+    #expect(done.errors == "Revert it? [y/N] ")
+    #expect(folder.run("get", "@posts.annals", "Post/b").output.contains("Mist"))
+  }
+
+  @Test func prunePlansAsksAndNamesTheGap() throws {
+    let folder = try CommandTests.posts()
+    let plan = folder.run("prune", "@posts.annals", "--before", "3", "--dry-run")
+    #expect(plan.output.hasPrefix("drops 2 transactions (1 to 2) with 2 changes, about "))
+    #expect(
+      plan.output.hasSuffix("from 2019-10-22 20:15:04 +0200 to 2019-10-22 20:15:08 +0200\n"))
+    let before = folder.run("state", "@posts.annals", "--at", "2").output
+    let done = folder.run("prune", "@posts.annals", "--before", "3", "--author", "ann")
+    #expect(done.status == .done && done.output.contains("the oldest transaction is 3 now; "))
+    #expect(folder.run("state", "@posts.annals", "--at", "base").output == before)
+    let gap = folder.run("state", "@posts.annals", "--at", "1")
+    #expect(gap.status == .couldNotRun && gap.output == "")
+    #expect(gap.errors.hasPrefix("annals: transaction 1 was pruned (floor is 3; pruned "))
+    #expect(gap.errors.hasSuffix(" by ann). Oldest readable state: 2. Try --at base.\n"))
+    #expect(folder.run("show", "@posts.annals", "2").status == .couldNotRun)
+    #expect(
+      folder.run("blame", "@posts.annals", "Post/a").output.hasPrefix("-  at or before 2 "))
+  }
+
+  @Test func compactReplayAndVerify() throws {
+    let folder = try CommandTests.posts()
+    #expect(folder.run("compact", "@posts.annals").status == .done)
+    let replay = folder.run("replay", "@posts.annals", "@old.annals", "--to", "2")
+    #expect(
+      replay.output == "@old.annals: the state as of transaction 2, with 2 transactions\n")
+    #expect(
+      folder.run("state", "@old.annals").output
+        == folder.run("state", "@posts.annals", "--at", "2").output)
+    let again = folder.run("replay", "@posts.annals", "@old.annals", "--to", "2")
+    #expect(again.status == .couldNotRun && again.errors.contains("@old.annals"))
+    let flat = folder.run("replay", "@posts.annals", "@flat.annals", "--to", "2", "--flatten")
+    #expect(flat.output == "@flat.annals: the state as of transaction 2, without history\n")
+    for name in ["@posts.annals", "@old.annals", "@flat.annals"] {
+      let verified = folder.run("verify", name)
+      #expect(verified.status == .done && verified.output.hasPrefix("no problems: "), "\(verified)")
+    }
+  }
+
+  @Test func dumpVerifyAndStatOfADamagedFile() throws {
+    let folder = try CommandTests.posts()
+    let sound = folder.run("dump", "@posts.annals")
+    #expect(sound.status == .done && sound.output.contains("transaction"))
+    #expect(folder.run("dump", "@posts.annals", "--bytes").output.count > sound.output.count)
+    let stat = folder.run("stat", "@posts.annals")
+    #expect(stat.status == .done)
+    #expect(stat.output.contains("transactions  4 (0 empty)"))
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("posts.annals")))
+    bytes[12_288 + 40] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: folder.file("bad.annals")))
+    let verified = folder.run("verify", "@bad.annals")
+    #expect(verified.status == .foundProblems && verified.output.contains("error at 12288"))
+    #expect(folder.run("dump", "@bad.annals").status == .foundProblems)
+    #expect(folder.run("log", "@bad.annals").status == .couldNotRun)
+  }
+
+  @Test func failuresSayWhatWhereAndWhatToDo() throws {
+    let folder = try CommandFolder()
+    let missing = folder.run("log", "@none.annals")
+    #expect(missing.status == .couldNotRun)
+    #expect(missing.errors.contains("@none.annals") && missing.output == "")
+    try folder.write("not a store, but long enough to be looked at", to: "text")
+    #expect(folder.run("state", "@text").status == .couldNotRun)
+    #expect(folder.run("frobnicate").status == .usage)
+    #expect(folder.run("log").status == .usage)
+    #expect(folder.run("log", "@x", "--limit", "-1").status == .usage)
+    #expect(folder.run("import", "@x").status == .usage)
+    let store = try CommandTests.posts()
+    let bad = store.run("state", "@posts.annals", "--at", "yesterday")
+    #expect(
+      bad.status == .usage && bad.errors.hasPrefix("annals: `yesterday` is no position in history.")
+    )
+    let beyond = store.run("state", "@posts.annals", "--at", "99")
+    #expect(beyond.status == .couldNotRun && beyond.errors.contains("the newest is 4"))
+    let object = store.run("get", "@posts.annals", "Post/zzz")
+    #expect(object.errors.hasPrefix("annals: there is no object Post/zzz as of transaction 4."))
+    let noKey = store.run("put", "@posts.annals", "Post#9", "title=x")
+    #expect(noKey.status == .couldNotRun)
+  }
+
+  @Test func aClosedPipeIsNoError() throws {
+    let folder = try CommandTests.posts()
+    folder.outputLimit = 10
+    for command in ["log", "state", "dump", "export"] {
+      let run = folder.run(command, "@posts.annals")
+      #expect(run.status == .done && run.errors == "", "\(command)")
+    }
+  }
+
+  @Test func coloursOnATerminalOnly() throws {
+    let folder = try CommandTests.posts()
+    let plain = folder.run("log", "@posts.annals").output
+    folder.terminal.isOutput = true
+    folder.terminal.width = 200
+    let coloured = folder.run("log", "@posts.annals").output
+    #expect(coloured.contains("\u{1B}[33mtransaction 4\u{1B}[0m"))
+    folder.environment["NO_COLOR"] = "1"
+    #expect(folder.run("log", "@posts.annals").output == plain)
+    folder.terminal.width = 30
+    for line in folder.run("log", "@posts.annals").output.split(separator: "\n")
+    where line.hasPrefix("    ") {
+      #expect(line.count <= 30)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Annals
+import Testing
+
+@testable import AnnalsCommand
+
+@Suite struct OutputTests {
+  @Test func hashesAsTheStandardSays() {
+    var empty = SHA256()
+    #expect(empty.finish() == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    var letters = SHA256()
+    letters.update(Array("abc".utf8))
+    #expect(letters.finish() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+  }
+
+  static let numbers: [(Int64, String)] = [
+    (0, "0"), (999, "999"), (1000, "1,000"), (-26588, "-26,588"), (1_234_567, "1,234,567"),
+    (.min, "-9,223,372,036,854,775,808"),
+  ]
+
+  @Test(arguments: numbers)
+  func groupsThousands(value: Int64, text: String) { #expect(Numerals.grouped(value) == text) }
+
+  @Test func writesSizesAndTimes() {
+    #expect(Numerals.size(1) == "1 byte" && Numerals.size(999) == "999 bytes")
+    #expect(Numerals.size(38_200_000) == "38.2 MB" && Numerals.size(1_000) == "1.0 kB")
+    #expect(Numerals.clock(7) == "0:07" && Numerals.clock(3750) == "1:02:30")
+    #expect(Numerals.share(1, of: 3) == "33.3%" && Numerals.share(0, of: 0) == "0.0%")
+    #expect(
+      Numerals.counted(1, "change") == "1 change" && Numerals.counted(2, "change") == "2 changes")
+  }
+
+  @Test func drawsABarThatFits() {
+    let text = ProgressBar.text(
+      count: 12_345, noun: "transaction", fraction: 0.42, elapsed: 10, width: 100)
+    #expect(
+      text == "[############..................]  42%  12,345 transactions  1,234/s  0:13 left")
+    for width in 1...100 {
+      let text = ProgressBar.text(
+        count: 12_345, noun: "transaction", fraction: 0.42, elapsed: 10, width: width)
+      #expect(text.count < width || width <= 1)
+    }
+    #expect(
+      ProgressBar.text(count: 1, noun: "commit", fraction: nil, elapsed: 1, width: 80)
+        == "1 commit  1/s")
+  }
+
+  static let texts: [(String, String)] = [
+    ("plain \u{e9}", "plain \u{e9}"), ("a\nb\tc", "a\\nb\\tc"), ("\u{1b}[31mred", "\\u001b[31mred"),
+    ("\u{9b}31m", "\\u009b31m"), ("\u{7f}", "\\u007f"),
+  ]
+
+  @Test(arguments: texts)
+  func showsControlCharacters(text: String, shown: String) {
+    #expect(ValueText.plain(text) == shown)
+  }
+
+  @Test func showsValues() {
+    let values = ValueText(zone: berlin, limit: 5)
+    #expect(values.text(.string("abcde")) == "\"abcde\"")
+    #expect(values.text(.string("abcdef\"")) == "\"abcde…\"")
+    #expect(values.text(.string("a\"b")) == "\"a\\\"b\"")
+    #expect(values.text(.date(Timestamp(microseconds: 0))) == "1970-01-01 01:00:00 +0100")
+    #expect(values.text(.null) == "none" && values.text(.double(1)) == "1.0")
+    #expect(values.text(.data([1, 2])) == "(2 bytes)")
+  }
+
+  @Test func rangesSplitAtTwoDots() {
+    #expect(RangeArgument("1..5").map { [$0.from, $0.to] } == ["1", "5"])
+    #expect(RangeArgument("..5").map { [$0.from, $0.to] } == ["base", "5"])
+    #expect(RangeArgument("head~3..").map { [$0.from, $0.to] } == ["head~3", "head"])
+    #expect(RangeArgument("5") == nil)
+  }
+
+  @Test func assignmentsSplitAtTheFirstSign() throws {
+    #expect(try Assignment("a=b=c") == Assignment(name: "a", content: .text("b=c")))
+    #expect(try Assignment("a:=[1]") == Assignment(name: "a", content: .json("[1]")))
+    #expect(try Assignment("a=") == Assignment(name: "a", content: .text("")))
+    #expect(try Assignment("a b=:=c") == Assignment(name: "a b", content: .text(":=c")))
+    for bad in ["", "a", "=b", "a:=", "a:=x"] {
+      #expect(throws: CommandFailure.self) { try Assignment(bad) }
+    }
+  }
+}

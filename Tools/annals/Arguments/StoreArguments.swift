@@ -1,0 +1,97 @@
+import Annals
+import ArgumentParser
+
+/// The arguments that say who writes, and why.
+struct AuthorArguments: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: "Who makes the change. Default: $ANNALS_AUTHOR, else the login name.")
+  var author: String?
+
+  @Option(parsing: .unconditional, help: "Why; kept with the transaction.")
+  var message: String?
+
+  /// What is kept with the transaction beside its changes.
+  var metadata: [String: Value] { message.map { ["message": .string($0)] } ?? [:] }
+}
+
+/// How lines are written.
+enum LineFormat: String, ExpressibleByArgument, CaseIterable {
+  case text, jsonl
+}
+
+extension Console {
+  /// Opens a store that exists, for reading.
+  func openForReading(_ path: String) throws -> Store {
+    try Store(path: path, options: .readOnly, environment: store)
+  }
+
+  /// Opens a store that exists, for writing.
+  func openForWriting(_ path: String) throws -> Store {
+    try Store(path: path, options: StoreOptions(), environment: store)
+  }
+
+  /// Reads a TOKEN.
+  func token(_ text: String) throws -> TokenArgument {
+    try TokenArgument(text, zone: zone, now: now())
+  }
+
+  /// The number of the last transaction up to and with the position that a TOKEN names: what
+  /// `--at`, `--after` and `--to` mean.
+  func number(_ text: String, in store: Store) throws -> Int64 {
+    try store.version.number(at: try place(try token(text), in: store, isEnd: true))
+  }
+
+  /// The position that a TOKEN names, for `--prune`: a period begins with its first moment.
+  func placeBefore(_ text: String, in store: Store) throws -> HistoryPlace {
+    try place(try token(text), in: store, isEnd: false)
+  }
+
+  /// The number of the last transaction before the position that a TOKEN names.
+  func number(before text: String, in store: Store) throws -> Int64 {
+    let place = try placeBefore(text, in: store)
+    if case .number(let number) = place {
+      // One past the newest is a fair bound, too.
+      return try store.version.number(at: .number(max(number, store.base.number + 1) - 1))
+    }
+    return try store.version.number(before: place)
+  }
+
+  private func place(
+    _ token: TokenArgument, in store: Store, isEnd: Bool
+  ) throws -> HistoryPlace {
+    if let moment = isEnd ? token.end : token.start { return .date(moment) }
+    switch token {
+    case .number(let number): return .number(number)
+    case .token(let token): return .token(token)
+    case .mark(let mark, let back):
+      let base = store.base.number
+      let from =
+        switch mark {
+        case .head: store.token.number
+        case .floor: base + 1
+        case .base: base
+        }
+      guard back <= from else {
+        throw CommandFailure("\(mark.rawValue)~\(back) lies before the beginning of history")
+      }
+      return .number(from - back)
+    case .moment, .period: preconditionFailure("dates have a moment")
+    }
+  }
+}
+
+/// A history between two positions, as the command line names it: `A..B`.
+struct RangeArgument {
+  var from: String
+  var to: String
+
+  /// The two halves; nil for a text without `..`.
+  init?(_ text: String) {
+    guard let dots = text.firstRange(of: "..") else { return nil }
+    from = String(text[..<dots.lowerBound])
+    to = String(text[dots.upperBound...])
+    if from.isEmpty { from = "base" }
+    if to.isEmpty { to = "head" }
+  }
+}

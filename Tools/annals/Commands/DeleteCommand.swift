@@ -1,0 +1,24 @@
+import Annals
+import ArgumentParser
+
+struct DeleteCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete", abstract: "Deletes an object; its past stays.")
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String
+  @OptionGroup var author: AuthorArguments
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let argument = try ObjectArgument(object)
+    let store = try console.openForWriting(file)
+    defer { try? store.close() }
+    let token = try store.write(author: console.author(author.author), metadata: author.metadata) {
+      transaction in
+      try transaction.delete(try argument.find(in: transaction))
+    }
+    try store.close()
+    try console.output.line("transaction \(token.number)")
+    return .done
+  }
+}

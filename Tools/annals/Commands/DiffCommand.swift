@@ -1,0 +1,46 @@
+import Annals
+import ArgumentParser
+
+struct DiffCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff", abstract: "Prints the net difference between two states.")
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "The first state, a TOKEN; or A..B.") var first: String
+  @Argument(help: "The second state; head if left out.") var second: String?
+  @Flag(name: .customLong("exit-code"), help: "Exit with 1 if the states differ.")
+  var tellsByExitCode = false
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    var (from, to) = (first, second ?? "head")
+    if second == nil, let range = RangeArgument(first) { (from, to) = (range.from, range.to) }
+    let start = try console.number(from, in: store)
+    let end = try console.number(to, in: store)
+    let difference = try store.diff(from: start, to: end)
+    let old = try store.version.snapshot(at: start).reader
+    let new = try store.version.snapshot(at: end).reader
+    let text = TransactionText(console, limit: 200)
+    var json = JSONWriter()
+    for change in difference.changes {
+      // What was deleted has its name in the state before.
+      let state = change.kind == .delete ? old : new
+      switch format {
+      case .text:
+        try text.write(change, indent: "") { () throws(AnnalsError) in state }
+        try text.writeProperties(of: change, indent: "    ") { () throws(AnnalsError) in state }
+      case .jsonl:
+        try json.change(change, explicitRow: false, includesBefore: true) {
+          () throws(AnnalsError) in
+          state
+        }
+        json.endLine()
+        try console.output.write(json.bytes)
+        json.removeAll()
+      }
+    }
+    return tellsByExitCode && !difference.changes.isEmpty ? .foundProblems : .done
+  }
+}

@@ -1,0 +1,43 @@
+import Annals
+import AnnalsInspection
+import ArgumentParser
+
+struct DumpCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump",
+    abstract: "Prints every frame of the file, or every byte; works on damaged files.")
+
+  @Argument(help: "The file.") var file: String
+  @Flag(help: "Explain every byte.") var bytes = false
+  @Option(parsing: .unconditional, help: "Begin with the frame that holds this byte.")
+  var from: UInt64 = 0
+  @Option(parsing: .unconditional, help: "At most so many frames.") var limit: Int?
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit is a number from 0") }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    try StoreFile.with(path: file) { found in
+      var options = DumpOptions()
+      options.bytes = bytes
+      options.from = from
+      options.limit = limit
+      options.style = format == .text ? .text : .jsonLines
+      var dump = try FileDump(found.file, options: options)
+      var failure: (any Error)?
+      let summary = try dump.run { lines in
+        do {
+          try console.output.write(lines)
+          return true
+        } catch {
+          failure = error
+          return false
+        }
+      }
+      if let failure { throw failure }
+      return summary.problems > 0 ? .foundProblems : .done
+    }
+  }
+}

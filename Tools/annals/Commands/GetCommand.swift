@@ -1,0 +1,28 @@
+import Annals
+import ArgumentParser
+
+struct GetCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Prints one object, now or at any time in the past.")
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String
+  @Option(parsing: .unconditional, help: "The state as of this TOKEN; head if left out.")
+  var at: String?
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    let snapshot = try console.snapshot(at, in: store)
+    let found = try ObjectArgument(object).find(in: snapshot)
+    if format == .jsonl {
+      var state = CanonicalState(snapshot)
+      try state.write(found) { try console.output.write($0) }
+      return .done
+    }
+    guard let stored = try snapshot.object(found.id(in: snapshot)) else { return .couldNotRun }
+    try ObjectText(TransactionText(console, limit: .max)).write(stored, snapshot.reader)
+    return .done
+  }
+}

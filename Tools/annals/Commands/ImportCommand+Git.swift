@@ -1,0 +1,59 @@
+import Annals
+
+extension ImportCommand {
+  /// Imports the first-parent history of a branch.
+  func importGit(_ path: String, _ console: Console) throws -> ExitStatus {
+    let repository = try GitRepository(path: path, branch: branch, environment: console.environment)
+    if repository.isShallow {
+      console.report(
+        "warning: \(path) is a shallow copy; history begins where it was cut off. For all of it, "
+          + "run git -C '\(path)' fetch --unshallow, and import into a new file")
+    }
+    let store = try Store(
+      .file(file), creates: true, options: .deferred, environment: console.store)
+    defer { try? store.close() }
+    let known = try GitImport.lastCommit(in: store)
+    if let known { try check(known, repository) }
+    let total = try repository.count(after: known?.id)
+    let history = try repository.history(after: known?.id)
+    let git = GitImport(store)
+    let bar = ProgressBar(console, noun: "commit")
+    defer { bar.finish() }
+    var isFirst = true
+    while let commit = try history.nextCommit() {
+      if isFirst, let known, commit.parents.first != known.id { throw rewritten(known, repository) }
+      isFirst = false
+      try git.add(commit, history)
+      bar.update(
+        count: git.count, fraction: total.map { Double(git.count) / Double(max($0, 1)) })
+    }
+    if isFirst, let known, known.id != repository.tip { throw rewritten(known, repository) }
+    bar.finish()
+    try store.close()
+    if git.escapedPaths > 0 {
+      console.report(
+        "note: \(Numerals.counted(git.escapedPaths, "path")) with bytes that are not UTF-8, "
+          + "written \\xHH"
+      )
+    }
+    if history.missingObjects > 0 {
+      console.report(
+        "note: \(Numerals.counted(history.missingObjects, "file")) without size: the repository "
+          + "lacks the objects")
+    }
+    try console.output.line(
+      "imported \(Numerals.counted(git.count, "commit")) of \(repository.branch); the newest is "
+        + "transaction \(store.token.number)")
+    return .done
+  }
+
+  private func check(_ known: GitImport.KnownCommit, _ repository: GitRepository) throws {
+    guard repository.hasCommit(known.id) else { throw rewritten(known, repository) }
+  }
+
+  private func rewritten(
+    _ known: GitImport.KnownCommit, _ repository: GitRepository
+  ) -> CommandFailure {
+    .rewritten(branch: repository.branch, commit: known.id, transaction: known.transaction)
+  }
+}

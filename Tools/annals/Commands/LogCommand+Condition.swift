@@ -1,0 +1,59 @@
+import Annals
+
+extension LogCommand {
+  /// What the options want. Bounds that are no dates narrow the range of numbers.
+  func condition(
+    _ console: Console, _ store: Store, _ lower: inout Int64, _ upper: inout Int64
+  ) throws -> HistoryCondition {
+    var condition = HistoryCondition.always
+    if let since {
+      if let moment = try console.token(since).start {
+        condition = condition && .init(.since(moment))
+      } else {
+        lower = max(lower, try console.number(before: since, in: store))
+      }
+    }
+    if let until {
+      if let moment = try console.token(until).end {
+        condition = condition && .init(.until(moment))
+      } else {
+        upper = min(upper, try console.number(until, in: store))
+      }
+    }
+    try add(author.map { HistoryCondition(.author($0)) }, to: &condition)
+    try add(context.map { HistoryCondition(.context($0)) }, to: &condition)
+    for name in entity where !store.version.glossary().knowsEntity(name) {
+      throw unknown("entity", name, store)
+    }
+    try add(entity.map { .touches($0) }, to: &condition)
+    try add(property.map { .touches(property: $0) }, to: &condition)
+    try add(type.map { .kind($0) }, to: &condition)
+    try add(
+      try object.map { text in
+        .touches(try ObjectArgument(text).find(inHistoryOf: store).id(in: store))
+      }, to: &condition)
+    return condition
+  }
+
+  /// Demands one of several.
+  private func add(_ choices: [HistoryCondition], to condition: inout HistoryCondition) throws {
+    guard let first = choices.first else { return }
+    condition = condition && choices.dropFirst().reduce(first) { $0 || $1 }
+  }
+
+  private func unknown(_ what: String, _ name: String, _ store: Store) -> CommandFailure {
+    let names = store.schema.entities.filter { !$0.isRemoved }.map(\.name).joined(separator: ", ")
+    return CommandFailure(
+      "there is no \(what) \(name)"
+        + (names.isEmpty ? "; the store is empty" : "; there are \(names)"))
+  }
+}
+
+extension Glossary {
+  /// Whether an entity has or had this name.
+  func knowsEntity(_ name: String) -> Bool {
+    schemas.contains { dated in
+      dated.schema.entities.contains { $0.name.utf8.elementsEqual(name.utf8) }
+    }
+  }
+}

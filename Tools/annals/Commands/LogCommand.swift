@@ -1,0 +1,116 @@
+import Annals
+import ArgumentParser
+
+struct LogCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log", abstract: "Prints the transactions, newest first.")
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "A..B: the transactions after A up to and with B.") var range: String?
+  @Option(parsing: .unconditional, help: "Only those after this TOKEN.") var after: String?
+  @Option(parsing: .unconditional, help: "Only those before this TOKEN.") var before: String?
+  @Option(parsing: .unconditional, help: "Only those dated at or after.") var since: String?
+  @Option(parsing: .unconditional, help: "Only those dated at or before.") var until: String?
+  @Option(parsing: .unconditionalSingleValue, help: "Only those by this author.")
+  var author: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Only those in this context.")
+  var context: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Only changes to objects of this entity.")
+  var entity: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Only changes to this OBJECT.")
+  var object: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Only changes to properties of this name.")
+  var property: [String] = []
+  @Option(
+    parsing: .unconditionalSingleValue, help: "Only changes of this type: insert, update, delete.")
+  var type: [ChangeKind] = []
+  @Option(parsing: .unconditional, help: "At most so many.") var limit: Int?
+  @Flag(help: "Oldest first.") var reverse = false
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit is a number from 0") }
+    if let range, RangeArgument(range) == nil {
+      throw ValidationError("`\(range)` is not a range; write A..B, as in 10..20 or floor..head~5")
+    }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    var lower = store.base.number
+    var upper = store.token.number
+    if let range = range.flatMap(RangeArgument.init) {
+      lower = try console.number(range.from, in: store)
+      upper = try console.number(range.to, in: store)
+    }
+    if let after { lower = max(lower, try console.number(after, in: store)) }
+    if let before { upper = min(upper, try console.number(before: before, in: store)) }
+    let condition = try condition(console, store, &lower, &upper)
+    guard lower < upper else { return .done }
+    var walk = try HistoryWalk(
+      store, after: lower, through: upper, condition: condition, isReversed: !reverse)
+    switch format {
+    case .text: try writeText(&walk, console)
+    case .jsonl: try LogCommand.writeLines(&walk, limit: limit ?? .max, console)
+    }
+    return .done
+  }
+
+  private func writeText(_ walk: inout HistoryWalk, _ console: Console) throws {
+    let text = TransactionText(console)
+    var count = 0
+    while count < limit ?? .max, let digest = try walk.nextDigest() {
+      if count > 0 { try console.output.line() }
+      try text.writeHead(digest.transaction)
+      for change in digest.shown {
+        try text.write(change) { () throws(AnnalsError) in try walk.state(at: digest.number) }
+      }
+      let more = digest.total - digest.shown.count
+      if more > 0 {
+        let hint = "annals show \(file) \(digest.number)"
+        try console.output.line("    … \(Numerals.grouped(more)) more: \(hint)")
+      }
+      count += 1
+    }
+  }
+
+  /// Writes transactions as JSON Lines, with the values before.
+  static func writeLines(_ walk: inout HistoryWalk, limit: Int, _ console: Console) throws {
+    var json = JSONWriter()
+    var count = 0
+    while count < limit, let (transaction, changes) = try walk.nextTransaction() {
+      json.beginTransaction(transaction)
+      json.origin(of: transaction)
+      json.key("changes")
+      json.beginArray()
+      for change in changes {
+        try json.change(change, explicitRow: false, includesBefore: true) {
+          () throws(AnnalsError) in
+          try walk.state(at: transaction.number)
+        }
+        if json.bytes.count >= 1 << 16 {
+          try console.output.write(json.bytes)
+          json.removeBytes()
+        }
+      }
+      json.endArray()
+      json.endObject()
+      json.endLine()
+      try console.output.write(json.bytes)
+      json.removeAll()
+      count += 1
+    }
+  }
+}
+
+extension ChangeKind: ExpressibleByArgument {
+  /// What may be written.
+  public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+
+  /// Reads `insert`, `update` or `delete`.
+  public init?(argument: String) {
+    guard let kind = ChangeKind.allCases.first(where: { "\($0)" == argument }) else { return nil }
+    self = kind
+  }
+}

@@ -1,0 +1,55 @@
+import Annals
+import ArgumentParser
+
+struct PutCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "put",
+    abstract: "Inserts an object, or updates it; makes the file if there is none.",
+    discussion: """
+      NAME=TEXT sets a property to a text, or to what the text says for its type: a number, true \
+      or false, a date (2019-10-22T18:15:04Z), a UUID, base64. NAME:=JSON sets it to a JSON value. \
+      Entities and attributes that are not there yet are added.
+      """)
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "The OBJECT: Post/7, or Post#7 to update.") var object: String
+  @Argument(help: "NAME=TEXT or NAME:=JSON.")
+  var values: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Clear this property.") var unset: [String] = []
+  @OptionGroup var author: AuthorArguments
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let argument = try ObjectArgument(object)
+    let assignments = try values.map { try Assignment($0) } + unset.map { Assignment(clearing: $0) }
+    let location = StoreLocation.file(file)
+    let store = try Store(
+      location, creates: true, options: StoreOptions(), environment: console.store)
+    defer { try? store.close() }
+    let before = store.token
+    let schema = store.schema
+    let token = try store.write(author: console.author(author.author), metadata: author.metadata) {
+      transaction in
+      do {
+        try transaction.put(argument, assignments)
+      } catch let fault as InputFault {
+        throw CommandFailure(fault.reason)
+      }
+    }
+    try store.close()
+    for entity in store.schema.entities {
+      let known = schema.entity(numbered: entity.number)
+      for attribute in entity.attributes where known != nil && attribute.number > 0 {
+        guard known?.attributes.contains(where: { $0.number == attribute.number }) == false else {
+          continue
+        }
+        console.report("added the attribute \(entity.name).\(attribute.name) (\(attribute.type))")
+      }
+    }
+    if token == before {
+      try console.output.line("nothing to change")
+    } else {
+      try console.output.line("transaction \(token.number)")
+    }
+    return .done
+  }
+}

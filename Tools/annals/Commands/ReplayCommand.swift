@@ -1,0 +1,28 @@
+import Annals
+import ArgumentParser
+
+struct ReplayCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
+    abstract: "Writes a new store, with a UUID of its own, whose newest state is a past one.")
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "The new file; it must not exist.") var out: String
+  @Option(parsing: .unconditional, help: "The TOKEN of the new store's newest state.") var to:
+    String
+  @Flag(help: "Leave the history out; keep the state alone.") var flatten = false
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    let number = try console.number(to, in: store)
+    try store.replay(to: out, at: number, flatten: flatten)
+    let made = try console.openForReading(out)
+    defer { try? made.close() }
+    let history =
+      flatten
+      ? "without history" : "with \(Numerals.counted(number - store.base.number, "transaction"))"
+    try console.output.line("\(out): the state as of transaction \(number), \(history)")
+    return .done
+  }
+}

@@ -1,0 +1,73 @@
+import Annals
+import ArgumentParser
+
+struct ShowCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Prints a transaction whole, or an object with its history.")
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "A TOKEN (42, head, 2019-10-22) or an OBJECT (Post/7, Post#7).")
+  var what: String
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    if what.contains("/") || what.contains("#") {
+      try showObject(try ObjectArgument(what), store, console)
+    } else {
+      try showTransaction(try console.number(what, in: store), store, console)
+    }
+    return .done
+  }
+
+  private func showTransaction(_ number: Int64, _ store: Store, _ console: Console) throws {
+    guard number > store.base.number else {
+      // The state is there, the transaction is not; number 0 never was one.
+      if number == 0 { throw CommandFailure("the store has no transaction 0; the first is 1") }
+      throw store.version.pruned(number)
+    }
+    var walk = try HistoryWalk(
+      store, after: number - 1, through: number, condition: .always, isReversed: false)
+    if format == .jsonl { return try LogCommand.writeLines(&walk, limit: 1, console) }
+    let text = TransactionText(console, limit: 1000)
+    let history = History(
+      version: store.version, after: number - 1, through: number, condition: .always)
+    var cursor = try PartCursor(history)
+    while let part = try cursor.next() {
+      if part.record.part == 0 {
+        try text.writeHead(part.transaction)
+        try text.writeMetadata(part.transaction)
+      }
+      for change in part.transaction.changes {
+        let state = { () throws(AnnalsError) in try walk.state(at: number) }
+        try text.write(change, state)
+        try text.writeProperties(of: change, state)
+      }
+    }
+  }
+
+  private func showObject(_ argument: ObjectArgument, _ store: Store, _ console: Console) throws {
+    let object = try argument.find(inHistoryOf: store)
+    let condition = HistoryCondition.touches(object.id(in: store))
+    var walk = try HistoryWalk(
+      store, after: store.base.number, through: store.token.number, condition: condition,
+      isReversed: true)
+    if format == .jsonl { return try LogCommand.writeLines(&walk, limit: .max, console) }
+    let text = TransactionText(console, limit: 1000)
+    if let stored = try store.snapshot().object(object.id(in: store)) {
+      try ObjectText(text).write(stored, store.version.snapshot.reader)
+    } else {
+      try console.output.line("\(ValueText.plain(argument.text)) was deleted")
+    }
+    while let (transaction, changes) = try walk.nextTransaction() {
+      try console.output.line()
+      try text.writeHead(transaction)
+      for change in changes {
+        let state = { () throws(AnnalsError) in try walk.state(at: transaction.number) }
+        try text.write(change, state)
+        try text.writeProperties(of: change, state)
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import Annals
+import AnnalsInspection
+import ArgumentParser
+
+struct StatCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stat", abstract: "Prints one screen: counts, dates, and where the bytes go.")
+
+  @Argument(help: "The file.") var file: String
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let report = try StoreFile.with(path: file) { found in
+      var verification = try PhysicalVerification(found.file)
+      return try verification.run { _ in }
+    }
+    let store = try? console.openForReading(file)
+    defer { try? store?.close() }
+    try StatText(report.statistics, console).write(file, store)
+    guard report.isSound else {
+      console.report(
+        "\(file) is damaged: \(Numerals.counted(report.errors, "error")). See annals verify")
+      return .foundProblems
+    }
+    return .done
+  }
+}

@@ -1,0 +1,46 @@
+import Annals
+import ArgumentParser
+
+struct StateCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "state", abstract: "Prints all objects, now or at any time in the past.")
+
+  /// How objects are written.
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case jsonl, csv, table
+  }
+
+  @Argument(help: "The store.") var file: String
+  @Option(parsing: .unconditional, help: "The state as of this TOKEN; head if left out.")
+  var at: String?
+  @Option(parsing: .unconditional, help: "Only objects of this entity.") var entity: String?
+  @Option(parsing: .unconditional, help: "jsonl, csv or table.") var format = Format.jsonl
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    let snapshot = try console.snapshot(at, in: store)
+    if format == .jsonl {
+      var state = CanonicalState(snapshot)
+      try state.write(entity: entity) { try console.output.write($0) }
+      return .done
+    }
+    var entities = snapshot.schema.entities.filter { !$0.isRemoved }
+    entities.sort { $0.name.precedesInBytes($1.name) }
+    if let entity { entities = [try snapshot.reader.entity(named: entity)] }
+    var writer = TableWriter(snapshot, console)
+    switch format {
+    case .csv: try writer.writeCSV(entities)
+    default: try writer.writeTables(entities)
+    }
+    return .done
+  }
+}
+
+extension Console {
+  /// The snapshot that `--at` names.
+  func snapshot(_ at: String?, in store: Store) throws -> Snapshot {
+    guard let at else { return store.snapshot() }
+    return try store.version.snapshot(at: try number(at, in: store))
+  }
+}

@@ -1,0 +1,51 @@
+import Annals
+import AnnalsInspection
+import ArgumentParser
+
+struct VerifyCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Checks every byte of the file, then replays its history and compares.",
+    discussion: "Exits with 0 if nothing is wrong, 1 if there are findings, 2 if it could not run.")
+
+  @Argument(help: "The file.") var file: String
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let report = try StoreFile.with(path: file) { found in
+      if !found.isLocked {
+        console.report("note: another process is writing to \(file); what it adds is not looked at")
+      }
+      var verification = try PhysicalVerification(found.file)
+      var failure: (any Error)?
+      let report = try verification.run { finding in
+        guard failure == nil else { return }
+        do { try console.output.line(finding.description) } catch { failure = error }
+      }
+      if let failure { throw failure }
+      return report
+    }
+    guard report.isSound else {
+      try console.output.line(
+        "\(Numerals.counted(report.errors, "error")), "
+          + "\(Numerals.counted(report.warnings, "warning")); the history was not replayed")
+      return .foundProblems
+    }
+    var errors = report.errors
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    for finding in try store.verify() {
+      try console.output.line("\(finding.severity): \(finding.message)")
+      if finding.severity == .error { errors += 1 }
+    }
+    let transactions = Numerals.counted(report.statistics.transactions, "transaction")
+    guard errors + report.warnings > 0 else {
+      try console.output.line(
+        "no problems: \(transactions), \(Numerals.size(report.statistics.fileSize))")
+      return .done
+    }
+    try console.output.line(
+      "\(Numerals.counted(errors, "error")), \(Numerals.counted(report.warnings, "warning")); "
+        + transactions)
+    return .foundProblems
+  }
+}

@@ -1,0 +1,105 @@
+import Annals
+
+/// Puts commits into a store: one transaction each, its files as objects of the entity File with
+/// the path as `id`, and `mode`, `blob` and `size`.
+final class GitImport {
+  /// A commit that a store has, and the transaction that it became.
+  struct KnownCommit: Hashable {
+    var id: String
+    var transaction: Int64
+  }
+
+  private let store: Store
+  /// How many commits were put in.
+  private(set) var count: Int64 = 0
+  /// How many paths had bytes that are not UTF-8.
+  private(set) var escapedPaths: Int64 = 0
+
+  /// An import into a store that is empty or was imported before.
+  init(_ store: Store) { self.store = store }
+
+  static let schema = Schema(entities: [
+    Entity(
+      "File",
+      attributes: [
+        Attribute("id", .string, isOptional: false, isUnique: true), Attribute("mode", .string),
+        Attribute("blob", .string), Attribute("size", .int64),
+      ])
+  ])
+
+  /// The newest commit that the store has; nil for an empty store.
+  ///
+  /// - Throws: `CommandFailure` if the store holds something else.
+  static func lastCommit(in store: Store) throws -> KnownCommit? {
+    if store.token.number == 0 { return nil }
+    var cursor = try PartCursor(try store.history().reversed())
+    while let part = try cursor.next() {
+      for entry in part.record.metadata where entry.key == "commit" {
+        if case .string(let id) = entry.value {
+          return KnownCommit(id: id, transaction: part.record.number)
+        }
+      }
+    }
+    throw CommandFailure(
+      "the store has history that did not come from git. Import the repository into a new file")
+  }
+
+  /// Puts a commit in, with the changes that follow it in `history`.
+  func add(_ commit: GitCommit, _ history: GitHistory) throws {
+    try store.importTransaction(
+      author: commit.author, timestamp: commit.committedAt,
+      metadata: [
+        "commit": .string(commit.id), "message": .string(commit.message),
+        "authored_us": .int(commit.authoredAt.microseconds),
+      ]
+    ) { transaction in
+      try transaction.require(GitImport.schema)
+      guard let files = Files(transaction.schema) else {
+        throw CommandFailure("the store's entity File is not that of a git import")
+      }
+      while let change = try history.nextChange() { try apply(change, files, transaction, commit) }
+    }
+    count += 1
+  }
+
+  /// The numbers of the entity's properties.
+  private struct Files {
+    let entity: Entity
+    let id, mode, blob, size: PropertyNumber
+
+    init?(_ schema: Schema) {
+      guard let entity = schema.entity(named: "File"), let id = entity.attribute(named: "id"),
+        let mode = entity.attribute(named: "mode"), let blob = entity.attribute(named: "blob"),
+        let size = entity.attribute(named: "size")
+      else { return nil }
+      self.entity = entity
+      (self.id, self.mode, self.blob, self.size) = (
+        id.number, mode.number, blob.number, size.number
+      )
+    }
+  }
+
+  private func apply(
+    _ change: GitChange, _ files: Files, _ transaction: WriteTransaction, _ commit: GitCommit
+  ) throws {
+    let (path, isEscaped) = GitPath.text(change.path)
+    if isEscaped { escapedPaths += 1 }
+    let object: ObjectReference
+    if change.kind == .added {
+      object = try transaction.insert(entity: files.entity, fillsDefaults: false)
+      try transaction.set(object, files.id, to: .string(path))
+    } else {
+      let row = try transaction.row(of: files.entity, where: "id", is: .string(path))
+      guard let row else {
+        throw CommandFailure(
+          "commit \(commit.id.prefix(12)) changes \(path), which the store does not have: it was "
+            + "changed since the last import. Import the repository into a new file")
+      }
+      object = ObjectReference(entity: files.entity.number, row: row)
+      if change.kind == .deleted { return try transaction.delete(object) }
+    }
+    try transaction.set(object, files.mode, to: .string(change.mode))
+    try transaction.set(object, files.blob, to: .string(change.blob))
+    try transaction.set(object, files.size, to: change.size.map { .int($0) } ?? .null)
+  }
+}

@@ -1,0 +1,25 @@
+import Annals
+
+/// Lays out one object as text: its name, and below it a line for each property that has a value.
+struct ObjectText {
+  private let text: TransactionText
+
+  init(_ text: TransactionText) { self.text = text }
+
+  /// Writes the object as it is in the state.
+  func write(_ object: StoredObject, _ state: StateReader) throws {
+    let id = object.objectID
+    let reference = ObjectReference(entity: id.entity, row: id.row)
+    let name = ValueText.plain(try state.name(of: reference).text)
+    try text.output.line(text.output.styled(name, .bold))
+    let properties = object.values.map { property, value in
+      (ValueText.plain(object.entity.propertyName(property) ?? "#\(property)"), value)
+    }
+    let width = properties.map(\.0.count).max() ?? 0
+    for (name, value) in properties {
+      let padding = String(repeating: " ", count: width - name.count)
+      let shown = try text.text(value) { () throws(AnnalsError) in state }
+      try text.output.line("    \(name)\(padding)  \(shown)")
+    }
+  }
+}

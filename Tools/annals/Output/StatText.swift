@@ -1,0 +1,98 @@
+import Annals
+import AnnalsInspection
+
+/// Lays out what a file holds on one screen.
+struct StatText {
+  private let statistics: FileStatistics
+  private let console: Console
+  /// How many lines a list has.
+  private static let listed = 8
+
+  init(_ statistics: FileStatistics, _ console: Console) {
+    self.statistics = statistics
+    self.console = console
+  }
+
+  /// Writes the screen; `store` adds the objects that live, if it could be opened.
+  func write(_ path: String, _ store: Store?) throws {
+    try line("file", "\(path)  \(Numerals.size(statistics.fileSize))")
+    if let store {
+      try line("store", "\(store.token.store)")
+      try line("numbers", "base \(store.base.number), head \(store.token.number)")
+    }
+    let changes = ChangeKind.allCases.map {
+      "\(Numerals.counted(statistics.changesByKind[$0] ?? 0, "\($0)"))"
+    }.joined(separator: ", ")
+    try line(
+      "transactions",
+      "\(Numerals.grouped(statistics.transactions)) "
+        + "(\(Numerals.grouped(statistics.emptyTransactions)) empty)")
+    try line("changes", "\(Numerals.grouped(statistics.changes)): \(changes)")
+    if let store { try writeObjects(store) }
+    if let earliest = statistics.earliest, let latest = statistics.latest {
+      try line("dates", "\(console.zone.text(earliest)) to \(console.zone.text(latest))")
+    }
+    try line(
+      "clock",
+      "\(Numerals.counted(statistics.clockJumps, "jump")) back; "
+        + "\(Numerals.grouped(statistics.timestampsBack)) dated before the transaction before them"
+    )
+    try line("authors", names(statistics.authors))
+    try line("openings", Numerals.grouped(statistics.openings))
+    try writeBytes()
+  }
+
+  private func writeObjects(_ store: Store) throws {
+    let snapshot = store.snapshot()
+    let entities = snapshot.schema.entities.filter { !$0.isRemoved }
+    let counts = try entities.map { ($0.name, try snapshot.count(of: $0.name)) }
+    let text = counts.sorted { $0.1 > $1.1 }.prefix(StatText.listed).map {
+      "\($0.0) \(Numerals.grouped($0.1))"
+    }.joined(separator: ", ")
+    let more = counts.count > StatText.listed ? ", … \(counts.count - StatText.listed) more" : ""
+    try line("objects", "\(Numerals.grouped(counts.reduce(0) { $0 + $1.1 })): \(text)\(more)")
+  }
+
+  private func names(_ list: [(name: String?, transactions: Int64)]) -> String {
+    let shown = list.prefix(5).map {
+      "\(ValueText.plain($0.name ?? "(none)")) \(Numerals.grouped($0.transactions))"
+    }.joined(separator: ", ")
+    let more = list.count > 5 ? ", … \(Numerals.grouped(list.count - 5)) more" : ""
+    return "\(Numerals.grouped(list.count)): \(shown)\(more)"
+  }
+
+  private func writeBytes() throws {
+    try console.output.line()
+    try console.output.line(console.output.styled("bytes by use", .bold))
+    for use in FileStatistics.Use.allCases {
+      let bytes = statistics.bytesByUse[use] ?? 0
+      if bytes > 0 { try share(use.rawValue, bytes) }
+    }
+    let shares = statistics.shares.filter { $0.totalBytes > 0 }
+    if shares.isEmpty { return }
+    try console.output.line()
+    try console.output.line(
+      console.output.styled("bytes by property (history, state, large values)", .bold))
+    for item in shares.prefix(StatText.listed) {
+      let name = item.propertyName.map { "\(item.entityName).\($0)" } ?? "\(item.entityName)"
+      let parts = [item.historyBytes, item.stateBytes, item.blobBytes].map { Numerals.size($0) }
+      try share(ValueText.plain(name), item.totalBytes, parts.joined(separator: ", "))
+    }
+    if shares.count > StatText.listed {
+      let rest = shares.dropFirst(StatText.listed)
+      try share(
+        "… \(Numerals.grouped(rest.count)) more", rest.reduce(0) { $0 + $1.totalBytes })
+    }
+  }
+
+  private func line(_ name: String, _ text: String) throws {
+    try console.output.line("\(name.padded(right: 14))\(text)")
+  }
+
+  private func share(_ name: String, _ bytes: UInt64, _ detail: String = "") throws {
+    let size = Numerals.size(bytes).padded(left: 12)
+    let part = Numerals.share(bytes, of: statistics.fileSize).padded(left: 7)
+    let line = "  \(name.padded(right: 28))\(size)\(part)"
+    try console.output.line(detail.isEmpty ? line : "\(line)  \(detail)")
+  }
+}

@@ -1,0 +1,121 @@
+import Annals
+
+/// Lays out transactions and changes as text: what `log`, `show` and `diff` print.
+struct TransactionText {
+  let output: Output
+  let values: ValueText
+  /// Where lines are cut; nil to cut none.
+  let width: Int?
+
+  init(_ console: Console, limit: Int = 60) {
+    output = console.output
+    values = ValueText(zone: console.zone, limit: limit)
+    width = console.terminal.isOutput ? console.terminal.width : nil
+  }
+
+  /// `transaction 42  2019-10-22 20:15:04 +0200  Safari · share · sharectl[311]`, and the message
+  /// and other metadata below.
+  func writeHead(_ transaction: Transaction) throws {
+    let record = transaction.page.batch.transactions[transaction.index]
+    var origin: [String] = []
+    if let author = transaction.author { origin.append(ValueText.plain(author)) }
+    if let context = transaction.context { origin.append(ValueText.plain(context)) }
+    if let process = transaction.processName {
+      origin.append(ValueText.plain(process) + (transaction.processID.map { "[\($0)]" } ?? ""))
+    }
+    let head = output.styled("transaction \(transaction.number)", .heading)
+    let tail = origin.isEmpty ? "" : "  " + origin.joined(separator: " · ")
+    try output.line("\(head)  \(values.zone.text(record.timestamp))\(tail)")
+    for entry in record.metadata where entry.key == "message" {
+      guard case .string(let message) = entry.value, !message.isEmpty else { continue }
+      for line in message.split(separator: "\n", omittingEmptySubsequences: false) {
+        try output.line(line.isEmpty ? "" : cut("    " + ValueText.plain(String(line))))
+      }
+    }
+  }
+
+  /// The metadata that `writeHead` leaves out: `    KEY: VALUE`.
+  func writeMetadata(_ transaction: Transaction) throws {
+    for entry in transaction.page.batch.transactions[transaction.index].metadata
+    where entry.key != "message" {
+      try output.line("    \(ValueText.plain(entry.key)): \(values.text(entry.value))")
+    }
+    for entity in transaction.schemaChange {
+      try output.line("    schema of \(entity.name)")
+    }
+  }
+
+  /// `    ~ Event/17  title: "Trip" → "Trip to Kyoto"`.
+  func write(
+    _ change: Change, indent: String = "    ", _ state: () throws(AnnalsError) -> StateReader
+  ) throws {
+    let name = ValueText.plain(try change.objectName(state).text)
+    let mark: String
+    let style: Style
+    switch change.kind {
+    case .insert: (mark, style) = ("+", .inserted)
+    case .update: (mark, style) = ("~", .updated)
+    case .delete: (mark, style) = ("-", .deleted)
+    }
+    var line = "\(indent)\(mark) \(name)"
+    if change.kind == .update {
+      let parts = try change.properties.map { try text($0, of: change, state) }
+      if !parts.isEmpty { line += "  " + parts.joined(separator: ", ") }
+    } else if !change.displayValue.isNull {
+      line += "  " + values.text(change.displayValue)
+    }
+    try output.line(output.styled(cut(line), style))
+  }
+
+  /// Every property of an inserted or deleted object but its key, one a line.
+  func writeProperties(
+    of change: Change, indent: String = "        ", _ state: () throws(AnnalsError) -> StateReader
+  ) throws {
+    guard change.kind != .update else { return }
+    let key = change.entity.keyAttribute?.number
+    for difference in change.properties where difference.number != key {
+      let value = change.kind == .insert ? difference.after : difference.before
+      try output.line(
+        "\(indent)\(ValueText.plain(difference.name)): \(try text(value, state))")
+    }
+  }
+
+  private func text(
+    _ difference: PropertyDifference, of change: Change,
+    _ state: () throws(AnnalsError) -> StateReader
+  ) throws -> String {
+    let name = ValueText.plain(difference.name)
+    if let edits = difference.edits {
+      let now = try state()
+      let removed = try edits.removed.prefix(5).map { "-" + (try now.name(of: $0.object).text) }
+      let inserted = try edits.inserted.prefix(5).map { "+" + (try now.name(of: $0.object).text) }
+      let more = edits.removed.count + edits.inserted.count - removed.count - inserted.count
+      let rest = more > 0 ? ["… \(Numerals.grouped(more)) more"] : []
+      return "\(name): " + ValueText.plain((removed + inserted + rest).joined(separator: " "))
+    }
+    return "\(name): \(try text(difference.before, state)) → \(try text(difference.after, state))"
+  }
+
+  /// A value with the names that its objects have in the state.
+  func text(_ value: Value, _ state: () throws(AnnalsError) -> StateReader) throws -> String {
+    guard value.isReference else { return values.text(value) }
+    let now = try state()
+    return try values.text(value) { ValueText.plain(try now.name(of: $0).text) }
+  }
+
+  /// The line, as much of it as fits on the terminal.
+  private func cut(_ line: String) -> String {
+    guard let width, line.count > width else { return line }
+    return line.prefix(width - 1) + "…"
+  }
+}
+
+extension Value {
+  /// Whether the value names objects.
+  var isReference: Bool {
+    switch self {
+    case .object, .objects: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Annals
+
+/// Values and names as text for people. Control characters are shown as escapes, so that no stored
+/// text can play with the terminal.
+struct ValueText {
+  let zone: LocalZone
+  /// How many characters of a text are shown.
+  var limit = 60
+
+  /// A value: text in quotes, dates in local time, `none` for no value.
+  func text(_ value: Value) -> String {
+    switch value {
+    case .null: "none"
+    case .string(let text): "\"" + ValueText.plain(cut(text), quoting: true) + "\""
+    case .url(let text), .json(let text): ValueText.plain(cut(text))
+    case .date(let moment): zone.text(moment)
+    case .data(let bytes): "(\(Numerals.counted(bytes.count, "byte")))"
+    case .large(let large): "(\(Numerals.counted(large.length, "byte")))"
+    default: JSONWriter.text(of: value)
+    }
+  }
+
+  /// A value with the names of the objects that it refers to.
+  func text(_ value: Value, _ name: (ObjectReference) throws -> String) rethrows -> String {
+    switch value {
+    case .object(let target): return try name(target)
+    case .objects(let targets):
+      let shown = try targets.prefix(10).map(name)
+      let more = targets.count > 10 ? ["… \(Numerals.grouped(targets.count - 10)) more"] : []
+      return "[" + (shown + more).joined(separator: ", ") + "]"
+    default: return text(value)
+    }
+  }
+
+  private func cut(_ text: String) -> String {
+    // Characters may be long; a bound on bytes keeps the search short.
+    guard text.utf8.count > limit, text.count > limit else { return text }
+    return text.prefix(limit) + "…"
+  }
+
+  /// The text with control characters as escapes.
+  static func plain(_ text: String, quoting: Bool = false) -> String {
+    let isPlain = text.utf8.allSatisfy {
+      $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && (!quoting || $0 != UInt8(ascii: "\""))
+    }
+    if isPlain { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n": result += "\\n"
+      case "\t": result += "\\t"
+      case "\r": result += "\\r"
+      case "\"" where quoting: result += "\\\""
+      case "\u{0}"..<" ", "\u{7F}"..."\u{9F}":
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}
