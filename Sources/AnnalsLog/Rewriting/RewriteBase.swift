@@ -18,7 +18,8 @@ struct RewriteBase {
       return try keep(view, into: target)
     case .at(let number, let timestamp, _, _, let image):
       return try make(
-        at: number, maximumTimestamp: timestamp, of: view, into: target, image: image)
+        at: number, through: plan.through ?? .max, maximumTimestamp: timestamp, of: view,
+        into: target, image: image)
     }
   }
 
@@ -53,8 +54,8 @@ struct RewriteBase {
 
   /// Makes the state at a later transaction the base.
   private static func make(
-    at number: Int64, maximumTimestamp: Timestamp, of view: LogView, into target: RewriteTarget,
-    image: (CheckpointWriter) throws -> BaseImage
+    at number: Int64, through: Int64, maximumTimestamp: Timestamp, of view: LogView,
+    into target: RewriteTarget, image: (CheckpointWriter) throws -> BaseImage
   ) throws(LogError) -> RewriteBase {
     guard number >= view.base, number <= view.head.number else {
       throw .outside(base: view.base, head: view.head.number)
@@ -64,7 +65,7 @@ struct RewriteBase {
       try target.store(chunk: payload, first: first, count: count)
     }
     let made = try calling { try image(writer) }
-    var kept = try KeptTables(view, base: number)
+    var kept = try KeptTables(view, base: number, through: through)
     kept.referred.formUnion(made.blobs)
     var blobs: [BlobEntry] = []
     for index in 0..<kept.blobCount {
@@ -98,13 +99,16 @@ private struct KeptTables {
   var start: ChainPoint
 
   /// Reads the history after `base`, as far as there is something to find out.
-  init(_ view: LogView, base: Int64) throws(LogError) {
+  ///
+  /// With no transaction to keep, nothing that the state mentions comes with one: all large values
+  /// count as stored before.
+  init(_ view: LogView, base: Int64, through: Int64) throws(LogError) {
     nameCount = view.names.count
     openingCount = view.openings.count
     blobCount = view.tables.blobs.count
     nextBlobNumber = view.tables.nextBlobNumber
     start = ChainPoint(offset: view.end, previousChecksum: nil)
-    guard base < view.head.number else { return }
+    guard base < min(view.head.number, through) else { return }
     let entry = try view.index.entry(at: view.segment(of: base + 1), in: view.file)
     start = ChainPoint(offset: entry.offset, previousChecksum: nil)
     let first = try KeptTables.unitStart(of: base + 1, from: start, in: view)
