@@ -35,7 +35,7 @@ struct StatText {
     try line(
       "clock",
       "\(Numerals.counted(statistics.clockJumps, "jump")) back; "
-        + "\(Numerals.grouped(statistics.timestampsBack)) dated before the transaction before them"
+        + "\(Numerals.grouped(statistics.timestampsBack)) dated earlier than the one before"
     )
     try line("authors", names(statistics.authors))
     try line("openings", Numerals.grouped(statistics.openings))
