@@ -73,4 +73,26 @@ import Testing
         == again.snapshot(at: 150).objects(of: "Note").map(\.dictionary))
     #expect(throws: AnnalsError.self) { try again.replay(to: copy, at: 150) }
   }
+
+  @Test func theSmallestFileStaysSmallWhenItIsClosed() throws {
+    let path = NSTemporaryDirectory() + "annals-smallest-\(UUID().uuidString).annals"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let size = {
+      try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+    let store = try store(path)
+    // More changes than a closing store leaves without a checkpoint.
+    try store.write { tx in
+      for number in 0..<6_000 { try tx.insert("Note", ["id": .string("more \(number)")]) }
+    }
+    try store.compact(smallest: true)
+    let smallest = try size()
+    try store.close()
+    #expect(try size() <= smallest)
+    let again = try Store(path: path)
+    #expect(try again.snapshot().count(of: "Note") > 6_000)
+    try again.write { _ = try $0.insert("Note", ["id": "after"]) }
+    try again.close()
+    #expect(try size() > smallest + 10_000)
+  }
 }

@@ -121,6 +121,7 @@ extension Store {
         report = try writer.writeAlone { writer in
           let report = try rewriter.finish()
           if report.outcome == .done { try writer.reload() }
+          writer.bareHead = plan.checkpoint ? nil : writer.newest.view.head.number
           return report
         }
       } else {

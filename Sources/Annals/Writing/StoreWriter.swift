@@ -36,6 +36,9 @@ final class StoreWriter: @unchecked Sendable {
   var spareBatch = ChangeBatch()
   /// The timestamp of the last transaction that took the clock's.
   var lastOwnTimestamp: Timestamp?
+  /// The head of a file that was compacted without a checkpoint; closing adds none as long as it
+  /// stays the head.
+  var bareHead: Int64?
   private let publish: @Sendable (StoreVersion) -> Void
 
   /// A group closes after this many commits, or this long, so that other processes get a turn.
