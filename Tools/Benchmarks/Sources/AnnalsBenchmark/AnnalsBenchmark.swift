@@ -13,7 +13,7 @@ import Measuring
 ///     --durability full|deferred
 ///     --lock shared|exclusive
 ///     --operations N                 transactions of one object; 20,000
-///     --phases write,history,past
+///     --phases write,history,past,sizes,replay,prune
 @main
 enum AnnalsBenchmark {
   static func main() {

@@ -22,7 +22,7 @@ struct RunSession {
       try expect("workload", workload.checksum, is: Workload.expectedChecksum)
     }
     phases = Set(
-      options.list("phases") ?? ["write", "history", "past"])
+      options.list("phases") ?? ["write", "history", "past", "sizes", "replay", "prune"])
   }
 
   func run() throws {
@@ -30,6 +30,9 @@ struct RunSession {
     try write()
     if phases.contains("history") { try HistoryPhases(self).run() }
     if phases.contains("past") { try readPast() }
+    if phases.contains("replay") { try replay() }
+    if phases.contains("sizes") { try measureSizes() }
+    if phases.contains("prune") { try prune() }
   }
 
   /// Opens the store as it is on the disk.
@@ -106,6 +109,21 @@ struct RunSession {
     }
     try check("state as of \(number)", snapshot, after: done)
     try store.close()
+  }
+
+  // MARK: 8: pruning
+
+  private func prune() throws {
+    let done = workload.operations.count / 2
+    let store = try open(path)
+    let floor = Self.bulkNumber + Int64(done) + 1
+    try recorder.time("8 prune to the middle", items: done + 1) {
+      try store.prune(store.prunePlan(before: floor))
+    }
+    try check("state after pruning", store.snapshot(), after: workload.operations.count)
+    try check("oldest state", store.snapshot(at: floor - 1), after: done)
+    try store.close()
+    recorder.megabytes("10g size after prune", Footprint.file(path))
   }
 }
 
