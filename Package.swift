@@ -60,7 +60,8 @@ let package = Package(
       swiftSettings: settings),
     tests("ClientTests", ["Annals", "ReadmeProgram"]),
     tests("ModelTests", ["AnnalsModel"]),
-    tests("StoreTests", ["Annals"]),
+    tests(
+      "StoreTests", ["Annals", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage", system]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
     tests(

@@ -5,7 +5,7 @@ extension State {
   /// Appends to a batch what happened to one object between two states, and returns whether
   /// anything did.
   ///
-  /// `working` was copied from `base` and changed. Changes of to-many lists become edits, except in
+  /// Both states have all properties that either has a value in. Changes of to-many lists become edits, except in
   /// inserts and deletes. Nothing is appended to the batch's `transactions`.
   package static func appendNetChange(
     _ entity: EntityNumber, _ row: Int64, from base: State, to working: State,
@@ -22,7 +22,8 @@ extension State {
         return try new.appendValues(of: newRow, into: &batch)
       }
       try old.withRow(row) { (oldRow) throws(StateFault) in
-        try new.appendDifferences(from: oldRow, to: newRow, isThere: isThere, into: &batch)
+        try new.appendDifferences(
+          from: oldRow, of: old, to: newRow, isThere: isThere, into: &batch)
       }
     }
     let count = batch.properties.count - first
@@ -37,6 +38,13 @@ extension State {
 
 // The pointers in rows are valid as long as the two states are, see RowView.
 extension Table {
+  /// The place of a property's column, which is mostly the one given.
+  @inline(__always)
+  fileprivate func position(of property: PropertyNumber, near place: Int) -> Int? {
+    place < columns.count && columns[place].property == property
+      ? place : position(of: property)
+  }
+
   /// Appends the values of an object that was not there before.
   fileprivate func appendValues(
     of row: RowView, into batch: inout ChangeBatch
@@ -53,10 +61,15 @@ extension Table {
 
   /// Appends the properties in which two rows differ.
   fileprivate func appendDifferences(
-    from oldRow: RowView, to newRow: RowView, isThere: Bool, into batch: inout ChangeBatch
+    from oldRow: RowView, of old: Table, to newRow: RowView, isThere: Bool,
+    into batch: inout ChangeBatch
   ) throws(StateFault) {
     for column in columnsByProperty {
-      let oldLeaf = try oldRow.unretainedLeaf(column)
+      // Two states that were not copied from one another may have their columns in another order.
+      var oldLeaf: Unmanaged<Leaf>?
+      if let place = old.position(of: columns[column].property, near: column) {
+        oldLeaf = try oldRow.unretainedLeaf(place)
+      }
       let newLeaf = try newRow.unretainedLeaf(column)
       // Leaves are copied when written, so the same leaf is the same value.
       if oldLeaf?.toOpaque() == newLeaf?.toOpaque() { continue }

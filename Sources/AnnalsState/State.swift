@@ -46,9 +46,10 @@ package struct State: Sendable {
   /// as they are: a past state has the indexes of the present.
   package mutating func setSchema(_ schema: Schema) {
     var entities = schema.entities.sorted { $0.number < $1.number }
-    // An entity unknown to the other schema keeps its table, behind a definition that hides it.
+    // An entity unknown to the other schema keeps its table, behind a definition that hides it;
+    // without objects it goes, so that the past looks the same whichever way led to it.
     for old in self.schema.entities
-    where !entities.contains(where: { $0.number == old.number }) {
+    where count(of: old.number) > 0 && !entities.contains(where: { $0.number == old.number }) {
       var hidden = old
       hidden.isRemoved = true
       entities.append(hidden)

@@ -28,8 +28,11 @@ extension Store {
     let touched = try History(
       version: version, after: min(start, end), through: max(start, end), condition: .always
     ).objectIDs().map { ObjectReference(entity: $0.entity, row: $0.row) }.sorted()
-    let old = try version.state(at: start)
-    let new = try version.state(at: end)
+    var old = try version.state(at: start)
+    var new = try version.state(at: end)
+    // What the earlier schema does not have yet is empty in its state, not missing.
+    let schema = version.view.schema(at: max(start, end))
+    if start < end { old.setSchema(schema) } else { new.setSchema(schema) }
     var batch = ChangeBatch()
     try AnnalsError.translating { () throws(StateFault) in
       for object in touched {

@@ -36,6 +36,8 @@ struct ChangeValidation {
         }
         add(rules, entry, change.property, .finite, .double(Double(bitPattern: change.after.bits)))
       case .attribute(let attribute, let isUnique):
+        // A required attribute without a value has its default.
+        if change.after.isNull, attribute.defaultValue != nil { continue }
         let value = try value(change.after, in: batch)
         if let rule = attribute.violation(of: value, isUnique: isUnique) {
           add(rules, entry, change.property, rule, value)

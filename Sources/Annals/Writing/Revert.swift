@@ -38,12 +38,13 @@ extension Store {
     _ position: any HistoryPosition, author: String? = nil, context: String? = nil,
     metadata: [String: Value] = [:]
   ) throws -> Token {
-    let number = try version.number(at: position.historyPlace)
-    var metadata = metadata
-    if metadata["reverts"] == nil { metadata["reverts"] = .int(number) }
-    let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
-    return try writer.write { writer in
-      try writer.transact(origin) { transaction in
+    try writer.write { writer in
+      // Only now is the store level with what other processes wrote.
+      let number = try writer.newest.number(at: position.historyPlace)
+      var metadata = metadata
+      if metadata["reverts"] == nil { metadata["reverts"] = .int(number) }
+      let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+      return try writer.transact(origin) { transaction in
         var inverse = try TransactionInverse(of: number, in: writer.newest)
         try inverse.compare(with: transaction.base)
         guard inverse.plan.conflicts.isEmpty else {

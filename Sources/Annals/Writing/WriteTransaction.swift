@@ -163,6 +163,10 @@ public final class WriteTransaction {
     let kept: Value
     if let bytes = value.largeBytes {
       kept = try large(bytes, tag: value.tag, in: property, row: row, of: entity)
+    } else if case .objects(let list) = value {
+      let relationship = schema.entity(numbered: entity)?.relationships
+        .first { $0.number == property }
+      kept = .objects(relationship?.canonical(list) ?? list)
     } else {
       kept = value
     }

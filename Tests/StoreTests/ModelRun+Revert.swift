@@ -1,0 +1,56 @@
+import Annals
+import AnnalsModel
+
+extension ModelRun {
+  /// Reverts a random transaction, mostly a late one.
+  func revert() throws {
+    guard head > 0 else { return }
+    let number = random.chance(70) ? max(Int(head) - random.number(0...4), 1)
+      : random.number(1...Int(head))
+    steps.append("revert \(number)")
+    let base = newest
+    let changes = states[number - 1].changes(to: states[number])
+    var working = base
+    var conflicts = 0
+    for (object, change) in changes {
+      conflicts += conflictCount(object, change, at: number)
+      for property in change.properties {
+        working.rows[object, default: [:]][property] = change.before[property]
+      }
+      if change.kind == .insert { working.rows[object] = nil }
+    }
+    let plan = try store.revertPlan(number)
+    try demand(
+      plan.conflicts.isEmpty == (conflicts == 0),
+      "reverting \(number) has conflicts \(plan.conflicts), not \(conflicts)")
+    try demand(
+      plan.deletions == changes.values.count { $0.kind == .insert }
+        && plan.updates == changes.values.count { $0.kind == .update }
+        && plan.revivals == changes.values.count { $0.kind == .delete }, "the plan is \(plan)")
+    do {
+      let token = try store.revert(number, author: "revert")
+      try demand(conflicts == 0, "a conflict was overlooked")
+      try judge(.success(token), from: base, to: working, isRecorded: false)
+    } catch let error as AnnalsError where error.code == .conflict {
+      try demand(conflicts > 0, "reverting failed: \(error)")
+      steps.append("  conflict")
+    } catch let error as AnnalsError {
+      try judge(.failure(error), from: base, to: working, isRecorded: false)
+    }
+  }
+
+  private func conflictCount(
+    _ object: ObjectReference, _ change: NaiveChange, at number: Int
+  ) -> Int {
+    let now = newest.rows[object]
+    let isHidden = newest.schema.entity(numbered: object.entity)?.isRemoved ?? true
+    if isHidden || (now != nil) == (change.kind == .delete) { return 1 }
+    guard let now, change.kind != .delete else { return 0 }
+    var properties = change.properties
+    if change.kind == .insert, let entity = states[number].schema.entity(numbered: object.entity) {
+      properties = Set(entity.attributes.filter { !$0.isRemoved }.map(\.number))
+        .union(entity.relationships.filter { !$0.isRemoved }.map(\.number))
+    }
+    return properties.count { now[$0] != change.after[$0] }
+  }
+}
