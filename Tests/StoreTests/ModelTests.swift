@@ -7,7 +7,7 @@ import Testing
 ///
 /// `ANNALS_MODEL_ROUNDS` makes it longer, `ANNALS_MODEL_SEED` begins at another seed.
 @Suite struct ModelTests {
-  private static let rounds = number("ANNALS_MODEL_ROUNDS", default: 4)
+  private static let rounds = number("ANNALS_MODEL_ROUNDS", default: 2)
   private static let firstSeed = number("ANNALS_MODEL_SEED", default: 1)
 
   private static func number(_ name: String, default value: Int) -> Int {
@@ -29,7 +29,7 @@ import Testing
     print("ANNALS_MODEL_SEED=\(seed % 1_000_000)")
     let run = try ModelRun(seed: UInt64(seed), location: location)
     do {
-      for _ in 0..<100 { try run.step() }
+      for _ in 0..<80 { try run.step() }
       try run.compareAll()
     } catch {
       let steps = run.steps.suffix(60).joined(separator: "\n")

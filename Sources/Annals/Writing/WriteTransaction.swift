@@ -180,20 +180,23 @@ public final class WriteTransaction {
     }
   }
 
-  /// The large value for these bytes: the one that the property has, if it is the same.
+  /// The large value for these bytes: the one that the property has or had before the transaction,
+  /// if it is the same, so that setting a value to what it was is no change.
   package func large(
     _ bytes: ContiguousArray<UInt8>, tag: ValueTag, in property: PropertyNumber, row: Int64,
     of entity: EntityNumber
   ) throws(AnnalsError) -> Value {
-    let current = try AnnalsError.translating { () throws(StateFault) in
-      try reader.state.value(entity, row, property)
-    }
-    if case .large(let reference) = current, reference.tag == tag,
-      reference.length == UInt64(bytes.count),
-      bytes.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum,
-      try largeValues.bytes(of: reference) == bytes
-    {
-      return current
+    let checksum = bytes.withUnsafeBytes { Checksum.crc32($0) }
+    for state in [reader.state, base] {
+      let known = try AnnalsError.translating { () throws(StateFault) in
+        try state.value(entity, row, property)
+      }
+      if case .large(let reference) = known, reference.tag == tag,
+        reference.length == UInt64(bytes.count), reference.checksum == checksum,
+        try largeValues.bytes(of: reference) == bytes
+      {
+        return known
+      }
     }
     return .large(try largeValues.add(bytes, tag: tag))
   }
