@@ -12,8 +12,8 @@ package enum LogError: Error {
   case damage(LogDamage)
   /// A frame's checksum holds but its payload does not decode; `at` is the frame's offset.
   case decode(DecodeFault, at: UInt64)
-  /// A write or sync failed: whether the transactions behind the last acknowledged one will be there
-  /// after reopening is not known. The log is poisoned.
+  /// A write or sync failed: whether the transactions behind the last acknowledged one will be
+  /// there after reopening is not known. The log is poisoned.
   case outcomeUnknown(StorageError)
   /// An earlier write or sync failed; the file must be opened again.
   case poisoned
@@ -27,8 +27,8 @@ package enum LogError: Error {
   case missing
   /// The path now holds another store, or an older generation of this one.
   case foreign(String)
-  /// Transactions that were seen here are gone from the file (their writer could not sync them); the
-  /// number is the last one that is known to be left.
+  /// Transactions that were seen here are gone from the file (their writer could not sync them);
+  /// the number is the last one that is known to be left.
   case rewound(lastShared: Int64)
   /// Something is at a path where a new file was to be made.
   case exists(String)

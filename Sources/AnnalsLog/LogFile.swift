@@ -28,8 +28,8 @@ import Synchronization
 ///
 /// `view` may be asked for at any time on any thread. The calls of a writer (`lock` … `unlock`,
 /// `begin` … `finish`, `catchUp`, `reload`, `writeCheckpoint`, `close`) come from one thread at a
-/// time. `sync` comes from one thread at a time and may overlap with `begin` … `finish` or `abort` of
-/// another, and with no other call of a writer.
+/// time. `sync` comes from one thread at a time and may overlap with `begin` … `finish` or `abort`
+/// of another, and with no other call of a writer.
 package final class LogFile: Sendable {
   /// The path, all symbolic links followed.
   package let path: String
@@ -51,11 +51,11 @@ package final class LogFile: Sendable {
 
   /// Opens the log at `path`. Goes through it once; writes nothing and takes no lock.
   ///
-  /// Calls `restore` with the newest state that can be started from, and again, with an older one, if
-  /// that proves unusable (its chunks are damaged, or `restore` or `apply` throws): each time all
-  /// that was made before is void. The state at the base is the last resort. Then calls `apply` with
-  /// the transactions behind it, in order: whole ones, or one part of a large one when all its parts
-  /// are known to be there.
+  /// Calls `restore` with the newest state that can be started from, and again, with an older one,
+  /// if that proves unusable (its chunks are damaged, or `restore` or `apply` throws): each time
+  /// all that was made before is void. The state at the base is the last resort. Then calls `apply`
+  /// with the transactions behind it, in order: whole ones, or one part of a large one when all its
+  /// parts are known to be there.
   ///
   /// Throws `damage` if acknowledged data was damaged, unless `options` say to read up to it.
   package static func open(
@@ -115,8 +115,8 @@ package final class LogFile: Sendable {
   }
 
   /// Reads the log anew from the file that is now at the path: after another process has put a new
-  /// generation in its place, after `rewound`, or from the base because a checkpoint proved damaged.
-  /// As `open`, but keeps the lock if it is held. If it throws, the log stays as it was.
+  /// generation in its place, after `rewound`, or from the base because a checkpoint proved
+  /// damaged. As `open`, but keeps the lock if it is held. If it throws, the log stays as it was.
   package func reload(
     from choice: StartChoice = .newest, restore: (LogStart) throws -> Void,
     apply: (inout ChangeBatch) throws -> Void

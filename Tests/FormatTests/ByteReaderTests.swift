@@ -6,11 +6,12 @@ import Testing
 struct ByteReaderTests {
   private static let tooWide = DecodeFault.invalid(at: 0, reason: "a number of more than 64 bits")
 
-  @Test(arguments: [
-    (UInt64(0), [0]), (1, [1]), (127, [127]), (128, [0x80, 1]), (300, [0xAC, 2]),
-    (16_383, [0xFF, 0x7F]), (16_384, [0x80, 0x80, 1]),
-    (UInt64.max, [255, 255, 255, 255, 255, 255, 255, 255, 255, 1]),
-  ] as [(UInt64, [UInt8])])
+  @Test(
+    arguments: [
+      (UInt64(0), [0]), (1, [1]), (127, [127]), (128, [0x80, 1]), (300, [0xAC, 2]),
+      (16_383, [0xFF, 0x7F]), (16_384, [0x80, 0x80, 1]),
+      (UInt64.max, [255, 255, 255, 255, 255, 255, 255, 255, 255, 1]),
+    ] as [(UInt64, [UInt8])])
   func variableLengthIntegers(value: UInt64, encoded: [UInt8]) throws {
     var bytes: ContiguousArray<UInt8> = []
     bytes.append(varInt: value)
@@ -25,15 +26,16 @@ struct ByteReaderTests {
     #expect(read == value)
   }
 
-  @Test(arguments: [
-    ([0x80, 0], .invalid(at: 0, reason: "an overlong number")),
-    ([0xFF, 0x80, 0], .invalid(at: 0, reason: "an overlong number")),
-    ([0x80], .truncated(at: 0, needed: 1)),
-    ([], .truncated(at: 0, needed: 1)),
-    (Array(repeating: 255, count: 9) + [2], ByteReaderTests.tooWide),
-    (Array(repeating: 255, count: 10), ByteReaderTests.tooWide),
-    (Array(repeating: 128, count: 9) + [0], .invalid(at: 0, reason: "an overlong number")),
-  ] as [([UInt8], DecodeFault)])
+  @Test(
+    arguments: [
+      ([0x80, 0], .invalid(at: 0, reason: "an overlong number")),
+      ([0xFF, 0x80, 0], .invalid(at: 0, reason: "an overlong number")),
+      ([0x80], .truncated(at: 0, needed: 1)),
+      ([], .truncated(at: 0, needed: 1)),
+      (Array(repeating: 255, count: 9) + [2], ByteReaderTests.tooWide),
+      (Array(repeating: 255, count: 10), ByteReaderTests.tooWide),
+      (Array(repeating: 128, count: 9) + [0], .invalid(at: 0, reason: "an overlong number")),
+    ] as [([UInt8], DecodeFault)])
   func refusedIntegers(encoded: [UInt8], fault: DecodeFault) {
     #expect(throws: fault) {
       try encoded.withUnsafeBytes { bytes in

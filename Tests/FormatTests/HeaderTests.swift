@@ -42,10 +42,11 @@ struct HeaderTests {
     #expect(fault { $0[24] = 5 } == nil)
   }
 
-  @Test(arguments: [
-    (48, 0), (63, 0x80), (98, 1), (103, 1), (97, 65), (97, 3), (96, 2), (88, 1), (104, 65),
-    (168, 1), (256, 1), (511, 1), (512, 1), (4091, 1),
-  ] as [(Int, UInt8)])
+  @Test(
+    arguments: [
+      (48, 0), (63, 0x80), (98, 1), (103, 1), (97, 65), (97, 3), (96, 2), (88, 1), (104, 65),
+      (168, 1), (256, 1), (511, 1), (512, 1), (4091, 1),
+    ] as [(Int, UInt8)])
   func refusedFields(offset: Int, byte: UInt8) {
     let found = fault { $0[offset] = byte }
     let isRefused = if case .invalid = found { true } else { false }

@@ -87,10 +87,11 @@ struct HostileBytesTests {
     }
   }
 
-  @Test(arguments: [
-    [12], [13], [15], [0x40], [0x80], [0x12], [0x24], [1, 2], [2], [2, 0x80, 0], [6, 1, 2],
-    [4, 5, 65], [0x14, 1], [11, 2, 1, 1], [0x2B, 0],
-  ] as [[UInt8]])
+  @Test(
+    arguments: [
+      [12], [13], [15], [0x40], [0x80], [0x12], [0x24], [1, 2], [2], [2, 0x80, 0], [6, 1, 2],
+      [4, 5, 65], [0x14, 1], [11, 2, 1, 1], [0x2B, 0],
+    ] as [[UInt8]])
   func valuesThatMeanNothing(bytes: [UInt8]) {
     #expect(throws: DecodeFault.self) {
       try bytes.withUnsafeBytes { bytes in

@@ -72,7 +72,8 @@ struct HandMadeFile {
     var result = header.encode()
     for index in 0..<2 {
       let slot = slots.last { $0.index == index }
-      result += slot?.encode(seed: header.seed)
+      result +=
+        slot?.encode(seed: header.seed)
         ?? ContiguousArray(repeating: 0, count: FormatLimits.blockLength)
     }
     return result + log + ContiguousArray(repeating: 0, count: allocated)

@@ -212,7 +212,7 @@ struct RewriteTests {
   }
 }
 
-extension Array<String> {
+extension [String] {
   fileprivate func hasSuffix(_ other: [String]) -> Bool {
     count >= other.count && Array(self[(count - other.count)...]) == other
   }

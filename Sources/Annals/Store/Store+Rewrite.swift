@@ -96,7 +96,8 @@ extension Store {
 
   /// Writes a new store whose newest state is that as of a position, with a UUID of its own.
   ///
-  /// With `flatten` the history is left out and only the state kept. Throws `.alreadyExists` if there is a file at `path`; it is left alone.
+  /// With `flatten` the history is left out and only the state kept. Throws `.alreadyExists` if
+  /// there is a file at `path`; it is left alone.
   public func replay(
     to path: String, at position: any HistoryPosition, flatten: Bool = false
   ) throws(AnnalsError) {

@@ -166,8 +166,9 @@ extension CheckpointChecks {
         "the history index has transaction \(entry.firstNumber) at \(entry.offset), \(what)",
         remedy: Remedy.compact)
     }
-    if let last, entry.firstNumber <= last.firstNumber || entry.offset <= last.offset
-      || entry.maximumTimestamp < last.maximumTimestamp
+    if let last,
+      entry.firstNumber <= last.firstNumber || entry.offset <= last.offset
+        || entry.maximumTimestamp < last.maximumTimestamp
     {
       tell("out of order")
     }

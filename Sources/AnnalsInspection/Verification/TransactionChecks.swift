@@ -168,7 +168,8 @@ extension TransactionChecks {
     for (name, what) in [(record.author, "author"), (record.context, "context")]
     where Int64(name) > Int64(vocabulary.names.count) {
       log.error(
-        .name, at: offset, "transaction \(record.number) has name \(name) as its \(what); there "
+        .name, at: offset,
+        "transaction \(record.number) has name \(name) as its \(what); there "
           + "are \(vocabulary.names.count)")
     }
     if Int64(record.opening) > Int64(vocabulary.openings.count) {

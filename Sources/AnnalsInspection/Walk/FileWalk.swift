@@ -196,7 +196,8 @@ extension FileWalk {
     let start = position
     let search = try FrameSearch.run(from: start, seed: seed, in: &bytes)
     guard let foreign = search.foreign else {
-      let content = bytes.isUnreadable(start..<search.end)
+      let content =
+        bytes.isUnreadable(start..<search.end)
         ? FileRegion.Content.damaged(.unreadable) : .unwritten
       return FileRegion(offset: start, length: search.end - start, content: content)
     }

@@ -121,7 +121,8 @@ struct FrameWalk {
     guard header.frameLength <= left else {
       return .failure(.init(.badFrame(reason: "a frame that reaches behind the end of the file")))
     }
-    let isReadable = header.kind.isKnown && header.flags.isDisjoint(with: [.encrypted, .compressed])
+    let isReadable =
+      header.kind.isKnown && header.flags.isDisjoint(with: [.encrypted, .compressed])
     guard isReadable || header.flags.contains(.skippable) else {
       throw .unsupported(kind: header.kind.rawValue, at: offset)
     }
@@ -140,8 +141,8 @@ struct FrameWalk {
     }
   }
 
-  /// Calls `body` with the payload of the frame that `payloadIsValid` has just checked. The bytes are
-  /// valid within the call.
+  /// Calls `body` with the payload of the frame that `payloadIsValid` has just checked. The bytes
+  /// are valid within the call.
   @inline(__always)
   func withPayload<R, E: Error>(
     of frame: WalkedFrame, _ body: (UnsafeRawBufferPointer) throws(E) -> R

@@ -164,7 +164,8 @@ package struct HistoryCursor {
     if firstPart?.number != number {
       var first = place
       let step = direction == .forward ? -1 : 1
-      // The parts before this one are those that are continued, as far as they follow on each other.
+      // The parts before this one are those that are continued, as far as they follow on each
+      // other.
       while frames.indices.contains(first + step),
         frames[first + step].header.flags.contains(.continued)
       { first += step }

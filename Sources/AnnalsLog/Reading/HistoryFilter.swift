@@ -8,7 +8,8 @@ package enum HistoryDirection: Hashable, Sendable {
 }
 
 /// What parts of the history must hold to be of interest: all that is given must be met. History
-/// passes over what cannot hold it, and hands out the rest: each transaction still has to be tested.
+/// passes over what cannot hold it, and hands out the rest: each transaction still has to be
+/// tested.
 package struct HistoryFilter: Sendable {
   /// Any of these authors; 0 stands for none.
   package var authors: [NameNumber]?

@@ -30,7 +30,8 @@ extension LogView {
 }
 
 extension LogGeneration {
-  /// Calls `body` with one piece after the other of the large value whose first frame is at `offset`.
+  /// Calls `body` with one piece after the other of the large value whose first frame is at
+  /// `offset`.
   func withPieces(
     of value: LargeValue, at offset: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {

@@ -50,7 +50,8 @@ extension LogView {
   private func lastNumber(isTooLate: (Timestamp) -> Bool) throws(LogError) -> Int64 {
     if !isTooLate(head.maximumTimestamp) { return head.number }
     let next = try index.partitioningIndex(in: file) { isTooLate($0.maximumTimestamp) }
-    // The maximum before the first entry is the base's: a base that is too late itself is the answer.
+    // The maximum before the first entry is the base's: a base that is too late itself is the
+    // answer.
     guard next > 0 else { return base }
     let entry = try index.entry(at: next - 1, in: file)
     var last = entry.firstNumber - 1

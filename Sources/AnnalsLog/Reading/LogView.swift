@@ -64,7 +64,9 @@ package struct LogView: Sendable {
   /// The schema as of a transaction. O(changes of the schema).
   package func schema(at number: Int64) -> Schema {
     var schema = Schema()
-    for step in schemaHistory where step.number <= number { schema = schema.applying(step.entities) }
+    for step in schemaHistory where step.number <= number {
+      schema = schema.applying(step.entities)
+    }
     return schema
   }
 
@@ -76,8 +78,8 @@ package struct LogView: Sendable {
   }
 
   /// The newest checkpoint of a transaction not after `number`, the base's among them; nil if the
-  /// nearest is the empty state at the base. Reads the directories of checkpoints after it; one that
-  /// cannot be read ends the search at the base.
+  /// nearest is the empty state at the base. Reads the directories of checkpoints after it; one
+  /// that cannot be read ends the search at the base.
   package func checkpoint(
     atOrBefore number: Int64
   ) throws(LogError) -> CheckpointDirectory? {
@@ -93,10 +95,8 @@ package struct LogView: Sendable {
     return try baseDirectory()
   }
 
-  /// The transactions after `after`, up to and including `through`. Throws `outside` if the file does
-  /// not hold them.
-  ///
-  /// - Parameter filter: what may be passed over; see `HistoryFilter`.
+  /// The transactions after `after`, up to and including `through`. Throws `outside` if the file
+  /// does not hold them. `filter` says what may be passed over; see `HistoryFilter`.
   package func history(
     after: Int64, through: Int64, direction: HistoryDirection = .forward,
     skipping filter: HistoryFilter = .none

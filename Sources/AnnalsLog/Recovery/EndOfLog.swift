@@ -6,12 +6,12 @@ import AnnalsModel
 /// A *unit* is what a crash leaves whole or not at all: a transaction with the blobs before it and
 /// all of its parts, or a checkpoint with its chunks. The log ends with its last whole unit.
 ///
-/// The search goes through frame headers from a root slot's mark (or the log's beginning) while each
-/// follows the one before. Payloads are checked only behind the greatest mark that a slot or a frame
-/// on the way proves: what lies before it was synced, and is checked by whoever reads it.
+/// The search goes through frame headers from a root slot's mark (or the log's beginning) while
+/// each follows the one before. Payloads are checked only behind the greatest mark that a slot or a
+/// frame on the way proves: what lies before it was synced, and is checked by whoever reads it.
 ///
-/// What ends the log is a torn tail, as a crash leaves it, unless something proves that the bytes at
-/// the bad spot were once synced: a slot's mark or extent, or the mark in a valid frame anywhere
+/// What ends the log is a torn tail, as a crash leaves it, unless something proves that the bytes
+/// at the bad spot were once synced: a slot's mark or extent, or the mark in a valid frame anywhere
 /// behind. Then it is damage.
 struct EndOfLog {
   /// The end: behind the last whole unit.
@@ -28,8 +28,8 @@ struct EndOfLog {
   /// Finds the end of the log that begins at `start`, where a unit begins. `slots` are the valid
   /// ones of the file, the newer first.
   ///
-  /// Time: that of reading the headers behind `start`, the payloads behind the last proven mark, and
-  /// the rest of the file once. Throws `storage` and `unsupported`; damage is in `tail`.
+  /// Time: that of reading the headers behind `start`, the payloads behind the last proven mark,
+  /// and the rest of the file once. Throws `storage` and `unsupported`; damage is in `tail`.
   static func find(
     in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
   ) throws(LogError) -> EndOfLog {
@@ -95,8 +95,8 @@ struct EndOfLog {
     try search.run()
     let isCut = size < extent && (spot.end != .zeros || search.sawBytes)
     if spot.offset < provenMark || search.foundMarkBeyond || isCut {
-      // Another process may have written here since it was read. What a mark covers stands still, so
-      // a second look decides.
+      // Another process may have written here since it was read. What a mark covers stands still,
+      // so a second look decides.
       if try wasWritten(spot, in: generation) {
         self = try EndOfLog.find(in: generation, from: start, slots: generation.slots().valid)
         return
@@ -134,8 +134,8 @@ struct EndOfLog {
 }
 
 extension FrameHeader {
-  /// Whether what stands before the end of this frame is whole: the last part of a transaction, or a
-  /// checkpoint's directory. Blobs, chunks and continued parts wait for what follows.
+  /// Whether what stands before the end of this frame is whole: the last part of a transaction, or
+  /// a checkpoint's directory. Blobs, chunks and continued parts wait for what follows.
   var closesUnit: Bool {
     switch kind {
     case .blob, .chunk: false

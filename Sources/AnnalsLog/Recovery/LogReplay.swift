@@ -28,8 +28,8 @@ struct LogReplay {
     reader = UnitReader(FrameWalk(generation, from: point, limit: limit))
   }
 
-  /// Replays up to the limit. Throws `damage` or `decode` where the log does not hold, after handing
-  /// on what was read before; `point` and `tables` then stand behind the last whole unit.
+  /// Replays up to the limit. Throws `damage` or `decode` where the log does not hold, after
+  /// handing on what was read before; `point` and `tables` then stand behind the last whole unit.
   mutating func run(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
     do {
       while try step(apply: apply) {}
@@ -167,8 +167,8 @@ struct LogReplay {
     try calling { try apply(&batch) }
   }
 
-  /// Notes a checkpoint met on the way. One that cannot be read is a finding: the state it stands for
-  /// is made anew.
+  /// Notes a checkpoint met on the way. One that cannot be read is a finding: the state it stands
+  /// for is made anew.
   private mutating func note(checkpoint frame: WalkedFrame) throws(LogError) {
     guard try reader.walk.payloadIsValid(frame) else {
       findings.append(

@@ -7,8 +7,8 @@ import AnnalsModel
 /// Frame headers alone are tried, at every multiple of 8; the payload of a header that fits is
 /// checked before it counts, and what was checked is not looked at again. A crafted file could make
 /// many headers claim the same bytes; once as many payload bytes were checked as there are behind
-/// the spot, headers count by themselves, which errs on the side of damage. So the search reads each
-/// byte at most three times. Memory: one window and one payload.
+/// the spot, headers count by themselves, which errs on the side of damage. So the search reads
+/// each byte at most three times. Memory: one window and one payload.
 struct SearchBehindDamage {
   private let generation: LogGeneration
   private let badSpot: UInt64

@@ -144,8 +144,8 @@ package final class LogRewriter {
     }
   }
 
-  /// Carries a checkpoint over if it is the one that is wanted. One that cannot be read is left out:
-  /// it can be made anew.
+  /// Carries a checkpoint over if it is the one that is wanted. One that cannot be read is left
+  /// out: it can be made anew.
   private func carry(
     _ frame: WalkedFrame, _ sealer: inout HistorySealer
   ) throws(LogError) {
@@ -165,9 +165,9 @@ package final class LogRewriter {
   /// Copies what was appended since `copy`, and puts the new file in place.
   ///
   /// To replace the old file, the lock is held and the log stands at the file's end. Afterwards it
-  /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, the old file is
-  /// in place and nothing is left of the new one; but after `outcomeUnknown` the one or the other is
-  /// in place once the disk is back, and the log is poisoned.
+  /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, the old file
+  /// is in place and nothing is left of the new one; but after `outcomeUnknown` the one or the
+  /// other is in place once the disk is back, and the log is poisoned.
   package func finish() throws(LogError) -> RewriteReport {
     do throws(LogError) {
       return try finishOrThrow()

@@ -7,8 +7,8 @@ package struct RewritePlan {
   package enum Base {
     /// The one that the file has.
     case keep
-    /// The state as of transaction `number`; history up to it is dropped. `timestamp` is the greatest
-    /// of the timestamps up to it. `image` stores the chunks of that state.
+    /// The state as of transaction `number`; history up to it is dropped. `timestamp` is the
+    /// greatest of the timestamps up to it. `image` stores the chunks of that state.
     case at(
       number: Int64, timestamp: Timestamp, prunedAt: Timestamp?, prunedBy: String,
       image: (CheckpointWriter) throws -> BaseImage)

@@ -151,8 +151,8 @@ final class RewriteTarget {
     try rechain()
   }
 
-  /// Gives the frames of the base their predecessors anew: the first names the header, whose checksum
-  /// was not known when they were written, and each names the one before it.
+  /// Gives the frames of the base their predecessors anew: the first names the header, whose
+  /// checksum was not known when they were written, and each names the one before it.
   private func rechain() throws(LogError) {
     let end = frames.offset
     var previous = header.checksum
@@ -172,7 +172,8 @@ final class RewriteTarget {
         try? FrameHeader.decode($0, at: offset, seed: header.seed)
       }
       guard var frame = decoded else {
-        throw .damage(LogDamage(offset: offset, reason: "the new file reads otherwise than written"))
+        throw .damage(
+          LogDamage(offset: offset, reason: "the new file reads otherwise than written"))
       }
       frame.previousChecksum = previous
       bytes.removeAll(keepingCapacity: true)

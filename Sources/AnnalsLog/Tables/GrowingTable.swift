@@ -2,8 +2,8 @@ import AnnalsFormat
 import AnnalsModel
 import Synchronization
 
-/// A table that only grows: older entries in chunks of the file, read when asked for, and newer ones
-/// in memory. A value; copies share the chunks and the newest chunk read.
+/// A table that only grows: older entries in chunks of the file, read when asked for, and newer
+/// ones in memory. A value; copies share the chunks and the newest chunk read.
 ///
 /// Trades a read of the file for not holding what grows with history. Entries in memory move into a
 /// chunk when a checkpoint finds `chunkLength` of them.
@@ -36,7 +36,8 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
 
   mutating func replaceLast(with entry: Entry) { entries[entries.count - 1] = entry }
 
-  /// The entry at `index`, from 0 to `count - 1`; reads its chunk unless that was the last one read.
+  /// The entry at `index`, from 0 to `count - 1`; reads its chunk unless that was the last one
+  /// read.
   func entry(at index: Int, in generation: LogGeneration) throws(LogError) -> Entry {
     if index >= chunkedCount { return entries[index - chunkedCount] }
     let position = chunks.partitioningIndex { Int(clamping: $0.first) > index } - 1

@@ -20,8 +20,8 @@ struct HistoryIndex: Sendable {
     table = GrowingTable(directory)
   }
 
-  /// Notes a unit of transactions whose first frame is at `offset`. `maximumTimestamp` is the running
-  /// maximum before it; `entities` rise.
+  /// Notes a unit of transactions whose first frame is at `offset`. `maximumTimestamp` is the
+  /// running maximum before it; `entities` rise.
   mutating func note(
     firstNumber: Int64, at offset: UInt64, maximumTimestamp: Timestamp, entities: [EntityNumber]
   ) {

@@ -11,7 +11,8 @@ struct ListedTable<Entry: TableEntry>: Sendable {
 
   init() {}
 
-  /// The table that a checkpoint's directory describes. Reads its chunks; throws if they do not hold.
+  /// The table that a checkpoint's directory describes. Reads its chunks; throws if they do not
+  /// hold.
   init(_ directory: TableDirectory<Entry>, in generation: LogGeneration) throws(LogError) {
     let table = GrowingTable(directory)
     list = try table.all(in: generation)

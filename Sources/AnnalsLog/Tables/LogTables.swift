@@ -98,8 +98,8 @@ struct LogTables: Sendable {
   }
 
   /// Takes in a transaction that follows the head. `record` is its first part's, `offset` where its
-  /// unit begins, `blobs` the large values before it. Throws `damage` and stays as it was if it does
-  /// not follow.
+  /// unit begins, `blobs` the large values before it. Throws `damage` and stays as it was if it
+  /// does not follow.
   mutating func absorb(
     _ record: TransactionRecord, at offset: UInt64, changeCount: Int, entities: [EntityNumber],
     blobs: [BlobEntry]

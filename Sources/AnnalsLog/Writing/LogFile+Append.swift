@@ -20,7 +20,8 @@ extension LogFile {
     precondition(state.transaction == nil, "a transaction is open")
     precondition(state.replacement == nil, "the file was replaced: reload first")
     if !state.isPrepared { try prepare(&state) }
-    // The file has grown since the newest slot: let a slot vouch for its length, so that a cut shows.
+    // The file has grown since the newest slot: let a slot vouch for its length, so that a cut
+    // shows.
     if state.synced.size > state.slotExtent, state.isSlotSynced {
       try state.writeSlot(extent: state.synced.size)
     }
@@ -31,8 +32,8 @@ extension LogFile {
     state.transaction = OpenTransaction()
   }
 
-  /// Appends a large value to the transaction, before its first part. It is written out as it comes,
-  /// in pieces of 1 MiB, and is not held in memory.
+  /// Appends a large value to the transaction, before its first part. It is written out as it
+  /// comes, in pieces of 1 MiB, and is not held in memory.
   ///
   /// Throws `storage` if there is no space: then abort. Throws `outcomeUnknown` if a write failed.
   package func appendBlob(
@@ -78,9 +79,9 @@ extension LogFile {
     }
   }
 
-  /// Appends changes to the transaction: all that is in the batch, as one part, or as several if they
-  /// are many. Chooses between row and block form. The batch's `transactions` are not looked at, and
-  /// afterwards hold the transaction's record.
+  /// Appends changes to the transaction: all that is in the batch, as one part, or as several if
+  /// they are many. Chooses between row and block form. The batch's `transactions` are not looked
+  /// at, and afterwards hold the transaction's record.
   ///
   /// Throws `tooLarge` if a single change is beyond what a frame can hold, `storage` if there is no
   /// space: then abort. Throws `outcomeUnknown` if a write failed.
@@ -123,8 +124,8 @@ extension LogFile {
     return state.tables.head
   }
 
-  /// Drops the transaction; nothing of it is left. Poisons the log if what was written of it cannot be
-  /// taken out again.
+  /// Drops the transaction; nothing of it is left. Poisons the log if what was written of it cannot
+  /// be taken out again.
   package func abort() {
     state.withLock { abort(&$0) }
   }

@@ -33,8 +33,8 @@ package final class CheckpointWriter {
 }
 
 extension LogFile {
-  /// Writes a checkpoint of the state at the head, syncs it and everything before it, and names it in
-  /// a root slot. `body` stores the chunks and returns what the directory says of the entities.
+  /// Writes a checkpoint of the state at the head, syncs it and everything before it, and names it
+  /// in a root slot. `body` stores the chunks and returns what the directory says of the entities.
   ///
   /// The lock is held and the log stands at the file's end. If `body` throws, or there is no space,
   /// nothing is left of the checkpoint.

@@ -7,9 +7,9 @@ extension LogFile {
   /// Closes the log: syncs, writes a root slot whose mark is the end of the log, syncs again, and
   /// cuts off the space allocated ahead. Views stay readable. Safe to call again.
   ///
-  /// If another process holds the lock, it is left to close the file's end. A log opened for reading,
-  /// and one that is poisoned, are closed as they are. Throws `outcomeUnknown` if transactions that
-  /// were not acknowledged yet may be lost; the log is closed all the same.
+  /// If another process holds the lock, it is left to close the file's end. A log opened for
+  /// reading, and one that is poisoned, are closed as they are. Throws `outcomeUnknown` if
+  /// transactions that were not acknowledged yet may be lost; the log is closed all the same.
   package func close() throws(LogError) {
     let isClosed = state.withLock { $0.isClosed }
     if isClosed { return }

@@ -19,8 +19,8 @@ package struct NewLog: Sendable {
 }
 
 extension LogFile {
-  /// Makes a store without transactions at `path`. The file is made beside it, whole and synced, and
-  /// then given its name in one step, so that nobody ever sees half of one.
+  /// Makes a store without transactions at `path`. The file is made beside it, whole and synced,
+  /// and then given its name in one step, so that nobody ever sees half of one.
   ///
   /// Returns false if there was a file already, or if another maker was faster: then open that.
   /// Throws `busy` if another maker takes longer than ten seconds. Leaves nothing if it throws.

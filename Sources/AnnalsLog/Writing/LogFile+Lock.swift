@@ -6,12 +6,12 @@ import Synchronization
 // The file lock, and keeping up with other processes.
 
 extension LogFile {
-  /// Takes the file lock, and says how what is known here compares with the file: catch up or reload
-  /// before appending if it says so. The lock is kept until `unlock`.
+  /// Takes the file lock, and says how what is known here compares with the file: catch up or
+  /// reload before appending if it says so. The lock is kept until `unlock`.
   ///
-  /// Throws `busy` if the lock was not to be had in time, `foreign` or `missing` if the path no longer
-  /// leads to this store, `rewound` if transactions seen here are gone: then the lock is not held,
-  /// except with `rewound`, after which `reload` goes on.
+  /// Throws `busy` if the lock was not to be had in time, `foreign` or `missing` if the path no
+  /// longer leads to this store, `rewound` if transactions seen here are gone: then the lock is not
+  /// held, except with `rewound`, after which `reload` goes on.
   package func lock(_ wait: LockWait) throws(LogError) -> LogStanding {
     let generation = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
@@ -98,8 +98,8 @@ extension LogFile {
     }
   }
 
-  /// Looks at the file where the log ended when it was last read: the last frame must still be there,
-  /// and another may follow.
+  /// Looks at the file where the log ended when it was last read: the last frame must still be
+  /// there, and another may follow.
   private func compare(_ state: inout LogState) throws(LogError) -> LogStanding {
     let generation = state.generation
     let size = try generation.size()
@@ -209,8 +209,8 @@ extension LogState {
     return false
   }
 
-  /// Writes the bytes from the last proven mark to the end once more, as they are: after a sync that
-  /// failed, the cache may show what the disk does not have, and call it clean.
+  /// Writes the bytes from the last proven mark to the end once more, as they are: after a sync
+  /// that failed, the cache may show what the disk does not have, and call it clean.
   func rewriteUnproven() throws {
     var offset = durableMark
     while offset < end.offset {

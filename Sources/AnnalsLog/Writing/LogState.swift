@@ -120,8 +120,8 @@ extension LogState {
     frames.removeAll()
   }
 
-  /// Makes the file at least `needed` bytes long: by steps that double from 64 KiB to 4 MiB, or just
-  /// as much as is needed where there is no space for more. The new space reads as zeros.
+  /// Makes the file at least `needed` bytes long: by steps that double from 64 KiB to 4 MiB, or
+  /// just as much as is needed where there is no space for more. The new space reads as zeros.
   mutating func reserve(upTo needed: UInt64) throws(LogError) {
     guard needed > size else { return }
     let file = generation.file
@@ -143,8 +143,8 @@ extension LogState {
     }
   }
 
-  /// Puts zeros over everything from the end to `limit`, the first frame's header last: until then a
-  /// reader sees a unit that is not whole, and afterwards none.
+  /// Puts zeros over everything from the end to `limit`, the first frame's header last: until then
+  /// a reader sees a unit that is not whole, and afterwards none.
   mutating func erase(upTo limit: UInt64) throws(StorageError) {
     let start = end.offset
     guard limit > start else { return }

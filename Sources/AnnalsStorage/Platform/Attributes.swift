@@ -52,13 +52,13 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
     let names: [[CChar]]
     do throws(Errno) {
       names = try extendedAttributeNames(of: original)
-    } catch where forgivable.contains(error) {
+    } catch  where forgivable.contains(error) {
       return
     }
     for name in names {
       do throws(Errno) {
         try setExtendedAttribute(name, extendedAttribute(name, of: original), on: copy)
-      } catch where forgivable.contains(error) {
+      } catch  where forgivable.contains(error) {
         continue
       }
     }
@@ -97,7 +97,7 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
       do throws(Errno) {
         let count = try retryingCount { bytes.withUnsafeMutableBytes { read($0) } }
         return Array(bytes.prefix(count))
-      } catch where error == .outOfRange {
+      } catch  where error == .outOfRange {
         continue
       }
     }

@@ -94,7 +94,8 @@ func syncData(of descriptor: FileDescriptor) throws(Errno) {
     do throws(Errno) {
       try retrying { fcntl(descriptor.rawValue, F_FULLFSYNC) }
     } catch {
-      guard [.notSupported, .notSupportedOnSocket, .invalidArgument, .notTypewriter].contains(error)
+      guard
+        [.notSupported, .notSupportedOnSocket, .invalidArgument, .notTypewriter].contains(error)
       else { throw error }
       try retrying { fsync(descriptor.rawValue) }
     }
@@ -178,7 +179,7 @@ func renameFile(_ from: FilePath, ifFree to: FilePath) throws(Errno) {
         #endif
       }
     }
-  } catch where [.invalidArgument, .noFunction, .notSupported].contains(error) {
+  } catch  where [.invalidArgument, .noFunction, .notSupported].contains(error) {
     try makeLink(from, to: to)
     try removeFile(from)
   }

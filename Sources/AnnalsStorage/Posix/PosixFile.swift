@@ -118,7 +118,7 @@ final class PosixFile: StorageFile {
       let size = try FileStatus(of: descriptor).size
       do throws(Errno) {
         try allocateSpace(for: descriptor, size: size, from: Int64(start), to: last)
-      } catch where error == .notSupported {
+      } catch  where error == .notSupported {
         try writeZeros(to: descriptor, from: size, to: end)
       }
     }

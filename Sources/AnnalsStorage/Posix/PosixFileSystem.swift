@@ -86,7 +86,7 @@ package struct PosixFileSystem: FileSystem {
       for _ in 0..<40 {
         do throws(Errno) {
           return try realPath(name).string
-        } catch where error == .noSuchFileOrDirectory {
+        } catch  where error == .noSuchFileOrDirectory {
           guard let last = name.lastComponent else { throw error }
           let parent = try realPath(directory(of: name))
           guard let target = linkTarget(ifLinkAt: name) else {
@@ -111,7 +111,7 @@ package struct PosixFileSystem: FileSystem {
     try failing(.identify, path) { name throws(Errno) -> FileStatus? in
       do throws(Errno) {
         return try FileStatus(at: name)
-      } catch where error == .noSuchFileOrDirectory {
+      } catch  where error == .noSuchFileOrDirectory {
         return nil
       }
     }
