@@ -7,7 +7,9 @@ struct ChangeValidation {
   private let state: State
   private let schema: Schema
   private let largeValues: any LargeValueSource
-  private var rules: [EntityRules?]
+  /// The rules by entity number, as far as they were needed; for the next validation against the
+  /// same schema.
+  private(set) var rules: [EntityRules?]
   /// How many violations are kept; a bad import may have millions.
   private static let limit = 1_000
   private(set) var violations: [ValidationViolation] = []
@@ -15,11 +17,13 @@ struct ChangeValidation {
   var allowsDangling = false
 
   /// A validation against the state and schema at the end of the transaction.
-  init(state: State, largeValues: any LargeValueSource) {
+  init(
+    state: State, largeValues: any LargeValueSource, knownRules: [EntityRules?] = []
+  ) {
     self.state = state
     self.largeValues = largeValues
     schema = state.schema
-    rules = []
+    rules = knownRules
   }
 
   /// Checks one change of the batch.

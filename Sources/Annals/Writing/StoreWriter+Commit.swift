@@ -55,7 +55,17 @@ extension StoreWriter {
     _ transaction: WriteTransaction, _ pending: PendingLargeValues
   ) throws -> Bool {
     try checkUniqueness(of: transaction)
-    var validation = ChangeValidation(state: transaction.reader.state, largeValues: pending)
+    // Rules are made once for a schema, unless this very transaction changes it.
+    let knowsRules = transaction.schemaChange.isEmpty && knownRulesVersion == newest.view.schemaVersion
+    var validation = ChangeValidation(
+      state: transaction.reader.state, largeValues: pending,
+      knownRules: knowsRules ? knownRules : [])
+    defer {
+      if transaction.schemaChange.isEmpty {
+        knownRules = validation.rules
+        knownRulesVersion = newest.view.schemaVersion
+      }
+    }
     validation.allowsDangling = transaction.origin.allowsDangling
     var parts = PartWriter(log: log, pending: pending, draft: draft(for: transaction))
     defer { spareBatch = parts.takeBatch() }
@@ -84,8 +94,11 @@ extension StoreWriter {
 
   private func draft(for transaction: WriteTransaction) -> TransactionDraft {
     let origin = transaction.origin
-    let metadata = transaction.metadata.map { MetadataEntry(key: $0.key, value: $0.value) }
-      .sorted { $0.key.precedesInBytes($1.key) }
+    var metadata: [MetadataEntry] = []
+    if !transaction.metadata.isEmpty {
+      metadata = transaction.metadata.map { MetadataEntry(key: $0.key, value: $0.value) }
+        .sorted { $0.key.precedesInBytes($1.key) }
+    }
     return TransactionDraft(
       timestamp: origin.timestamp ?? nextTimestamp(), author: origin.author,
       context: origin.context, metadata: metadata, schemaChange: transaction.schemaChange,

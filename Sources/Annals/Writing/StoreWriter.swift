@@ -34,6 +34,9 @@ final class StoreWriter: @unchecked Sendable {
   private var isClosed = false
   /// The memory of the last transaction's batch, for the next.
   var spareBatch = ChangeBatch()
+  /// The rules of the schema that the transaction of this number brought.
+  var knownRules: [EntityRules?] = []
+  var knownRulesVersion: Int64 = -1
   /// The timestamp of the last transaction that took the clock's.
   var lastOwnTimestamp: Timestamp?
   /// The head of a file that was compacted without a checkpoint; closing adds none as long as it
