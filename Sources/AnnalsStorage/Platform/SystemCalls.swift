@@ -85,6 +85,75 @@ struct FileStatus {
   }
 }
 
+/// Which file it is and how long, without its times; what is asked before every commit.
+///
+/// Linux: `statx`, since a file whose times were told by `stat` gets new ones with the next write.
+struct FilePlace {
+  var identity: FileIdentity
+  var size: UInt64
+
+  /// The place of an open file.
+  init(of descriptor: FileDescriptor) throws(Errno) {
+    #if canImport(Darwin)
+      self.init(try FileStatus(of: descriptor))
+    #else
+      do throws(Errno) {
+        var place = annals_place()
+        try retrying { annals_find(descriptor.rawValue, "", &place) }
+        self.init(place)
+      } catch  where error == .noFunction || error == .notPermitted {
+        // An old kernel, or a container that lets nobody call it.
+        self.init(try FileStatus(of: descriptor))
+      }
+    #endif
+  }
+
+  /// The place of the file at `path`.
+  init(at path: String) throws(Errno) {
+    #if canImport(Darwin)
+      self.init(try FileStatus(at: FilePath(path)))
+    #else
+      var place = annals_place()
+      let found = path.withCString { name -> Result<Int32, Errno> in
+        do throws(Errno) {
+          // The working directory, for a relative path (AT_FDCWD).
+          return .success(try retrying { annals_find(-100, name, &place) })
+        } catch {
+          return .failure(error)
+        }
+      }
+      do throws(Errno) {
+        _ = try found.get()
+        self.init(place)
+      } catch  where error == .noFunction || error == .notPermitted {
+        self.init(try FileStatus(at: FilePath(path)))
+      }
+    #endif
+  }
+
+  private init(_ status: FileStatus) {
+    identity = status.identity
+    size = status.size
+  }
+
+  #if !canImport(Darwin)
+    private init(_ place: annals_place) {
+      identity = FileIdentity(device: place.device, inode: place.inode)
+      size = place.size
+    }
+  #endif
+}
+
+/// Reads of the file leave no time behind, where that is allowed (O_NOATIME, for the owner): a file
+/// that is read and written in turn would get a new time of access with every read.
+func keepAccessTime(of descriptor: FileDescriptor) {
+  #if canImport(Glibc) || canImport(Musl)
+    let withoutAccessTime: Int32 = 0o1000000
+    let flags = fcntl(descriptor.rawValue, F_GETFL)
+    if flags >= 0 { _ = fcntl(descriptor.rawValue, F_SETFL, flags | withoutAccessTime) }
+  #endif
+}
+
 /// Makes what was written survive a power cut.
 ///
 /// Linux: `fdatasync`, which flushes the size too when it grew. Darwin: `fsync` stops at the

@@ -11,6 +11,8 @@ final class PosixFile: StorageFile {
   let descriptor: FileDescriptor
   /// The number of calls that use the descriptor, times two, plus one once `close` was called.
   private let use = Atomic<UInt>(0)
+  /// Which file it is, once somebody asked; that never changes.
+  private let knownIdentity = Mutex<FileIdentity?>(nil)
 
   /// Takes over `descriptor`, which this file closes.
   init(_ descriptor: FileDescriptor, path: String) {
@@ -57,13 +59,16 @@ final class PosixFile: StorageFile {
   }
 
   func size() throws(StorageError) -> UInt64 {
-    try withDescriptor(.size) { descriptor throws(Errno) in try FileStatus(of: descriptor).size }
+    try withDescriptor(.size) { descriptor throws(Errno) in try FilePlace(of: descriptor).size }
   }
 
   func identity() throws(StorageError) -> FileIdentity {
-    try withDescriptor(.identify) { descriptor throws(Errno) in
-      try FileStatus(of: descriptor).identity
+    if let known = knownIdentity.withLock({ $0 }) { return known }
+    let identity = try withDescriptor(.identify) { descriptor throws(Errno) in
+      try FilePlace(of: descriptor).identity
     }
+    knownIdentity.withLock { $0 = identity }
+    return identity
   }
 
   func read(

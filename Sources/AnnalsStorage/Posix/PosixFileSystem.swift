@@ -20,6 +20,7 @@ package struct PosixFileSystem: FileSystem {
       let status = try FileStatus(of: descriptor)
       if status.isDirectory { throw .isDirectory }
       if !status.isRegular { throw .notSupported }
+      keepAccessTime(of: descriptor)
       return file
     }
   }
@@ -100,7 +101,15 @@ package struct PosixFileSystem: FileSystem {
   }
 
   package func identity(of path: String) throws(StorageError) -> FileIdentity? {
-    try status(of: path)?.identity
+    do throws(Errno) {
+      if path.isEmpty { return nil }
+      if path.utf8.contains(0) { throw .invalidArgument }
+      return try FilePlace(at: path).identity
+    } catch .noSuchFileOrDirectory {
+      return nil
+    } catch {
+      throw StorageError(.identify, path, error)
+    }
   }
 
   package func linkCount(of path: String) throws(StorageError) -> Int {
