@@ -1,5 +1,6 @@
 import AnnalsModel
 import AnnalsState
+import Foundation
 import Synchronization
 
 /// A record type joined to a store's schema: reads and writes its records.
@@ -9,6 +10,9 @@ import Synchronization
 package final class RecordBinding<R: Record>: Sendable {
   package let layout: RecordLayout
   let record: RecordEntity<R>
+  /// Where the record has dates, if they are all that storing it may round; nil if a record must be
+  /// read back to see what was stored.
+  private let dates: ContiguousArray<DateField>?
 
   /// The binding of the record type to a store whose newest schema is `schema`.
   ///
@@ -25,6 +29,7 @@ package final class RecordBinding<R: Record>: Sendable {
     }
     layout = RecordLayout(
       stored, name: record.name, properties: record.properties, schema: schema)
+    dates = RecordBinding.dates(of: record, layout)
   }
 
   /// The entity's number.
@@ -45,6 +50,50 @@ package final class RecordBinding<R: Record>: Sendable {
         "\(keyPath) is none of the properties that \(R.self).entity lists")
     }
     return position
+  }
+}
+
+// Rounding.
+extension RecordBinding {
+  /// A property that holds a date, or may.
+  private struct DateField {
+    let offset: Int
+    let isOptional: Bool
+  }
+
+  /// The record with the values that are stored for it; nil if it must be read back for that.
+  func rounded(_ value: R) -> R? {
+    guard layout.roundsValues else { return value }
+    guard let dates else { return nil }
+    var result = value
+    withUnsafeMutablePointer(to: &result) { pointer in
+      for date in dates {
+        let place = UnsafeMutableRawPointer(pointer) + date.offset
+        if date.isOptional {
+          let date = place.assumingMemoryBound(to: Date?.self)
+          date.pointee = date.pointee.map { Date(Timestamp($0)) }
+        } else {
+          let date = place.assumingMemoryBound(to: Date.self)
+          date.pointee = Date(Timestamp(date.pointee))
+        }
+      }
+    }
+    return result
+  }
+
+  private static func dates(
+    of record: RecordEntity<R>, _ layout: RecordLayout
+  ) -> ContiguousArray<DateField>? {
+    guard record.isStored else { return nil }
+    var result: ContiguousArray<DateField> = []
+    for (field, column) in zip(record.fields, layout.columns) {
+      if column.isRelationship { return nil }
+      guard column.tag == .date else { continue }
+      let isOptional = field.type == Date?.self
+      guard isOptional || field.type == Date.self else { return nil }
+      result.append(DateField(offset: field.offset, isOptional: isOptional))
+    }
+    return result
   }
 }
 

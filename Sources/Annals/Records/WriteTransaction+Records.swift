@@ -57,9 +57,8 @@ extension WriteTransaction {
     _ row: Int64, _ binding: RecordBinding<R>, as record: R
   ) throws(AnnalsError) -> Object<R> {
     let id = ObjectID(store: reader.store, entity: binding.entity, row: row)
-    guard violations.isEmpty, binding.layout.roundsValues else {
-      return Object(objectID: id, value: record)
-    }
+    if !violations.isEmpty { return Object(objectID: id, value: record) }
+    if let stored = binding.rounded(record) { return Object(objectID: id, value: stored) }
     let stored = try binding.read(
       row, from: reader.state, store: reader.store, largeValues: largeValues)
     return Object(objectID: id, value: stored)

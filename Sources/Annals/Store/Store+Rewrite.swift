@@ -122,7 +122,7 @@ extension Store {
         report = try writer.writeAlone { writer in
           let report = try rewriter.finish()
           if report.outcome == .done { try writer.reload() }
-          writer.bareHead = plan.checkpoint ? nil : writer.newest.view.head.number
+          writer.bareHead = plan.checkpoint ? nil : writer.newest.head.number
           return report
         }
       } else {

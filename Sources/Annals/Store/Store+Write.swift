@@ -100,7 +100,7 @@ extension StoreWriter {
 
   /// Checkpoints if it is worth it, and closes.
   func finish() throws {
-    if !options.isReadOnly, !log.isPoisoned, bareHead != newest.view.head.number,
+    if !options.isReadOnly, !log.isPoisoned, bareHead != newest.head.number,
       log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint
     {
       try? writeAlone { try $0.checkpoint() }

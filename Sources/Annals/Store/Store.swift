@@ -120,7 +120,7 @@ public final class Store: Sendable {
   public func snapshot() -> Snapshot { version.snapshot }
 
   /// The position after the newest transaction acknowledged here.
-  public var token: Token { version.snapshot.token }
+  public var token: Token { version.token }
 
   /// The position of the oldest state that can be read: that before the oldest transaction kept.
   public var base: Token {

@@ -10,12 +10,18 @@ import AnnalsState
 package final class StoreVersion: Sendable {
   package let state: State
   package let view: LogView
+  /// The position of the last transaction; beside the view, which is dear to copy for one field.
+  package let head: LogPosition
+  /// The last transaction that changed the schema.
+  package let schemaVersion: Int64
   package let store: RawUUID
   private let bindings: RecordBindings
 
   package init(state: State, view: LogView, store: RawUUID, bindings: RecordBindings) {
     self.state = state
     self.view = view
+    head = view.head
+    schemaVersion = view.schemaVersion
     self.store = store
     self.bindings = bindings
   }
@@ -28,7 +34,7 @@ package final class StoreVersion: Sendable {
   /// The record types, bound to the newest schema.
   package var records: BoundRecords {
     BoundRecords(
-      bindings: bindings, schema: state.schema, schemaVersion: view.schemaVersion)
+      bindings: bindings, schema: state.schema, schemaVersion: schemaVersion)
   }
 
   /// What the numbers in the records up to here stand for. O(length of the schema's history).
@@ -37,7 +43,12 @@ package final class StoreVersion: Sendable {
   }
 
   /// The position of the last transaction.
-  package var position: Position { Position(view.head) }
+  package var position: Position { Position(head) }
+
+  /// The position just after the last transaction.
+  package var token: Token {
+    Token(store: store, number: head.number, opening: head.openingID)
+  }
 
   /// The state as a snapshot.
   package var snapshot: Snapshot {

@@ -25,7 +25,7 @@ final class GroupCommit: Sendable {
   /// Notes a commit that was appended.
   func append(_ version: StoreVersion) {
     progress.withLock {
-      $0.appended = version.view.head.number
+      $0.appended = version.head.number
       $0.versions.append(version)
     }
   }
@@ -76,7 +76,7 @@ final class GroupCommit: Sendable {
     do throws(AnnalsError) {
       let position = try sync()
       let newest = progress.withLock { state -> StoreVersion? in
-        let count = state.versions.prefix { $0.view.head.number <= position.number }.count
+        let count = state.versions.prefix { $0.head.number <= position.number }.count
         let newest = count > 0 ? state.versions[count - 1] : nil
         state.versions.removeFirst(count)
         return newest

@@ -7,14 +7,14 @@ import AnnalsModel
 /// memory does. Used by the writer's thread only.
 package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
   private let log: LogFile
-  private let stored: LogLargeValues
+  /// Those of the store; most transactions need none.
+  private lazy var stored = LogLargeValues(log.view)
   private var added: Set<LargeValue> = []
   /// Whether the transaction has begun in the log, so that it must be finished or aborted.
   private(set) var hasBegun = false
 
   init(log: LogFile) {
     self.log = log
-    stored = LogLargeValues(log.view)
   }
 
   /// Begins the transaction in the log, if it has not begun.

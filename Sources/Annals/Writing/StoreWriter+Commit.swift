@@ -40,7 +40,7 @@ extension StoreWriter {
       transaction.close()
       let isRecorded = try commit(transaction, pending)
       if isRecorded { advance(to: transaction.reader.state, isCommit: true) }
-      return newest.snapshot.token
+      return newest.token
     } catch {
       transaction.close()
       if pending.hasBegun { log.abort() }
@@ -56,14 +56,14 @@ extension StoreWriter {
   ) throws -> Bool {
     try checkUniqueness(of: transaction)
     // Rules are made once for a schema, unless this very transaction changes it.
-    let knowsRules = transaction.schemaChange.isEmpty && knownRulesVersion == newest.view.schemaVersion
+    let knowsRules = transaction.schemaChange.isEmpty && knownRulesVersion == newest.schemaVersion
     var validation = ChangeValidation(
       state: transaction.reader.state, largeValues: pending,
       knownRules: knowsRules ? knownRules : [])
     defer {
       if transaction.schemaChange.isEmpty {
         knownRules = validation.rules
-        knownRulesVersion = newest.view.schemaVersion
+        knownRulesVersion = newest.schemaVersion
       }
     }
     validation.allowsDangling = transaction.origin.allowsDangling
@@ -108,8 +108,8 @@ extension StoreWriter {
   /// The clock's moment; one microsecond after the last own one if the clock has gone back.
   private func nextTimestamp() -> Timestamp {
     let now = environment.now()
-    let last = lastOwnTimestamp ?? newest.view.head.timestamp
-    if newest.view.head.number == 0 || now >= last { return now }
+    let last = lastOwnTimestamp ?? newest.head.timestamp
+    if newest.head.number == 0 || now >= last { return now }
     return Timestamp(microseconds: last.microseconds &+ 1)
   }
 

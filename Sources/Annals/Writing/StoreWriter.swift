@@ -57,7 +57,7 @@ final class StoreWriter: @unchecked Sendable {
     self.options = options
     self.environment = environment
     self.publish = publish
-    group.reset(to: newest.view.head.number)
+    group.reset(to: newest.head.number)
   }
 
   /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits for
@@ -68,9 +68,9 @@ final class StoreWriter: @unchecked Sendable {
     let appended: Int64
     do {
       try prepare()
-      let before = newest.view.head.number
+      let before = newest.head.number
       result = try body(self)
-      appended = newest.view.head.number > before ? newest.view.head.number : 0
+      appended = newest.head.number > before ? newest.head.number : 0
     } catch {
       leave()
       throw error
@@ -99,7 +99,7 @@ final class StoreWriter: @unchecked Sendable {
     let version = newest.successor(state: state, view: log.view)
     newest = version
     guard isCommit, options.durability == .full else {
-      group.reset(to: version.view.head.number)
+      group.reset(to: version.head.number)
       publish(version)
       return
     }
