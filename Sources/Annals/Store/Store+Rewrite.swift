@@ -56,7 +56,7 @@ extension Store {
     }
     return PrunePlan(
       floor: last + 1, oldFloor: view.floor, transactions: transactions, changes: changes,
-      bytes: view.byteCount(through: last), oldest: oldest, newest: newest)
+      bytes: view.estimatedBytes(ofChanges: changes), oldest: oldest, newest: newest)
   }
 
   /// Drops the history that the plan names and gives its space back, by writing the file anew.
@@ -138,6 +138,16 @@ extension Store {
     } catch {
       throw AnnalsError(.io, "the file cannot be rewritten: \(error)")
     }
+  }
+}
+
+extension LogView {
+  /// About how many bytes of the file hold so many changes: their share of all, since frames may
+  /// hold many transactions.
+  fileprivate func estimatedBytes(ofChanges changes: Int) -> UInt64 {
+    let log = end - min(end, FormatLimits.logStart)
+    guard changeCount > 0 else { return 0 }
+    return UInt64(Double(log) * min(1, Double(changes) / Double(changeCount)))
   }
 }
 
