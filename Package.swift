@@ -71,6 +71,7 @@ let package = Package(
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
     tests("StorageTests", ["AnnalsStorage", system]),
     tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
+    tests("DemoTests", ["AnnalsCommand"]),
     tests("TidyTests", []),
   ],
   swiftLanguageModes: [.v6]
