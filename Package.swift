@@ -70,7 +70,7 @@ let package = Package(
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
     tests("StorageTests", ["AnnalsStorage", system]),
-    tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
+    tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", system]),
     tests("DemoTests", ["AnnalsCommand"]),
     tests("TidyTests", []),
   ],

@@ -87,6 +87,9 @@ final class LogLab {
   /// The large values given to rows by this lab.
   var large: [Int64: LargeValue] = [:]
 
+  /// Told of each state that a transaction is about to make.
+  var willAppend: (Titles) -> Void = { _ in }
+
   /// Opens the log, made first if `creates`.
   init(
     _ files: any FileSystem, creates: Bool = true, access: FileAccess = .writing,
@@ -149,9 +152,13 @@ final class LogLab {
   /// Appends a transaction under the lock, which is held.
   func append(_ titles: [(row: Int64, title: String)], author: String? = "ann") throws {
     var batch = LogLab.batch(titles, old: state)
+    var next = state
+    next.number += 1
+    for (row, title) in titles { next.titles[row] = title }
+    willAppend(next)
     let position = try log.append(draft(author: author), &batch)
-    state.number = position.number
-    for (row, title) in titles { state.titles[row] = title }
+    #expect(position.number == next.number)
+    state = next
   }
 
   /// One transaction, locked, appended, synced, unlocked.
@@ -257,11 +264,31 @@ extension LogLab {
       ChangeEntry(
         kind: state.titles[row] == nil ? .insert : .update, entity: 1, row: row, firstProperty: 0,
         propertyCount: 1))
+    var next = state
+    next.number += 1
+    next.titles[row] = "large \(value.number)"
+    willAppend(next)
     try log.describe(draft())
     try log.appendPart(&batch, isLast: true)
-    state.number = try log.finish().number
-    state.titles[row] = "large \(value.number)"
+    #expect(try log.finish().number == next.number)
+    state = next
     large[row] = value
+  }
+
+  /// A transaction in these parts.
+  func appendParts(_ parts: [[(row: Int64, title: String)]]) throws {
+    var next = state
+    next.number += 1
+    for (row, title) in parts.joined() { next.titles[row] = title }
+    willAppend(next)
+    try log.begin()
+    try log.describe(draft())
+    for (index, titles) in parts.enumerated() {
+      var part = LogLab.batch(titles, old: state)
+      try log.appendPart(&part, isLast: index == parts.count - 1)
+    }
+    #expect(try log.finish().number == next.number)
+    state = next
   }
 
   /// The large values that history mentions and the file holds, each with what it is made of.

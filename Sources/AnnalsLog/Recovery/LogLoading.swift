@@ -13,6 +13,8 @@ struct LogLoading {
   private(set) var end: ChainPoint
   private(set) var report = RecoveryReport()
   private var slots: [RootSlot] = []
+  /// The checkpoints that were tried.
+  private var tried: Set<UInt64> = []
 
   init(_ generation: LogGeneration, _ options: LogOptions) {
     self.generation = generation
@@ -43,19 +45,57 @@ struct LogLoading {
     }
     report.provenMark = endOfLog.provenMark
     report.tail = endOfLog.tail
-    let candidates = choice == .newest ? self.candidates(before: endOfLog) : [base]
-    for candidate in candidates {
-      do {
-        try load(candidate, to: &endOfLog, restore: restore, apply: apply)
-        report.end = end.offset
-        return
-      } catch {
-        guard !candidate.isBase, error.mayDependOnStart else { throw error }
-        report.findings.append(
-          LogFinding(
-            offset: candidate.offset, text: "the checkpoint here cannot be used: \(error)"))
+    for offset in choice == .newest ? slotCheckpoints(before: endOfLog) : [] {
+      switch try attempt(offset, &endOfLog, restore: restore, apply: apply) {
+      case .done: return
+      case .chunkDamaged: return try loadBase(&endOfLog, restore: restore, apply: apply)
+      case .directoryDamaged: continue
       }
     }
+    // Without a directory that can be read, the frames before it still tell where earlier ones are.
+    if choice == .newest, !report.findings.isEmpty {
+      for offset in try earlierCheckpoints(before: endOfLog) {
+        let result = try attempt(offset, &endOfLog, restore: restore, apply: apply)
+        if result == .done { return }
+        if result == .chunkDamaged { break }
+      }
+    }
+    try loadBase(&endOfLog, restore: restore, apply: apply)
+  }
+
+  private enum Attempt {
+    case done
+    case directoryDamaged
+    /// Earlier checkpoints may share the chunk.
+    case chunkDamaged
+  }
+
+  /// Tries to start from the checkpoint at `offset`; notes a finding if it cannot be used.
+  private mutating func attempt(
+    _ offset: UInt64, _ endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
+    apply: (inout ChangeBatch) throws -> Void
+  ) throws(LogError) -> Attempt {
+    let candidate = Candidate(offset: offset, isBase: false)
+    tried.insert(offset)
+    var result = Attempt.directoryDamaged
+    do throws(LogError) {
+      let prepared = try prepare(candidate)
+      result = .chunkDamaged
+      try load(candidate, prepared, to: &endOfLog, restore: restore, apply: apply)
+      return .done
+    } catch {
+      guard error.mayDependOnStart else { throw error }
+      report.findings.append(
+        LogFinding(offset: offset, text: "the checkpoint here cannot be used: \(error)"))
+      return result
+    }
+  }
+
+  private mutating func loadBase(
+    _ endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
+    apply: (inout ChangeBatch) throws -> Void
+  ) throws(LogError) {
+    try load(base, prepare(base), to: &endOfLog, restore: restore, apply: apply)
   }
 
   /// The extent in the newest root slot; 0 without one.
@@ -80,22 +120,39 @@ struct LogLoading {
     return try EndOfLog.find(in: generation, from: start, slots: slots)
   }
 
-  /// The states to start from, newest first; the base is last.
-  private func candidates(before end: EndOfLog) -> [Candidate] {
-    var offsets: [UInt64] = []
-    for slot in slots where slot.checkpointOffset != 0 { offsets.append(slot.checkpointOffset) }
+  /// The checkpoints that the slots name, the newer first.
+  private func slotCheckpoints(before end: EndOfLog) -> [UInt64] {
+    var offsets = slots.map(\.checkpointOffset)
     if slots.isEmpty, let offset = end.newestCheckpoint { offsets.append(offset) }
-    let usable = offsets.filter { $0 < end.size && $0 != base.offset }
-    return usable.map { Candidate(offset: $0, isBase: false) } + [base]
+    var seen: Set<UInt64> = [0, base.offset]
+    return offsets.filter { $0 < end.size && seen.insert($0).inserted }
   }
 
+  /// The last checkpoints that the chain of frames leads to from the log's beginning, the newest
+  /// first; those already tried left out.
+  private func earlierCheckpoints(before end: EndOfLog) throws(LogError) -> [UInt64] {
+    var walk = FrameWalk(
+      generation, from: ChainPoint(beginningOf: generation.header), limit: end.point.offset)
+    var offsets: [UInt64] = []
+    while case .success(let frame) = try walk.next() {
+      guard frame.header.kind == .checkpoint, frame.offset != base.offset else { continue }
+      if tried.contains(frame.offset) { continue }
+      offsets.append(frame.offset)
+      if offsets.count > LogLoading.greatestAttempts { offsets.removeFirst() }
+    }
+    return offsets.reversed()
+  }
+
+  private static let greatestAttempts = 4
+
   private mutating func load(
-    _ candidate: Candidate, to endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
+    _ candidate: Candidate, _ prepared: (LogStart, LogTables, ChainPoint),
+    to endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
     apply: (inout ChangeBatch) throws -> Void
   ) throws(LogError) {
     let start: LogStart
     let point: ChainPoint
-    (start, tables, point) = try prepare(candidate)
+    (start, tables, point) = prepared
     if case .damaged = endOfLog.tail, endOfLog.point.offset < point.offset {
       // Damage before the mark: how far the log goes from here, only the replay can tell.
       endOfLog = try EndOfLog.find(in: generation, from: point, slots: []).damaged(endOfLog.tail)
@@ -114,6 +171,7 @@ struct LogLoading {
     end = replay.point
     report.findings += replay.findings
     report.replayedTransactions = replay.replayedTransactions
+    report.end = end.offset
   }
 
   /// Reads what a start needs. Throws `damage` or `decode` if it cannot be used.

@@ -81,7 +81,7 @@ extension LogState {
     guard payload.count <= FormatLimits.maximumPayload else {
       throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
     }
-    if frames.bytes.count >= 1 << 20 { try writeFrames() }
+    if frames.bytes.count >= LogState.writeLength { try writeFrames() }
     let offset = frames.offset
     lastFrameOffset = offset
     frames.append(kind: .chunk, payload: payload)

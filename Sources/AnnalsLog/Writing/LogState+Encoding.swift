@@ -5,7 +5,7 @@ import AnnalsModel
 
 extension LogState {
   /// How many bytes of frames are gathered before they are written.
-  private static var writeLength: Int { 1 << 20 }
+  static var writeLength: Int { 256 << 10 }
 
   mutating func beginBlob(length: UInt64) throws(LogError) -> UInt64 {
     guard let transaction, transaction.partCount == 0 else {
