@@ -14,6 +14,7 @@ extension ModelRun {
     var conflicts = 0
     for (object, change) in changes {
       conflicts += conflictCount(object, change, at: number)
+      if change.kind == .delete { working.rows[object] = [:] }
       for property in change.properties {
         working.rows[object, default: [:]][property] = change.before[property]
       }

@@ -91,6 +91,8 @@ extension NaiveState {
     var isUncertain = false
     for (object, change) in changes(to: other) where change.kind != .delete {
       guard let entity = other.schema.entity(numbered: object.entity) else { continue }
+      let unique = Set(entity.uniqueRules.flatMap(\.properties))
+      for property in unique where change.after[property]?.largeBytes != nil { return true }
       for attribute in entity.attributes
       where !attribute.isRemoved && !attribute.isOptional && attribute.defaultValue == nil {
         let isConcerned = change.kind == .insert || change.before[attribute.number] != nil

@@ -110,6 +110,7 @@ extension StoreWriter {
     let now = environment.now()
     let last = lastOwnTimestamp ?? newest.head.timestamp
     if newest.head.number == 0 || now >= last { return now }
+    log.noteClockJump()
     return Timestamp(microseconds: last.microseconds &+ 1)
   }
 

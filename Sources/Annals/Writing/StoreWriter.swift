@@ -139,8 +139,19 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   private func acknowledge(_ number: Int64) throws(AnnalsError) {
-    let led = try group.acknowledge(number, sync: sync, publish: publish)
-    guard led, options.lockMode == .shared else { return }
+    do throws(AnnalsError) {
+      if try group.acknowledge(number, sync: sync, publish: publish) { endGroup() }
+    } catch {
+      // Nothing waits for a sync any more: others may have the lock, and those who wait for the
+      // group to end must learn that the store is poisoned.
+      endGroup()
+      throw error
+    }
+  }
+
+  /// Lets go of the file lock after the sync of the last commit under it.
+  private func endGroup() {
+    guard options.lockMode == .shared else { return }
     lock.lock()
     if isFileLocked, !group.isPending { releaseFileLock() }
     lock.unlock()
@@ -160,13 +171,21 @@ final class StoreWriter: @unchecked Sendable {
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
     if isFileLocked { return }
     do {
-      let standing = try log.lock(.until(ContinuousClock.now.advanced(by: options.lockTimeout)))
+      let standing: LogStanding
+      do throws(LogError) {
+        standing = try log.lock(.until(ContinuousClock.now.advanced(by: options.lockTimeout)))
+      } catch .rewound {
+        // The lock is held; what was read and never synced by its writer is gone.
+        standing = .replaced
+      }
       isFileLocked = true
       lockedSince = .now
       commitsUnderLock = 0
       try follow(standing)
-    } catch let error as LogError {
-      throw AnnalsError(error)
+    } catch {
+      // Whoever comes next must catch up first.
+      if isFileLocked { releaseFileLock() }
+      throw AnnalsError.wrapping(error)
     }
   }
 
@@ -200,16 +219,26 @@ final class StoreWriter: @unchecked Sendable {
     guard !isClosed else { throw AnnalsError.closedStore }
     if isFileLocked { return }
     do {
-      try follow(try log.standing())
-    } catch let error as LogError {
-      throw AnnalsError(error)
+      let standing: LogStanding
+      do throws(LogError) {
+        standing = try log.standing()
+      } catch .rewound {
+        standing = .replaced
+      }
+      try follow(standing)
+    } catch {
+      throw AnnalsError.wrapping(error)
     }
   }
 
   /// Ends all writing; safe to call again.
   func close() throws {
-    if options.durability == .full { group.drain() }
-    enter()
+    while true {
+      enter()
+      if options.durability == .deferred || !group.isPending { break }
+      leave()
+      group.drain()
+    }
     defer {
       isFileLocked = false
       writingThread.store(0, ordering: .relaxed)

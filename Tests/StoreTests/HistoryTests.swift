@@ -1,0 +1,181 @@
+import Annals
+import AnnalsModel
+import Foundation
+import Testing
+
+@Suite struct HistoryTests {
+  /// 1 schema; 2 ann inserts a and b; 3 bob changes a's text; 4 nobody deletes b; 5 ann, in "share",
+  /// changes a's count and makes a folder; 6 an empty import by bob.
+  private func store() throws -> Store {
+    let store = try noteStore()
+    var a: ObjectID?
+    var b: ObjectID?
+    try store.write(author: "ann") { tx in
+      a = try tx.insert("Note", ["id": "a", "text": "one"])
+      b = try tx.insert("Note", ["id": "b", "text": "two"])
+    }
+    let first = try #require(a)
+    try store.write(author: "bob") { try $0.update(first, ["text": "uno"]) }
+    let second = try #require(b)
+    try store.write { try $0.delete(second) }
+    try store.write(author: "ann", context: "share", metadata: ["why": "because"]) { tx in
+      try tx.update(first, ["count": .int(3)])
+      try tx.insert(
+        "Folder",
+        [
+          "name": "f",
+          "notes": .objects([ObjectReference(entity: first.entity, row: first.row)]),
+        ])
+    }
+    try store.importTransaction(author: "bob") { _ in }
+    return store
+  }
+
+  @Test func conditions() throws {
+    let store = try store()
+    let a = ObjectID(store: RawUUID(store.id), entity: 1, row: 1)
+    let dates = try store.history().collect().map(\.timestamp)
+    let cases: [(HistoryCondition, [Int64])] = [
+      (.always, [1, 2, 3, 4, 5, 6]),
+      (.author == "ann", [2, 5]),
+      (.author != "ann", [1, 3, 4, 6]),
+      (.author == nil, [1, 4]),
+      (.author == "nobody ever", []),
+      (.author != "nobody ever", [1, 2, 3, 4, 5, 6]),
+      (.context == "share", [5]),
+      (.author == "ann" && .context == nil, [2]),
+      (.author == "bob" || .context == "share", [3, 5, 6]),
+      (.touches("Note"), [2, 3, 4, 5]),
+      (.touches("Folder"), [5]),
+      (.touches("Nothing"), []),
+      (.touches("Note", "text"), [2, 3, 4]),
+      (.touches("Note", "count"), [5]),
+      (.touches(property: "name"), [5]),
+      (.touches(a), [2, 3, 5]),
+      (.kind(.delete), [4]),
+      (.kind(.insert) && .touches("Folder"), [5]),
+      (.kind(.insert) && .touches("Note"), [2]),
+      (.kind(.update) && .author == "bob", [3]),
+      (!.kind(.insert), [3, 4, 5]),
+      (.since(dates[3]), [4, 5, 6]),
+      (.until(dates[1]), [1, 2]),
+      (.since(dates[1]) && .until(dates[2]), [2, 3]),
+    ]
+    for (index, (condition, numbers)) in cases.enumerated() {
+      let history = try store.history(where: condition)
+      #expect(try history.collect().map(\.number) == numbers, "case \(index)")
+      #expect(
+        try history.reversed().collect().map(\.number) == numbers.reversed(), "case \(index)")
+      #expect(try history.count() == numbers.count, "case \(index)")
+      var headers: [Int64] = []
+      try history.forEachHeader { headers.append($0.number) }
+      #expect(headers == numbers, "case \(index)")
+    }
+  }
+
+  @Test func boundsAreExclusive() throws {
+    let store = try store()
+    func numbers(_ history: History) throws -> [Int64] { try history.collect().map(\.number) }
+    #expect(try numbers(store.history(after: 2, before: 5)) == [3, 4])
+    #expect(try numbers(store.history(after: 6)) == [])
+    #expect(try numbers(store.history(after: 5, before: 3)) == [])
+    #expect(try numbers(store.history(after: store.base)) == [1, 2, 3, 4, 5, 6])
+    #expect(try store.history(after: 2, before: 5).count() == 2)
+    #expect(try numbers(store.history(of: ObjectID(store: RawUUID(store.id), entity: 1, row: 2))) == [2, 4])
+    #expect(try store.history().collect(limit: 2).map(\.number) == [1, 2])
+  }
+
+  @Test func shapes() throws {
+    let store = try store()
+    let history = try store.history(where: .touches("Note"))
+    var changes: [String] = []
+    try history.forEachChange { changes.append("\($0.transactionNumber) \($0.kind)") }
+    #expect(changes == ["2 insert", "2 insert", "3 update", "4 delete", "5 update"])
+    #expect(try history.objectIDs().map(\.row) == [1, 2])
+    var counts: [Int] = []
+    try store.history().forEachHeader { counts.append($0.changeCount) }
+    #expect(counts == [0, 2, 1, 1, 2, 0])
+  }
+
+  @Test func aTransactionTellsItsOrigin() throws {
+    let store = try store()
+    let transaction = try store.transaction(5)
+    #expect(transaction.author == "ann")
+    #expect(transaction.context == "share")
+    #expect(transaction.metadata == ["why": "because"])
+    #expect(transaction.processName == "notes")
+    #expect(transaction.processID == 1)
+    #expect(transaction.changes.map(\.entityName) == ["Note", "Folder"])
+    #expect(try store.transaction(1).schemaChange.count == 2)
+    #expect(try store.transaction(6).changes.isEmpty)
+  }
+
+  @Test func valuesBeforeAndAfterAndTombstones() throws {
+    let store = try store()
+    let update = try store.transaction(3).changes[0]
+    #expect(update.changedProperties == ["text"])
+    #expect(update.before("text") == "one" && update.after("text") == "uno")
+    #expect(update.before("id").isNull)
+    let delete = try store.transaction(4).changes[0]
+    #expect(delete.before("text") == "two" && delete.after("text").isNull)
+    #expect(delete.tombstone == ["id": "b"])
+    #expect(update.tombstone == nil)
+  }
+
+  @Test func blame() throws {
+    let store = try store()
+    let a = ObjectID(store: RawUUID(store.id), entity: 1, row: 1)
+    let lines = try store.blame(a).map { "\($0.property) \($0.transaction?.number ?? 0)" }
+    #expect(lines == ["id 2", "text 3", "count 5"])
+    let gone = #expect(throws: AnnalsError.self) {
+      try store.blame(ObjectID(store: RawUUID(store.id), entity: 1, row: 2))
+    }
+    #expect(gone?.code == .noSuchObject)
+  }
+
+  @Test func blameOfARevivedObjectNamesTheRevival() throws {
+    let store = try store()
+    try store.revert(4, author: "undo")
+    let lines = try store.blame(ObjectID(store: RawUUID(store.id), entity: 1, row: 2))
+    #expect(lines.map { $0.transaction?.number } == [7, 7])
+    #expect(lines.map { $0.transaction?.author } == ["undo", "undo"])
+  }
+
+  @Test func difference() throws {
+    let store = try store()
+    let forward = try store.diff(from: 2, to: 5)
+    #expect(forward.changes.map { "\($0.kind) \($0.entityName)#\($0.objectID.row)" } == [
+      "update Note#1", "delete Note#2", "insert Folder#1",
+    ])
+    #expect(forward.changes[0].before("text") == "one")
+    let backward = try store.diff(from: 5, to: 2)
+    #expect(backward.changes.map { "\($0.kind) \($0.entityName)#\($0.objectID.row)" } == [
+      "update Note#1", "insert Note#2", "delete Folder#1",
+    ])
+    #expect(try store.diff(from: 5).changes.isEmpty)
+    #expect(forward.from.number == 2 && forward.to.number == 5)
+  }
+
+  @Test func revertRefusesWithWhatLaterTransactionsTouched() throws {
+    let store = try store()
+    let error = #expect(throws: AnnalsError.self) { try store.revert(2) }
+    #expect(error?.code == .conflict)
+    let conflicts = try #require(error).conflicts
+    #expect(Set(conflicts.map { "\($0.objectName).\($0.property ?? "-") \($0.changedBy ?? 0)" }) == [
+      "Note/a.text 3", "Note/a.count 5", "Note/b.- 4",
+    ])
+    #expect(store.token.number == 6)
+    try store.revert(3, author: "ann", metadata: ["k": "v"])
+    let made = try store.transaction(7)
+    #expect(made.metadata == ["reverts": .int(3), "k": "v"])
+    #expect(made.changes[0].after("text") == "one")
+  }
+
+  @Test func aHistoryIsAsOfWhenItWasMade() throws {
+    let store = try store()
+    let history = try store.history()
+    try store.note("later")
+    #expect(try history.collect().count == 6)
+    #expect(try store.history().count() == 7)
+  }
+}

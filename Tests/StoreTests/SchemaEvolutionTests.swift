@@ -1,0 +1,146 @@
+import Annals
+import AnnalsModel
+import Testing
+
+@Suite struct SchemaEvolutionTests {
+  @Test func aRequiredAttributeAddedWithADefaultReadsInOlderObjects() throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    let id = try store.note("a", text: "old")
+    try store.require(
+      Schema { Entity("Note") { Attribute("stars", .int64, isOptional: false, default: .int(3)) } })
+    let head = store.token.number
+    #expect(try store.snapshot().object(id)?["stars"] == .int(3))
+    #expect(try store.snapshot(at: head - 1).object(id)?["stars"] == .null)
+    try store.write { try $0.update(id, ["stars": .int(4)]) }
+    let change = try store.transaction(head + 1).changes[0]
+    #expect(change.before("stars") == .int(3))
+    #expect(change.after("stars") == .int(4))
+    #expect(try store.snapshot(at: head).object(id)?["stars"] == .int(3))
+    try store.close()
+    let again = try Store(location, creates: false)
+    #expect(try again.snapshot(at: head).object(id)?["stars"] == .int(3))
+    #expect(throws: AnnalsError.self) {
+      try again.require(Schema { Entity("Note") { Attribute("must", .int64, isOptional: false) } })
+    }
+  }
+
+  @Test func anOldAndANewProgramTakeTurns() throws {
+    let location = memoryFile()
+    let newer = Schema {
+      Entity("Note", displayName: "text") {
+        Attribute("id", .string, isOptional: false, isUnique: true)
+        Attribute("text", .any)
+        Attribute("count", .int64)
+        Attribute("stars", .int64, isOptional: false, default: .int(5))
+        Relationship("tags", to: "Tag", isToMany: true)
+      }
+      Entity("Tag") { Attribute("name", .string, isUnique: true) }
+    }
+    for round in 0..<3 {
+      let old = try noteStore(location)
+      try old.note("old \(round)", text: "from the old one")
+      try old.close()
+      let new = try Store(location, schema: newer)
+      try new.write { tx in
+        let tag = try tx.insert("Tag", ["name": .string("tag \(round)")])
+        try tx.insert(
+          "Note",
+          [
+            "id": .string("new \(round)"), "text": .int(7), "stars": .int(Int64(round)),
+            "tags": .objects([ObjectReference(entity: tag.entity, row: tag.row)]),
+          ])
+      }
+      try new.close()
+    }
+    let store = try Store(location, creates: false)
+    #expect(store.token.number == 2 + 6)
+    let notes = try store.snapshot().objects(of: "Note")
+    #expect(notes.count == 6)
+    #expect(notes.map { $0["stars"] } == [5, 0, 5, 1, 5, 2].map { .int($0) })
+    #expect(try store.snapshot().count(of: "Tag") == 3)
+    #expect(try store.verify() == [])
+  }
+
+  @Test func renamedAndRemovedThingsStayInThePast() throws {
+    let store = try noteStore()
+    let id = try store.note("a", text: "x")
+    let before = store.token
+    try store.edit(
+      .renameEntity("Note", to: "Page"), .renameProperty(entity: "Page", "text", to: "title"),
+      .removeProperty(entity: "Page", "count"))
+    #expect(store.token.number == before.number + 1)
+    try store.edit(
+      .renameEntity("Note", to: "Page"), .renameProperty(entity: "Page", "text", to: "title"),
+      .removeProperty(entity: "Page", "count"))
+    #expect(store.token.number == before.number + 1)
+    #expect(try store.snapshot().object(id)?["title"] == "x")
+    #expect(try store.snapshot(at: before).object(id)?["text"] == "x")
+    #expect(try store.snapshot(at: before).object(of: "Note", where: "id", is: "a") != nil)
+    #expect(store.schema.entity(named: "Note") == nil)
+    #expect(store.schema.entity(named: "Page")?.attribute(named: "count") == nil)
+    #expect(throws: AnnalsError.self) { try store.snapshot().count(of: "Note") }
+    let seen = try store.history(where: .touches("Page", "title")).collect().map(\.number)
+    #expect(seen == [id.row + 1])
+  }
+
+  @Test func anImpossibleChangeIsRefusedByNameAndChangesNothing() throws {
+    let store = try noteStore()
+    try store.note("a")
+    let error = #expect(throws: AnnalsError.self) {
+      try store.require(
+        Schema {
+          Entity("Note") {
+            Attribute("text", .int64)
+            Attribute("new", .bool)
+            Relationship("folder", to: "Folder", isToMany: true)
+          }
+          Entity("Folder")
+        })
+    }
+    #expect(error?.code == .invalidSchema)
+    #expect(error?.schemaConflicts.map(\.property) == ["text", "folder"])
+    #expect(store.token.number == 2)
+    #expect(store.schema.entity(named: "Note")?.attribute(named: "new") == nil)
+  }
+
+  @Test func widenedTypesKeepOldValues() throws {
+    let location = memoryFile()
+    func schema(_ type: AttributeType) -> Schema {
+      Schema { Entity("A") { Attribute("x", type) } }
+    }
+    let store = try Store(location, schema: schema(.int16))
+    try store.write { try $0.insert("A", ["x": .int(1)]) }
+    for (type, value) in [
+      (AttributeType.int32, Value.int(70_000)), (.int64, .int(1 << 40)), (.any, .string("x")),
+    ] {
+      #expect(throws: AnnalsError.self) { try store.write { try $0.insert("A", ["x": value]) } }
+      try store.require(schema(type))
+      try store.write { try $0.insert("A", ["x": value]) }
+    }
+    #expect(
+      try store.snapshot().objects(of: "A").map { $0["x"] }
+        == [.int(1), .int(70_000), .int(1 << 40), .string("x")])
+    #expect(try store.snapshot(at: 2).schema.entities[0].attributes[0].type == .int16)
+    #expect(try store.snapshot(at: 2).objects(of: "A").map { $0["x"] } == [.int(1)])
+    #expect(try store.verify() == [])
+  }
+
+  @Test func aSchemaChangeAndItsObjectsAreOneTransaction() throws {
+    let store = try Store(.memory, creates: true, environment: .fixed())
+    try store.importTransaction { tx in
+      try tx.require(noteSchema)
+      try tx.insert("Note", ["id": "a"])
+    }
+    #expect(store.token.number == 1)
+    #expect(try store.snapshot(at: 0).schema.entities.isEmpty)
+    #expect(try store.transaction(1).schemaChange.map(\.name) == ["Note", "Folder"])
+    #expect(throws: Mismatch.self) {
+      try store.write { tx in
+        try tx.require(Schema { Entity("Other") })
+        throw Mismatch("no")
+      }
+    }
+    #expect(store.schema.entity(named: "Other") == nil)
+  }
+}

@@ -1,0 +1,50 @@
+import Annals
+import AnnalsModel
+import AnnalsStorage
+
+/// A file in memory that several stores can open, one after the other or at once.
+func memoryFile() -> StoreLocation {
+  StoreLocation(fileSystem: MemoryFileSystem(), path: "/test.annals")
+}
+
+/// Notes with a unique id, in folders.
+let noteSchema = Schema {
+  Entity("Note", displayName: "text") {
+    Attribute("id", .string, isOptional: false, isUnique: true, isPreservedAfterDeletion: true)
+    Attribute("text", .string)
+    Attribute("count", .int64)
+    Relationship("folder", to: "Folder")
+  }
+  Entity("Folder") {
+    Attribute("name", .string, isUnique: true)
+    Relationship("notes", to: "Note", isToMany: true, isOrdered: true)
+  }
+}
+
+/// A store of notes with a clock of its own.
+func noteStore(
+  _ location: StoreLocation = memoryFile(), options: StoreOptions = StoreOptions(), seed: UInt64 = 1
+) throws -> Store {
+  try Store(
+    location, schema: noteSchema, options: options,
+    environment: .fixed(seed: seed, processName: "notes", processID: Int64(seed)))
+}
+
+extension Store {
+  /// Inserts a note in a transaction of its own.
+  @discardableResult
+  func note(_ id: String, text: String? = nil, author: String? = nil) throws -> ObjectID {
+    var made: ObjectID?
+    try write(author: author) { tx in
+      made = try tx.insert("Note", ["id": .string(id), "text": text.map { .string($0) } ?? .null])
+    }
+    guard let made else { throw Mismatch("no note was made") }
+    return made
+  }
+
+  /// The texts of all notes.
+  func texts() throws -> [Value] { try snapshot().objects(of: "Note").map { $0["text"] } }
+
+  /// The ids of all notes.
+  func ids() throws -> [Value] { try snapshot().objects(of: "Note").map { $0["id"] } }
+}

@@ -1,0 +1,89 @@
+import Annals
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+import Testing
+
+@Suite struct TokenTests {
+  @Test func tokensSurviveTheirTextAndJSON() throws {
+    let store = try noteStore()
+    try store.note("a")
+    let token = store.token
+    #expect(token.opening != 0)
+    #expect(Token(token.description) == token)
+    let data = try JSONEncoder().encode([token])
+    #expect(try JSONDecoder().decode([Token].self, from: data) == [token])
+    #expect(try store.snapshot(at: token).number == 2)
+    let bare = try #require(Token("1@\(token.store)"))
+    #expect(try store.snapshot(at: bare).number == 1)
+    #expect(bare < token)
+    #expect(try store.transaction(2).token == token)
+    #expect(try store.token(at: 2) == token)
+    #expect(try store.token(at: Date.distantFuture) == token)
+  }
+
+  @Test func aTokenOfAnotherStoreSaysSo() throws {
+    let store = try noteStore()
+    let other = try noteStore(seed: 2)
+    let error = #expect(throws: AnnalsError.self) { try store.snapshot(at: other.token) }
+    #expect(error?.code == .otherStore)
+    #expect(error?.message.contains("\(store.token.store)") == true)
+    let history = #expect(throws: AnnalsError.self) { try store.history(after: other.token) }
+    #expect(history?.code == .otherStore)
+  }
+
+  @Test func beyondTheHeadAndBelowTheBase() throws {
+    let store = try noteStore()
+    for position in [2, Int64(2)] as [any HistoryPosition] {
+      let error = #expect(throws: AnnalsError.self) { try store.snapshot(at: position) }
+      #expect(error?.code == .beyondHead)
+    }
+    var token = store.token
+    token.number = 5
+    #expect(#expect(throws: AnnalsError.self) { try store.diff(from: token) }?.code == .beyondHead)
+    #expect(#expect(throws: AnnalsError.self) { try store.snapshot(at: -1) }?.code == .pruned)
+    #expect(#expect(throws: AnnalsError.self) { try store.transaction(0) }?.code == .pruned)
+    #expect(#expect(throws: AnnalsError.self) { try store.transaction(2) }?.code == .beyondHead)
+  }
+
+  @Test func aTokenOfALostBranchSaysSo() throws {
+    // A copy of the file goes on under another opening: its transaction 3 is not the original's.
+    let disk = FaultyFileSystem()
+    let location = StoreLocation(fileSystem: disk, path: "/a.annals")
+    let store = try noteStore(location)
+    try store.note("a")
+    let shared = store.token
+    let copy = StoreLocation(fileSystem: disk.afterKill(), path: "/a.annals")
+    try store.note("b")
+    let lost = store.token
+    let other = try noteStore(copy, seed: 9)
+    try other.note("c")
+    #expect(other.token.number == lost.number && other.token != lost)
+    #expect(try other.snapshot(at: shared).number == shared.number)
+    let error = #expect(throws: AnnalsError.self) { try other.snapshot(at: lost) }
+    #expect(error?.code == .lostBranch)
+    #expect(#expect(throws: AnnalsError.self) { try other.history(after: lost) }?.code == .lostBranch)
+  }
+
+  @Test func aNumberStandsForItsStateAndADateForAllBeforeIt() throws {
+    let store = try Store(.memory, schema: noteSchema, environment: .fixed(step: 10_000_000))
+    let times = [100, 50, 200, 150, 300]
+    for time in times {
+      try store.importTransaction(timestamp: Timestamp(microseconds: Int64(time))) { _ in }
+    }
+    // The schema's transaction has the clock's time, which is later than all: nothing is before it.
+    #expect(try store.snapshot(at: Timestamp(microseconds: 250)).number == 0)
+    let plain = try Store(.memory, creates: true, environment: .fixed())
+    for time in times {
+      try plain.importTransaction(timestamp: Timestamp(microseconds: Int64(time))) { _ in }
+    }
+    for (moment, asOf, before) in [
+      (99, 0, 0), (100, 2, 0), (101, 2, 2), (200, 4, 2), (299, 4, 4), (300, 5, 4), (301, 5, 5),
+    ] {
+      let date = Timestamp(microseconds: Int64(moment))
+      #expect(try plain.snapshot(at: date).number == asOf, "as of \(moment)")
+      #expect(try plain.history(before: date).count() == before, "before \(moment)")
+      #expect(try plain.history(after: date).count() == 5 - asOf, "after \(moment)")
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Annals
+import AnnalsModel
+import Foundation
+import Testing
+
+@Suite struct WriteTests {
+  @Test func whatCancelsOutRecordsNothing() throws {
+    let store = try noteStore()
+    let id = try store.note("a", text: "x")
+    let large = String(repeating: "x", count: 5_000)
+    try store.write { try $0.update(id, ["text": .string(large)]) }
+    let head = store.token
+    let bodies: [(WriteTransaction) throws -> Void] = [
+      { _ in },
+      { try $0.update(id, ["text": .string(large)]) },
+      { try $0.update(id, [:]) },
+      { tx in
+        try tx.update(id, ["text": "other", "count": .int(1)])
+        try tx.update(id, ["text": .string(large), "count": .null])
+      },
+      { try $0.delete(try $0.insert("Note", ["id": "b"])) },
+      { tx in
+        try tx.delete(id)
+        _ = try tx.insert(entity: tx.schema.entities[0], row: id.row)
+        try tx.update(id, ["id": "a", "text": .string(large)])
+      },
+    ]
+    for (index, body) in bodies.enumerated() {
+      #expect(try store.write(author: "ann", body) == head, "body \(index)")
+    }
+    #expect(store.token == head)
+    try store.importTransaction { _ in }
+    #expect(store.token.number == head.number + 1)
+  }
+
+  @Test func theSameTextInOtherBytesIsAChange() throws {
+    let store = try noteStore()
+    let id = try store.note("a", text: "é")
+    try store.write { try $0.update(id, ["text": "e\u{301}"]) }
+    #expect(store.token.number == 3)
+    #expect(try store.transaction(3).changes[0].before("text") == "é")
+  }
+
+  @Test func anUnorderedListIsKeptSortedAndEachOnce() throws {
+    let schema = Schema {
+      Entity("A") { Relationship("all", to: "A", isToMany: true) }
+    }
+    let store = try Store(.memory, schema: schema)
+    let references = (1...3).map { ObjectReference(entity: 1, row: $0) }
+    try store.write { tx in
+      for _ in 0..<3 { try tx.insert("A") }
+      try tx.insert("A", ["all": .objects([references[2], references[0], references[2]])])
+    }
+    let id = ObjectID(store: RawUUID(store.id), entity: 1, row: 4)
+    #expect(try store.snapshot().object(id)?["all"] == .objects([references[0], references[2]]))
+    let head = store.token
+    #expect(
+      try store.write {
+        try $0.update(id, ["all": .objects([references[0], references[2], references[0]])])
+      } == head)
+  }
+
+  @Test func aThrowingClosureLeavesNoTrace() throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    try store.note("a")
+    let head = store.token
+    #expect(throws: Mismatch.self) {
+      try store.write { tx in
+        for index in 0..<1_000 {
+          try tx.insert(
+            "Note",
+            ["id": .string("n\(index)"), "text": .string(String(repeating: "y", count: 6_000))])
+        }
+        throw Mismatch("no")
+      }
+    }
+    #expect(store.token == head)
+    #expect(try store.ids() == ["a"])
+    let id = try store.note("b")
+    #expect(id.row == 2)
+    try store.close()
+    #expect(try Store(location, creates: false).ids() == ["a", "b"])
+  }
+
+  @Test func snapshotsInsideAWriteAreOfBefore() throws {
+    let store = try noteStore()
+    let id = try store.note("a", text: "one")
+    try store.write { tx in
+      try tx.update(id, ["text": "two"])
+      #expect(try store.texts() == ["one"])
+      #expect(try tx.object(id)?["text"] == "two")
+      #expect(try tx.count(of: "Note") == 1)
+      try tx.insert("Note", ["id": "b"])
+      #expect(try tx.objects(of: "Note").count == 2)
+    }
+    #expect(try store.texts() == ["two", .null])
+  }
+
+  @Test func timestampsNeverGoBack() throws {
+    let location = memoryFile()
+    let times = Times([100, 90, 90, 200, 5])
+    let environment = StoreEnvironment(
+      now: { times.next() }, random: { times.number() }, processName: "p", processID: 1)
+    let store = try Store(location, creates: true, environment: environment)
+    var seen: [Int64] = []
+    for index in 0..<4 {
+      try store.importTransaction(metadata: ["n": .int(Int64(index))]) { _ in }
+      seen.append(store.version.position.timestamp.microseconds)
+    }
+    #expect(seen == [90, 90, 200, 201])
+    try store.importTransaction(timestamp: Timestamp(microseconds: 3)) { _ in }
+    #expect(store.version.position.timestamp.microseconds == 3)
+  }
+
+  @Test func aNestedWriteTraps() async {
+    await #expect(processExitsWith: .failure) {
+      let store = try noteStore()
+      try store.write { _ in try store.write { _ in } }
+    }
+    await #expect(processExitsWith: .failure) {
+      let store = try noteStore()
+      try store.write { _ in try store.checkpoint() }
+    }
+    await #expect(processExitsWith: .failure) {
+      let store = try noteStore()
+      var kept: WriteTransaction?
+      try store.write { kept = $0 }
+      _ = try kept?.insert("Note", ["id": "a"])
+    }
+  }
+}
+
+/// A clock that shows what it was given.
+private final class Times: Sendable {
+  private let state: LockedState
+
+  init(_ times: [Int64]) {
+    state = LockedState(times)
+  }
+
+  func next() -> Timestamp { state.next() }
+  func number() -> UInt64 { 7 }
+}
+
+private final class LockedState: @unchecked Sendable {
+  private let lock = NSLock()
+  private var times: [Int64]
+
+  init(_ times: [Int64]) {
+    self.times = times
+  }
+
+  func next() -> Timestamp {
+    lock.withLock { Timestamp(microseconds: times.count > 1 ? times.removeFirst() : times[0]) }
+  }
+}
