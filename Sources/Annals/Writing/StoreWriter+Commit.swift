@@ -54,7 +54,7 @@ extension StoreWriter {
   private func commit(
     _ transaction: WriteTransaction, _ pending: PendingLargeValues
   ) throws -> Bool {
-    try checkUniqueness(of: transaction)
+    let collisions = try collisions(in: transaction)
     // Rules are made once for a schema, unless this very transaction changes it.
     let knowsRules = transaction.schemaChange.isEmpty && knownRulesVersion == newest.schemaVersion
     var validation = ChangeValidation(
@@ -77,10 +77,13 @@ extension StoreWriter {
       guard isChanged else { continue }
       try validation.check(parts.batch.changes[parts.batch.changes.count - 1], in: parts.batch)
       if LogFile.isFull(parts.batch) {
-        if validation.violations.isEmpty { try parts.appendPart() } else { parts.batch.removeAll() }
+        let isRefused =
+          !(validation.violations.isEmpty && collisions.isEmpty && transaction.violations.isEmpty)
+        if isRefused { parts.batch.removeAll() } else { try parts.appendPart() }
       }
     }
-    let violations = transaction.violations + validation.violations
+    let violations = transaction.violations + collisions
+      + validation.violations.besides(transaction.violations)
     guard violations.isEmpty else { throw AnnalsError.invalidChange(violations) }
     let isEmpty = !parts.hasChanges && transaction.schemaChange.isEmpty
     if isEmpty, !transaction.origin.isAlwaysRecorded {
@@ -114,13 +117,28 @@ extension StoreWriter {
     return Timestamp(microseconds: last.microseconds &+ 1)
   }
 
-  private func checkUniqueness(of transaction: WriteTransaction) throws(AnnalsError) {
+  /// The values that would be there twice.
+  private func collisions(
+    in transaction: WriteTransaction
+  ) throws(AnnalsError) -> [ValidationViolation] {
     let found = try AnnalsError.translating { () throws(StateFault) in
       try transaction.reader.state.checkUniqueness()
     }
-    guard !found.isEmpty else { return }
     let state = transaction.reader.state
-    throw .invalidChange(found.map { ValidationViolation($0, in: state) })
+    return found.map { ValidationViolation($0, in: state) }
+  }
+}
+
+extension [ValidationViolation] {
+  /// Without those that only follow from others: where a value was refused, that there is none.
+  fileprivate func besides(_ others: [ValidationViolation]) -> [ValidationViolation] {
+    guard !others.isEmpty else { return self }
+    return filter { violation in
+      violation.rule != .required
+        || !others.contains {
+          $0.object == violation.object && $0.property.hasSameBytes(as: violation.property)
+        }
+    }
   }
 }
 

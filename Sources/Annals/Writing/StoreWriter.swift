@@ -208,6 +208,8 @@ final class StoreWriter: @unchecked Sendable {
   /// Reads the file anew: another process or a rewrite replaced it.
   func reload() throws {
     var replay = StateReplay()
+    // A number may stand for another schema than before.
+    knownRulesVersion = -1
     try log.reload(restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
     advance(to: replay.state, isCommit: false)
   }

@@ -2,18 +2,20 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-// What is checked of the values that the untyped form of writing is given, before anything changes.
+// What is checked of the values that the untyped form of writing is given, before any is stored.
 // The typed form needs none of it: its properties have the right kinds.
 
 extension WriteTransaction {
-  /// The values by property number, rising; throws `.invalidChange` with all that cannot be stored.
+  /// The values that can be stored, by property number, rising. What cannot be is noted: the
+  /// transaction fails at its end with all that is wrong with it.
   ///
-  /// Whether a required attribute has a value is judged at the end of the transaction.
+  /// Rules that concern the value alone are judged here, as it is at hand; whether a required
+  /// attribute has a value is judged at the end.
   func assignments(
-    _ values: [String: Value], to entity: Entity, row: Int64?
-  ) throws(AnnalsError) -> [(PropertyNumber, Value)] {
+    _ values: [String: Value], to entity: Entity, row: Int64
+  ) -> [(PropertyNumber, Value)] {
     var result: [(PropertyNumber, Value)] = []
-    var violations: [ValidationViolation] = []
+    var found: [ValidationViolation] = []
     for (name, value) in values {
       let rule: ValidationRule?
       var number: PropertyNumber = 0
@@ -27,18 +29,15 @@ extension WriteTransaction {
         rule = .knownProperty
       }
       if let rule {
-        violations.append(
+        found.append(
           ValidationViolation(
-            entity: entity.name,
-            object: row.map { ObjectReference(entity: entity.number, row: $0) },
+            entity: entity.name, object: ObjectReference(entity: entity.number, row: row),
             property: name, rule: rule, value: value))
       } else {
         result.append((number, value))
       }
     }
-    guard violations.isEmpty else {
-      throw .invalidChange(violations.sorted { $0.property.precedesInBytes($1.property) })
-    }
+    violations += found.sorted { $0.property.precedesInBytes($1.property) }
     return result.sorted { $0.0 < $1.0 }
   }
 }

@@ -104,17 +104,17 @@ public final class WriteTransaction {
   /// Inserts an object of the named entity and returns its id. Attributes not given take their
   /// default.
   ///
-  /// Throws `.invalidArgument` for an unknown entity and `.invalidChange` with all violations if a
-  /// property is unknown or a value is of the wrong kind; then nothing is inserted.
+  /// A value that breaks a rule, or a property that does not exist, fails the transaction at its
+  /// end, with all the others. Throws `.invalidArgument` for an unknown entity; then nothing is
+  /// inserted.
   @discardableResult
   public func insert(
     _ entity: String, _ values: [String: Value] = [:]
   ) throws(AnnalsError) -> ObjectID {
     checkOpen()
     let entity = try reader.entity(named: entity)
-    let assignments = try assignments(values, to: entity, row: nil)
     let object = try insert(entity: entity)
-    for (property, value) in assignments {
+    for (property, value) in assignments(values, to: entity, row: object.row) {
       try store(value, in: property, row: object.row, of: entity.number)
     }
     return ObjectID(store: reader.store, entity: entity.number, row: object.row)
@@ -127,8 +127,7 @@ public final class WriteTransaction {
   public func update(_ id: ObjectID, _ values: [String: Value]) throws(AnnalsError) {
     checkOpen()
     let entity = try existing(id)
-    let assignments = try assignments(values, to: entity, row: id.row)
-    for (property, value) in assignments {
+    for (property, value) in assignments(values, to: entity, row: id.row) {
       try store(value, in: property, row: id.row, of: entity.number)
     }
     touch(entity.number, id.row)
@@ -136,7 +135,7 @@ public final class WriteTransaction {
 
   /// Deletes an object.
   ///
-  /// Throws `.notFound` if it does not exist.
+  /// Throws `.noSuchObject` if it does not exist.
   public func delete(_ id: ObjectID) throws(AnnalsError) {
     checkOpen()
     let entity = try existing(id)
