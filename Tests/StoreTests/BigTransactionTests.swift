@@ -18,7 +18,11 @@ import Testing
     try store.write(author: "ann") { tx in
       for row in 1...count {
         let id = ObjectID(store: RawUUID(store.id), entity: 1, row: Int64(row))
-        if row % 3 == 0 { try tx.delete(id) } else { try tx.update(id, ["count": .int(Int64(row))]) }
+        if row % 3 == 0 {
+          try tx.delete(id)
+        } else {
+          try tx.update(id, ["count": .int(Int64(row))])
+        }
       }
     }
     try store.note("last")
@@ -30,7 +34,9 @@ import Testing
   private func check(_ store: Store) throws {
     let count = BigTransactionTests.count
     #expect(store.token.number == 4)
-    for (number, expected) in [(1, 0), (2, count), (3, count - count / 3), (4, count - count / 3 + 1)] {
+    for (number, expected) in [
+      (1, 0), (2, count), (3, count - count / 3), (4, count - count / 3 + 1),
+    ] {
       #expect(try store.snapshot(at: number).count(of: "Note") == expected, "at \(number)")
     }
     let id = ObjectID(store: RawUUID(store.id), entity: 1, row: 4)

@@ -81,7 +81,10 @@ import Testing
     #expect(try numbers(store.history(after: 5, before: 3)) == [])
     #expect(try numbers(store.history(after: store.base)) == [1, 2, 3, 4, 5, 6])
     #expect(try store.history(after: 2, before: 5).count() == 2)
-    #expect(try numbers(store.history(of: ObjectID(store: RawUUID(store.id), entity: 1, row: 2))) == [2, 4])
+    #expect(
+      try numbers(store.history(of: ObjectID(store: RawUUID(store.id), entity: 1, row: 2))) == [
+        2, 4,
+      ])
     #expect(try store.history().collect(limit: 2).map(\.number) == [1, 2])
   }
 
@@ -144,14 +147,16 @@ import Testing
   @Test func difference() throws {
     let store = try store()
     let forward = try store.diff(from: 2, to: 5)
-    #expect(forward.changes.map { "\($0.kind) \($0.entityName)#\($0.objectID.row)" } == [
-      "update Note#1", "delete Note#2", "insert Folder#1",
-    ])
+    #expect(
+      forward.changes.map { "\($0.kind) \($0.entityName)#\($0.objectID.row)" } == [
+        "update Note#1", "delete Note#2", "insert Folder#1",
+      ])
     #expect(forward.changes[0].before("text") == "one")
     let backward = try store.diff(from: 5, to: 2)
-    #expect(backward.changes.map { "\($0.kind) \($0.entityName)#\($0.objectID.row)" } == [
-      "update Note#1", "insert Note#2", "delete Folder#1",
-    ])
+    #expect(
+      backward.changes.map { "\($0.kind) \($0.entityName)#\($0.objectID.row)" } == [
+        "update Note#1", "insert Note#2", "delete Folder#1",
+      ])
     #expect(try store.diff(from: 5).changes.isEmpty)
     #expect(forward.from.number == 2 && forward.to.number == 5)
   }
@@ -161,9 +166,10 @@ import Testing
     let error = #expect(throws: AnnalsError.self) { try store.revert(2) }
     #expect(error?.code == .conflict)
     let conflicts = try #require(error).conflicts
-    #expect(Set(conflicts.map { "\($0.objectName).\($0.property ?? "-") \($0.changedBy ?? 0)" }) == [
-      "Note/a.text 3", "Note/a.count 5", "Note/b.- 4",
-    ])
+    #expect(
+      Set(conflicts.map { "\($0.objectName).\($0.property ?? "-") \($0.changedBy ?? 0)" }) == [
+        "Note/a.text 3", "Note/a.count 5", "Note/b.- 4",
+      ])
     #expect(store.token.number == 6)
     try store.revert(3, author: "ann", metadata: ["k": "v"])
     let made = try store.transaction(7)

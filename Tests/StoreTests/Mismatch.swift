@@ -95,7 +95,8 @@ extension NaiveChange {
       let place = "\(place): \(difference.name)"
       if let edits = difference.edits {
         let list = try edits.applied(to: before[difference.number]?.targets ?? [], place)
-        try demand(list == (after[difference.number]?.targets ?? []), "\(place): edits give \(list)")
+        try demand(
+          list == (after[difference.number]?.targets ?? []), "\(place): edits give \(list)")
         continue
       }
       let entity = schema.entity(numbered: change.objectID.entity)

@@ -5,7 +5,9 @@ extension ModelRun {
   /// Reverts a random transaction, mostly a late one.
   func revert() throws {
     guard head > 0 else { return }
-    let number = random.chance(70) ? max(Int(head) - random.number(0...4), 1)
+    let number =
+      random.chance(70)
+      ? max(Int(head) - random.number(0...4), 1)
       : random.number(1...Int(head))
     steps.append("revert \(number)")
     let base = newest

@@ -15,12 +15,15 @@ extension ModelRun {
       let target = entities.randomElement(using: &random) ?? entity
       try changeSchema("add relationship \(name) to \(entity.name)") { store in
         try store.require(
-          Schema(entities: [
-            Entity(
-              entity.name,
-              relationships: [Relationship(name, to: target.name, isToMany: self.random.chance(50))]
-            ), Entity(target.name),
-          ].uniqued()))
+          Schema(
+            entities: [
+              Entity(
+                entity.name,
+                relationships: [
+                  Relationship(name, to: target.name, isToMany: self.random.chance(50))
+                ]
+              ), Entity(target.name),
+            ].uniqued()))
       }
     case 4, 5: try widen(entity)
     case 6:
@@ -104,16 +107,19 @@ extension ModelRun {
     if random.chance(50) {
       attribute.type = AttributeType.allCases.last { stored.type.widens(to: $0) } ?? .any
       if random.chance(50) {
-        attribute.type = AttributeType.allCases.first {
-          $0 != stored.type && stored.type.widens(to: $0)
-        } ?? .any
+        attribute.type =
+          AttributeType.allCases.first {
+            $0 != stored.type && stored.type.widens(to: $0)
+          } ?? .any
       }
     } else {
       attribute.isOptional = true
     }
     let number = stored.number
     let fill: (inout NaiveState) -> Void = { state in
-      guard attribute.isOptional, !stored.isOptional, let value = stored.defaultValue else { return }
+      guard attribute.isOptional, !stored.isOptional, let value = stored.defaultValue else {
+        return
+      }
       for object in state.objects(of: entity.number) where state.rows[object]?[number] == nil {
         state.set(object, number, to: value)
       }

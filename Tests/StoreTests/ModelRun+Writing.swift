@@ -22,7 +22,8 @@ extension ModelRun {
       if isCancelling { try undo(tx, from: working, to: base) }
     }
     do {
-      let time = random.chance(50)
+      let time =
+        random.chance(50)
         ? Timestamp(microseconds: 1_700_000_000_000_000 + Int64(random.number(0...500)) * 1_000_000)
         : nil
       result = .success(
@@ -132,7 +133,8 @@ extension ModelRun {
         let stored = working.rows[object]?[attribute.number]
         let isNeeded = !attribute.isOptional && attribute.defaultValue == nil
         given[attribute.name] =
-          random.chance(isNeeded ? 0 : 15) ? .null
+          random.chance(isNeeded ? 0 : 15)
+          ? .null
           : random.chance(15) ? stored ?? value(of: attribute) : value(of: attribute)
       } else if relationships.indices.contains(index - attributes.count) {
         let relationship = relationships[index - attributes.count]

@@ -62,7 +62,8 @@ import Testing
     #expect(try other.snapshot(at: shared).number == shared.number)
     let error = #expect(throws: AnnalsError.self) { try other.snapshot(at: lost) }
     #expect(error?.code == .lostBranch)
-    #expect(#expect(throws: AnnalsError.self) { try other.history(after: lost) }?.code == .lostBranch)
+    #expect(
+      #expect(throws: AnnalsError.self) { try other.history(after: lost) }?.code == .lostBranch)
   }
 
   @Test func aNumberStandsForItsStateAndADateForAllBeforeIt() throws {

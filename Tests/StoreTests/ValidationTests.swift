@@ -46,7 +46,8 @@ import Testing
       let other = try tx.insert("Other")
       try tx.delete(other)
       try tx.insert("Rule")
-      try tx.insert("Rule", ["name": .string("b"), "other": .object(ObjectReference(entity: 1, row: 99))])
+      try tx.insert(
+        "Rule", ["name": .string("b"), "other": .object(ObjectReference(entity: 1, row: 99))])
       try tx.insert(
         "Rule", ["others": .objects([ObjectReference(entity: other.entity, row: other.row)])])
     }
@@ -66,7 +67,8 @@ import Testing
     ("json", .json("{"), "json"), ("url", .url(""), "url"),
     ("any", .object(ObjectReference(entity: 1, row: 1)), "type"),
     ("any", .double(.nan), "finite"), ("nothing", .int(1), "knownProperty"),
-    ("other", .int(1), "relationship"), ("others", .object(ObjectReference(entity: 1, row: 1)), "relationship"),
+    ("other", .int(1), "relationship"),
+    ("others", .object(ObjectReference(entity: 1, row: 1)), "relationship"),
     ("other", .object(ObjectReference(entity: 2, row: 1)), "destination"),
     ("name", .string(String(repeating: "x", count: 4_097)), "uniqueLength"),
   ])
@@ -85,7 +87,7 @@ import Testing
     let error = #expect(throws: AnnalsError.self) {
       try store.write { try $0.insert("Rule", ["name": "a", "small": .int(40_000)]) }
     }
-    #expect(error?.message.contains("Rule.small: 40000 is not within -32768...32767") == true)
+    #expect(error?.message.contains("Rule/a.small: 40000 is not within -32768...32767") == true)
     let unknown = #expect(throws: AnnalsError.self) { try store.write { try $0.insert("Nothing") } }
     #expect(unknown?.message.contains("it has Rule, Other") == true)
   }

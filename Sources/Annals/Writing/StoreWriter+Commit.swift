@@ -82,7 +82,8 @@ extension StoreWriter {
         if isRefused { parts.batch.removeAll() } else { try parts.appendPart() }
       }
     }
-    let violations = transaction.violations + collisions
+    let violations =
+      transaction.violations + collisions
       + validation.violations.besides(transaction.violations)
     guard violations.isEmpty else { throw AnnalsError.invalidChange(violations) }
     let isEmpty = !parts.hasChanges && transaction.schemaChange.isEmpty

@@ -29,9 +29,10 @@ extension WriteTransaction {
         rule = .knownProperty
       }
       if let rule {
+        let key = entity.keyAttribute.flatMap { values[$0.name]?.keyText }
         found.append(
           ValidationViolation(
-            entity: entity.name, object: ObjectReference(entity: entity.number, row: row),
+            entity: entity.name, key: key, object: ObjectReference(entity: entity.number, row: row),
             property: name, rule: rule, value: value))
       } else {
         result.append((number, value))

@@ -1,0 +1,110 @@
+import Annals
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+import SystemPackage
+import Testing
+
+/// Two openings of one file: as two processes would.
+@Suite struct TwoStoresTests {
+  @Test func eachCatchesUpWithTheOther() throws {
+    let location = memoryFile()
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    #expect(second.token == first.token)
+    let a = try first.note("a")
+    #expect(second.token.number == 1)
+    try second.refresh()
+    #expect(second.token == first.token)
+    try second.write { try $0.update(a, ["text": "by the second"]) }
+    try first.write { tx in
+      #expect(try tx.object(a)?["text"] == "by the second")
+      try tx.update(a, ["count": .int(1)])
+    }
+    #expect(first.token.number == 4)
+    #expect(try first.transaction(3).processID == 2)
+    #expect(try first.transaction(4).processID == 1)
+    try second.refresh()
+    #expect(try second.snapshot().object(a)?["count"] == .int(1))
+    #expect(try second.verify() == [])
+  }
+
+  @Test func keysAreCheckedAgainstTheOthersData() throws {
+    let location = memoryFile()
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    let a = try first.note("a")
+    let error = #expect(throws: AnnalsError.self) { try second.note("a") }
+    #expect(error?.violations.first?.rule == .unique(ObjectReference(entity: 1, row: a.row)))
+    try second.note("b")
+    #expect(throws: AnnalsError.self) { try first.note("b") }
+    try second.write { try $0.delete(a) }
+    try first.note("a")
+    #expect(try first.ids() == ["b", "a"])
+  }
+
+  @Test func aSchemaChangeOfOneIsSeenByTheOther() throws {
+    let location = memoryFile()
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    try first.require(Schema { Entity("Extra") { Attribute("x", .int64) } })
+    try second.write { try $0.insert("Extra", ["x": .int(1)]) }
+    try first.refresh()
+    #expect(try first.snapshot().count(of: "Extra") == 1)
+  }
+
+  @Test func oneAddsWhatTheOtherAddedMeanwhile() throws {
+    let location = memoryFile()
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    let extra = Schema { Entity("Extra") { Attribute("x", .int64) } }
+    try first.require(extra)
+    // The second still believes that it is missing, until it holds the lock.
+    try second.require(extra)
+    #expect(second.token.number == 2)
+    #expect(second.schema.entities.count == 3)
+  }
+
+  @Test func anExclusiveStoreKeepsTheOtherOut() throws {
+    let location = memoryFile()
+    var options = StoreOptions()
+    options.lockMode = .exclusive
+    let first = try noteStore(location, options: options)
+    try first.note("a")
+    var impatient = StoreOptions()
+    impatient.lockTimeout = .milliseconds(20)
+    let second = try Store(location, creates: false, options: impatient)
+    #expect(try second.ids() == ["a"])
+    #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
+    try first.close()
+    try second.note("b")
+    #expect(try second.ids() == ["a", "b"])
+  }
+
+  @Test func readersFollowAnUnsyncedTailThatIsTakenBack() throws {
+    let disk = FaultyFileSystem(syncDelay: .milliseconds(150))
+    let location = StoreLocation(fileSystem: disk, path: "/a.annals")
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    try first.note("a")
+    disk.inject(FaultInjection(.sync, .ioError, count: 1))
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      _ = try? first.note("lost")
+      done.signal()
+    }
+    // Between the write and the failure of its sync, the second sees it.
+    Thread.sleep(forTimeInterval: 0.07)
+    try second.refresh()
+    #expect(second.token.number == 3)
+    let lost = second.token
+    done.wait()
+    try second.note("b")
+    #expect(try second.ids() == ["a", "b"])
+    #expect(second.token.number == 3 && second.token != lost)
+    #expect(
+      #expect(throws: AnnalsError.self) { try second.snapshot(at: lost) }?.code == .lostBranch)
+    try second.refresh()
+    #expect(try second.verify() == [])
+  }
+}
