@@ -243,6 +243,8 @@ final class StoreWriter: @unchecked Sendable {
     }
     defer {
       isFileLocked = false
+      // Those who wait for the group to end learn that the store is closed.
+      lock.broadcast()
       writingThread.store(0, ordering: .relaxed)
       lock.unlock()
     }
