@@ -218,6 +218,90 @@ struct DamageTests {
     }
   }
 
+  /// The bytes of an open file with something put behind its end.
+  private func outcome(
+    behind file: SmallFile, _ make: (LogView) -> ContiguousArray<UInt8>
+  ) throws -> DamageOutcome {
+    let files = MemoryFileSystem()
+    try files.put(file.bytes, at: LogLab.path)
+    let view = try LogLab(files, creates: false, access: .reading).log.view
+    var bytes = file.bytes
+    let added = make(view)
+    let end = Int(view.end)
+    bytes.replaceSubrange(end..<end + added.count, with: added)
+    return try file.outcome(of: bytes)
+  }
+
+  /// A frame header as a writer would put it behind the end, and its payload.
+  private func frame(
+    _ view: LogView, _ kind: FrameKind, _ payload: [UInt8], length: UInt32? = nil,
+    follows: Bool = true, flags: FrameFlags = [], markBack: UInt32 = .max
+  ) -> ContiguousArray<UInt8> {
+    let seed = view.file.header.seed
+    var last = UInt32(0)
+    var walk = FrameWalk(
+      view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
+    while case .success(let frame)? = try? walk.next() { last = frame.header.checksum }
+    let checksum = payload.withUnsafeBytes { seed.checksum($0, at: view.end) }
+    var header = FrameHeader(
+      kind: kind, flags: flags, payloadLength: length ?? UInt32(payload.count),
+      payloadChecksum: checksum, previousChecksum: follows ? last : last ^ 1,
+      durableMarkBack: markBack)
+    var bytes: ContiguousArray<UInt8> = []
+    header.encode(into: &bytes, at: view.end, seed: seed)
+    return bytes + payload
+  }
+
+  @Test
+  func whatMayStandBehindTheEnd() throws {
+    let file = try SmallFile(isClosed: false)
+    let newest = DamageOutcome.newest(findings: 0)
+    // Bytes of something else; a part of a header; a frame that reaches behind the end of the file.
+    #expect(try outcome(behind: file) { _ in [1, 2, 3, 4, 5, 6, 7, 8, 9] } == newest)
+    #expect(try outcome(behind: file) { _ in [0, 0, 0, 0, 0, 0, 0, 1] } == newest)
+    #expect(
+      try outcome(behind: file) { frame($0, .transaction, [1], length: 1 << 20) } == newest)
+    // Whole frames of no whole unit; a frame that does not follow.
+    #expect(try outcome(behind: file) { frame($0, .chunk, [1, 2, 3]) } == newest)
+    #expect(try outcome(behind: file) { frame($0, .blob, [1, 3, 0, 1, 2, 3]) } == newest)
+    #expect(
+      try outcome(behind: file) { frame($0, .block, [1, 2, 3], flags: .continued) } == newest)
+    #expect(
+      try outcome(behind: file) { frame($0, .transaction, [1, 2], follows: false) } == newest)
+    // A frame of a later version that may be skipped.
+    let later = FrameKind(rawValue: 99)
+    #expect(try outcome(behind: file) { frame($0, later, [7], flags: .skippable) } == newest)
+  }
+
+  @Test
+  func whatIsRefusedBehindTheEnd() throws {
+    let file = try SmallFile(isClosed: false)
+    func isRefused(_ make: (LogView) -> ContiguousArray<UInt8>) throws -> Bool {
+      if case .refused = try outcome(behind: file, make) { true } else { false }
+    }
+    // Written by a later version: nothing of it may be cleared away.
+    #expect(try isRefused { frame($0, FrameKind(rawValue: 99), [7]) })
+    #expect(try isRefused { frame($0, .transaction, [7], flags: .encrypted) })
+    #expect(try isRefused { frame($0, .transaction, [7], flags: FrameFlags(rawValue: 64)) })
+    #expect(try isRefused { frame($0, .transaction, [7], length: 17 << 20) })
+    // A frame whose checksums fit, but which says nothing that can be read, or says it again.
+    #expect(try isRefused { frame($0, .transaction, [7]) })
+    // A mark beyond the bad spot, in a valid frame behind it.
+    #expect(
+      try isRefused { view in
+        let garbage = ContiguousArray<UInt8>(repeating: 1, count: 64)
+        let seed = view.file.header.seed
+        let offset = view.end + 64
+        var header = FrameHeader(
+          kind: .chunk, flags: [], payloadLength: 0,
+          payloadChecksum: [UInt8]().withUnsafeBytes { seed.checksum($0, at: offset) },
+          previousChecksum: 0, durableMarkBack: 8)
+        var bytes = garbage
+        header.encode(into: &bytes, at: offset, seed: seed)
+        return bytes
+      })
+  }
+
   @Test
   func aFileOfAnotherKindIsNotTouched() throws {
     let zeros = [UInt8](repeating: 0, count: 20_000)

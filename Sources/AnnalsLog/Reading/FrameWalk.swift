@@ -39,6 +39,17 @@ enum WalkEnd: Hashable {
   case zeros
   /// There is something that is not the next frame.
   case badFrame(reason: String)
+  /// A header that somebody wrote, as its checksum fits, with fields that this version refuses.
+  case refusedFrame(reason: String)
+
+  /// What is wrong, where a frame should be.
+  var reason: String {
+    switch self {
+    case .limit: "the log ends here"
+    case .zeros: "zeros where a frame should be"
+    case .badFrame(let reason), .refusedFrame(let reason): reason
+    }
+  }
 }
 
 /// Reads frames forward from one point of the log to a limit, as long as each is valid and names
@@ -106,6 +117,11 @@ struct FrameWalk {
     switch decoded {
     case .failure(let fault):
       if isZero { return .failure(.init(.zeros)) }
+      switch fault {
+      case .checksum, .truncated: break
+      case .invalid, .tooLarge:
+        return .failure(.init(.refusedFrame(reason: "a frame header that is refused: \(fault)")))
+      }
       return .failure(.init(.badFrame(reason: "no frame begins here (\(fault))")))
     case .success(let header):
       return try check(header, at: offset, left: left)

@@ -89,8 +89,12 @@ struct EndOfLog {
     _ spot: BadSpot, extent: UInt64, in generation: LogGeneration, from start: ChainPoint
   ) throws(LogError) {
     if spot.end == .limit, point.offset == size, size >= extent { return }
-    var reason = "the log ends here"
-    if case .badFrame(let text) = spot.end { reason = text }
+    if case .refusedFrame(let reason) = spot.end {
+      // No crash leaves a right checksum over such a header: this is not for a writer to clear.
+      tail = .damaged(LogDamage(offset: spot.offset, reason: reason))
+      return
+    }
+    var reason = spot.end.reason
     var search = SearchBehindDamage(generation, badSpot: spot.offset, end: size)
     try search.run()
     let isCut = size < extent && (spot.end != .zeros || search.sawBytes)

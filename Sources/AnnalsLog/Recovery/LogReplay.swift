@@ -49,9 +49,7 @@ struct LogReplay {
       try flush(apply: apply)
       return false
     case .end(let end):
-      var reason = "zeros where a frame should be"
-      if case .badFrame(let text) = end { reason = text }
-      throw .damage(LogDamage(offset: reader.walk.point.offset, reason: reason))
+      throw .damage(LogDamage(offset: reader.walk.point.offset, reason: end.reason))
     case .checkpoint(let frame):
       try note(checkpoint: frame)
       point = reader.walk.point

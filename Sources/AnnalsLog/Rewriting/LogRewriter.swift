@@ -137,9 +137,7 @@ package final class LogRewriter {
         point = reader.walk.point
         return
       case .end(let why):
-        var reason = "zeros where a frame should be"
-        if case .badFrame(let text) = why { reason = text }
-        throw .damage(LogDamage(offset: reader.walk.point.offset, reason: reason))
+        throw .damage(LogDamage(offset: reader.walk.point.offset, reason: why.reason))
       }
     }
   }
