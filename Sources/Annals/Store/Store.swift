@@ -14,6 +14,7 @@ import Synchronization
 public final class Store: Sendable {
   let writer: StoreWriter
   private let published: PublishedVersion
+  let writingThread = WritingThread()
   /// What the store was opened with.
   public let options: StoreOptions
 

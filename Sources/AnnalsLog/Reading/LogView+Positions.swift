@@ -63,17 +63,6 @@ extension LogView {
     return last
   }
 
-  /// About how many bytes of log hold the transactions up to and including `number`: to within one
-  /// segment. 0 if that cannot be told.
-  package func byteCount(through number: Int64) -> UInt64 {
-    guard number > base, let first = try? index.entry(at: 0, in: file).offset else { return 0 }
-    guard number < head.number else { return end - first }
-    guard let segment = try? segment(of: number + 1),
-      let entry = try? index.entry(at: segment, in: file)
-    else { return 0 }
-    return entry.offset - min(first, entry.offset)
-  }
-
   var index: GrowingTable<HistoryIndexEntry> { tables.index.table }
 
   /// The index of the segment that holds a transaction that the file has.

@@ -1,0 +1,61 @@
+import AnnalsModel
+import AnnalsStorage
+import Synchronization
+
+extension Store {
+  /// As `write`, without holding up the task's thread: the closure runs on a thread of the store's
+  /// own, and the task waits until the transaction is acknowledged.
+  ///
+  /// A task that is cancelled before the closure has begun records nothing and gets `.cancelled`;
+  /// later cancellation has no effect.
+  @discardableResult
+  public func write(
+    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
+    _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+  ) async throws -> Token {
+    let thread = try AnnalsError.narrowing { try writingThread.running() }
+    let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+    let cancellation = CancellationFlag()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isAccepted = thread.submit { [self] in
+          continuation.resume(
+            with: Result {
+              guard !cancellation.isSet else {
+                throw AnnalsError(
+                  .cancelled, "the task was cancelled before the write began; nothing was recorded")
+              }
+              return try transact(origin, body)
+            })
+        }
+        if !isAccepted { continuation.resume(throwing: AnnalsError.closedStore) }
+      }
+    } onCancel: {
+      cancellation.set()
+    }
+  }
+}
+
+/// Whether a task was cancelled, for the thread that works for it.
+private final class CancellationFlag: Sendable {
+  private let flag = Atomic<Bool>(false)
+
+  var isSet: Bool { flag.load(ordering: .acquiring) }
+
+  func set() { flag.store(true, ordering: .releasing) }
+}
+
+/// The store's own thread, started by the first asynchronous write.
+final class WritingThread: Sendable {
+  private let thread = Mutex<WorkerThread?>(nil)
+
+  /// The thread; throws what starting one throws.
+  func running() throws(StorageError) -> WorkerThread {
+    try thread.withLock { (thread) throws(StorageError) in
+      if let thread { return thread }
+      let started = try WorkerThread(name: "annals")
+      thread = started
+      return started
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Annals
+import Foundation
+import Testing
+
+/// Writing from tasks.
+@Suite struct AsyncWriteTests {
+  private func store() throws -> Store {
+    try Store(
+      .memory, schema: Schema { Entity("Note") { Attribute("text", .string) } },
+      environment: .fixed())
+  }
+
+  @Test func tasksWriteAtTheSameTime() async throws {
+    let store = try store()
+    try await withThrowingTaskGroup(of: Token.self) { group in
+      for number in 0..<50 {
+        group.addTask {
+          try await store.write(author: "task") { tx in
+            try tx.insert("Note", ["text": .string("\(number)")])
+          }
+        }
+      }
+      var numbers: Set<Int64> = []
+      for try await token in group { numbers.insert(token.number) }
+      #expect(numbers == Set(2...51))
+    }
+    #expect(try store.snapshot().count(of: "Note") == 50)
+  }
+
+  @Test func aCancelledTaskRecordsNothing() async throws {
+    let store = try store()
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await store.write { tx in _ = try tx.insert("Note") }
+    }
+    task.cancel()
+    let error = await #expect(throws: AnnalsError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(try store.snapshot().count(of: "Note") == 0)
+  }
+
+  @Test func whatTheClosureThrowsIsThrown() async throws {
+    struct Refusal: Error {}
+    let store = try store()
+    await #expect(throws: Refusal.self) {
+      try await store.write { tx in
+        try tx.insert("Note")
+        throw Refusal()
+      }
+    }
+    #expect(store.token.number == 1)
+  }
+}
