@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@testable import AnnalsCommand
+
+/// The reader in Tests/SecondReader, written from FORMAT.md alone, finds the states that the
+/// command finds.
+@Suite(.enabled(if: SecondReader.isHere, "python3 is missing; the second reader was not run"))
+struct SecondReaderTests {
+  @Test func itReadsEveryGoodFixture() throws {
+    let folder = try CommandFolder()
+    var compared = 0
+    for (index, fixture) in SecondReader.fixtures.enumerated() {
+      let name = "\(index).annals"
+      try FileManager.default.copyItem(atPath: fixture, toPath: folder.file(name))
+      guard folder.run("verify", "@\(name)").status == .done else { continue }
+      try SecondReader.compare(name, in: folder)
+      compared += 1
+    }
+    #expect(compared > 0)
+  }
+
+  @Test func itReadsWhatTheCommandWrites() throws {
+    let folder = try CommandFolder()
+    try folder.write(SecondReader.history, to: "h.jsonl")
+    #expect(folder.run("import", "@s.annals", "@h.jsonl").status == .done)
+    try SecondReader.compare("s.annals", in: folder)
+    #expect(folder.run("put", "@s.annals", "Person/eve", "i=8", "boss=bob").status == .done)
+    #expect(folder.run("delete", "@s.annals", "Person/ann").status == .done)
+    try SecondReader.compare("s.annals", in: folder)
+    #expect(folder.run("compact", "@s.annals").status == .done)
+    try SecondReader.compare("s.annals", in: folder)
+    #expect(folder.run("prune", "@s.annals", "--yes", "--before", "3").status == .done)
+    try SecondReader.compare("s.annals", in: folder)
+  }
+}
+
+/// Runs the second reader.
+private enum SecondReader {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  static let isHere = (try? run(["--version"]).status) == 0
+
+  /// The paths of all stores in Fixtures.
+  static var fixtures: [String] {
+    let path = root.appending(path: "Fixtures").path
+    let names = (FileManager.default.enumerator(atPath: path)?.allObjects ?? []) as? [String] ?? []
+    return names.filter { $0.hasSuffix(".annals") }.sorted().map { path + "/" + $0 }
+  }
+
+  /// A schema with every type of attribute and both kinds of relationship, and a history.
+  static let history: String = {
+    let types = ["bool", "int16", "int32", "int64", "double", "string", "date", "uuid", "url"]
+    let attributes = zip("bcidfsturlxj", types + ["data", "json", "any"]).map {
+      #"{"name":"\#($0)","type":"\#($1)"}"#
+    }
+    let set =
+      #""b":true,"c":-5,"i":70000,"d":9007199254740993,"f":-0.5,"s":"\u0001é","#
+      + #""t":"2019-10-22T18:15:04.5Z","u":"00112233-4455-6677-8899-AABBCCDDEEFF","#
+      + #""r":"https://example.org","l":"AAEC","x":"{\"a\":[1]}","j":1.25"#
+    let long = String(repeating: "0123456789abcdef", count: 70_000)
+    let lines = [
+      #"{"schema":{"entities":[{"name":"Person","attributes":[{"name":"id","type":"string","#
+        + #""optional":false,"unique":true},\#(attributes.joined(separator: ","))],"#
+        + #""relationships":[{"name":"boss","to":"Person"},"#
+        + #"{"name":"friends","to":"Person","toMany":true,"ordered":true}]}]}}"#,
+      change("insert", "ann", set),
+      change("insert", "bob", #""s":"\#(long)","j":"text","boss":"ann""#),
+      change("insert", "eve", #""friends":["ann","bob","ann"],"j":7"#),
+      change("update", "eve", #""friends":["bob","ann","bob"],"j":null"#),
+      change("update", "bob", #""s":"\#(long.prefix(5000))""#),
+    ]
+    return lines.joined(separator: "\n") + "\n"
+  }()
+
+  private static func change(_ kind: String, _ id: String, _ set: String) -> String {
+    #"{"author":"Ann","changes":[{"op":"\#(kind)","entity":"Person","id":"\#(id)","#
+      + #""set":{\#(set)}}]}"#
+  }
+
+  /// Compares all states of a store with those that the command prints.
+  static func compare(_ name: String, in folder: CommandFolder) throws {
+    let reader = root.appending(path: "Tests/SecondReader/reader.py").path
+    let check = try run([reader, folder.file(name), "check"])
+    #expect(check.status == 0, "\(check.errors)")
+    let list = try run([reader, folder.file(name), "list"])
+    #expect(list.status == 0, "\(list.errors)")
+    for line in list.output.split(separator: "\n") {
+      let item = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      let number = try #require(item?["n"] as? Int)
+      let state = try run([reader, folder.file(name), "state", "\(number)"])
+      let expected = folder.run("state", "@\(name)", "--at", "\(number)")
+      #expect(expected.status == .done)
+      #expect(state.output == expected.output, "\(name) at \(number): \(state.errors)")
+    }
+  }
+
+  private static func run(
+    _ arguments: [String]
+  ) throws -> (status: Int32, output: String, errors: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["python3", "-B"] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    // A line at most, which the pipe holds.
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let reason = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (
+      process.terminationStatus, String(decoding: text, as: UTF8.self),
+      String(decoding: reason, as: UTF8.self)
+    )
+  }
+}

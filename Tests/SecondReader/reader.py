@@ -1,0 +1,1505 @@
+#!/usr/bin/env python3
+"""A second reader of .annals files, written from FORMAT.md alone.
+
+    reader.py FILE state N          the state as of transaction N, replayed from the base
+    reader.py FILE checkpoint       the state of the newest checkpoint, from its chunks alone
+    reader.py FILE list             one line of JSON for each transaction
+    reader.py FILE digest [N ...]   "N sha256" of the state as of each N (all, if none is named)
+    reader.py FILE check            replays all and compares with every checkpoint in the file
+
+Only the standard library is used, and nothing of the project's code. It refuses what the format
+refuses: exit 1 and one line on the standard error for damage, 2 for a wrong call, 3 if there is no
+checkpoint.
+"""
+
+import base64
+import datetime
+import hashlib
+import json
+import struct
+import sys
+import uuid
+import zlib
+from decimal import Decimal
+
+M64 = (1 << 64) - 1
+LOG_START = 12288
+MAX_PAYLOAD = 16777216
+MAX_DECODED = 67108864
+
+NULL, BOOL, INT, DOUBLE, STRING, DATE, UUID, URL, DATA, JSON, OBJECT, OBJECTS = range(12)
+ANY = 12
+LARGE, EDITS = 16, 32
+
+
+class Damage(Exception):
+    pass
+
+
+def need(condition, text):
+    if not condition:
+        raise Damage(text)
+
+
+def signed(n):
+    n &= M64
+    return n - (1 << 64) if n >> 63 else n
+
+
+def crc(data, seed=0):
+    return zlib.crc32(data, seed)
+
+
+# ---------------------------------------------------------------------------------- primitives
+
+
+class Cursor:
+    """Reads the primitives of "Conventions" from bytes."""
+
+    __slots__ = ("data", "at", "end", "budget")
+
+    def __init__(self, data, budget=None):
+        self.data = data
+        self.at = 0
+        self.end = len(data)
+        # What is left of the 64 MiB of [deflated columns, strings and lists].
+        self.budget = budget if budget is not None else [MAX_DECODED, MAX_DECODED]
+
+    def raw(self, n):
+        at = self.at
+        need(n <= self.end - at, "a length goes beyond the end")
+        self.at = at + n
+        return self.data[at:at + n]
+
+    def u8(self):
+        at = self.at
+        need(at < self.end, "the bytes end early")
+        self.at = at + 1
+        return self.data[at]
+
+    def u32(self):
+        return int.from_bytes(self.raw(4), "little")
+
+    def u64(self):
+        return int.from_bytes(self.raw(8), "little")
+
+    def i64(self):
+        return int.from_bytes(self.raw(8), "little", signed=True)
+
+    def varint(self):
+        data, at, end = self.data, self.at, self.end
+        shift = value = 0
+        while True:
+            need(at < end, "the bytes end in a varint")
+            b = data[at]
+            at += 1
+            value |= (b & 127) << shift
+            if b < 128:
+                need(b != 0 or shift == 0, "a varint that is not the shortest")
+                break
+            shift += 7
+            need(shift < 70, "a varint of more than 64 bits")
+        need(value <= M64, "a varint of more than 64 bits")
+        self.at = at
+        return value
+
+    def zigzag(self):
+        v = self.varint()
+        return (v >> 1) ^ -(v & 1)
+
+    def number(self):
+        v = self.varint()
+        need(v < 1 << 63, "a number of more than 63 bits")
+        return v
+
+    def number32(self):
+        v = self.varint()
+        need(v < 1 << 32, "a number of more than 32 bits")
+        return v
+
+    def sized(self):
+        return self.raw(self.varint())
+
+    def string(self):
+        try:
+            return self.sized().decode("utf-8")
+        except UnicodeDecodeError:
+            raise Damage("a string that is not UTF-8")
+
+    def list(self, read):
+        n = self.varint()
+        need(n <= self.end - self.at, "a list longer than what is left")
+        return [read(self) for _ in range(n)]
+
+    def finish(self, what):
+        need(self.at == self.end, "bytes behind the end of " + what)
+
+    def take_strings(self, n):
+        self.budget[1] -= n
+        need(self.budget[1] >= 0, "a payload decodes to too much")
+
+
+def inflate(data, length):
+    engine = zlib.decompressobj(-15)
+    try:
+        out = engine.decompress(data, length + 1)
+    except zlib.error as error:
+        raise Damage("deflate: %s" % error)
+    need(len(out) == length, "a deflated run of another length than it says")
+    if not engine.eof:  # the end-of-block code may still be due
+        try:
+            need(engine.decompress(engine.unconsumed_tail, 1) == b"", "a deflated run is longer")
+        except zlib.error as error:
+            raise Damage("deflate: %s" % error)
+    need(engine.eof and not engine.unused_data, "a deflate stream that does not end with its bytes")
+    return out
+
+
+def unpack(data, count, width):
+    """`count` numbers of `width` bits, the lowest bit first."""
+    need(len(data) == (count * width + 7) // 8, "packed numbers of another length")
+    if width == 0:
+        return [0] * count
+    spare = len(data) * 8 - count * width
+    need(spare == 0 or data[-1] >> (8 - spare) == 0, "unused bits that are not 0")
+    out = []
+    mask = (1 << width) - 1
+    step = 16 * width  # 128 numbers
+    for at in range(0, len(data), step):
+        x = int.from_bytes(data[at:at + step], "little")
+        for _ in range(min(128, count - len(out))):
+            out.append(x & mask)
+            x >>= width
+    return out
+
+
+def increasing(items, what):
+    need(all(a < b for a, b in zip(items, items[1:])), what + " do not rise")
+
+
+def property_set(c):
+    bits = c.sized()
+    need(len(bits) <= 8192, "a property set of more than 8192 bytes")
+    need(not bits or bits[-1] != 0, "a property set that ends in 0")
+    return tuple(i * 8 + k + 1 for i, b in enumerate(bits) if b for k in range(8) if b >> k & 1)
+
+
+# ---------------------------------------------------------------------------------- values
+#
+# A value is None, or a tuple of the tag and: a bool, int, float, bytes, (entity, row), a tuple of
+# (entity, row), a tuple of (position, entity, row), or (number, length, checksum) if large.
+
+
+def check_tag(tag, edits=False):
+    kind = tag & 15
+    need(tag & 0xC0 == 0 and kind <= OBJECTS, "an unknown value tag %d" % tag)
+    if tag & LARGE:
+        need(kind in (STRING, URL, DATA, JSON) and not tag & EDITS, "a large value of kind %d" % kind)
+    if tag & EDITS:
+        need(kind == OBJECTS and edits, "edits where there can be none")
+    return kind
+
+
+def double(data):
+    x = struct.unpack("<d", data)[0]
+    need(x == x and x not in (float("inf"), float("-inf")), "a double that is not finite")
+    return x
+
+
+def reference(c):
+    entity, row = c.number32(), c.number()
+    check_reference(entity, row)
+    return entity, row
+
+
+def check_reference(entity, row):
+    need(1 <= entity < 1 << 32 and 1 <= row <= 1 << 40, "a reference to entity %d, row %d" % (entity, row))
+
+
+def check_edits(edits):
+    increasing([e[0] for e in edits], "positions of edits")
+    return tuple(edits)
+
+
+def value(c, edits=False):
+    tag = c.u8()
+    kind = check_tag(tag, edits)
+    if tag & LARGE:
+        return tag, (c.u64(), c.u64(), c.u32())
+    if kind == NULL:
+        return None
+    if kind == BOOL:
+        b = c.u8()
+        need(b < 2, "a bool of %d" % b)
+        return tag, bool(b)
+    if kind in (INT, DATE):
+        return tag, c.zigzag()
+    if kind == DOUBLE:
+        return tag, double(c.raw(8))
+    if kind == UUID:
+        return tag, c.raw(16)
+    if kind == OBJECT:
+        return tag, reference(c)
+    if tag & EDITS:
+        return tag, check_edits(c.list(lambda c: (c.number32(),) + reference(c)))
+    if kind == OBJECTS:
+        return tag, tuple(c.list(reference))
+    return tag, c.sized()
+
+
+# ---------------------------------------------------------------------------------- schema
+
+
+class Entity:
+    def __init__(self, c):
+        self.number = c.number32()
+        need(self.number >= 1, "entity 0")
+        self.flags = c.u8()
+        need(self.flags < 4, "unknown flags of an entity")
+        self.name = c.string()
+        self.display = c.string() if self.flags & 2 else None
+        self.next = c.number32()
+        need(self.next <= 65536, "next property number %d" % self.next)
+        self.attributes = c.list(Attribute)
+        self.relationships = c.list(Relationship)
+        self.indexes = c.list(Index)
+        for items in (self.attributes, self.relationships, self.indexes):
+            increasing([i.number for i in items], "numbers of properties")
+        everything = self.attributes + self.relationships + self.indexes
+        numbers = [i.number for i in everything]
+        need(len(set(numbers)) == len(numbers), "a property number given twice")
+        need(all(1 <= n < self.next for n in numbers), "a property number that was not given out")
+        self.properties = {p.number: p for p in self.attributes + self.relationships}
+
+    def rules(self):
+        """Unique rules: number to property numbers."""
+        out = {a.number: [a.number] for a in self.attributes if a.flags & 2}
+        out.update({i.number: [p for p, _ in i.properties] for i in self.indexes if i.flags & 1})
+        return out
+
+
+class Attribute:
+    def __init__(self, c):
+        self.number, self.name, self.type, self.flags = c.number32(), c.string(), c.u8(), c.u8()
+        need(1 <= self.type <= 12, "an attribute of type %d" % self.type)
+        need(self.flags & ~63 == 0, "unknown flags of an attribute")
+        self.default = value(c) if self.flags & 16 else None
+        self.validation = None
+        if self.flags & 32:
+            flags = c.u8()
+            need(0 < flags < 32, "flags of a validation")
+            self.validation = [
+                flags & 1 and value(c), flags & 2 and value(c), flags & 4 and c.zigzag(),
+                flags & 8 and c.zigzag(), flags & 16 and c.list(value)]
+
+    def holds(self, kind):
+        kinds = {1: BOOL, 2: INT, 3: INT, 4: INT, 5: DOUBLE, 6: STRING, 7: DATE, 8: UUID, 9: URL,
+                 10: DATA, 11: JSON}
+        return kind not in (OBJECT, OBJECTS) if self.type == 12 else kinds[self.type] == kind
+
+
+class Relationship:
+    def __init__(self, c):
+        self.number, self.name, self.flags, self.target = c.number32(), c.string(), c.u8(), c.number32()
+        need(self.flags < 8, "unknown flags of a relationship")
+
+    def holds(self, kind):
+        return kind == (OBJECTS if self.flags & 1 else OBJECT)
+
+
+class Index:
+    def __init__(self, c):
+        self.number, self.name, self.flags, self.collation = c.number32(), c.string(), c.u8(), c.u8()
+        need(self.flags < 2 and self.collation == 0, "unknown flags or collation of an index")
+        self.properties = c.list(lambda c: (c.number32(), c.u8()))
+        need(all(f < 2 for _, f in self.properties), "unknown flags in an index")
+
+
+def definitions(c):
+    entities = c.list(Entity)
+    increasing([e.number for e in entities], "entities")
+    return entities
+
+
+def extension_area(c):
+    area = Cursor(c.sized())
+    tags = []
+    while area.at < area.end:
+        tags.append(area.varint())
+        area.sized()
+    increasing(tags, "extension tags")
+    return tags
+
+
+# ---------------------------------------------------------------------------------- transactions
+
+
+class Details:
+    def __init__(self, c=None):
+        self.names, self.opening, self.metadata, self.schema = None, None, [], []
+        if c is None:
+            return
+        flags = c.u8()
+        need(flags < 32, "unknown flags of details")
+        if flags & 1:
+            self.names = (c.number32(), c.list(Cursor.string))
+            need(self.names[1], "an empty list of names")
+        if flags & 2:
+            self.opening = (c.number32(), c.u64(), c.zigzag(), c.string())
+        if flags & 4:
+            self.metadata = c.list(lambda c: (c.string(), value(c)))
+            need(self.metadata, "an empty list of metadata")
+            increasing([k.encode() for k, _ in self.metadata], "metadata keys")
+            for _, v in self.metadata:
+                if v and v[0] in (STRING, URL, JSON):
+                    try:
+                        v[1].decode("utf-8")
+                    except UnicodeDecodeError:
+                        raise Damage("metadata that is not UTF-8")
+        if flags & 8:
+            self.schema = definitions(c)
+            need(self.schema, "an empty schema change")
+        if flags & 16:
+            need(extension_area(c), "an empty extension area")
+
+
+class Transaction:
+    """changes: (kind, entity, row, [(property, before, after)])."""
+
+    def __init__(self, number, timestamp, author, context, opening, details, changes):
+        self.number, self.timestamp, self.author = number, timestamp, author
+        self.context, self.opening, self.details, self.changes = context, opening, details, changes
+
+
+def transaction_record(payload):
+    c = Cursor(payload)
+    head = (c.number(), c.zigzag(), c.number32(), c.number32(), c.number32())
+    need(head[0] >= 1, "transaction 0")
+    details = Details(c)
+    row = 0
+    changes = []
+    for _ in range(c.varint()):
+        h = c.varint()
+        kind, entity = h & 3, h >> 2
+        need(kind < 3, "a change of kind 3")
+        need(1 <= entity < 1 << 32, "a change of entity %d" % entity)
+        row += c.zigzag()
+        need(1 <= row <= 1 << 40, "a change of row %d" % row)
+        values = []
+        for p in property_set(c):
+            before = value(c, kind == 1) if kind != 0 else None
+            after = value(c, kind == 1) if kind != 2 else None
+            values.append((p, before, after))
+        changes.append((kind, entity, row, values))
+    c.finish("a transaction record")
+    return Transaction(*head, details, changes)
+
+
+# ---------------------------------------------------------------------------------- blocks
+
+
+def integer_run(c, n):
+    if n == 0:
+        return []
+    layout = c.u8()
+    if layout == 0:
+        base, width = c.zigzag(), c.u8()
+        need(width <= 64, "a width of %d" % width)
+        return [signed(base + d) for d in unpack(c.raw((n * width + 7) // 8), n, width)]
+    if layout == 1:
+        v, base, width = c.zigzag(), c.zigzag(), c.u8()
+        need(width <= 64, "a width of %d" % width)
+        out = [v]
+        for d in unpack(c.raw(((n - 1) * width + 7) // 8), n - 1, width):
+            v = signed(v + base + d)
+            out.append(v)
+        return out
+    need(n <= c.end - c.at, "an integer run that is too short")
+    if layout == 2:
+        return [c.zigzag() for _ in range(n)]
+    need(layout == 3, "an integer run of layout %d" % layout)
+    v = 0
+    out = []
+    for _ in range(n):
+        v = signed(v + c.zigzag())
+        out.append(v)
+    return out
+
+
+def small_run(c, n, low, high, what):
+    out = integer_run(c, n)
+    need(all(low <= v <= high for v in out), what + " out of range")
+    return out
+
+
+def fixed_run(c, n, size):
+    layout = c.u8()
+    if layout == 0:
+        data = c.raw(n * size)
+        return [data[i * size:(i + 1) * size] for i in range(n)]
+    need(layout == 2, "a fixed run of layout %d" % layout)
+    d = c.varint()
+    need(1 <= d <= n, "%d distinct values of %d" % (d, n))
+    data = c.raw(d * size)
+    return [data[i * size:(i + 1) * size] for i in small_run(c, n, 0, d - 1, "places")]
+
+
+def byte_string_run(c, n, distinct=True):
+    layout = c.u8()
+    if layout == 0:
+        lengths = small_run(c, n, 0, MAX_DECODED, "lengths")
+        c.take_strings(sum(lengths))
+        return [c.raw(k) for k in lengths]
+    if layout == 1:
+        lengths = small_run(c, n, 0, MAX_DECODED, "lengths")
+        shared = [0] + small_run(c, n - 1, 0, MAX_DECODED, "shared lengths")
+        c.take_strings(sum(lengths))
+        out = []
+        last = b""
+        for k, s in zip(lengths, shared):
+            need(s <= k and s <= len(last), "more bytes shared than there are")
+            last = last[:s] + c.raw(k - s)
+            out.append(last)
+        return out
+    need(layout == 2 and distinct, "a byte string run of layout %d" % layout)
+    d = c.varint()
+    need(1 <= d <= n, "%d distinct strings of %d" % (d, n))
+    strings = byte_string_run(c, d, False)
+    return [strings[i] for i in small_run(c, n, 0, d - 1, "places")]
+
+
+def tagged_run(c, tag, n):
+    kind = check_tag(tag, True)
+    if tag & LARGE:
+        return [(tag, struct.unpack("<QQI", v)) for v in fixed_run(c, n, 20)]
+    if kind == NULL:
+        return [None] * n
+    if kind == BOOL:
+        return [(tag, bool(v)) for v in small_run(c, n, 0, 1, "bools")]
+    if kind in (INT, DATE):
+        return [(tag, v) for v in integer_run(c, n)]
+    if kind == DOUBLE:
+        return [(tag, double(v)) for v in fixed_run(c, n, 8)]
+    if kind == UUID:
+        return [(tag, v) for v in fixed_run(c, n, 16)]
+    if kind == OBJECT:
+        entities, rows = integer_run(c, n), integer_run(c, n)
+        for e, r in zip(entities, rows):
+            check_reference(e, r)
+        return [(tag, er) for er in zip(entities, rows)]
+    if kind == OBJECTS:
+        counts = small_run(c, n, 0, 1048576, "counts")
+        total = sum(counts)
+        c.take_strings(total)
+        positions = small_run(c, total, 0, (1 << 32) - 1, "positions") if tag & EDITS else None
+        entities, rows = integer_run(c, total), integer_run(c, total)
+        for e, r in zip(entities, rows):
+            check_reference(e, r)
+        items = list(zip(positions, entities, rows) if tag & EDITS else zip(entities, rows))
+        out, at = [], 0
+        for k in counts:
+            part = tuple(items[at:at + k])
+            at += k
+            out.append((tag, check_edits(part) if tag & EDITS else part))
+        return out
+    return [(tag, v) for v in byte_string_run(c, n)]
+
+
+def value_column(c, n):
+    tag = c.u8()
+    if tag != 0xFF:
+        return tagged_run(c, tag, n)
+    tags = small_run(c, n, 0, 255, "tags")
+    runs = {t: iter(tagged_run(c, t, tags.count(t))) for t in sorted(set(tags))}
+    return [next(runs[t]) for t in tags]
+
+
+class Block:
+    """The summary of a block record, checked against its columns."""
+
+    def __init__(self, payload):
+        c = Cursor(payload)
+        self.form = c.u8()
+        need(self.form < 2, "a block of form %d" % self.form)
+        self.first = c.number()
+        need(self.first >= 1, "transaction 0")
+        if self.form == 0:
+            self.count, self.part = c.varint(), 0
+            need(1 <= self.count <= 262144, "a block of %d transactions" % self.count)
+        else:
+            self.count, self.part = 1, c.number32()
+        least, span = c.zigzag(), c.varint()
+        total = c.varint()
+        need(total <= 262144, "a block of %d changes" % total)
+        authors, contexts = c.list(Cursor.number32), c.list(Cursor.number32)
+        increasing(authors, "authors")
+        increasing(contexts, "contexts")
+        entities = c.list(lambda c: (c.number32(), c.varint(), c.number(), c.number(), c.u8(), property_set(c)))
+        increasing([e[0] for e in entities], "entities")
+        need(all(e[0] >= 1 and e[1] >= 1 and e[2] >= 1 and 0 < e[4] < 8 for e in entities), "an entity of a block")
+        need(sum(e[1] for e in entities) == total, "the changes of a block do not add up")
+        count = self.count
+
+        def column(read, required=True):
+            h = c.varint()
+            length = h >> 1
+            if h & 1:
+                stream = c.sized()
+                need(length <= 1032 * len(stream) + 1031, "a column too long for its stream")
+                c.budget[0] -= length
+                need(c.budget[0] >= 0, "a payload decodes to too much")
+                data = inflate(stream, length)
+            else:
+                data = c.raw(length)
+            inner = Cursor(data, c.budget)
+            out = read(inner)
+            inner.finish("a column")
+            return out
+
+        times = column(lambda c: integer_run(c, count))
+        need(min(times) == least and max(times) - least == span, "timestamps other than the summary's")
+        who = column(lambda c: integer_run(c, count))
+        need(sorted(set(who)) == authors, "authors other than the summary's")
+        where = column(lambda c: integer_run(c, count))
+        need(sorted(set(where)) == contexts, "contexts other than the summary's")
+        openings = column(lambda c: small_run(c, count, 0, (1 << 32) - 1, "openings"))
+        counts = column(lambda c: small_run(c, count, 0, total, "counts"))
+        need(sum(counts) == total, "the changes of a block do not add up")
+        self.has_details = False
+
+        def all_details(c):
+            if c.end == 0:
+                return [Details() for _ in range(count)]
+            self.has_details = True
+            return [Details(c) for _ in range(count)]
+
+        details = column(all_details)
+        need(self.form == 0 or self.part == 0 or not self.has_details, "details in a later part")
+        places = column(lambda c: small_run(c, total, 0, len(entities) - 1, "places of entities"))
+        per_entity = []
+        for place, (number, n, low, span, kinds, properties) in enumerate(entities):
+            need(places.count(place) == n, "another number of changes than the summary's")
+
+            def read_shapes(c):
+                out = c.list(lambda c: (c.u8(), property_set(c)))
+                need(all(k < 3 for k, _ in out), "a shape of kind 3")
+                need(len(set(out)) == len(out), "a shape that occurs twice")
+                return out
+
+            shapes = column(read_shapes)
+            which = column(lambda c: small_run(c, n, 0, len(shapes) - 1, "shapes"))
+            need(len(set(which)) == len(shapes), "a shape that does not occur")
+            rows = column(lambda c: small_run(c, n, low, low + span, "rows"))
+            need(min(rows) == low and max(rows) == low + span, "rows other than the summary's")
+            need(sum({1 << k for k, _ in shapes}) == kinds, "kinds other than the summary's")
+            need(tuple(sorted({p for _, s in shapes for p in s})) == properties, "properties other than the summary's")
+            before, after = {}, {}
+            sets = [(k, frozenset(s)) for k, s in shapes]
+            for p in properties:
+                nb = sum(1 for w in which if sets[w][0] != 0 and p in sets[w][1])
+                na = sum(1 for w in which if sets[w][0] != 2 and p in sets[w][1])
+                if nb:
+                    before[p] = iter(column(lambda c: value_column(c, nb)))
+                if na:
+                    after[p] = iter(column(lambda c: value_column(c, na)))
+            changes = []
+            for w, row in zip(which, rows):
+                kind, listed = shapes[w]
+                changes.append((kind, number, row, [
+                    (p, next(before[p]) if kind != 0 else None, next(after[p]) if kind != 2 else None)
+                    for p in listed]))
+            per_entity.append(iter(changes))
+        c.finish("a block record")
+        ordered = [next(per_entity[place]) for place in places]
+        self.transactions = []
+        at = 0
+        for i in range(count):
+            self.transactions.append(Transaction(
+                self.first + i, times[i], who[i], where[i], openings[i], details[i],
+                ordered[at:at + counts[i]]))
+            at += counts[i]
+
+
+# ---------------------------------------------------------------------------------- chunks of state
+
+
+def section(c):
+    h = c.varint()
+    n = h >> 1
+    if h & 1:
+        stream = c.sized()
+        need(n <= 1032 * len(stream) + 1031, "a section too long for its stream")
+        c.budget[0] -= n
+        need(c.budget[0] >= 0, "a payload decodes to too much")
+        return inflate(stream, n)
+    return c.raw(n)
+
+
+def number_list(c, n):
+    if n == 0:
+        return []
+    b = c.u8()
+    width, deltas = b & 127, b >> 7
+    need(width <= 64, "a width of %d" % width)
+    base = c.zigzag()
+    first = c.zigzag() if deltas else 0
+    count = n - 1 if deltas else n
+    packed = unpack(section(c), count, width) if width else [0] * count
+    if not deltas:
+        return [signed(base + d) for d in packed]
+    out = [first]
+    for d in packed:
+        first = signed(first + base + d)
+        out.append(first)
+    return out
+
+
+def small_list(c, n, low, high, what):
+    out = number_list(c, n)
+    need(all(low <= v <= high for v in out), what + " out of range")
+    return out
+
+
+def chunk_rows(c, first, n):
+    form = c.u8()
+    if form == 0:
+        offsets = list(range(n))
+    elif form == 1:
+        bits = section(c)
+        need(len(bits) <= 512, "a set of rows of more than 512 bytes")
+        offsets = [i * 8 + k for i, b in enumerate(bits) for k in range(8) if b >> k & 1]
+    else:
+        need(form == 2, "rows of form %d" % form)
+        offsets = number_list(c, n)
+        increasing(offsets, "rows")
+    need(len(offsets) == n, "another number of rows than the header's")
+    group = (first - 1) // 4096
+    need(offsets[0] >= 0 and (first + offsets[-1] - 1) // 4096 == group, "a row of another group")
+    return [first + o for o in offsets]
+
+
+def chunk_header(c, content, entity, rule, first, count):
+    need(c.u8() == content, "a chunk with other contents")
+    need(c.varint() == entity, "a chunk of another entity")
+    if rule is not None:
+        need(c.varint() == rule, "a chunk of another property")
+    if first is not None:
+        need(c.varint() == first, "a chunk with another first row")
+    need(c.varint() == count, "a chunk with another count")
+
+
+def references(data):
+    need(len(data) % 12 == 0 and data, "references of %d bytes" % len(data))
+    out = tuple(struct.unpack_from("<Iq", data, i) for i in range(0, len(data), 12))
+    for e, r in out:
+        check_reference(e, r)
+    return out
+
+
+def value_of_bytes(tag, data):
+    """A value that a column of kind any, or one of bytes, keeps as bytes."""
+    kind = check_tag(tag)
+    if kind in (BOOL, INT, DATE, DOUBLE):
+        need(len(data) == 8, "a value of %d bytes" % len(data))
+        if kind == DOUBLE:
+            return tag, double(data)
+        n = int.from_bytes(data, "little", signed=True)
+        need(kind != BOOL or n in (0, 1), "a bool of %d" % n)
+        return (tag, bool(n)) if kind == BOOL else (tag, n)
+    if kind == UUID:
+        need(len(data) == 16, "a uuid of %d bytes" % len(data))
+    if kind == OBJECT:
+        need(len(data) == 12, "a reference of %d bytes" % len(data))
+        return tag, references(data)[0]
+    if kind == OBJECTS:
+        return tag, references(data)
+    need(kind != NULL, "a null in a column")
+    return tag, data
+
+
+def bytes_values(c, kind, n):
+    lengths = small_list(c, n, 0, MAX_DECODED, "lengths")
+    need(sum(lengths) <= MAX_DECODED, "values of more than 64 MiB")
+    tags = section(c) if kind == ANY else bytes([kind]) * n
+    need(len(tags) == n, "another number of tags")
+    large = [0] * n
+    flag = c.u8()
+    need(flag < 2, "large is %d" % flag)
+    if flag:
+        bits = section(c)
+        large = unpack(bits, n, 1)
+    front = c.u8()
+    need(front < 2, "front is %d" % front)
+    shared = small_list(c, n, 0, MAX_DECODED, "shared lengths") if front else [0] * n
+    need(shared[0] == 0, "the first value shares bytes")
+    data = section(c)
+    need(len(data) == sum(lengths) - sum(shared), "bytes of another length")
+    out = []
+    at = 0
+    last = b""
+    for tag, length, share, is_large in zip(tags, lengths, shared, large):
+        need(share <= length and share <= len(last), "more bytes shared than there are")
+        last = last[:share] + data[at:at + length - share]
+        at += length - share
+        if is_large:
+            check_tag(tag | LARGE)
+            need(length == 20, "a large value's description of %d bytes" % length)
+            out.append((tag | LARGE, struct.unpack("<QQI", last)))
+        else:
+            out.append(value_of_bytes(tag, last))
+    return out
+
+
+def column_chunk(c, first, n):
+    kind = c.u8()
+    rows = chunk_rows(c, first, n)
+    if kind in (BOOL, INT, DATE):
+        values = number_list(c, n)
+        need(kind != BOOL or all(v in (0, 1) for v in values), "a bool other than 0 or 1")
+        out = [(kind, bool(v) if kind == BOOL else v) for v in values]
+    elif kind == DOUBLE:
+        form = c.u8()
+        need(form < 2, "doubles of form %d" % form)
+        if form == 0:
+            data = section(c)
+        else:
+            planes = [section(c) for _ in range(8)]
+            need(all(len(p) == n for p in planes), "a section of another length")
+            data = bytes(b for v in zip(*reversed(planes)) for b in v)
+        need(len(data) == 8 * n, "a section of another length")
+        out = [(kind, double(data[i:i + 8])) for i in range(0, 8 * n, 8)]
+    elif kind == UUID:
+        data = section(c)
+        need(len(data) == 16 * n, "a section of another length")
+        out = [(kind, data[i:i + 16]) for i in range(0, 16 * n, 16)]
+    elif kind == OBJECT:
+        entity = c.varint()
+        targets = number_list(c, n)
+        for r in targets:
+            check_reference(entity, r)
+        out = [(kind, (entity, r)) for r in targets]
+    else:
+        need(kind in (STRING, URL, DATA, JSON, OBJECTS, ANY), "a column of kind %d" % kind)
+        out = bytes_values(c, kind, n)
+    c.finish("a column chunk")
+    return rows, kind, out
+
+
+# ---------------------------------------------------------------------------------- keys
+
+
+def key_element(v):
+    tag, x = v
+    head = bytes([tag])
+    need(not tag & LARGE, "a large value in an index")
+    if tag == BOOL:
+        return head + bytes([x])
+    if tag in (INT, DATE):
+        return head + ((x & M64) ^ (1 << 63)).to_bytes(8, "big")
+    if tag == DOUBLE:
+        bits = struct.unpack(">Q", struct.pack(">d", x))[0]
+        return head + (bits ^ (M64 if bits >> 63 else 1 << 63)).to_bytes(8, "big")
+    if tag == UUID:
+        return head + x
+    if tag == OBJECT:
+        return head + x[0].to_bytes(4, "big") + x[1].to_bytes(8, "big")
+    need(tag in (STRING, URL, DATA, JSON), "a value of kind %d in an index" % tag)
+    return head + x.replace(b"\0", b"\0\xff") + b"\0\0"
+
+
+# ---------------------------------------------------------------------------------- the state
+
+
+class State:
+    """objects: entity number to row to property number to value."""
+
+    def __init__(self):
+        self.number = 0
+        self.schema = {}
+        self.names = []
+        self.openings = {}
+        self.objects = {}
+        self.next_rows = {}
+
+    def define(self, entities):
+        for e in entities:
+            self.schema[e.number] = e
+
+    def name(self, n):
+        need(n <= len(self.names), "name %d is not known" % n)
+        return self.names[n - 1] if n else None
+
+    def apply(self, t):
+        need(t.number == self.number + 1, "transaction %d follows %d" % (t.number, self.number))
+        self.number = t.number
+        d = t.details
+        if d.names:
+            need(d.names[0] == len(self.names) + 1, "names from %d follow name %d" % (d.names[0], len(self.names)))
+            self.names += d.names[1]
+        if d.opening:
+            need(d.opening[0] == len(self.openings) + 1, "opening %d follows %d" % (d.opening[0], len(self.openings)))
+            self.openings[d.opening[0]] = d.opening
+        self.name(t.author)
+        self.name(t.context)
+        need(t.opening == 0 or t.opening in self.openings, "opening %d is not known" % t.opening)
+        self.define(d.schema)
+        seen = set()
+        for kind, entity, row, values in t.changes:
+            where = "transaction %d, entity %d, row %d" % (t.number, entity, row)
+            need((entity, row) not in seen, where + ": changed twice")
+            seen.add((entity, row))
+            definition = self.schema.get(entity)
+            need(definition, where + ": an entity without definition")
+            objects = self.objects.setdefault(entity, {})
+            if kind == 0:
+                # Each row is new, but neither the order of rows nor their having no gaps is promised.
+                need(row not in objects, where + ": inserted twice")
+                self.next_rows[entity] = max(self.next_rows.get(entity, 1), row + 1)
+                new = {}
+                for p, _, after in values:
+                    need(after is not None, where + ": a null in an insert")
+                    new[p] = after
+                objects[row] = new
+            else:
+                need(row in objects, where + ": changed but not there")
+                now = objects[row]
+                if kind == 2:
+                    need({p: b for p, b, _ in values} == now, where + ": a delete of another object")
+                    del objects[row]
+                    continue
+                for p, before, after in values:
+                    old = now.get(p)
+                    if (before and before[0] & EDITS) or (after and after[0] & EDITS):
+                        need(before and after and before[0] & EDITS and after[0] & EDITS, where + ": edits on one side")
+                        after = self.edit(old, before[1], after[1], where)
+                    else:
+                        need(old == before and same_bits(old, before), where + ": an update of another value")
+                        need(after != before or not same_bits(after, before), where + ": an update that changes nothing")
+                    if after is None:
+                        now.pop(p, None)
+                    else:
+                        now[p] = after
+                values = [v for v in values if v[2] is not None]
+            for p, _, after in values:
+                prop = definition.properties.get(p)
+                need(prop, where + ": a property without definition")
+                need(prop.holds(after[0] & 15), where + ": a value of another type")
+
+    @staticmethod
+    def edit(old, removed, inserted, where):
+        items = list(old[1]) if old else []
+        for position, entity, row in reversed(removed):
+            need(position < len(items) and items[position] == (entity, row), where + ": removes what is not there")
+            del items[position]
+        for position, entity, row in inserted:
+            need(position <= len(items), where + ": inserts behind the end")
+            items.insert(position, (entity, row))
+        return (OBJECTS, tuple(items)) if items else None
+
+
+def same_bits(a, b):
+    if a and b and a[0] == DOUBLE and b[0] == DOUBLE:
+        return struct.pack("<d", a[1]) == struct.pack("<d", b[1])
+    return True
+
+
+# ---------------------------------------------------------------------------------- checkpoints
+
+
+class Checkpoint:
+    """A directory, and the state read from its chunks."""
+
+    def __init__(self, file, offset):
+        self.file, self.offset = file, offset
+        frame = file.frames.get(offset)
+        need(frame and frame.kind == 5, "no checkpoint at %d" % offset)
+        c = Cursor(frame.payload())
+        self.number, self.flags = c.number(), c.u8()
+        need(self.flags < 4, "unknown flags of a checkpoint")
+        self.timestamp, self.greatest = c.zigzag(), c.zigzag()
+        self.opening, self.changes, self.jumps = c.u64(), c.number(), c.number()
+        self.older = (c.varint(), c.number()) if self.flags & 2 else None
+        self.schema = definitions(c)
+        self.names = self.table(c, Cursor.string)
+        self.openings = self.table(c, lambda c: (c.number32(), c.u64(), c.zigzag(), c.string()))
+        self.next_blob = c.varint()
+        self.blobs = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()))
+        self.schema_history = self.table(c, lambda c: (c.number(), definitions(c)))
+        self.history = self.table(c, lambda c: (c.number(), c.varint(), c.zigzag(), c.list(Cursor.number32)))
+        self.entities = c.list(self.entity)
+        increasing([e[0] for e in self.entities], "entities of a checkpoint")
+        extension_area(c)
+        c.finish("a checkpoint")
+
+    def reference(self, c):
+        return c.varint(), c.number32(), c.u32(), c.number(), c.number32()
+
+    def references(self, c):
+        out = c.list(self.reference)
+        increasing([r[3] for r in out], "chunk references")
+        return out
+
+    def chunk(self, ref):
+        offset, length, checksum, _, _ = ref
+        frame = self.file.frames.get(offset)
+        need(frame and frame.kind == 4 and offset < self.offset, "no chunk at %d" % offset)
+        payload = frame.payload()
+        need(len(payload) == length and crc(payload) == checksum, "another chunk at %d" % offset)
+        return Cursor(payload)
+
+    def table(self, c, read):
+        out = []
+        for ref in self.references(c):
+            need(ref[3] == len(out), "a table with a gap")
+            chunk = self.chunk(ref)
+            items = chunk.list(read)
+            chunk.finish("a chunk of a table")
+            need(len(items) == ref[4], "a chunk of a table with another count")
+            out += items
+        return out + c.list(read)
+
+    def entity(self, c):
+        number, next_row, live = c.number32(), c.number(), c.number()
+        rows = self.references(c)
+        columns = c.list(lambda c: (c.number32(), self.references(c)))
+        increasing([p for p, _ in columns], "columns")
+
+        def index(c):
+            rule, count = c.number32(), c.number()
+            return rule, count, c.list(lambda c: (self.reference(c), c.sized()))
+
+        indexes = c.list(index)
+        increasing([i[0] for i in indexes], "indexes")
+        return number, next_row, live, rows, columns, indexes
+
+    def state(self):
+        s = State()
+        s.number = self.number
+        s.define(self.schema)
+        s.names = list(self.names)
+        s.openings = {o[0]: o for o in self.openings}
+        for number, next_row, live, rows, columns, indexes in self.entities:
+            where = "entity %d of the checkpoint at %d" % (number, self.offset)
+            definition = s.schema.get(number)
+            need(definition, where + ": no definition")
+            objects = s.objects[number] = {}
+            s.next_rows[number] = next_row
+            for ref in rows:
+                need((ref[3] - 1) % 4096 == 0 and ref[3] >= 1, where + ": rows that do not begin with their group")
+                c = self.chunk(ref)
+                chunk_header(c, 1, number, None, ref[3], ref[4])
+                need(1 <= ref[4] <= 4096, where + ": an empty chunk")
+                for row in chunk_rows(c, ref[3], ref[4]):
+                    objects[row] = {}
+                c.finish("a rows chunk")
+            need(len(objects) == live, where + ": another number of objects")
+            need(all(row < next_row for row in objects), where + ": a row beyond the next")
+            for p, refs in columns:
+                prop = definition.properties.get(p)
+                need(prop, where + ": a column without definition")
+                last = 0
+                for ref in refs:
+                    c = self.chunk(ref)
+                    need(1 <= ref[4] <= 4096, where + ": an empty chunk")
+                    chunk_header(c, 2, number, p, ref[3], ref[4])
+                    found, kind, values = column_chunk(c, ref[3], ref[4])
+                    need(found[0] > last, where + ": columns that overlap")
+                    last = found[-1]
+                    for row, v in zip(found, values):
+                        need(prop.holds(v[0] & 15), where + ": a value of another type")
+                        need(row in objects, where + ": a value of an object that is not there")
+                        objects[row][p] = v
+            rules = definition.rules()
+            for rule, count, chunks in indexes:
+                need(rule in rules, where + ": an index without a rule")
+                self.check_index(number, rule, rules[rule], count, chunks, objects, where)
+            if live:
+                need(set(rules) <= {i[0] for i in indexes} or not any(
+                    all(p in o for p in rules[r]) for r in set(rules) - {i[0] for i in indexes} for o in objects.values()),
+                    where + ": a rule without an index")
+        return s
+
+    def check_index(self, entity, rule, properties, count, chunks, objects, where):
+        keys = sorted((b"".join(key_element(o[p]) for p in properties), row)
+                      for row, o in objects.items() if all(p in o for p in properties))
+        need(len(keys) == count, where + ": an index with another number of entries")
+        at = 0
+        held_before = None
+        for place, (ref, lowest) in enumerate(chunks):
+            need(ref[3] == at and 1 <= ref[4] <= 16384, where + ": an index with a gap")
+            need((lowest == b"") == (place == 0), where + ": a lowest key")
+            c = self.chunk(ref)
+            n = ref[4]
+            chunk_header(c, 3, entity, rule, None, n)
+            need(c.u8() == 0, where + ": an unknown collation")
+            shared = small_list(c, n, 0, MAX_PAYLOAD, "shared lengths")
+            rest = small_list(c, n, 0, MAX_PAYLOAD, "lengths")
+            data = section(c)
+            rows = number_list(c, n)
+            c.finish("an index chunk")
+            need(sum(rest) == len(data) and shared[0] == 0, where + ": bytes of an index of another length")
+            need(at + n <= len(keys), where + ": an index with too many entries")
+            need(at == 0 or keys[at - 1][0] < lowest, where + ": a lowest key that is too low")
+            need(lowest <= keys[at][0], where + ": a lowest key that is too high")
+            position = 0
+            held = b""
+            for i in range(n):
+                need(shared[i] <= len(held), where + ": more bytes shared than there are")
+                held = held[:shared[i]] + data[position:position + rest[i]]
+                position += rest[i]
+                key, row = keys[at + i]
+                need(key.startswith(held) and row == rows[i], where + ": an entry of index %d other than the state's" % rule)
+                if held_before is not None:
+                    need(held_before < held and not held.startswith(held_before), where + ": entries that do not tell their keys apart")
+                held_before = held
+            at += n
+        need(at == count, where + ": an index with too few entries")
+
+
+# ---------------------------------------------------------------------------------- the file
+
+
+class Frame:
+    __slots__ = ("file", "offset", "kind", "flags", "length", "checksum")
+
+    def payload(self):
+        at = self.offset + 24
+        return self.file.data[at:at + self.length]
+
+
+class File:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.data = f.read()
+        self.read_header()
+        self.slots = [s for s in (self.read_slot(0), self.read_slot(1)) if s]
+        self.slot = max(self.slots, key=lambda s: s["sequence"], default=None)
+        self.mark = self.slot["mark"] if self.slot else LOG_START
+        self.walk()
+
+    def read_header(self):
+        data = self.data
+        need(len(data) >= 8 and data[:8] == b"\x89ANLS\r\n\x1a", "not an Annals file")
+        need(len(data) >= 4096, "the header is cut short")
+        c = Cursor(data[:4096])
+        c.raw(8)
+        version, draft = c.u32(), c.u32()
+        need((version, draft) <= (0, 1), "written by a newer version")
+        need((version, draft) == (0, 1), "of another draft")
+        need(crc(data[:4092]) == int.from_bytes(data[4092:4096], "little"), "the header's checksum is wrong")
+        self.header_checksum = int.from_bytes(data[4092:4096], "little")
+        required, _ = c.u64(), c.u64()
+        need(required == 0, "required features that this reader does not know")
+        self.store, self.generation, self.base = c.raw(16), c.u64(), c.i64()
+        self.created, self.base_timestamp = c.i64(), c.i64()
+        self.base_checkpoint, self.pruned_at = c.u64(), c.i64()
+        self.is_pruned, length = c.u8(), c.u8()
+        need(c.raw(6) == bytes(6), "reserved bytes of the header")
+        by = c.raw(64)
+        need(any(self.store) and self.generation >= 1 and self.base >= 0, "fields of the header")
+        need(self.base or (self.base_timestamp == 0 and self.base_checkpoint == 0), "a base of 0 with a state")
+        need(self.is_pruned < 2 and length <= 64 and not any(by[length:]), "fields of the header")
+        need(len(self.data) >= LOG_START, "the root slots are cut short")
+        need(self.is_pruned or (length == 0 and self.pruned_at == 0), "pruned by, but not pruned")
+        by[:length].decode("utf-8")
+        need(not any(data[168:4092]), "reserved bytes of the header")
+        need(self.base_checkpoint == 0 or (self.base_checkpoint >= LOG_START and self.base_checkpoint % 8 == 0), "offset of the base")
+
+    def seed(self, offset):
+        return crc(self.store + struct.pack("<QQ", self.generation, offset))
+
+    def read_slot(self, i):
+        """The slot, or None if it was never written or is not valid."""
+        offset = 4096 + i * 4096
+        raw = self.data[offset:offset + 4096]
+        if len(raw) < 4096 or not any(raw) or raw[:8] != b"ANLSROOT":
+            return None
+        if crc(raw[:4092], self.seed(offset)) != int.from_bytes(raw[4092:], "little"):
+            return None
+        names = ("sequence", "checkpoint", "number", "mark", "head", "mark_checksum", "extent")
+        s = dict(zip(names, struct.unpack("<QQqQqIQ", raw[8:60])))
+        need(s["sequence"] >= 1 and s["sequence"] % 2 == i, "a root slot in the wrong place")
+        need(s["mark"] % 8 == 0 and s["mark"] >= LOG_START and s["mark"] > s["checkpoint"], "a mark of %d" % s["mark"])
+        need(s["head"] >= s["number"] and s["extent"] >= s["mark"], "fields of a root slot")
+        need(not any(raw[60:4092]), "reserved bytes of a root slot")
+        return s
+
+    def walk(self):
+        """All frames up to the end of the log, chained and checked."""
+        self.frames = {}
+        at, previous, last = LOG_START, self.header_checksum, None
+        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0}
+        while True:
+            if at == self.mark and self.slot:
+                need(self.slot["mark_checksum"] == previous, "the frame before the mark is another")
+            frame, why = self.read_frame(at, previous)
+            if frame is None:
+                need(at >= self.mark, "damage at %d, before the mark at %d: %s" % (at, self.mark, why))
+                break
+            if frame.kind not in allowed:
+                need(frame.flags & 1, "a frame of kind %d: written by a newer version" % frame.kind)
+            else:
+                need(frame.flags & ~allowed[frame.kind] == 0, "flags %d of a frame of kind %d" % (frame.flags, frame.kind))
+            self.frames[at] = frame
+            previous = int.from_bytes(self.data[at:at + 4], "little")
+            after = at + 24 + (frame.length + 7) // 8 * 8
+            need(at >= self.mark or after <= self.mark, "the mark is within a frame")
+            at = after
+        self.end, self.why = at, why
+        if self.slot and self.slot["extent"] > len(self.data):
+            # Zeros behind the end may be lost; nothing else.
+            need(at < len(self.data) and not any(self.data[at:]), "the file was cut: %d bytes of %d" % (
+                len(self.data), self.slot["extent"]))
+
+    def read_frame(self, at, previous):
+        data = self.data
+        if at + 24 > len(data):
+            return None, "the file ends"
+        head = data[at:at + 24]
+        if not any(head):
+            return None, "zeros"
+        if crc(head[4:], self.seed(at)) != int.from_bytes(head[:4], "little"):
+            return None, "header checksum"
+        f = Frame()
+        f.file, f.offset = self, at
+        f.kind, f.flags, reserved, f.length, f.checksum, chain, back = struct.unpack("<BBHIIII", head[4:])
+        need(reserved == 0 and f.kind != 0 and f.length <= MAX_PAYLOAD, "fields of the frame at %d" % at)
+        need(back == 0xFFFFFFFF or (back % 8 == 0 and back <= at - LOG_START), "durable mark back at %d" % at)
+        if chain != previous:
+            return None, "chain"
+        if at + 24 + (f.length + 7) // 8 * 8 > len(data):
+            return None, "the file ends in a frame"
+        if crc(f.payload(), self.seed(at)) != f.checksum:
+            return None, "payload checksum"
+        return f, None
+
+    def transactions(self):
+        """Every committed transaction, each with the offset of its first frame, blobs counted.
+
+        Blobs are gathered on the way. Parts at the end without their last are no transaction."""
+        self.blobs = {}
+        piece = None
+        parts = None
+        first_blob = None
+        number = self.base
+        head_at_mark = self.base
+        for at, frame in self.frames.items():
+            if frame.kind == 3:
+                c = Cursor(frame.payload())
+                blob, total, start = c.varint(), c.varint(), c.varint()
+                if piece is None:
+                    need(start == 0, "a blob at %d that begins in its middle" % at)
+                    need(blob >= 1 and blob not in self.blobs, "blob %d at %d twice" % (blob, at))
+                    piece = [blob, total, bytearray(), at]
+                    first_blob = at if first_blob is None else first_blob
+                need(piece[0] == blob and piece[1] == total and len(piece[2]) == start, "a piece of blob %d at %d" % (blob, at))
+                piece[2].extend(c.raw(c.end - c.at))
+                if not frame.flags & 2:
+                    need(len(piece[2]) == total, "blob %d is incomplete" % blob)
+                    self.blobs[blob] = (piece[3], bytes(piece[2]))
+                    piece = None
+                continue
+            begin = at if first_blob is None else first_blob
+            need(piece is None, "a frame at %d between the pieces of a blob" % at)
+            if frame.kind == 1:
+                need(parts is None, "a transaction between the parts of another")
+                found = [transaction_record(frame.payload())]
+            elif frame.kind == 2:
+                block = Block(frame.payload())
+                if block.form == 0:
+                    need(not frame.flags & 2 and parts is None, "a block at %d between the parts of another" % at)
+                    found = block.transactions
+                else:
+                    t = block.transactions[0]
+                    if parts is None:
+                        need(block.part == 0, "part %d without those before" % block.part)
+                        parts = [t, 1, begin]
+                    else:
+                        whole = parts[0]
+                        need(block.part == parts[1], "part %d out of order" % block.part)
+                        need((t.number, t.timestamp, t.author, t.context, t.opening) == (
+                            whole.number, whole.timestamp, whole.author, whole.context, whole.opening), "parts of two transactions")
+                        whole.changes += t.changes
+                        parts[1] += 1
+                    if frame.flags & 2:
+                        continue
+                    found, begin, parts = [parts[0]], parts[2], None
+            else:
+                need(parts is None, "a frame at %d between the parts of a transaction" % at)
+                first_blob = None if frame.kind == 5 else first_blob
+                continue
+            first_blob = None
+            for t in found:
+                number += 1
+                need(t.number == number, "transaction %d where %d is due" % (t.number, number))
+                if at < self.mark:
+                    head_at_mark = number
+                yield t, begin
+        if self.slot:
+            need(self.slot["head"] == head_at_mark, "head %d at the mark, not %d" % (self.slot["head"], head_at_mark))
+
+    def gather_blobs(self):
+        for _ in self.transactions():
+            pass
+
+    def base_state(self):
+        if self.base_checkpoint:
+            c = Checkpoint(self, self.base_checkpoint)
+            need(c.number == self.base and c.flags & 1, "the base's checkpoint is of %d" % c.number)
+            need(c.greatest == self.base_timestamp, "another base timestamp")
+            return c.state()
+        s = State()
+        s.number = self.base
+        return s
+
+    def newest_checkpoint(self):
+        found = [o for o, f in self.frames.items() if f.kind == 5]
+        if self.slot and self.slot["checkpoint"]:
+            need(self.slot["checkpoint"] in found, "no checkpoint at %d" % self.slot["checkpoint"])
+        if not found:
+            return None
+        c = Checkpoint(self, found[-1])
+        if self.slot and self.slot["checkpoint"] == found[-1]:
+            need(self.slot["number"] == c.number, "the root slot names another checkpoint")
+        return c
+
+    def large(self, v):
+        number, length, checksum = v[1]
+        need(number in self.blobs, "blob %d is missing" % number)
+        data = self.blobs[number][1]
+        need(len(data) == length and crc(data) == checksum, "blob %d is another" % number)
+        return data
+
+
+# ---------------------------------------------------------------------------------- canonical text
+
+
+ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+ESCAPES.update({chr(i): "\\u%04x" % i for i in range(32) if chr(i) not in ESCAPES})
+TABLE = str.maketrans(ESCAPES)
+
+
+def quoted(text):
+    return '"' + text.translate(TABLE) + '"'
+
+
+def plain(x):
+    text = format(Decimal(repr(x)), "f")
+    return text if "." in text else text + ".0"
+
+
+def text_of(data):
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Damage("a value that is not UTF-8")
+
+
+def canonical_value(v, file, state):
+    tag, x = v
+    if tag & LARGE:
+        x = file.large(v)
+    kind = tag & 15
+    if kind == BOOL:
+        return "true" if x else "false"
+    if kind == INT:
+        return str(x)
+    if kind == DOUBLE:
+        return plain(x)
+    if kind in (STRING, URL):
+        return quoted(text_of(x))
+    if kind == DATE:
+        return quoted(date_text(x))
+    if kind == UUID:
+        return quoted(str(uuid.UUID(bytes=x)).upper())
+    if kind == DATA:
+        return quoted(base64.b64encode(x).decode())
+    if kind == JSON:
+        return quoted(text_of(x))
+    if kind == OBJECT:
+        return key_text(x, file, state)
+    return "[" + ",".join(key_text(r, file, state) for r in x) + "]"
+
+
+def date_text(us):
+    seconds, fraction = divmod(us, 1000000)
+    text = (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)).isoformat()
+    return text + (".%06d" % fraction).rstrip("0").rstrip(".") + "Z"
+
+
+def key_text(reference, file, state):
+    """The key of the object, or its row if it does not live."""
+    entity, row = reference
+    target = state.objects.get(entity, {}).get(row)
+    if target is None:
+        return '{"$row":%d}' % row
+    return object_key(state.schema[entity], row, target, file, state)
+
+
+def object_key(definition, row, properties, file, state):
+    """The attribute `id`, else the first that is unique, else the row."""
+    unique = [a for a in definition.attributes if a.flags & 2 and not a.flags & 8]
+    for a in sorted(unique, key=lambda a: a.name != "id"):
+        if a.number in properties:
+            return canonical_value(properties[a.number], file, state)
+        break
+    return quoted("#%d" % row)
+
+
+def canonical(state, file):
+    lines = []
+    for number, objects in state.objects.items():
+        definition = state.schema[number]
+        if definition.flags & 1:
+            continue
+        # Values of a removed property stay in the state; they are not shown.
+        names = {a.number: a.name for a in definition.attributes if not a.flags & 8}
+        names.update({r.number: r.name for r in definition.relationships if not r.flags & 4})
+        for row, properties in objects.items():
+            items = {names[p]: canonical_value(v, file, state) for p, v in properties.items() if p in names}
+            key = object_key(definition, row, properties, file, state)
+            items.setdefault("id", key)
+            items["entity"] = quoted(definition.name)
+            line = "{" + ",".join(quoted(k) + ":" + v for k, v in sorted(items.items())) + "}\n"
+            lines.append((definition.name, json.loads(key) if key[0] == '"' else key, row, line))
+    lines.sort(key=lambda l: l[:3])
+    return "".join(l[3] for l in lines).encode("utf-8")
+
+
+# ---------------------------------------------------------------------------------- commands
+
+
+def replay(file, numbers):
+    """Yields (n, state) for each of the numbers, rising."""
+    state = file.base_state()
+    numbers = sorted(set(numbers))
+    need(not numbers or numbers[0] >= file.base, "transaction %d is before the base %d" % (numbers[0] if numbers else 0, file.base))
+    todo = list(numbers)
+    while todo and todo[0] == state.number:
+        yield todo.pop(0), state
+    for t, _ in file.transactions():
+        state.apply(t)
+        while todo and todo[0] == state.number:
+            yield todo.pop(0), state
+    need(not todo, "transaction %d is beyond the head %d" % (todo[0] if todo else 0, state.number))
+
+
+def command_list(file):
+    state = file.base_state()
+    out = []
+    for t, offset in file.transactions():
+        state.apply(t)
+        counts = [sum(1 for c in t.changes if c[0] == k) for k in range(3)]
+        item = {
+            "n": t.number, "timestamp_us": t.timestamp, "author": state.name(t.author),
+            "context": state.name(t.context), "opening": t.opening,
+            "metadata": {k: json.loads(canonical_value(v, file, state)) if v else None for k, v in t.details.metadata},
+            "inserts": counts[0], "updates": counts[1], "deletes": counts[2],
+            "schema": [e.name for e in t.details.schema], "frame": offset}
+        out.append(json.dumps(item, ensure_ascii=False, separators=(",", ":")) + "\n")
+    return "".join(out).encode("utf-8")
+
+
+def command_check(file):
+    file.gather_blobs()
+    checkpoints = {o: Checkpoint(file, o) for o, f in file.frames.items() if f.kind == 5}
+    state = file.base_state()
+    starts = {}
+    found = list(file.transactions())
+    schema_history = [file.base] if file.base and state.schema else []
+    changes, greatest, applied = 0, file.base_timestamp, 0
+    info = {state.number: (None, greatest, 0, 0)}
+    for offset, c in checkpoints.items():
+        if c.older:
+            need(c.older[0] in checkpoints and checkpoints[c.older[0]].number == c.older[1], "an older checkpoint that is not there")
+            need(c.older[0] < offset, "an older checkpoint behind")
+    todo = sorted(checkpoints.values(), key=lambda c: (c.number, c.offset))
+    stamp = None
+
+    def compare(c):
+        s = c.state()
+        where = "checkpoint at %d, as of %d" % (c.offset, c.number)
+        mine = {e: o for e, o in state.objects.items() if o}
+        other = {e: o for e, o in s.objects.items() if o}
+        need(mine == other, where + ": another state than replayed")
+        need(canonical(s, file) == canonical(state, file), where + ": another text than replayed")
+        need(s.names == state.names, where + ": other names")
+        need(s.openings == state.openings, where + ": other openings")
+        need(set(s.schema) == set(state.schema), where + ": another schema")
+        for e, n in state.next_rows.items():
+            need(s.next_rows.get(e, 1) >= n, where + ": next row %d of entity %d, not %d" % (s.next_rows.get(e, 1), e, n))
+        need(stamp is None or c.timestamp == stamp, where + ": another timestamp")
+        need(c.number == 0 or c.greatest == greatest, where + ": another greatest timestamp")
+        need(c.changes == changes, where + ": %d changes, not %d" % (c.changes, changes))
+        for number, offset, length in c.blobs:
+            need(number in file.blobs and file.blobs[number][0] == offset and len(file.blobs[number][1]) == length, where + ": another blob %d" % number)
+            need(number < c.next_blob, where + ": a blob beyond the next")
+        need([n for n, _ in c.schema_history] == schema_history, where + ": another schema history")
+        for first, offset, before, entities in c.history:
+            need(first in starts, where + ": no transaction begins at history entry %d" % first)
+            at, was = starts[first]
+            need(offset == at, where + ": transaction %d begins at %d, not %d" % (first, at, offset))
+            need(was == before, where + ": greatest timestamp before %d is %d, not %d" % (first, was, before))
+
+    while todo and todo[0].number <= state.number:
+        compare(todo.pop(0))
+    for t, offset in found:
+        starts[t.number] = (offset, greatest)
+        state.apply(t)
+        changes += len(t.changes)
+        greatest = max(greatest, t.timestamp)
+        stamp = t.timestamp
+        if t.details.schema:
+            schema_history.append(t.number)
+        while todo and todo[0].number == state.number:
+            compare(todo.pop(0))
+    need(not todo, "a checkpoint beyond the head")
+    for objects in state.objects.values():
+        for o in objects.values():
+            for v in o.values():
+                if v[0] & LARGE:
+                    file.large(v)
+    return ("ok: base %d, head %d, %d frames, %d checkpoints, %d blobs, log ends at %d of %d (%s), mark %d\n" % (
+        file.base, state.number, len(file.frames), len(checkpoints), len(file.blobs), file.end, len(file.data), file.why, file.mark)).encode()
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[1] not in ("state", "checkpoint", "list", "digest", "check"):
+        sys.stderr.write(__doc__)
+        return 2
+    out = sys.stdout.buffer
+    try:
+        file = File(arguments[0])
+        command = arguments[1]
+        if command == "state":
+            file.gather_blobs()
+            for _, state in replay(file, [int(arguments[2])]):
+                out.write(canonical(state, file))
+        elif command == "digest":
+            file.gather_blobs()
+            numbers = [int(a) for a in arguments[2:]]
+            if not numbers:
+                numbers = [file.base] + [t.number for t, _ in file.transactions()]
+            for n, state in replay(file, numbers):
+                out.write(b"%d %s\n" % (n, hashlib.sha256(canonical(state, file)).hexdigest().encode()))
+                out.flush()
+        elif command == "checkpoint":
+            checkpoint = file.newest_checkpoint()
+            if not checkpoint:
+                sys.stderr.write("reader: there is no checkpoint\n")
+                return 3
+            file.gather_blobs()
+            out.write(canonical(checkpoint.state(), file))
+        elif command == "list":
+            file.gather_blobs()
+            out.write(command_list(file))
+        else:
+            out.write(command_check(file))
+    except Damage as damage:
+        sys.stderr.write("reader: %s\n" % damage)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
