@@ -12,7 +12,15 @@ extension Leaf {
     declared: ColumnKind
   ) -> Bool {
     guard declared.admits(cell.tag) else { return false }
-    let isUnique = isKnownUniquelyReferenced(&leaf)
+    if isKnownUniquelyReferenced(&leaf) {
+      // The caller's variable keeps the leaf: retaining it as well would cost as much as the rest.
+      let held = withUnsafePointer(to: &leaf) {
+        UnsafeRawPointer($0).load(as: Unmanaged<Leaf>?.self)
+      }
+      if let held, held._withUnsafeGuaranteedRef({ $0.putInPlace(cell, in: arena, slot: slot) }) {
+        return true
+      }
+    }
     guard let current = leaf else {
       // A column of any kind holds one kind most of the time, so its leaf begins with that.
       guard let kind = declared == .any ? ColumnKind(rawValue: cell.tag.rawValue) : declared
@@ -32,16 +40,24 @@ extension Leaf {
     }
     let growth = current.head.pointee.storage == .bytes ? current.encodedLength(cell) : 0
     guard growth <= maximumArena - current.head.pointee.arenaCount else { return false }
-    let head = current.head
-    if isUnique, slot < head.pointee.rowCapacity,
-      growth <= head.pointee.arenaCapacity - head.pointee.arenaCount
+    let copy = current.copied(rows: slot + 1, growth: growth)
+    copy.put(cell, in: arena, slot: slot)
+    leaf = copy
+    return true
+  }
+
+  /// Puts a value into a row if the leaf can hold it where it is; only for the leaf's one holder.
+  @inline(__always)
+  private func putInPlace(
+    _ cell: ValueCell, in arena: UnsafeRawBufferPointer, slot: Int
+  ) -> Bool {
+    guard holds(cell), slot < head.pointee.rowCapacity else { return false }
+    if head.pointee.storage == .bytes,
+      encodedLength(cell) > head.pointee.arenaCapacity - head.pointee.arenaCount
     {
-      current.put(cell, in: arena, slot: slot)
-    } else {
-      let copy = current.copied(rows: slot + 1, growth: growth)
-      copy.put(cell, in: arena, slot: slot)
-      leaf = copy
+      return false
     }
+    put(cell, in: arena, slot: slot)
     return true
   }
 
@@ -64,6 +80,7 @@ extension Leaf {
   static let maximumArena = Int(Int32.max)
 
   /// Whether the leaf can hold the value as it is.
+  @inline(__always)
   func holds(_ cell: ValueCell) -> Bool {
     if head.pointee.kind == .any { return true }
     guard head.pointee.kind.rawValue == cell.tag.rawValue else { return false }

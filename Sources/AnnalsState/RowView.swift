@@ -21,7 +21,17 @@ extension Table {
   func withRow<T, E: Error>(_ row: Int64, _ body: (RowView) throws(E) -> T) throws(E) -> T {
     guard row >= 1, row <= RowPosition.maximumRow else { return try body(.empty) }
     let place = RowPosition(row)
-    guard let group = groups.group(place.group) else { return try body(.empty) }
+    return try RowGroup.withRow(groups.group(place.group), place, body)
+  }
+}
+
+extension RowGroup {
+  /// Calls `body` with the values of one row of a group, which may be missing.
+  @inline(__always)
+  static func withRow<T, E: Error>(
+    _ group: RowGroup?, _ place: RowPosition, _ body: (RowView) throws(E) -> T
+  ) throws(E) -> T {
+    guard let group else { return try body(.empty) }
     return try group.withBlock(place.leaf) { (leaves, stored) throws(E) -> T in
       try body(RowView(leaves: leaves, stored: stored, leaf: place.leaf, slot: place.slot))
     }

@@ -1,27 +1,44 @@
 import AnnalsFormat
 import AnnalsModel
 
-extension State {
-  /// Appends to a batch what happened to one object between two states, and returns whether
-  /// anything did.
+/// What happened to objects between two states.
+///
+/// Both states have all properties that either has a value in. Looking up one object after the
+/// other is quickest in the order of their rows.
+package struct NetChanges {
+  private let base: State
+  private let working: State
+  // What was found for the last object: most come in runs.
+  private var entity: EntityNumber = 0
+  private var old: Table?
+  private var new: Table?
+  private var group = -1
+  private var oldGroup: RowGroup?
+  private var newGroup: RowGroup?
+
+  package init(from base: State, to working: State) {
+    self.base = base
+    self.working = working
+  }
+
+  /// Appends to a batch what happened to one object, and returns whether anything did.
   ///
-  /// Both states have all properties that either has a value in. Changes of to-many lists become edits, except in
-  /// inserts and deletes. Nothing is appended to the batch's `transactions`.
-  package static func appendNetChange(
-    _ entity: EntityNumber, _ row: Int64, from base: State, to working: State,
-    into batch: inout ChangeBatch
+  /// Changes of to-many lists become edits, except in inserts and deletes. Nothing is appended to
+  /// the batch's `transactions`.
+  package mutating func append(
+    _ object: ObjectReference, to batch: inout ChangeBatch
   ) throws(StateFault) -> Bool {
-    guard let new = working.findTable(entity) else { return false }
-    let old = base.findTable(entity)
-    let wasThere = try old?.contains(row) ?? false
-    let isThere = try new.contains(row)
-    guard wasThere || isThere else { return false }
+    move(to: object)
+    let place = RowPosition(object.row)
+    let wasThere = try oldGroup?.isLive(place.offset) ?? false
+    let isThere = try newGroup?.isLive(place.offset) ?? false
+    guard let new, wasThere || isThere else { return false }
     let first = batch.properties.count
-    try new.withRow(isThere ? row : 0) { (newRow) throws(StateFault) in
+    try RowGroup.withRow(isThere ? newGroup : nil, place) { (newRow) throws(StateFault) in
       guard wasThere, let old else {
         return try new.appendValues(of: newRow, into: &batch)
       }
-      try old.withRow(row) { (oldRow) throws(StateFault) in
+      try RowGroup.withRow(oldGroup, place) { (oldRow) throws(StateFault) in
         try new.appendDifferences(
           from: oldRow, of: old, to: newRow, isThere: isThere, into: &batch)
       }
@@ -31,8 +48,37 @@ extension State {
     if kind == .update, count == 0 { return false }
     batch.changes.append(
       ChangeEntry(
-        kind: kind, entity: entity, row: row, firstProperty: first, propertyCount: count))
+        kind: kind, entity: object.entity, row: object.row, firstProperty: first,
+        propertyCount: count))
     return true
+  }
+
+  /// Finds the tables and the group of an object.
+  @inline(__always)
+  private mutating func move(to object: ObjectReference) {
+    let isKnown = object.row >= 1 && object.row <= RowPosition.maximumRow
+    let group = isKnown ? RowPosition(object.row).group : -1
+    guard object.entity != entity || group != self.group else { return }
+    if object.entity != entity {
+      entity = object.entity
+      old = base.findTable(entity)
+      new = working.findTable(entity)
+    }
+    self.group = group
+    oldGroup = isKnown ? old?.groups.group(group) : nil
+    newGroup = isKnown ? new?.groups.group(group) : nil
+  }
+}
+
+extension State {
+  /// Appends to a batch what happened to one object between two states, and returns whether
+  /// anything did; see `NetChanges`.
+  package static func appendNetChange(
+    _ entity: EntityNumber, _ row: Int64, from base: State, to working: State,
+    into batch: inout ChangeBatch
+  ) throws(StateFault) -> Bool {
+    var changes = NetChanges(from: base, to: working)
+    return try changes.append(ObjectReference(entity: entity, row: row), to: &batch)
   }
 }
 

@@ -10,7 +10,7 @@ extension WriteTransaction {
   @discardableResult
   public func insert<R: Record>(_ record: R) throws(AnnalsError) -> Object<R> {
     checkOpen()
-    let binding = try records.binding(of: R.self)
+    let binding = try binding(of: R.self)
     let row = try AnnalsError.translating { () throws(StateFault) in
       try reader.state.insertRow(binding.entity)
     }
@@ -38,7 +38,7 @@ extension WriteTransaction {
     _ type: R.Type, _ id: ObjectID, _ body: (inout R) throws -> Void
   ) throws -> Object<R> {
     checkOpen()
-    let binding = try records.binding(of: R.self)
+    let binding = try binding(of: R.self)
     guard let current = try reader.object(id, binding) else {
       throw AnnalsError.objectNotFound(id, in: schema)
     }
@@ -76,14 +76,14 @@ extension WriteTransaction {
     _ type: R.Type, _ id: ObjectID
   ) throws(AnnalsError) -> Object<R>? {
     checkOpen()
-    return try reader.object(id, try records.binding(of: type))
+    return try reader.object(id, try binding(of: type))
   }
 
   /// The object whose unique property has this value, as a record; nil if there is none.
   public func object<R: Record, V: AttributeValue>(
     _ type: R.Type, where keyPath: KeyPath<R, V>, is value: V
   ) throws(AnnalsError) -> Object<R>? {
-    let binding = try records.binding(of: type)
+    let binding = try binding(of: type)
     try mergePendingKeys(of: binding.entity)
     return try reader.object(where: keyPath, is: value, binding)
   }
@@ -91,12 +91,12 @@ extension WriteTransaction {
   /// All objects of the record type, in the order of their ids.
   public func objects<R: Record>(of type: R.Type) throws(AnnalsError) -> [Object<R>] {
     checkOpen()
-    return try reader.objects(try records.binding(of: type))
+    return try reader.objects(try binding(of: type))
   }
 
   /// How many objects of the record type there are. O(1).
   public func count<R: Record>(of type: R.Type) throws(AnnalsError) -> Int {
     checkOpen()
-    return reader.state.count(of: try records.binding(of: type).entity)
+    return reader.state.count(of: try binding(of: type).entity)
   }
 }

@@ -39,18 +39,36 @@ struct ChangeValidation {
           continue
         }
         add(rules, entry, change.property, .finite, .double(Double(bitPattern: change.after.bits)))
-      case .attribute(let attribute, let isUnique):
-        // A required attribute without a value has its default.
-        if change.after.isNull, attribute.defaultValue != nil { continue }
-        let value = try value(change.after, in: batch)
-        if let rule = attribute.violation(of: value, isUnique: isUnique) {
-          add(rules, entry, change.property, rule, value)
-        }
-      case .relationship(let relationship):
+      case .int16:
+        if ChangeValidation.fits(change.after, Int16.self) { continue }
+        try checkAttribute(change, rules, entry, in: batch)
+      case .int32:
+        if ChangeValidation.fits(change.after, Int32.self) { continue }
+        try checkAttribute(change, rules, entry, in: batch)
+      case .attribute: try checkAttribute(change, rules, entry, in: batch)
+      case .relationship:
+        guard let relationship = rules.relationship(change.property) else { continue }
         try check(relationship, rules, entry, change, in: batch)
       }
     }
     if entry.kind == .update { checkCleared(entry, rules, in: batch) }
+  }
+
+  private static func fits<T: FixedWidthInteger>(_ cell: ValueCell, _ type: T.Type) -> Bool {
+    cell.tag == .int && T(exactly: Int64(bitPattern: cell.bits)) != nil
+  }
+
+  private mutating func checkAttribute(
+    _ change: PropertyChange, _ rules: EntityRules, _ entry: ChangeEntry, in batch: ChangeBatch
+  ) throws(AnnalsError) {
+    guard let attribute = rules.attribute(change.property) else { return }
+    // A required attribute without a value has its default.
+    if change.after.isNull, attribute.defaultValue != nil { return }
+    let value = try value(change.after, in: batch)
+    let isUnique = rules.isUnique(change.property)
+    if let rule = attribute.violation(of: value, isUnique: isUnique) {
+      add(rules, entry, change.property, rule, value)
+    }
   }
 
   /// The rules of the entity; nil for one that the schema does not have.
@@ -82,7 +100,10 @@ struct ChangeValidation {
     _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
   ) {
     for attribute in rules.required {
-      if case .attribute = rules.check(attribute.number) { continue }
+      switch rules.check(attribute.number) {
+      case .attribute, .int16, .int32: continue
+      case .none, .finite, .relationship: break
+      }
       for position in entry.propertyRange
       where batch.properties[position].property == attribute.number
         && batch.properties[position].after.isNull

@@ -1,54 +1,88 @@
 import AnnalsModel
 
 /// What the changed properties of an entity's objects are checked against at the end of a
-/// transaction, prepared so that properties without rules cost nothing.
-struct EntityRules: Sendable {
+/// transaction, prepared so that properties without rules cost next to nothing.
+final class EntityRules: Sendable {
   /// How a property is checked.
-  enum Check: Sendable {
+  enum Check: UInt8, Sendable {
     case none
     /// A double: finite.
     case finite
+    /// A whole number of 16 bits, without rules beyond that.
+    case int16
+    /// A whole number of 32 bits, without rules beyond that.
+    case int32
     /// An attribute with rules beyond its kind.
-    case attribute(Attribute, isUnique: Bool)
+    case attribute
     /// A relationship: its objects exist.
-    case relationship(Relationship)
+    case relationship
   }
 
   let entity: Entity
   /// The checks, by property number.
-  private let checks: [Check]
+  private let checks: ContiguousArray<Check>
+  /// Attributes and relationships, by property number.
+  private let attributes: ContiguousArray<Attribute?>
+  private let relationships: ContiguousArray<Relationship?>
   /// The attributes that must have a value, rising by number.
-  let required: [Attribute]
+  let required: ContiguousArray<Attribute>
+  /// The properties covered by a unique rule.
+  private let uniqueProperties: Set<PropertyNumber>
 
   init(_ entity: Entity) {
     self.entity = entity
-    var checks = [Check](repeating: .none, count: Int(entity.nextPropertyNumber))
     let uniqueProperties = Set(entity.uniqueRules.flatMap(\.properties))
+    let count = Int(entity.nextPropertyNumber)
+    var checks = ContiguousArray<Check>(repeating: .none, count: count)
+    var attributes = ContiguousArray<Attribute?>(repeating: nil, count: count)
+    var relationships = ContiguousArray<Relationship?>(repeating: nil, count: count)
     for attribute in entity.attributes where !attribute.isRemoved {
+      let number = Int(attribute.number)
+      guard number < count else { continue }
       let isUnique = uniqueProperties.contains(attribute.number)
-      let check = EntityRules.check(attribute, isUnique: isUnique)
-      if checks.indices.contains(Int(attribute.number)) { checks[Int(attribute.number)] = check }
+      checks[number] = EntityRules.check(attribute, isUnique: isUnique)
+      attributes[number] = attribute
     }
-    for relationship in entity.relationships
-    where !relationship.isRemoved && checks.indices.contains(Int(relationship.number)) {
-      checks[Int(relationship.number)] = .relationship(relationship)
+    for relationship in entity.relationships where !relationship.isRemoved {
+      let number = Int(relationship.number)
+      guard number < count else { continue }
+      checks[number] = .relationship
+      relationships[number] = relationship
     }
     self.checks = checks
-    required = entity.attributes
-      .filter { !$0.isRemoved && !$0.isOptional && $0.defaultValue == nil }
-      .sorted { $0.number < $1.number }
+    self.attributes = attributes
+    self.relationships = relationships
+    self.uniqueProperties = uniqueProperties
+    required = ContiguousArray(
+      entity.attributes
+        .filter { !$0.isRemoved && !$0.isOptional && $0.defaultValue == nil }
+        .sorted { $0.number < $1.number })
   }
 
+  @inline(__always)
   func check(_ property: PropertyNumber) -> Check {
-    checks.indices.contains(Int(property)) ? checks[Int(property)] : .none
+    Int(property) < checks.count ? checks[Int(property)] : .none
   }
+
+  /// The attribute of this number; nil for one that does not exist, or was removed.
+  func attribute(_ property: PropertyNumber) -> Attribute? {
+    Int(property) < attributes.count ? attributes[Int(property)] : nil
+  }
+
+  /// The relationship of this number; nil as with attributes.
+  func relationship(_ property: PropertyNumber) -> Relationship? {
+    Int(property) < relationships.count ? relationships[Int(property)] : nil
+  }
+
+  /// Whether a unique rule covers the property.
+  func isUnique(_ property: PropertyNumber) -> Bool { uniqueProperties.contains(property) }
 
   private static func check(_ attribute: Attribute, isUnique: Bool) -> Check {
-    if !attribute.validation.isEmpty || isUnique {
-      return .attribute(attribute, isUnique: isUnique)
-    }
+    if !attribute.validation.isEmpty || isUnique { return .attribute }
     switch attribute.type {
-    case .int16, .int32, .json, .url, .any: return .attribute(attribute, isUnique: false)
+    case .int16: return .int16
+    case .int32: return .int32
+    case .json, .url, .any: return .attribute
     case .double: return .finite
     case .bool, .int64, .string, .date, .uuid, .data: return .none
     }

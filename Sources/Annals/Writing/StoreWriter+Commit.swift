@@ -70,11 +70,9 @@ extension StoreWriter {
     var parts = PartWriter(log: log, pending: pending, draft: draft(for: transaction))
     defer { spareBatch = parts.takeBatch() }
     parts.giveBatch(&spareBatch)
+    var changes = NetChanges(from: transaction.base, to: transaction.reader.state)
     for object in transaction.touched.list {
-      let isChanged = try State.appendNetChange(
-        object.entity, object.row, from: transaction.base, to: transaction.reader.state,
-        into: &parts.batch)
-      guard isChanged else { continue }
+      guard try changes.append(object, to: &parts.batch) else { continue }
       try validation.check(parts.batch.changes[parts.batch.changes.count - 1], in: parts.batch)
       if LogFile.isFull(parts.batch) {
         let isRefused =

@@ -11,19 +11,23 @@ public final class WriteTransaction {
   /// The state before the transaction.
   package let base: State
   package var reader: StateReader
-  var touched = TouchedObjects()
+  // Exclusivity is not checked where every write of an object looks: the transaction is used on one
+  // thread, and no caller's code runs while one of these is being changed.
+  @exclusivity(unchecked) var touched = TouchedObjects()
   package let largeValues: PendingLargeValues
   /// Who writes, when, and how; a reader of another store's records may learn it late.
   package var origin: TransactionOrigin
   /// The definitions that the transaction changed, complete, one an entity.
-  package var schemaChange: [Entity] = []
+  @exclusivity(unchecked) package var schemaChange: [Entity] = []
   /// Key-value pairs to keep with the transaction: a commit message, a request's id.
   public var metadata: [String: Value]
   /// Rules broken by values that could not even be put into the working state.
   package var violations: [ValidationViolation] = []
   private let boundRecords: BoundRecords
-  private var isOpen = true
-  private var scratch: ContiguousArray<UInt8> = []
+  /// The record type used last, bound to the schema from before the transaction.
+  @exclusivity(unchecked) private var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?
+  @exclusivity(unchecked) private var isOpen = true
+  @exclusivity(unchecked) private var scratch: ContiguousArray<UInt8> = []
 
   package init(
     base: State, store: RawUUID, origin: TransactionOrigin, largeValues: PendingLargeValues,
@@ -97,6 +101,19 @@ public final class WriteTransaction {
   package var records: BoundRecords {
     guard !schemaChange.isEmpty else { return boundRecords }
     return BoundRecords(bindings: RecordBindings(), schema: schema, schemaVersion: 0)
+  }
+
+  /// The record type, bound to the schema as the transaction has it.
+  func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
+    guard schemaChange.isEmpty else { return try records.binding(of: type) }
+    let key = ObjectIdentifier(type)
+    if let last = lastBinding, last.type == key {
+      // The key says that it is of this type; a cast would look at the metadata of both.
+      return unsafeDowncast(last.binding, to: RecordBinding<R>.self)
+    }
+    let binding = try boundRecords.binding(of: type)
+    lastBinding = (key, binding)
+    return binding
   }
 
   // MARK: Writing
