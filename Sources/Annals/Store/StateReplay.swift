@@ -33,6 +33,15 @@ package struct StateReplay {
     state = try State(directory: directory, source: LogChunkSource(file))
   }
 
+  /// The state, its indexes brought up to date for whoever reads it.
+  ///
+  /// The log holds nothing that breaks a rule of uniqueness, so what the check returns is of no
+  /// interest here; `Store.verify` looks at it.
+  package consuming func finish() throws(StateFault) -> State {
+    _ = try state.checkUniqueness()
+    return state
+  }
+
   /// Applies every transaction, or part of one, in the batch.
   package mutating func apply(_ batch: inout ChangeBatch) throws(StateFault) {
     for transaction in batch.transactions {

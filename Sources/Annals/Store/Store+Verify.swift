@@ -75,7 +75,7 @@ extension StoreVersion {
     var cursor = try view.history(after: after, through: number)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) { try replay.apply(&batch) }
-    return replay.state
+    return try replay.finish()
   }
 }
 

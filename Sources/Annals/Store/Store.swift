@@ -67,8 +67,9 @@ public final class Store: Sendable {
     } catch {
       throw AnnalsError(error, opening: location.path)
     }
+    let state = try AnnalsError.translating { () throws(StateFault) in try replay.finish() }
     let version = StoreVersion(
-      state: replay.state, view: log.view, store: log.store, bindings: RecordBindings())
+      state: state, view: log.view, store: log.store, bindings: RecordBindings())
     let published = PublishedVersion(version)
     self.options = options
     self.published = published

@@ -55,7 +55,7 @@ extension StoreVersion {
         }
       }
     }
-    return state
+    return try StateReplay(state: state).finish()
   }
 
   /// The state from a checkpoint, or from the empty base, forward.
@@ -68,6 +68,6 @@ extension StoreVersion {
     var cursor = try view.history(after: start, through: number)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) { try replay.apply(&batch) }
-    return replay.state
+    return try replay.finish()
   }
 }

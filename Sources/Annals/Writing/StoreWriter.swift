@@ -200,7 +200,7 @@ final class StoreWriter: @unchecked Sendable {
       } catch LogError.rewound {
         return try reload()
       }
-      advance(to: replay.state, isCommit: false)
+      advance(to: try replay.finish(), isCommit: false)
     case .replaced: try reload()
     }
   }
@@ -211,7 +211,7 @@ final class StoreWriter: @unchecked Sendable {
     // A number may stand for another schema than before.
     knownRulesVersion = -1
     try log.reload(restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
-    advance(to: replay.state, isCommit: false)
+    advance(to: try replay.finish(), isCommit: false)
   }
 
   /// Catches up with other processes without the lock: for readers.
