@@ -24,10 +24,16 @@ struct HistorySealer {
     var entities: [EntityNumber]
   }
 
-  init(_ target: RewriteTarget, from old: LogGeneration, after: Int64, through: Int64) {
+  /// The base has the large values with lower numbers.
+  private let firstBlob: UInt64
+
+  init(
+    _ target: RewriteTarget, from old: LogGeneration, behind base: RewriteBase, through: Int64
+  ) {
+    firstBlob = base.firstBlob
     self.target = target
     self.old = old
-    range = (after, through)
+    range = (base.number, through)
   }
 
   /// Copies a record's frame, whose payload was checked, and the large values before it, as far as
@@ -38,7 +44,7 @@ struct HistorySealer {
     let numbers = try HistorySealer.numbers(of: frame, in: walk)
     if numbers.last <= range.after { return true }
     if numbers.first > range.through { return false }
-    for blob in found {
+    for blob in found where blob.number >= firstBlob {
       noteUnit()
       blobs.append(try target.copy(blob: blob, from: old))
     }

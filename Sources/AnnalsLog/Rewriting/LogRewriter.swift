@@ -83,7 +83,7 @@ package final class LogRewriter {
       let base = try RewriteBase.write(plan, of: view, into: target)
       point = base.start
       sealer = HistorySealer(
-        target, from: generation, after: base.number, through: plan.through ?? .max)
+        target, from: generation, behind: base, through: plan.through ?? .max)
       if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
         newest.number <= plan.through ?? .max,
         newest.offset != generation.header.baseCheckpointOffset

@@ -8,6 +8,8 @@ struct RewriteBase {
   var number: Int64
   /// Where reading the old file's history begins, and the large values before that.
   var start: ChainPoint
+  /// Large values with lower numbers were copied with the base, as far as they are needed.
+  var firstBlob: UInt64 = 0
 
   /// Writes the base of the plan into the target; `view` is the old file's.
   static func write(
@@ -81,7 +83,7 @@ struct RewriteBase {
       nextBlobNumber: kept.nextBlobNumber, clockJumps: view.clockJumps,
       extensions: view.tables.extensions)
     try target.writeBase(tables, schema: made.schema, entities: made.entities)
-    return RewriteBase(number: number, start: kept.start)
+    return RewriteBase(number: number, start: kept.start, firstBlob: kept.nextBlobNumber)
   }
 }
 
@@ -111,18 +113,21 @@ private struct KeptTables {
     guard base < min(view.head.number, through) else { return }
     let entry = try view.index.entry(at: view.segment(of: base + 1), in: view.file)
     start = ChainPoint(offset: entry.offset, previousChecksum: nil)
-    let first = try KeptTables.unitStart(of: base + 1, from: start, in: view)
+    let first = try KeptTables.beginning(of: base + 1, from: start, in: view)
     blobCount = try view.tables.blobs.partitioningIndex(in: view.file) { $0.offset >= first }
     if blobCount == 0 {
       nextBlobNumber = 1
     } else {
       nextBlobNumber = try view.tables.blobs.entry(at: blobCount - 1, in: view.file).number + 1
     }
+    // What an earlier prune dropped had numbers too.
+    nextBlobNumber = max(nextBlobNumber, try view.baseDirectory()?.nextBlobNumber ?? 1)
     try look(after: base, in: view)
   }
 
-  /// Where the unit with a transaction begins.
-  private static func unitStart(
+  /// Where the unit with a transaction begins. If it holds earlier ones as well, whose large values
+  /// the base may need, where its record is: behind the large values.
+  private static func beginning(
     of number: Int64, from start: ChainPoint, in view: LogView
   ) throws(LogError) -> UInt64 {
     var reader = UnitReader(FrameWalk(view.file, from: start, limit: view.end))
@@ -130,7 +135,9 @@ private struct KeptTables {
     while case .record(let frame, let unitStart, _) = try reader.next() {
       batch.removeAll()
       try reader.walk.decode(frame, into: &batch)
-      if let last = batch.transactions.last, last.number >= number { return unitStart }
+      guard let last = batch.transactions.last, last.number >= number else { continue }
+      let isFirst = batch.transactions.first?.number == number
+      return isFirst ? unitStart : frame.offset
     }
     throw .damage(LogDamage(offset: start.offset, reason: "transaction \(number) is not here"))
   }
