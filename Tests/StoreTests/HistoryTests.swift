@@ -4,8 +4,8 @@ import Foundation
 import Testing
 
 @Suite struct HistoryTests {
-  /// 1 schema; 2 ann inserts a and b; 3 bob changes a's text; 4 nobody deletes b; 5 ann, in "share",
-  /// changes a's count and makes a folder; 6 an empty import by bob.
+  /// 1 schema; 2 ann inserts a and b; 3 bob changes a's text; 4 nobody deletes b; 5 ann, in
+  /// "share", changes a's count and makes a folder; 6 an empty import by bob.
   private func store() throws -> Store {
     let store = try noteStore()
     var a: ObjectID?
