@@ -4,11 +4,11 @@ import AnnalsModel
 extension ModelRun {
   /// Reverts a random transaction, mostly a late one.
   func revert() throws {
-    guard head > 0 else { return }
+    guard head > base else { return }
     let number =
       random.chance(70)
-      ? max(Int(head) - random.number(0...4), 1)
-      : random.number(1...Int(head))
+      ? max(Int(head) - random.number(0...4), base + 1)
+      : random.number(base + 1...Int(head))
     steps.append("revert \(number)")
     let base = newest
     let changes = states[number - 1].changes(to: states[number])

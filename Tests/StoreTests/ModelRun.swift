@@ -14,6 +14,8 @@ final class ModelRun {
   var states: [NaiveState] = [NaiveState()]
   /// The timestamps of the transactions; at 0 none.
   var times: [Timestamp] = [Timestamp(microseconds: .min)]
+  /// The number of the oldest state that the store still has.
+  var base = 0
   /// Rows that objects had, which must not come back.
   var usedRows: Set<ObjectReference> = []
   var nameCount = 0
@@ -70,10 +72,11 @@ final class ModelRun {
     case 0..<55: try transaction()
     case 55..<63: try change()
     case 63..<70: try revert()
-    case 70..<74: try reopen()
-    case 74..<77: try checkpoint()
+    case 70..<72: try reopen()
+    case 72, 73: try checkpoint()
+    case 74..<77: try rewrite()
     case 77..<80: try toggleSecondStore()
-    case 80..<90: try compareState(random.number(0...Int(head)))
+    case 80..<90: try compareState(random.number(base...Int(head)))
     case 90..<94: try compareDate()
     default: try compareDifference()
     }
@@ -85,7 +88,8 @@ final class ModelRun {
   /// Compares everything at the end: each state, and the history both ways.
   func compareAll() throws {
     steps.append("compare all")
-    for number in 0...Int(head) { try compareState(number) }
+    for number in base...Int(head) { try compareState(number) }
+    try replay()
     try compareHistory()
     for store in stores {
       let findings = try store.verify().filter { $0.severity == .error }
@@ -155,18 +159,18 @@ final class ModelRun {
   private func compareDate() throws {
     let moment = times[random.number(0...Int(head))]
     steps.append("state as of \(moment.microseconds)")
-    let number = times.prefix { $0 <= moment }.count - 1
+    let number = max(times.prefix { $0 <= moment }.count - 1, base)
     let snapshot = try store.snapshot(at: moment)
     try demand(
       snapshot.number == number, "as of \(moment) is \(snapshot.number), not \(number)")
-    let before = max(times.prefix { $0 < moment }.count - 1, 0)
+    let before = max(times.prefix { $0 < moment }.count - 1, base) - base
     let count = try store.history(before: moment).count()
     try demand(count == before, "\(count) transactions before \(moment), not \(before)")
   }
 
   private func compareDifference() throws {
-    let first = random.number(0...Int(head))
-    let second = random.number(0...Int(head))
+    let first = random.number(base...Int(head))
+    let second = random.number(base...Int(head))
     steps.append("diff from \(first) to \(second)")
     let difference = try store.diff(from: first, to: second)
     try states[first].compare(
@@ -175,7 +179,7 @@ final class ModelRun {
   }
 
   func compareHistory() throws {
-    var number = 0
+    var number = base
     var texts: [String] = []
     try store.history().forEach { transaction in
       number += 1
