@@ -68,6 +68,8 @@ extension Store {
   public func prune(
     _ plan: PrunePlan, author: String? = nil
   ) throws(AnnalsError) -> RewriteSummary {
+    // Another process may have pruned since.
+    try refresh()
     let version = version
     guard version.view.floor == plan.oldFloor else {
       throw .conflict(
@@ -115,11 +117,16 @@ extension Store {
 
   private func rewrite(_ plan: RewritePlan) throws(AnnalsError) -> RewriteSummary {
     do {
+      let generation = writer.log.view.file
       let rewriter = try writer.log.rewrite(plan)
       try rewriter.copy()
       let report: RewriteReport
       if case .replace = plan.destination {
         report = try writer.writeAlone { writer in
+          guard writer.log.view.file === generation else {
+            throw AnnalsError.conflict(
+              "another process has written the file anew meanwhile; nothing was changed, try again")
+          }
           let report = try rewriter.finish()
           if report.outcome == .done { try writer.reload() }
           writer.bareHead = plan.checkpoint ? nil : writer.newest.head.number
