@@ -83,7 +83,9 @@ final class GroupCommit: Sendable {
       }
       if let newest { publish(newest) }
       progress.withLock {
-        $0.synced = max($0.synced, position.number)
+        // A commit whose version is not noted yet may be synced already: it is not published, so
+        // it has to lead, which costs nothing then.
+        if let newest { $0.synced = max($0.synced, newest.head.number) }
         $0.isSyncing = false
       }
     } catch {
