@@ -71,6 +71,12 @@ let package = Package(
     tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
     tests("StorageTests", ["AnnalsStorage", system]),
     tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", system]),
+    tests(
+      "DamageTests",
+      [
+        "Annals", "AnnalsCommand", "AnnalsInspection", "AnnalsLog", "AnnalsFormat", "AnnalsModel",
+        "AnnalsState", "AnnalsStorage", system,
+      ]),
     tests("DemoTests", ["AnnalsCommand"]),
     tests("TidyTests", []),
   ],

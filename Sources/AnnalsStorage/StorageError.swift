@@ -53,7 +53,7 @@ extension StorageError: CustomStringConvertible {
     case .fileExists: "Choose another name, or remove it first."
     case .permissionDenied, .notPermitted: "Check the permissions of the file and its directory."
     case .readOnlyFileSystem: "The disk is read-only; open for reading, or copy the file elsewhere."
-    case .ioError: "The disk reports damage; copy what can be read to another disk."
+    case .ioError: "The disk reports damage; annals salvage FILE OUT copies what can be read."
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
       "Too many files are open; close some or raise the limit (ulimit -n)."
     case .fileTooLarge: "The file system or a limit of the process (ulimit -f) allows no more."

@@ -19,13 +19,14 @@ extension AnnalsError {
         .damaged,
         "\(file) is damaged: \(damage.reason)"
           + (damage.lastGood.map { "; transactions up to \($0) can be read" } ?? "")
-          + ". Nothing was changed. Run annals verify to see what is affected; open it for reading "
-          + "up to the damage, or restore a copy",
+          + ". Nothing was changed. Run annals verify to see what is affected; restore a copy, or "
+          + "read everything readable into a new file: annals salvage FILE OUT",
         offset: damage.offset)
     case .decode(let fault, let offset):
       self.init(
-        .damaged, "a record of \(file) cannot be decoded (\(fault)). Run annals verify",
-        offset: offset)
+        .damaged,
+        "a record of \(file) cannot be decoded (\(fault)). Run annals verify; annals salvage FILE "
+          + "OUT reads everything readable into a new file", offset: offset)
     case .outcomeUnknown(let error):
       self.init(
         .outcomeUnknown,
@@ -108,14 +109,18 @@ extension AnnalsError {
           + "with the version that wrote it, and import it with this one")
     case .checksum:
       self.init(
-        .damaged, "the header of \(file) is damaged. Nothing was changed. Run annals verify",
-        offset: 0)
+        .damaged,
+        "the header of \(file) is damaged. Nothing was changed. Restore a copy, or read everything "
+          + "readable into a new file: annals salvage FILE OUT", offset: 0)
     case .unknownFeatures(let bits):
       self.init(
         .newerVersion,
         "\(file) needs features of a newer version (\(String(bits, radix: 16))); it is not damaged")
     case .invalid(let fault):
-      self.init(.damaged, "the header of \(file) cannot be read: \(fault)", offset: 0)
+      self.init(
+        .damaged,
+        "the header of \(file) cannot be read: \(fault). Restore a copy, or read everything "
+          + "readable into a new file: annals salvage FILE OUT", offset: 0)
     }
   }
 

@@ -1,0 +1,174 @@
+import Annals
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import AnnalsCommand
+
+/// A torn tail, damage inside, a newer version, a foreign file and an unreadable file are five
+/// answers, each with what to do; and none of them but the first lets anybody write.
+@Suite struct AnswerTests {
+  /// What may be wrong with a file.
+  enum Wrong: CaseIterable {
+    case tornTail, damageInside, cut, damagedHeader, newerVersion, newerFrame, foreign, empty
+
+    /// A file that this is wrong with.
+    func file() throws -> ContiguousArray<UInt8> {
+      var bytes = try SampleFile.open.make()
+      let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
+      switch self {
+      case .tornTail: for index in end - 40..<end - 20 { bytes[index] = 0 }
+      case .damageInside:
+        bytes = try SampleFile.smallest.make()
+        bytes[bytes.count - 40] ^= 4
+      case .cut:
+        bytes = try SampleFile.closed.make()
+        bytes.removeLast(100)
+      case .damagedHeader: bytes[50] ^= 1
+      case .newerVersion: bytes[8] = 7
+      case .newerFrame: appendNewerFrame(&bytes, at: (end + 7) / 8 * 8)
+      case .foreign: bytes = ContiguousArray("SQLite format 3\0 and so on, for long enough".utf8)
+      case .empty: bytes = []
+      }
+      return bytes
+    }
+
+    /// A frame behind the end, as a later version may write it.
+    private func appendNewerFrame(_ bytes: inout ContiguousArray<UInt8>, at end: Int) {
+      let header = bytes.withUnsafeBytes { try? FileHeader.decode($0) }
+      guard let seed = header?.seed else { return }
+      var last: UInt32 = 0
+      var offset = Int(FormatLimits.logStart)
+      bytes.withUnsafeBytes { file in
+        while offset < end {
+          let rest = UnsafeRawBufferPointer(rebasing: file[offset...])
+          guard let frame = try? FrameHeader.decode(rest, at: UInt64(offset), seed: seed) else {
+            return
+          }
+          last = frame.checksum
+          offset += Int(frame.frameLength)
+        }
+      }
+      var frame = FrameHeader(
+        kind: FrameKind(rawValue: 77), flags: [], payloadLength: 0,
+        payloadChecksum: seed.checksum(
+          UnsafeRawBufferPointer(start: nil, count: 0), at: UInt64(end)),
+        previousChecksum: last, durableMarkBack: .max)
+      var encoded: ContiguousArray<UInt8> = []
+      frame.encode(into: &encoded, at: UInt64(end), seed: seed)
+      bytes.replaceSubrange(end..<end + encoded.count, with: encoded)
+    }
+
+    /// The code of the error; nil if the file opens.
+    var code: AnnalsError.Code? {
+      switch self {
+      case .tornTail: nil
+      case .damageInside, .cut, .damagedHeader: .damaged
+      case .newerVersion, .newerFrame: .newerVersion
+      case .foreign, .empty: .notAnAnnalsFile
+      }
+    }
+
+    /// Words of the message that say what to do.
+    var remedy: String {
+      switch self {
+      case .tornTail: ""
+      case .damageInside, .cut, .damagedHeader: "annals salvage"
+      case .newerVersion, .newerFrame: "se a newer "
+      case .foreign, .empty: "heck the path"
+      }
+    }
+  }
+
+  @Test(arguments: Wrong.allCases)
+  func theLibraryAnswers(wrong: Wrong) throws {
+    let bytes = try wrong.file()
+    for options in [StoreOptions.readOnly, StoreOptions()] {
+      let files = MemoryFileSystem()
+      try files.put(bytes, at: SampleFile.path)
+      let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+      let open: () throws -> Store = {
+        try Store(location, schema: SampleFile.schema, options: options)
+      }
+      guard let code = wrong.code else {
+        let store = try open()
+        #expect(store.token.number == 10)
+        continue
+      }
+      let error = #expect(throws: AnnalsError.self) { _ = try open() }
+      #expect(error?.code == code, "\(wrong)")
+      #expect(error?.message.contains(wrong.remedy) == true, "\(wrong): \(error?.message ?? "")")
+      #expect(try files.contents(of: SampleFile.path) == bytes, "\(wrong) was written to")
+      #expect(files.paths == [SampleFile.path], "\(wrong) left something behind")
+    }
+  }
+
+  @Test(arguments: Wrong.allCases)
+  func theCommandAnswers(wrong: Wrong) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("annals-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("a.annals").path
+    let bytes = try wrong.file()
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let read = runCommand("state", path)
+    let verified = runCommand("verify", path)
+    #expect(verified.status == .foundProblems)
+    #expect(try ContiguousArray(Data(contentsOf: URL(fileURLWithPath: path))) == bytes)
+    let written = runCommand("put", path, "Note/n2", "text=changed")
+    guard wrong.code != nil else {
+      #expect(read.status == .done && read.errors == "")
+      #expect(verified.output.contains("warning") && !verified.output.contains("error at"))
+      #expect(written.status == .done)
+      #expect(runCommand("verify", path).status == .done)
+      return
+    }
+    for answer in [read, written] {
+      #expect(answer.status == .couldNotRun && answer.output == "", "\(wrong)")
+      #expect(
+        answer.errors.hasPrefix("annals: ") && answer.errors.contains(wrong.remedy), "\(answer)")
+    }
+    #expect(try ContiguousArray(Data(contentsOf: URL(fileURLWithPath: path))) == bytes)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.annals"])
+  }
+
+  /// A disk that cannot read, and a file that the system does not give out.
+  @Test(arguments: [Errno.ioError, .permissionDenied])
+  func anUnreadableFile(errno: Errno) throws {
+    let disk = FaultyFileSystem()
+    let location = StoreLocation(fileSystem: disk, path: SampleFile.path)
+    let store = try Store(location, schema: SampleFile.schema)
+    try store.close()
+    let bytes = try disk.contents(of: SampleFile.path)
+    let operation: StorageError.Operation = errno == .ioError ? .read : .open
+    for options in [StoreOptions.readOnly, StoreOptions()] {
+      disk.inject(FaultInjection(operation, errno, count: 1))
+      let error = #expect(throws: AnnalsError.self) {
+        try Store(location, schema: SampleFile.schema, options: options)
+      }
+      #expect(error?.code == (errno == .ioError ? .io : .permission))
+      #expect(error?.underlying == errno)
+      let remedy = errno == .ioError ? "annals salvage" : "permission"
+      #expect(error?.message.contains(remedy) == true, "\(error?.message ?? "")")
+      #expect(try disk.contents(of: SampleFile.path) == bytes)
+    }
+  }
+
+  #if os(Linux)
+    /// A file that the command may open, but not read, whoever runs it.
+    @Test func theCommandCannotReadAFile() throws {
+      for command in ["state", "verify"] {
+        let unreadable = runCommand(command, "/proc/self/mem")
+        #expect(unreadable.status == .couldNotRun || unreadable.status == .foundProblems)
+        #expect(!(unreadable.errors + unreadable.output).contains("not an Annals store"))
+      }
+      let read = runCommand("state", "/proc/self/mem")
+      #expect(read.status == .couldNotRun)
+      #expect(read.errors.contains("Input/output error"), "\(read.errors)")
+    }
+  #endif
+}

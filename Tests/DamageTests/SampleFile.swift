@@ -1,0 +1,229 @@
+import Annals
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+
+/// A small store's file of each sort that there is, made by the engine itself.
+enum SampleFile: String, CaseIterable, Sendable {
+  /// Written to and not closed: a live tail, and zeros allocated ahead.
+  case open
+  /// Closed, with checkpoints, chunks and indexes in the middle of the log.
+  case closed
+  /// History in sealed blocks, the newest checkpoint behind it.
+  case compacted
+  /// Sealed blocks and nothing else.
+  case smallest
+  /// A base that is a state.
+  case pruned
+  /// A base, and a live tail behind it that was not closed.
+  case prunedOpen
+
+  static let path = "/sample.annals"
+
+  /// What every sort has: entities, an index, lists of relationships.
+  static let schema = Schema {
+    Entity("Note", displayName: "text") {
+      Attribute("id", .string, isOptional: false, isUnique: true, isPreservedAfterDeletion: true)
+      Attribute("text", .string)
+      Attribute("count", .int64)
+      Relationship("folder", to: "Folder")
+    }
+    Entity("Folder") {
+      Attribute("name", .string, isUnique: true)
+      Relationship("notes", to: "Note", isToMany: true, isOrdered: true)
+    }
+  }
+
+  /// The file's bytes. The same with each call.
+  func make() throws -> ContiguousArray<UInt8> {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let store = try open(location, seed: 1)
+    try SampleFile.write(to: store)
+    switch self {
+    case .open: break
+    case .closed: try store.close()
+    case .compacted: try store.compact()
+    case .smallest: try store.compact(smallest: true)
+    case .pruned: try store.prune(store.prunePlan(before: 6), author: "ann")
+    case .prunedOpen:
+      try store.prune(store.prunePlan(before: 8))
+      try store.write(author: "late") { tx in
+        let old = try tx.objects(of: "Note")[0].id
+        try tx.update(old, ["count": 99])
+      }
+    }
+    if self != .open, self != .prunedOpen { try store.close() }
+    return try files.contents(of: SampleFile.path)
+  }
+
+  private func open(_ location: StoreLocation, seed: UInt64) throws -> Store {
+    try Store(
+      location, schema: SampleFile.schema,
+      environment: .fixed(seed: seed, processName: "sample", processID: Int64(seed)))
+  }
+
+  private static func reference(_ id: ObjectID) -> ObjectReference {
+    ObjectReference(entity: id.entity, row: id.row)
+  }
+
+  /// Eleven transactions: inserts, updates, deletes, two large values, edits of a list, a change of
+  /// the schema, two checkpoints. The first is the schema's.
+  private static func write(to store: Store) throws {
+    var notes: [ObjectID] = []
+    try store.write(author: "ann", context: "setup") { tx in
+      for index in 1...3 {
+        notes.append(
+          try tx.insert("Note", ["id": .string("n\(index)"), "text": .string("Note \(index)")]))
+      }
+    }
+    var folder: ObjectID?
+    try store.write(author: "ben", metadata: ["why": "sorting"]) { tx in
+      folder = try tx.insert(
+        "Folder", ["name": "Work", "notes": .objects(notes.map(reference))])
+      try tx.update(notes[0], ["count": 7])
+    }
+    guard let folder else { return }
+    try store.write(author: "ann") { tx in
+      try tx.update(notes[1], ["text": .string(String(repeating: "long ", count: 1000))])
+    }
+    try store.checkpoint()
+    try store.write { tx in
+      try tx.update(folder, ["notes": .objects([reference(notes[2]), reference(notes[0])])])
+    }
+    try store.write(author: "ben", context: "clean-up") { tx in try tx.delete(notes[0]) }
+    try store.require(Schema { Entity("Note") { Attribute("stars", .int32) } })
+    try store.write { tx in try tx.update(notes[2], ["stars": 5, "count": 1]) }
+    try store.checkpoint()
+    try store.write(author: "cy") { tx in
+      try tx.insert("Note", ["id": "n4", "text": .string(String(repeating: "x", count: 5000))])
+    }
+    try store.write { tx in try tx.update(notes[1], ["text": "short again", "folder": .null]) }
+    try store.write(author: "ann") { tx in
+      try tx.update(folder, ["name": "Home", "notes": .objects([reference(notes[1])])])
+    }
+  }
+}
+
+/// Everything that can be read of a store.
+struct Reading: Equatable {
+  /// The canonical state as of each transaction from the base on.
+  var states: [Int64: String] = [:]
+  /// Each transaction with its changes.
+  var transactions: [Int64: String] = [:]
+
+  init() {}
+
+  init(_ store: Store) throws {
+    for number in store.base.number...store.token.number {
+      states[number] = try Reading.state(store, number)
+    }
+    try store.history().forEach { transactions[$0.number] = try Reading.text($0, in: store) }
+  }
+
+  static func state(_ store: Store, _ number: Int64) throws -> String {
+    var bytes: ContiguousArray<UInt8> = []
+    var state = CanonicalState(try store.snapshot(at: number))
+    try state.write { bytes += $0 }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  static func text(_ transaction: Transaction, in store: Store) throws -> String {
+    var text = "\(transaction.number) \(Timestamp(transaction.timestamp)) "
+    text += "\(transaction.author ?? "-") \(transaction.context ?? "-") "
+    text += "\(transaction.processName ?? "-") "
+    text += transaction.metadata.sorted { $0.key < $1.key }.map { "\($0)" }.joined()
+    text += "\(transaction.schemaChange)"
+    for change in transaction.changes {
+      text += "\n\(change.kind) \(change.entityName)#\(change.objectID.row)"
+      for property in change.properties {
+        text += " \(property.name): \(try whole(property.before, store)) → "
+        text += "\(try whole(property.after, store))"
+        if let edits = property.edits { text += " \(edits)" }
+      }
+    }
+    return text
+  }
+
+  private static func whole(_ value: Value, _ store: Store) throws -> String {
+    guard case .large(let large) = value else { return "\(value)" }
+    return "\(large) " + String(decoding: try store.bytes(of: large), as: UTF8.self)
+  }
+}
+
+/// What `verify` says, both halves.
+func verify(_ bytes: ContiguousArray<UInt8>) throws -> Set<String> {
+  let files = MemoryFileSystem()
+  try files.put(bytes, at: SampleFile.path)
+  let file = try files.open(SampleFile.path, for: .reading)
+  var found: Set<String> = []
+  var verification = try PhysicalVerification(file)
+  let report = try verification.run { found.insert($0.description) }
+  guard report.isSound else { return found }
+  do {
+    for finding in try openForReading(files).verify() {
+      found.insert("\(finding.severity): \(finding.message)")
+    }
+  } catch {
+    found.insert("\(error)")
+  }
+  return found
+}
+
+/// The store in the file, for reading.
+func openForReading(_ files: MemoryFileSystem) throws -> Store {
+  try Store(
+    StoreLocation(fileSystem: files, path: SampleFile.path), creates: false, options: .readOnly)
+}
+
+/// The store in the bytes, for reading.
+func openForReading(_ bytes: ContiguousArray<UInt8>) throws -> Store {
+  let files = MemoryFileSystem()
+  try files.put(bytes, at: SampleFile.path)
+  return try openForReading(files)
+}
+
+/// Whether the tests that go through every case do so, rather than through a sample:
+/// `Tools/test --long`.
+let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil
+
+/// Where samples begin: `ANNALS_DAMAGE_SEED`, printed by whoever draws one.
+let damageSeed =
+  ProcessInfo.processInfo.environment["ANNALS_DAMAGE_SEED"].flatMap { UInt64($0) } ?? 1
+
+/// SplitMix64: small, and the same everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+    return z ^ z >> 31
+  }
+}
+
+extension FileSystem {
+  /// The bytes of a file.
+  func contents(of path: String) throws -> ContiguousArray<UInt8> {
+    let file = try open(path, for: .reading)
+    defer { file.close() }
+    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
+    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+    return bytes
+  }
+
+  /// Makes a file of these bytes, in place of one that may be there.
+  func put(_ bytes: ContiguousArray<UInt8>, at path: String) throws {
+    try? remove(path)
+    let file = try create(path, like: nil)
+    defer { file.close() }
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+  }
+}
