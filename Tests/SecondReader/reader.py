@@ -1321,6 +1321,19 @@ def canonical_value(v, file, state):
     return "[" + ",".join(key_text(r, file, state) for r in x) + "]"
 
 
+KIND_OF_TYPE = {7: DATE, 8: UUID, 9: URL, 10: DATA, 11: JSON}
+WRAPPERS = {DATE: "$date", UUID: "$uuid", URL: "$url", DATA: "$data", JSON: "$json"}
+
+
+def attribute_value(attribute, v, file, state):
+    """Says the kind of a value that the attribute's type does not tell and JSON has no form for."""
+    text = canonical_value(v, file, state)
+    kind = v[0] & 15
+    if kind in WRAPPERS and KIND_OF_TYPE.get(attribute.type) != kind:
+        return '{"%s":%s}' % (WRAPPERS[kind], text)
+    return text
+
+
 def date_text(us):
     seconds, fraction = divmod(us, 1000000)
     text = (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)).isoformat()
@@ -1336,12 +1349,21 @@ def key_text(reference, file, state):
     return object_key(state.schema[entity], row, target, file, state)
 
 
+def with_defaults(definition, properties):
+    """The values that an object shows: required attributes without one have their default."""
+    missing = {
+        a.number: a.default for a in definition.attributes
+        if not a.flags & 9 and a.default is not None and a.number not in properties}
+    return {**properties, **missing} if missing else properties
+
+
 def object_key(definition, row, properties, file, state):
     """The attribute `id`, else the first that is unique, else the row."""
+    properties = with_defaults(definition, properties)
     unique = [a for a in definition.attributes if a.flags & 2 and not a.flags & 8]
     for a in sorted(unique, key=lambda a: a.name != "id"):
         if a.number in properties:
-            return canonical_value(properties[a.number], file, state)
+            return attribute_value(a, properties[a.number], file, state)
         break
     return quoted("#%d" % row)
 
@@ -1354,9 +1376,14 @@ def canonical(state, file):
             continue
         # Values of a removed property stay in the state; they are not shown.
         names = {a.number: a.name for a in definition.attributes if not a.flags & 8}
+        attributes = {a.number: a for a in definition.attributes}
         names.update({r.number: r.name for r in definition.relationships if not r.flags & 4})
-        for row, properties in objects.items():
-            items = {names[p]: canonical_value(v, file, state) for p, v in properties.items() if p in names}
+        for row, stored in objects.items():
+            properties = with_defaults(definition, stored)
+            items = {
+                names[p]: attribute_value(attributes[p], v, file, state)
+                if p in attributes else canonical_value(v, file, state)
+                for p, v in properties.items() if p in names}
             key = object_key(definition, row, properties, file, state)
             items.setdefault("id", key)
             items["entity"] = quoted(definition.name)

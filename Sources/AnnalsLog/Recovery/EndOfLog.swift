@@ -38,6 +38,8 @@ struct EndOfLog {
     let size = try generation.size()
     var result = EndOfLog(point: start, provenMark: slotMark, size: size)
     guard size >= slotMark, size >= start.offset else {
+      // What is left of the log can be read as far as it goes.
+      if size >= start.offset { _ = try result.findBadSpot(in: generation, from: start) }
       result.tail = .damaged(
         LogDamage(
           offset: size, reason: "the file is shorter than the \(slotMark) bytes that were synced"))

@@ -166,6 +166,10 @@ struct LogLoading {
     } catch .damage(let damage) {
       guard options.readsUpToDamage else { throw .damage(damage) }
       report.tail = .damaged(damage)
+    } catch .decode(let fault, let offset) {
+      guard options.readsUpToDamage else { throw .decode(fault, at: offset) }
+      report.tail = .damaged(
+        LogDamage(offset: offset, reason: "a record cannot be decoded (\(fault))"))
     }
     tables = replay.tables
     end = replay.point
