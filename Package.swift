@@ -63,7 +63,7 @@ let package = Package(
     tests(
       "StoreTests", ["Annals", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage", system]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
-    tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsModel"]),
+    tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsFormat", "AnnalsModel"]),
     tests(
       "InspectionTests",
       ["AnnalsInspection", "AnnalsStorage", "AnnalsFormat", "AnnalsModel", system]),

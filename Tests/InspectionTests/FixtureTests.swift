@@ -19,7 +19,8 @@ import Testing
     for file in FixtureTests.files {
       let bytes = ContiguousArray(try Data(contentsOf: file))
       var options = DumpOptions()
-      options.bytes = true
+      // Every byte is explained where there are few, once for a good file and those made of it.
+      options.bytes = bytes.count <= 13_100 && !file.isVariant
       var text = ""
       var dump = try FileDump(bytes.opened(), options: options)
       _ = try dump.run {
@@ -41,5 +42,12 @@ import Testing
     let report = try report(on: bytes)
     #expect(report.statistics.head == 5)
     #expect(report.statistics.transactions == 5)
+  }
+}
+
+extension URL {
+  /// Whether the file is another fixture with something changed.
+  fileprivate var isVariant: Bool {
+    lastPathComponent.hasPrefix("damaged-") || lastPathComponent.hasPrefix("newer-")
   }
 }

@@ -1,0 +1,123 @@
+import Annals
+import AnnalsFormat
+import AnnalsModel
+
+extension FixtureRecipe {
+  /// Each is a good fixture with one thing wrong, or from a later version.
+  static let damaged: [FixtureRecipe] =
+    refusedFiles + damagedSlots + ends + damagedLogs + damagedState
+
+  private static let edits = "updates-and-deletes"
+
+  private static let refusedFiles = [
+    FixtureRecipe("damaged-empty-file", from: edits, .refused(.notAnAnnalsFile)) {
+      $0.bytes = []
+    },
+    FixtureRecipe("damaged-foreign-file", from: edits, .refused(.notAnAnnalsFile)) {
+      $0.bytes = ContiguousArray("SQLite format 3\0".utf8)
+      $0.bytes.append(contentsOf: repeatElement(0x20, count: 1000))
+    },
+    FixtureRecipe("damaged-short-file", from: edits, .refused(.notAnAnnalsFile)) {
+      $0.cut(to: 100)
+    },
+    FixtureRecipe("damaged-header", from: edits, .refused(.damaged)) { $0.flip(35) },
+    FixtureRecipe("newer-version", from: edits, .refused(.newerVersion)) {
+      $0.put([2], at: 8)
+    },
+    FixtureRecipe("newer-required-feature", from: edits, .refused(.newerVersion)) {
+      try $0.changeHeader(at: 16, to: [0, 1])
+    },
+    FixtureRecipe("newer-optional-feature", from: edits, .clean) {
+      try $0.changeHeader(at: 24, to: [0, 1])
+    },
+    FixtureRecipe("newer-frame", from: edits, .refused(.newerVersion)) {
+      $0.append(200, [], [1, 2, 3])
+    },
+    FixtureRecipe("newer-skippable-frame", from: edits, .clean) {
+      $0.append(200, .skippable, [1, 2, 3])
+    },
+  ]
+
+  private static let damagedSlots = [
+    FixtureRecipe("damaged-slot", from: edits, .finding("warning at 4096")) {
+      $0.flip(4096 + 32)
+    },
+    FixtureRecipe("damaged-slots", from: edits, .finding("warning at 8192")) {
+      $0.flip(4096 + 32)
+      $0.flip(8192 + 2000)
+    },
+    FixtureRecipe("damaged-slots-and-middle", from: edits, .inside(.damaged, head: 2)) {
+      $0.flip(4096 + 32)
+      $0.flip(8192 + 2000)
+      $0.flip($0.frames[2].offset + 9)
+    },
+  ]
+
+  private static let ends = [
+    FixtureRecipe("damaged-cut-below-the-mark", from: edits, .inside(.damaged, head: 5)) {
+      $0.cut(to: $0.frames[5].payload)
+    },
+    FixtureRecipe("damaged-torn-tail", from: "not-closed", .torn(head: 5)) {
+      $0.put(Array(repeating: 0, count: 40), at: $0.frames[5].payload + 20)
+    },
+    FixtureRecipe("damaged-bytes-behind-the-end", from: edits, .torn(head: 6)) {
+      $0.bytes += ContiguousArray("something else\n".utf8)
+    },
+  ]
+
+  private static let damagedLogs = [
+    FixtureRecipe("damaged-middle", from: edits, .inside(.damaged, head: 2)) {
+      $0.flip($0.frames[2])
+    },
+    FixtureRecipe("damaged-frame-header", from: edits, .inside(.damaged, head: 2)) {
+      $0.flip($0.frames[2].offset + 9)
+    },
+    FixtureRecipe("damaged-padding", from: edits, .finding("warning at")) {
+      guard let frame = $0.frames.first(where: { $0.paddingLength > 0 }) else { return }
+      $0.flip(frame.end - 1)
+    },
+    FixtureRecipe("damaged-record", from: edits, .inside(.damaged, head: 2)) {
+      // Right checksums over flags that mean nothing.
+      let details = $0.frames[2].payload + 12
+      $0.put([0xE0], at: details)
+      try $0.seal()
+    },
+    FixtureRecipe("damaged-number", from: edits, .inside(.damaged, head: 2)) {
+      $0.put([9], at: $0.frames[2].payload)
+      try $0.seal()
+    },
+    FixtureRecipe("damaged-sealed-block", from: "compacted-smallest", .inside(.damaged, head: 0)) {
+      $0.flip($0.frames(.block)[0])
+    },
+    FixtureRecipe("damaged-block-of-the-past", from: "compacted", .finding("error at")) {
+      $0.flip($0.frames(.block)[0])
+    },
+  ]
+
+  private static let damagedState = [
+    FixtureRecipe("damaged-chunk", from: "checkpoint-and-indexes", .unreadable(.damaged)) {
+      // The last chunk of the newest checkpoint but its tables: of the state.
+      let chunks = $0.frames(.chunk)
+      $0.flip(chunks[chunks.count / 2])
+    },
+    FixtureRecipe(
+      "damaged-directory", from: "checkpoint-and-indexes", .finding("warning at")
+    ) {
+      let directories = $0.frames(.checkpoint)
+      $0.flip(directories[directories.count - 1])
+    },
+    FixtureRecipe("damaged-large-value", from: "large-values", .unreadable(.damaged)) {
+      let blobs = $0.frames(.blob)
+      $0.flip(blobs[blobs.count - 1])
+    },
+    FixtureRecipe("damaged-large-value-of-the-past", from: "large-values", .finding("error at")) {
+      $0.flip($0.frames(.blob)[0])
+    },
+    FixtureRecipe("damaged-base-directory", from: "pruned", .refused(.damaged)) {
+      $0.flip($0.frames(.checkpoint)[0])
+    },
+    FixtureRecipe("damaged-base-chunk", from: "flattened", .unreadable(.damaged)) {
+      $0.flip($0.frames(.chunk)[0])
+    },
+  ]
+}

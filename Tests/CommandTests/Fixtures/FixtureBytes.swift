@@ -1,0 +1,113 @@
+import AnnalsFormat
+import Foundation
+
+/// The bytes of a store, to be damaged on purpose.
+struct FixtureBytes {
+  var bytes: ContiguousArray<UInt8>
+  private(set) var seed: FrameSeed
+  private(set) var frames: [Frame] = []
+
+  struct Frame {
+    var offset: Int
+    var header: FrameHeader
+
+    var payload: Int { offset + FormatLimits.frameHeaderLength }
+    var end: Int { offset + Int(header.frameLength) }
+    var paddingLength: Int { end - payload - Int(header.payloadLength) }
+  }
+
+  init(_ bytes: ContiguousArray<UInt8>) throws {
+    self.bytes = bytes
+    seed = try bytes.withUnsafeBytes { try FileHeader.decode($0) }.seed
+    var offset = Int(FormatLimits.logStart)
+    while offset + FormatLimits.frameHeaderLength <= bytes.count {
+      let found = bytes.withUnsafeBytes { all in
+        let rest = UnsafeRawBufferPointer(rebasing: all[offset...])
+        return try? FrameHeader.decode(rest, at: UInt64(offset), seed: seed)
+      }
+      guard let found else { break }
+      frames.append(Frame(offset: offset, header: found))
+      offset += Int(found.frameLength)
+    }
+  }
+
+  /// The frames of a kind, in their order.
+  func frames(_ kind: FrameKind) -> [Frame] { frames.filter { $0.header.kind == kind } }
+
+  /// Behind the last frame.
+  var end: Int { frames.last?.end ?? Int(FormatLimits.logStart) }
+
+  /// Flips the lowest bit of a byte.
+  mutating func flip(_ offset: Int) { bytes[offset] ^= 1 }
+
+  /// Flips a bit in the middle of a frame's payload.
+  mutating func flip(_ frame: Frame) {
+    flip(frame.payload + Int(frame.header.payloadLength) / 2)
+  }
+
+  /// Cuts the file to so many bytes.
+  mutating func cut(to count: Int) { bytes.removeLast(bytes.count - count) }
+
+  /// Puts bytes in place of those from `offset` on.
+  mutating func put(_ new: [UInt8], at offset: Int) {
+    bytes.replaceSubrange(offset..<offset + new.count, with: new)
+  }
+
+  /// Changes bytes of the header, and puts all checksums right.
+  mutating func changeHeader(at offset: Int, to new: [UInt8]) throws {
+    put(new, at: offset)
+    try seal()
+  }
+
+  /// Puts all checksums right.
+  mutating func seal() throws {
+    let end = FormatLimits.blockLength - 4
+    let headerChecksum = checksum(of: 0..<end)
+    put(headerChecksum, at: end)
+    var previous = headerChecksum
+    var checksums: [Int: [UInt8]] = [Int(FormatLimits.logStart): previous]
+    for frame in frames {
+      let payload = frame.payload..<frame.payload + Int(frame.header.payloadLength)
+      put(seeded(payload, at: frame.offset), at: frame.offset + 12)
+      put(previous, at: frame.offset + 16)
+      previous = seeded(frame.offset + 4..<frame.payload, at: frame.offset)
+      put(previous, at: frame.offset)
+      checksums[frame.end] = previous
+    }
+    for slot in [4096, 8192] where bytes[slot] != 0 {
+      let mark = bytes[slot + 32..<slot + 40].reversed().reduce(0) { $0 << 8 | Int($1) }
+      if let checksum = checksums[mark] { put(checksum, at: slot + 48) }
+      put(seeded(slot..<slot + end, at: slot), at: slot + end)
+    }
+  }
+
+  /// Appends a frame behind the last, as a later version might.
+  mutating func append(_ kind: UInt8, _ flags: FrameFlags, _ payload: [UInt8]) {
+    guard let last = frames.last else { return }
+    var writer = FrameWriter(
+      seed: seed, offset: UInt64(last.end), previousChecksum: last.header.checksum,
+      durableMark: nil)
+    payload.withUnsafeBytes {
+      _ = writer.append(kind: FrameKind(rawValue: kind), flags: flags, payload: $0)
+    }
+    cut(to: end)
+    bytes += writer.bytes
+  }
+
+  private func checksum(of range: Range<Int>) -> [UInt8] {
+    bytes.withUnsafeBytes { all in
+      littleEndian(Checksum.crc32(UnsafeRawBufferPointer(rebasing: all[range])))
+    }
+  }
+
+  private func seeded(_ range: Range<Int>, at offset: Int) -> [UInt8] {
+    bytes.withUnsafeBytes { all in
+      let bytes = UnsafeRawBufferPointer(rebasing: all[range])
+      return littleEndian(seed.checksum(bytes, at: UInt64(offset)))
+    }
+  }
+
+  private func littleEndian(_ number: UInt32) -> [UInt8] {
+    withUnsafeBytes(of: number.littleEndian) { Array($0) }
+  }
+}
