@@ -18,6 +18,9 @@ struct UnitReader {
     case record(WalkedFrame, unitStart: UInt64, blobs: [BlobEntry])
     /// A checkpoint's directory, not checked.
     case checkpoint(WalkedFrame)
+    /// A frame of a kind of a later version, which is passed over and ends a unit; and the large
+    /// values before it in that unit.
+    case skipped(blobs: [BlobEntry])
     /// The walk cannot go on.
     case end(WalkEnd)
   }
@@ -49,8 +52,10 @@ struct UnitReader {
         if frame.header.closesUnit { close() } else { blobs = [] }
         return .record(frame, unitStart: start, blobs: found)
       default:
-        // Skippable frames of later versions stand by themselves.
-        if blobs.isEmpty { unitStart = nil }
+        guard frame.header.closesUnit else { break }
+        let found = blobs
+        close()
+        return .skipped(blobs: found)
       }
     }
   }

@@ -53,6 +53,9 @@ struct LogReplay {
     case .checkpoint(let frame):
       try note(checkpoint: frame)
       point = reader.walk.point
+    case .skipped(let blobs):
+      tables.absorb(blobs)
+      point = reader.walk.point
     case .record(let frame, let start, let blobs):
       if frame.header.kind == .transaction, !frame.header.flags.contains(.continued) {
         try take(frame, unitStart: start, blobs: blobs)

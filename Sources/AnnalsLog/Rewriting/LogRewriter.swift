@@ -124,13 +124,18 @@ package final class LogRewriter {
     guard var sealer else { return }
     defer { self.sealer = sealer }
     var reader = UnitReader(FrameWalk(generation, from: point, limit: end))
+    var waiting: [BlobEntry] = []
     while true {
       switch try reader.next() {
       case .record(let frame, _, let blobs):
-        guard try sealer.copy(frame, in: reader.walk, blobs: blobs) else {
+        guard try sealer.copy(frame, in: reader.walk, blobs: waiting + blobs) else {
           try sealer.seal()
           return
         }
+        waiting = []
+      case .skipped(let blobs):
+        // Whether what such a frame says holds in another file, nobody can tell: it is left out.
+        waiting += blobs
       case .checkpoint(let frame):
         try carry(frame, &sealer)
       case .end(.limit):

@@ -113,7 +113,7 @@ struct LogTables: Sendable {
     if let opening = record.newOpening {
       openings.append(opening)
     }
-    for blob in blobs { absorb(blob) }
+    absorb(blobs)
     if !record.schemaChange.isEmpty {
       schema = schema.applying(record.schemaChange)
       schemaHistory.append(
@@ -153,9 +153,12 @@ struct LogTables: Sendable {
     return openings.list[Int(record.opening) - 1].id
   }
 
-  private mutating func absorb(_ blob: BlobEntry) {
-    blobs.append(blob)
-    nextBlobNumber = max(nextBlobNumber, blob.number &+ 1)
+  /// Takes in large values that were met.
+  mutating func absorb(_ added: [BlobEntry]) {
+    for blob in added {
+      blobs.append(blob)
+      nextBlobNumber = max(nextBlobNumber, blob.number &+ 1)
+    }
   }
 
   /// Takes in a checkpoint met or written behind the head; `end` is where its frame ends.
