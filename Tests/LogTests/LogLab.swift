@@ -321,6 +321,31 @@ extension LogLab {
     return state
   }
 
+  /// Gives the checkpoint at the end of the log an extension area, and opens the file anew.
+  func giveCheckpoint(extensions: ContiguousArray<UInt8>) throws {
+    let view = log.view
+    let place = try #require(view.tables.checkpoint)
+    let (header, old) = try view.file.directory(at: place.offset)
+    var directory = old
+    directory.extensions = extensions
+    var writer = FrameWriter(
+      seed: view.file.header.seed, offset: place.offset, previousChecksum: header.previousChecksum,
+      durableMark: nil)
+    directory.encode().withUnsafeBytes { _ = writer.append(kind: .checkpoint, payload: $0) }
+    try #require(view.end == place.offset + header.frameLength)
+    try files.overwrite(Array(writer.bytes), at: Int(place.offset), of: LogLab.path)
+    for slot in try view.file.slots().valid where slot.durableMark == view.end {
+      var slot = slot
+      slot.durableMark = writer.offset
+      slot.extent = max(slot.extent, writer.offset)
+      slot.markChecksum = writer.previousChecksum
+      try files.overwrite(
+        Array(slot.encode(seed: view.file.header.seed)),
+        at: Int(FormatLimits.slotOffsets[slot.index]), of: LogLab.path)
+    }
+    try reload()
+  }
+
   /// Rewrites the file and reloads it.
   func rewrite(_ plan: RewritePlan) throws -> RewriteReport {
     let rewriter = try log.rewrite(plan)

@@ -64,6 +64,26 @@ struct RewriteTests {
     #expect(try lab.files.identity(of: LogLab.path + ".new") == nil)
   }
 
+  /// What a checkpoint says and no transaction does comes along with it.
+  @Test
+  func theCheckpointKeepsWhatIsItsOwn() throws {
+    let lab = try makeLab()
+    try lab.lock()
+    for _ in 1...3 { lab.log.noteClockJump() }
+    lab.log.unlock()
+    try lab.checkpoint()
+    let extensions: ContiguousArray<UInt8> = [9, 2, 7, 7]
+    try lab.giveCheckpoint(extensions: extensions)
+    #expect(lab.log.view.clockJumps == 3)
+    #expect(lab.log.view.tables.extensions == extensions)
+    let plan = RewritePlan(base: .keep, checkpoint: true, destination: .replace)
+    #expect(try lab.rewrite(plan).outcome == .done)
+    #expect(lab.log.report.start == lab.state.number)
+    #expect(lab.log.view.clockJumps == 3)
+    #expect(lab.log.view.tables.extensions == extensions)
+    #expect(try lab.log.view.baseDirectory() == nil)
+  }
+
   @Test
   func theSmallestFileHasNoCheckpoint() throws {
     let lab = try makeLab()

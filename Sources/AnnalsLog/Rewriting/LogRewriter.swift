@@ -162,7 +162,7 @@ package final class LogRewriter {
     } catch .damage {
       return
     }
-    try target.writeCheckpoint(schema: directory.schema, entities: entities)
+    try target.writeCheckpoint(as: directory, entities: entities)
   }
 
   /// Copies what was appended since `copy`, and puts the new file in place.

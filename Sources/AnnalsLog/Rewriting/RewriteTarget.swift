@@ -133,9 +133,12 @@ final class RewriteTarget {
     return offset
   }
 
-  /// Writes a checkpoint of the state at the head.
-  func writeCheckpoint(schema: Schema, entities: [EntityDirectory]) throws(LogError) {
-    try writeDirectory(schema: schema, entities: entities, isBase: false)
+  /// Writes a checkpoint of the state at the head as another file has it, its chunks copied.
+  func writeCheckpoint(
+    as directory: CheckpointDirectory, entities: [EntityDirectory]
+  ) throws(LogError) {
+    tables.adopt(directory)
+    try writeDirectory(schema: directory.schema, entities: entities, isBase: false)
   }
 
   /// Writes the directory of the base, whose large values and chunks were written, and makes the

@@ -169,6 +169,12 @@ struct LogTables: Sendable {
     index.closeSegment()
   }
 
+  /// Takes over from a checkpoint at the head what a directory says and no transaction does.
+  mutating func adopt(_ directory: CheckpointDirectory) {
+    clockJumps = directory.clockJumps
+    extensions = directory.extensions
+  }
+
   /// The directory of a checkpoint at the head; entries that are many move into chunks.
   mutating func directory(
     schema: Schema, entities: [EntityDirectory], isBase: Bool,
