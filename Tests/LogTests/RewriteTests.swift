@@ -84,6 +84,29 @@ struct RewriteTests {
     #expect(try lab.log.view.baseDirectory() == nil)
   }
 
+  /// A checkpoint whose directory cannot be read stands in the midst of a segment of history.
+  @Test(arguments: [9, 10, 11, 15] as [Int64])
+  func pruningGoesOverADamagedCheckpoint(base: Int64) throws {
+    let made = try LogLab(MemoryFileSystem())
+    for number in 1...20 {
+      try made.commit([(Int64(number % 7 + 1), "a title that was given in \(number)")])
+      if number == 10 { try made.checkpoint() }
+    }
+    let place = try #require(made.log.view.tables.checkpoint)
+    let past = try made.state(at: base)
+    try made.log.close()
+    var bytes = try made.files.contents(of: LogLab.path)
+    bytes[Int(place.offset) + 30] ^= 1
+    try made.files.put(bytes, at: LogLab.path)
+    let lab = try LogLab(made.files, creates: false)
+    #expect(lab.log.report.findings.count == 2)
+    let kept = try LogLab.history(lab.log.view, after: base)
+    #expect(try lab.rewrite(try lab.prunePlan(base, past)).outcome == .done)
+    #expect(lab.state == made.state)
+    #expect(try LogLab.history(lab.log.view) == kept)
+    #expect(try lab.state(at: base) == past)
+  }
+
   @Test
   func theSmallestFileHasNoCheckpoint() throws {
     let lab = try makeLab()

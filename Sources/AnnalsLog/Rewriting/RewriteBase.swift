@@ -132,14 +132,20 @@ private struct KeptTables {
   ) throws(LogError) -> UInt64 {
     var reader = UnitReader(FrameWalk(view.file, from: start, limit: view.end))
     var batch = ChangeBatch()
-    while case .record(let frame, let unitStart, _) = try reader.next() {
-      batch.removeAll()
-      try reader.walk.decode(frame, into: &batch)
-      guard let last = batch.transactions.last, last.number >= number else { continue }
-      let isFirst = batch.transactions.first?.number == number
-      return isFirst ? unitStart : frame.offset
+    while true {
+      switch try reader.next() {
+      case .record(let frame, let unitStart, _):
+        batch.removeAll()
+        try reader.walk.decode(frame, into: &batch)
+        guard let last = batch.transactions.last, last.number >= number else { continue }
+        let isFirst = batch.transactions.first?.number == number
+        return isFirst ? unitStart : frame.offset
+      case .checkpoint, .skipped: continue
+      case .end:
+        throw .damage(
+          LogDamage(offset: start.offset, reason: "transaction \(number) is not here"))
+      }
     }
-    throw .damage(LogDamage(offset: start.offset, reason: "transaction \(number) is not here"))
   }
 
   private mutating func look(after base: Int64, in view: LogView) throws(LogError) {
