@@ -244,18 +244,77 @@ import Testing
     }
   }
 
-  @Test func checkpointsNameWhatIsThere() throws {
-    func directory(_ edit: (inout CheckpointDirectory) -> Void) -> ContiguousArray<UInt8> {
-      var directory = CheckpointDirectory(number: 2)
-      directory.timestamp = SampleStore.record(2).timestamp
-      directory.maximumTimestamp = directory.timestamp
-      directory.changeCount = 2
-      directory.schema = Schema(entities: SampleStore.schema)
-      directory.names.entries = ["Safari", "share"]
-      directory.openings.entries = [SampleStore.opening]
-      edit(&directory)
-      return directory.encode()
+  /// The payload of a checkpoint of transaction 2.
+  private func directory(_ edit: (inout CheckpointDirectory) -> Void) -> ContiguousArray<UInt8> {
+    var directory = CheckpointDirectory(number: 2)
+    directory.timestamp = SampleStore.record(2).timestamp
+    directory.maximumTimestamp = directory.timestamp
+    directory.changeCount = 2
+    directory.schema = Schema(entities: SampleStore.schema)
+    directory.names.entries = ["Safari", "share"]
+    directory.openings.entries = [SampleStore.opening]
+    edit(&directory)
+    return directory.encode()
+  }
+
+  /// The greatest timestamp is at least 0.
+  @Test func timestampsMayBeBefore1970() throws {
+    var file = HandMadeFile()
+    var record = SampleStore.firstRecord()
+    record.timestamp = Timestamp(microseconds: -5_000_000)
+    file.append(.transaction, SampleStore.row(record, [SampleStore.insert(1, title: "Fog")]))
+    record = SampleStore.record(2)
+    record.timestamp = Timestamp(microseconds: -4_000_000)
+    file.append(
+      .transaction, SampleStore.row(record, [SampleStore.update(1, from: "Fog", to: "Dew")]))
+    file.append(
+      .checkpoint,
+      directory {
+        $0.timestamp = record.timestamp
+        $0.maximumTimestamp = Timestamp(microseconds: 0)
+      })
+    #expect(try findings(in: file.bytes) == [])
+  }
+
+  /// The history index names where units begin: maybe at the frame of a large value.
+  @Test func theHistoryIndexMayNameALargeValue() throws {
+    func file(_ number: Int64, at part: Int) -> HandMadeFile {
+      var file = SampleStore.small(2)
+      file.sync()
+      var places: [UInt64] = []
+      for (part, flags) in [(UInt64(0), FrameFlags.continued), (2, [])] {
+        let bytes: [UInt8] = [1, 2]
+        var payload: ContiguousArray<UInt8> = []
+        bytes.withUnsafeBytes {
+          BlobCodec.encode(
+            BlobPart(number: 1, totalLength: 4, start: part, bytes: $0), into: &payload)
+        }
+        places.append(file.append(.blob, flags: flags, payload))
+      }
+      places.append(file.append(.transaction, SampleStore.row(SampleStore.record(3))))
+      file.append(
+        .checkpoint,
+        directory {
+          $0.number = 3
+          $0.timestamp = SampleStore.record(3).timestamp
+          $0.maximumTimestamp = $0.timestamp
+          $0.blobs.entries = [BlobEntry(number: 1, offset: places[0], length: 4)]
+          $0.nextBlobNumber = 2
+          $0.historyIndex.entries = [
+            HistoryIndexEntry(
+              firstNumber: number, offset: places[part],
+              maximumTimestamp: Timestamp(microseconds: 0), entities: [])
+          ]
+        })
+      return file
     }
+    let sound = try findings(in: file(3, at: 0).bytes)
+    #expect(!sound.contains { $0.subject == .index }, "\(sound)")
+    let wrong = try findings(in: file(2, at: 0).bytes)
+    #expect(wrong.contains { $0.subject == .index && $0.what.contains("where 3 is") }, "\(wrong)")
+  }
+
+  @Test func checkpointsNameWhatIsThere() throws {
     var sound = SampleStore.small(2)
     sound.append(.checkpoint, directory { _ in })
     #expect(try findings(in: sound.bytes) == [])

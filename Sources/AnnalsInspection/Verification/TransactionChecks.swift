@@ -10,7 +10,7 @@ struct TransactionChecks {
   private(set) var expected: Int64?
   /// How many changes there were, of whole and unfinished transactions.
   private(set) var changeCount: Int64 = 0
-  /// The greatest timestamp so far.
+  /// The greatest timestamp so far, but at least 0; nil if that of the base is not known.
   private(set) var maximumTimestamp: Timestamp?
   /// The last transaction.
   private(set) var last: TransactionRecord?
@@ -27,8 +27,7 @@ struct TransactionChecks {
 
   init(base: Int64?, timestamp: Timestamp?) {
     expected = base?.successor
-    // A base that is the empty state of a new store has no timestamp.
-    maximumTimestamp = base == 0 ? nil : timestamp
+    maximumTimestamp = timestamp.map { max($0, Timestamp(microseconds: 0)) }
   }
 
   /// Begins with what the base's checkpoint brings; nil if it could not be read.
