@@ -111,6 +111,26 @@ import Testing
     #expect(try findings(in: cut).contains { $0.subject == .damageInside })
   }
 
+  /// A crash within a clean close may leave the slot before with the length that the file had. What
+  /// counts is the length in the newer one.
+  @Test func theNewerSlotSaysHowLongTheFileWas() throws {
+    var file = SampleStore.small(2)
+    file.allocated = 4096
+    file.writeSlot(head: 2)
+    file.allocated = 0
+    file.writeSlot(head: 2)
+    #expect(try findings(in: file.bytes) == [])
+    let report = try report(on: file.bytes)
+    #expect(report.end.tail == .clean && report.end.extent == file.offset)
+    // Either of them may stand in either place.
+    file.slots = file.slots.map { slot in
+      var slot = slot
+      slot.sequence += 1
+      return slot
+    }
+    #expect(try findings(in: file.bytes) == [])
+  }
+
   @Test func headersAreJudgedInOrder() throws {
     let sound = SampleStore.small(1).bytes
     func subject(_ bytes: ContiguousArray<UInt8>) throws -> String {
@@ -370,6 +390,10 @@ import Testing
     var file = SampleStore.small(3)
     file.writeSlot(head: 2)
     #expect(try findings(in: file.bytes).contains { $0.what.contains("transaction 2 is the last") })
+    file = SampleStore.small(3)
+    file.writeSlot(head: 3)
+    file.slots[0].markChecksum ^= 1
+    #expect(try findings(in: file.bytes).contains { $0.what.contains("has the checksum") })
     file = SampleStore.small(3)
     file.writeSlot(head: 3, checkpoint: (12_288, 1))
     #expect(try findings(in: file.bytes).contains { $0.what.contains("names a checkpoint") })

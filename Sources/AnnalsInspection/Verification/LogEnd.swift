@@ -30,7 +30,7 @@ package struct LogEnd: Sendable {
   package private(set) var tail = Tail.clean
   /// The greatest offset that a slot or a frame says was synced.
   package private(set) var provenMark = FormatLimits.logStart
-  /// The greatest length that a slot says the file had.
+  /// The length that the newer slot says the file had; 0 without one.
   package private(set) var extent: UInt64 = 0
 
   /// Looks at the whole file once; memory is that of a walk.
@@ -70,6 +70,8 @@ private struct LogEndSearch {
 
   private var slotMark = FormatLimits.logStart
   private var extent: UInt64 = 0
+  /// The sequence of the slot that `extent` is from.
+  private var newestSequence: UInt64 = 0
   private var provenMark = FormatLimits.logStart
   private var badFrames: [BadFrame] = []
   /// The first of them that no mark so far proves synced.
@@ -96,7 +98,7 @@ private struct LogEndSearch {
     case .header: break
     case .slot(_, .valid(let slot)):
       slotMark = max(slotMark, slot.durableMark)
-      extent = max(extent, slot.extent)
+      if slot.sequence > newestSequence { (newestSequence, extent) = (slot.sequence, slot.extent) }
       provenMark = max(provenMark, slot.durableMark)
     case .slot: break
     case .unwritten:

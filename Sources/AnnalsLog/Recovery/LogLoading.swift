@@ -160,7 +160,8 @@ struct LogLoading {
     try calling { try restore(start) }
     report.start = start.number
     report.startOffset = candidate.offset
-    var replay = LogReplay(generation, from: point, tables: tables, limit: endOfLog.point.offset)
+    var replay = LogReplay(
+      generation, from: point, tables: tables, limit: endOfLog.point.offset, slots: slots)
     do {
       try replay.run(apply: apply)
     } catch .damage(let damage) {

@@ -17,12 +17,19 @@ struct LogReplay {
   private(set) var findings: [LogFinding] = []
   private var batch = ChangeBatch()
   private var batchedBytes: UInt64 = 0
+  /// The slots whose marks lie ahead, the nearest first.
+  private var slots: ArraySlice<RootSlot>
 
   private static let batchLength: UInt64 = 64 << 10
 
-  /// A replay from `point`, where `tables` stand, to `limit`.
-  init(_ generation: LogGeneration, from point: ChainPoint, tables: LogTables, limit: UInt64) {
+  /// A replay from `point`, where `tables` stand, to `limit`. What the valid `slots` say of the
+  /// frame before their marks is compared on the way.
+  init(
+    _ generation: LogGeneration, from point: ChainPoint, tables: LogTables, limit: UInt64,
+    slots: [RootSlot] = []
+  ) {
     self.generation = generation
+    self.slots = slots.sorted { $0.durableMark < $1.durableMark }[...]
     self.point = point
     self.tables = tables
     reader = UnitReader(FrameWalk(generation, from: point, limit: limit))
@@ -32,7 +39,7 @@ struct LogReplay {
   /// handing on what was read before; `point` and `tables` then stand behind the last whole unit.
   mutating func run(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
     do {
-      while try step(apply: apply) {}
+      repeat { try compareMarks() } while try step(apply: apply)
     } catch .damage(var damage) {
       try flush(apply: apply)
       damage.lastGood = tables.head.number
@@ -40,6 +47,18 @@ struct LogReplay {
     } catch .decode(let fault, let offset) {
       try flush(apply: apply)
       throw .decode(fault, at: offset)
+    }
+  }
+
+  /// Makes sure that the log up to a slot's mark is the one that was synced.
+  private mutating func compareMarks() throws(LogError) {
+    while let slot = slots.first, slot.durableMark <= point.offset {
+      slots.removeFirst()
+      guard slot.durableMark == point.offset, slot.markChecksum != point.previousChecksum else {
+        continue
+      }
+      let reason = "root slot \(slot.index) was written behind another frame than the one before"
+      throw .damage(LogDamage(offset: point.offset, reason: reason))
     }
   }
 
