@@ -61,7 +61,11 @@ let package = Package(
     tests("ClientTests", ["Annals", "ReadmeProgram"]),
     tests("ModelTests", ["AnnalsModel"]),
     tests(
-      "StoreTests", ["Annals", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage", system]),
+      "StoreTests",
+      [
+        "Annals", "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
+        system,
+      ]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsFormat", "AnnalsModel"]),
     tests(

@@ -52,3 +52,24 @@ package struct StateReplay {
     }
   }
 }
+
+extension LogFile {
+  /// The state that a replay up to the head has led to. If only now a part of the checkpoint that
+  /// it began with proves damaged, everything is replayed from the base.
+  ///
+  /// Throws what replaying throws: the log then stands at its head all the same.
+  func state(after replay: consuming StateReplay) throws(LogError) -> State {
+    do throws(StateFault) {
+      return try replay.finish()
+    } catch {
+      var again = StateReplay()
+      try reload(
+        from: .base, restore: { try again.restore($0) }, apply: { try again.apply(&$0) })
+      do throws(StateFault) {
+        return try again.finish()
+      } catch {
+        throw .interrupted(error)
+      }
+    }
+  }
+}

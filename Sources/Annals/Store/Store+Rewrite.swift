@@ -88,10 +88,14 @@ extension Store {
   /// Writes the file anew, smaller, losing nothing: history in sealed blocks, the base, the newest
   /// checkpoint. Does nothing if nothing can be gained.
   ///
-  /// With `smallest` the checkpoint is left out: the smallest file, which opens more slowly.
+  /// What can be made anew from the base and the history need not be readable: damage there is gone
+  /// afterwards. With `smallest` the checkpoint is left out: the smallest file, which opens more
+  /// slowly.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
-    if !smallest { try checkpoint() }
+    if !smallest {
+      try AnnalsError.narrowing { try writer.writeAlone { try $0.writeWholeCheckpoint() } }
+    }
     return try rewrite(
       RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace))
   }
@@ -163,7 +167,7 @@ extension StoreVersion {
   fileprivate func baseChoice(
     at number: Int64, prunedAt: Timestamp?, prunedBy: String?
   ) throws(AnnalsError) -> RewritePlan.Base {
-    let state = try state(at: number)
+    let state = try stateForRewrite(at: number)
     let position: LogPosition
     do throws(LogError) {
       position = try view.position(of: number)
@@ -180,6 +184,21 @@ extension StoreVersion {
       let entities = try image.writeChunks(to: chunks, of: source)
       return BaseImage(
         schema: image.schema, entities: entities, blobs: try state.largeValueNumbers())
+    }
+  }
+}
+
+extension StoreVersion {
+  /// The state as of a transaction, which can be read to the last chunk unless the base or the
+  /// history is damaged: from these it is made if the checkpoints do not hold.
+  private func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
+    try AnnalsError.narrowing {
+      if try view.holdsCheckpoint(atOrBefore: view.head.number),
+        try view.holdsCheckpoint(atOrBefore: number)
+      {
+        return try state(at: number)
+      }
+      return try stateByReplaying(from: try view.baseDirectory(), to: number)
     }
   }
 }

@@ -35,22 +35,13 @@ extension Store {
       let checkpoint = try view.checkpoint(atOrBefore: view.head.number)
       var replay = try version.stateByReplaying(from: base, to: checkpoint?.number ?? view.base)
       if let checkpoint, !checkpoint.isBase {
-        let stored = try State(directory: checkpoint, source: LogChunkSource(view.file))
-        if let difference = try State.firstDifference(stored, replay) {
-          findings.append(
-            StoreFinding(
-              severity: .error,
-              message: "the checkpoint at transaction \(checkpoint.number) differs from the "
-                + "history: \(difference). annals compact writes it anew"))
-        }
+        findings += try Store.comparison(
+          of: "the checkpoint at transaction \(checkpoint.number)",
+          try State(directory: checkpoint, source: LogChunkSource(view.file)), with: replay)
       }
       replay = try version.state(
         continuing: replay, after: checkpoint?.number ?? view.base, to: view.head.number)
-      if let difference = try State.firstDifference(version.state, replay) {
-        findings.append(
-          StoreFinding(
-            severity: .error, message: "the newest state differs from the history: \(difference)"))
-      }
+      findings += try Store.comparison(of: "the newest state", version.state, with: replay)
       for violation in try replay.invariantViolations() {
         findings.append(StoreFinding(severity: .error, message: violation))
       }
@@ -63,6 +54,27 @@ extension Store {
       }
     }
     return findings
+  }
+
+  /// What is wrong with a state that was read, next to the one that the history leads to.
+  private static func comparison(
+    of what: String, _ state: @autoclosure () throws -> State, with replay: State
+  ) throws -> [StoreFinding] {
+    let remedy = "annals compact makes it anew from the history"
+    do {
+      guard let difference = try State.firstDifference(try state(), replay) else { return [] }
+      return [
+        StoreFinding(
+          severity: .error, message: "\(what) differs from the history: \(difference). \(remedy)")
+      ]
+    } catch {
+      let error = AnnalsError.wrapping(error)
+      guard error.code == .damaged else { throw error }
+      let place = error.offset.map { ": the part at \($0) is damaged" } ?? ""
+      return [
+        StoreFinding(severity: .error, message: "\(what) cannot be read\(place). \(remedy)")
+      ]
+    }
   }
 }
 

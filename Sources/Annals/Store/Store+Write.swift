@@ -98,6 +98,17 @@ extension StoreWriter {
     advance(to: state, isCommit: false)
   }
 
+  /// Writes a checkpoint of the newest state that can be read with all its chunks: if those of
+  /// earlier ones are damaged, everything is made anew from the base and the history.
+  func writeWholeCheckpoint() throws {
+    do {
+      try checkpoint()
+      if try log.view.holdsCheckpoint(atOrBefore: newest.head.number) { return }
+    } catch let error as AnnalsError where error.code == .damaged {}
+    try reload(from: .base)
+    try checkpoint()
+  }
+
   /// Checkpoints if it is worth it, and closes.
   func finish() throws {
     if !options.isReadOnly, !log.isPoisoned, bareHead != newest.head.number,

@@ -58,16 +58,17 @@ public final class Store: Sendable {
     environment: StoreEnvironment = .system
   ) throws(AnnalsError) {
     let log: LogFile
-    var replay = StateReplay()
+    let state: State
     do throws(LogError) {
       if creates { try Store.createIfMissing(location, environment) }
+      var replay = StateReplay()
       log = try LogFile.open(
         at: location.path, in: location.fileSystem, LogOptions(options, environment),
         restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+      state = try log.state(after: replay)
     } catch {
       throw AnnalsError(error, opening: location.path)
     }
-    let state = try AnnalsError.translating { () throws(StateFault) in try replay.finish() }
     let version = StoreVersion(
       state: state, view: log.view, store: log.store, bindings: RecordBindings())
     let published = PublishedVersion(version)

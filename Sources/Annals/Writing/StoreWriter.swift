@@ -28,6 +28,8 @@ final class StoreWriter: @unchecked Sendable {
   /// The thread inside `enter` … `leave`; 0 for none.
   private let writingThread = Atomic<UInt64>(0)
   private(set) var newest: StoreVersion
+  /// Whether the log has gone on and the state could not follow: then it must be read anew.
+  private var isStale = false
   private var isFileLocked = false
   private var lockedSince = ContinuousClock.now
   private var commitsUnderLock = 0
@@ -98,6 +100,7 @@ final class StoreWriter: @unchecked Sendable {
   func advance(to state: State, isCommit: Bool) {
     let version = newest.successor(state: state, view: log.view)
     newest = version
+    isStale = false
     guard isCommit, options.durability == .full else {
       group.reset(to: version.head.number)
       publish(version)
@@ -169,7 +172,10 @@ final class StoreWriter: @unchecked Sendable {
   private func prepare() throws {
     guard !isClosed else { throw AnnalsError.closedStore }
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
-    if isFileLocked { return }
+    if isFileLocked {
+      if isStale { try reload() }
+      return
+    }
     do {
       let standing: LogStanding
       do throws(LogError) {
@@ -191,6 +197,7 @@ final class StoreWriter: @unchecked Sendable {
 
   /// Brings `newest` to where the file stands.
   private func follow(_ standing: LogStanding) throws {
+    if isStale { return try reload() }
     switch standing {
     case .current: return
     case .behind:
@@ -200,18 +207,21 @@ final class StoreWriter: @unchecked Sendable {
       } catch LogError.rewound {
         return try reload()
       }
-      advance(to: try replay.finish(), isCommit: false)
+      isStale = true
+      advance(to: try log.state(after: replay), isCommit: false)
     case .replaced: try reload()
     }
   }
 
-  /// Reads the file anew: another process or a rewrite replaced it.
-  func reload() throws {
+  /// Reads the file anew: another process or a rewrite replaced it, or what was read is damaged.
+  func reload(from choice: StartChoice = .newest) throws {
     var replay = StateReplay()
     // A number may stand for another schema than before.
     knownRulesVersion = -1
-    try log.reload(restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
-    advance(to: try replay.finish(), isCommit: false)
+    try log.reload(
+      from: choice, restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+    isStale = true
+    advance(to: try log.state(after: replay), isCommit: false)
   }
 
   /// Catches up with other processes without the lock: for readers.

@@ -122,6 +122,18 @@ package final class LogGeneration: Sendable {
     return bytes
   }
 
+  /// Whether every chunk of the state that the directory stands for can be read. Reads them all.
+  func holdsState(of directory: CheckpointDirectory) throws(LogError) -> Bool {
+    for reference in directory.entities.flatMap(\.chunks) {
+      do throws(LogError) {
+        _ = try chunk(reference)
+      } catch .damage {
+        return false
+      }
+    }
+    return true
+  }
+
   /// Reads the checkpoint directory at `offset`. Throws `damage` or `decode` if it does not hold.
   func directory(
     at offset: UInt64
@@ -135,5 +147,12 @@ package final class LogGeneration: Sendable {
     } catch {
       throw .decode(error, at: offset)
     }
+  }
+}
+
+extension EntityDirectory {
+  /// The chunks of rows, columns and indexes.
+  fileprivate var chunks: [ChunkReference] {
+    rows + columns.flatMap(\.chunks) + indexes.flatMap { $0.chunks.map(\.reference) }
   }
 }

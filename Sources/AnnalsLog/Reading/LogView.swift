@@ -95,6 +95,13 @@ package struct LogView: Sendable {
     return try baseDirectory()
   }
 
+  /// Whether the newest checkpoint not after `number`, if there is one behind the base, can be read
+  /// with all its chunks. Costs the reading of its state.
+  package func holdsCheckpoint(atOrBefore number: Int64) throws(LogError) -> Bool {
+    guard let directory = try checkpoint(atOrBefore: number), !directory.isBase else { return true }
+    return try file.holdsState(of: directory)
+  }
+
   /// The transactions after `after`, up to and including `through`. Throws `outside` if the file
   /// does not hold them. `filter` says what may be passed over; see `HistoryFilter`.
   package func history(

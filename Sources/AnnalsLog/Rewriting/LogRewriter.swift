@@ -155,13 +155,10 @@ package final class LogRewriter {
     guard let wanted = checkpoint, wanted.offset == frame.offset, let target else { return }
     checkpoint = nil
     try sealer.seal()
-    guard let directory = try? generation.directory(at: frame.offset).directory else { return }
-    let entities: [EntityDirectory]
-    do {
-      entities = try target.copy(directory.entities, from: generation)
-    } catch .damage {
-      return
-    }
+    guard let directory = try? generation.directory(at: frame.offset).directory,
+      try generation.holdsState(of: directory)
+    else { return }
+    let entities = try target.copy(directory.entities, from: generation)
     try target.writeCheckpoint(as: directory, entities: entities)
   }
 
