@@ -61,12 +61,11 @@ extension RecordBinding {
     let isOptional: Bool
   }
 
-  /// The record with the values that are stored for it; nil if it must be read back for that.
-  func rounded(_ value: R) -> R? {
-    guard layout.roundsValues else { return value }
-    guard let dates else { return nil }
-    var result = value
-    withUnsafeMutablePointer(to: &result) { pointer in
+  /// Gives the record the values that are stored for it; false if it must be read back for that.
+  func round(_ value: inout R) -> Bool {
+    guard layout.roundsValues else { return true }
+    guard let dates else { return false }
+    withUnsafeMutablePointer(to: &value) { pointer in
       for date in dates {
         let place = UnsafeMutableRawPointer(pointer) + date.offset
         if date.isOptional {
@@ -78,7 +77,7 @@ extension RecordBinding {
         }
       }
     }
-    return result
+    return true
   }
 
   private static func dates(

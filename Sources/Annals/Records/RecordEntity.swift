@@ -98,7 +98,15 @@ extension RecordEntity {
 
   /// Which of the properties the key path leads to; nil if none.
   package func position(of keyPath: PartialKeyPath<R>) -> Int? {
-    keyPaths.firstIndex { $0 == keyPath }
+    // Comparing key paths looks at their parts. Where a property lies in the record is quicker to
+    // see, and what has the same place and type is the same.
+    if isStored, let offset = MemoryLayout<R>.offset(of: keyPath),
+      let index = fields.firstIndex(where: { $0.offset == offset }),
+      type(of: keyPath).valueType == fields[index].type
+    {
+      return index
+    }
+    return keyPaths.firstIndex { $0 == keyPath }
   }
 }
 
@@ -143,7 +151,18 @@ extension RecordEntity {
   func write(
     _ record: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
   ) {
-    if isStored { return RecordField.put(fields, of: record, previous, &writer) }
+    if isStored {
+      RecordField.put(fields, of: record, previous, &writer)
+    } else {
+      writeComputed(record, unless: previous, &writer)
+    }
+  }
+
+  /// As `write`, of a record with properties that are not stored in it.
+  @inline(never)
+  private func writeComputed(
+    _ record: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
+  ) {
     let value = record.assumingMemoryBound(to: R.self).pointee
     let old = previous?.assumingMemoryBound(to: R.self).pointee
     for access in accesses { access.put(value, old, &writer) }

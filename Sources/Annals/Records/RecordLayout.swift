@@ -101,6 +101,8 @@ struct RecordColumn: Sendable {
   var hasValidation = false
   /// Whether values have to pass more than the quick checks of kind and length to be of its type.
   var hasTypeRules = false
+  /// How many bits a whole number of the attribute's type may take.
+  var integerBits: UInt8 = 64
   var isRelationship = false
   var isToMany = false
   var isOrdered = false
@@ -119,7 +121,20 @@ struct RecordColumn: Sendable {
     isOptional = attribute.isOptional
     self.isUnique = isUnique
     hasValidation = !attribute.validation.isEmpty
-    hasTypeRules = tag == .json || tag == .null || attribute.type.range != nil
+    hasTypeRules = tag == .json || tag == .null
+    switch attribute.type {
+    case .int16: integerBits = 16
+    case .int32: integerBits = 32
+    default: break
+    }
+  }
+
+  /// Whether a value that is a whole number lies in the range of the attribute's type.
+  @inline(__always)
+  func hasRoom(for cell: ValueCell) -> Bool {
+    guard cell.tag == .int, integerBits < 64 else { return true }
+    let number = Int64(bitPattern: cell.bits)
+    return number >> Int64(integerBits - 1) == number >> 63
   }
 
   mutating func bind(to relationship: Relationship) {

@@ -34,10 +34,17 @@ public struct RecordWriter {
     defer { index += 1 }
     guard fault == nil else { return }
     let value = value.assumingMemoryBound(to: V.self)
-    if let previous,
-      RecordWriter.areSame(previous.assumingMemoryBound(to: V.self).pointee, value.pointee)
-    {
-      return
+    if let previous {
+      // What nobody touched is the same in memory, bit by bit.
+      let width = MemoryLayout<V>.size
+      if UnsafeRawBufferPointer(start: value, count: width).hasSameBytes(
+        as: UnsafeRawBufferPointer(start: previous, count: width))
+      {
+        return
+      }
+      if RecordWriter.areSame(previous.assumingMemoryBound(to: V.self).pointee, value.pointee) {
+        return
+      }
     }
     put(value.pointee)
   }
@@ -76,7 +83,7 @@ public struct RecordWriter {
         return putLong(cell, stored.arena, column)
       }
     }
-    if column.hasTypeRules, let attribute = layout.attributes[index] {
+    if column.hasTypeRules || !column.hasRoom(for: cell), let attribute = layout.attributes[index] {
       let value = cell.value(in: stored.arena)
       if let rule = attribute.violation(of: value) { return violate(rule, value) }
     } else if column.hasValidation {

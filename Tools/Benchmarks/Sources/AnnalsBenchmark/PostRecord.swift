@@ -49,6 +49,29 @@ extension PostRecord {
     if properties.contains(.longitude) { longitude = post.longitude }
   }
 
+  /// Sets some of a post's values, each by itself.
+  static func set(
+    _ properties: PropertySet, of id: ObjectID, from post: WorkloadPost, _ tx: WriteTransaction
+  ) throws {
+    if properties.contains(.timestamp) {
+      try tx.set(\PostRecord.timestamp, of: id, to: Date(microseconds: post.timestamp))
+    }
+    if properties.contains(.title) {
+      try tx.set(\PostRecord.title, of: id, to: post.titleText)
+    }
+    if properties.contains(.url) { try tx.set(\PostRecord.url, of: id, to: post.url) }
+    if properties.contains(.source) {
+      try tx.set(\PostRecord.source, of: id, to: post.sourceText)
+    }
+    if properties.contains(.posted) { try tx.set(\PostRecord.posted, of: id, to: post.posted) }
+    if properties.contains(.latitude) {
+      try tx.set(\PostRecord.latitude, of: id, to: post.latitude)
+    }
+    if properties.contains(.longitude) {
+      try tx.set(\PostRecord.longitude, of: id, to: post.longitude)
+    }
+  }
+
   /// The record as a post of the workload; nil if it is none.
   var workloadPost: WorkloadPost? {
     guard let title, let url, let source, let posted, let latitude, let longitude, image == nil,

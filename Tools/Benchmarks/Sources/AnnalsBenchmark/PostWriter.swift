@@ -2,10 +2,12 @@ import Annals
 import Measuring
 import Workload
 
-/// The two ways of writing that a program can choose from.
+/// The ways of writing that a program can choose from.
 enum Form: String {
-  /// Records: values of a Swift type.
+  /// Records, values of a Swift type, inserted whole and changed property by property.
   case typed
+  /// Records, changed by closures that get the record and change it.
+  case closures
   /// Dictionaries from names to values, as a program uses that learns the schema at run time.
   case dynamic
 }
@@ -24,7 +26,7 @@ struct PostWriter {
   /// Inserts the next object.
   mutating func insert(_ post: WorkloadPost, _ transaction: WriteTransaction) throws {
     switch form {
-    case .typed: ids.append(try transaction.insert(PostRecord(post)).objectID)
+    case .typed, .closures: ids.append(try transaction.insert(PostRecord(post)).objectID)
     case .dynamic: ids.append(try transaction.insert("Post", post.values(.ofNewPost)))
     }
   }
@@ -40,6 +42,8 @@ struct PostWriter {
       let id = ids[operation.object - 1]
       switch form {
       case .typed:
+        try PostRecord.set(operation.properties, of: id, from: operation.post, transaction)
+      case .closures:
         try transaction.update(PostRecord.self, id) {
           $0.take(operation.properties, from: operation.post)
         }

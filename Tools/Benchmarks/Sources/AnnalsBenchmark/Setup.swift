@@ -11,10 +11,10 @@ struct Setup {
   let recorder: Recorder
 
   init(_ options: Options) throws {
-    let form = try options.choice("form", "typed", "dynamic")
+    let form = try options.choice("form", "typed", "closures", "dynamic")
     let durability = try options.choice("durability", "full", "deferred")
     let lock = try options.choice("lock", "shared", "exclusive")
-    self.form = form == "typed" ? .typed : .dynamic
+    self.form = Form(rawValue: form) ?? .typed
     self.durability = durability == "full" ? .full : .deferred
     lockMode = lock == "shared" ? .shared : .exclusive
     recorder = Recorder(peer: "annals", configuration: "\(form),\(durability),\(lock)")
