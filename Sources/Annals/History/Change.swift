@@ -41,12 +41,7 @@ public struct Change: Sendable {
   public var entityName: String { entity.name }
 
   /// The changed properties: on insert and delete those that had a value.
-  public var properties: [PropertyDifference] {
-    let entity = entity
-    return page.batch.changes[index].propertyRange.map { position in
-      difference(at: position, in: entity)
-    }
-  }
+  public var properties: Properties { Properties(self) }
 
   /// The names of the changed properties.
   public var changedProperties: [String] { properties.map(\.name) }
@@ -84,11 +79,7 @@ public struct Change: Sendable {
 
   /// The difference in the property with this number; nil if the change did not touch it.
   package func difference(of property: PropertyNumber) -> PropertyDifference? {
-    for position in page.batch.changes[index].propertyRange
-    where page.batch.properties[position].property == property {
-      return difference(at: position, in: entity)
-    }
-    return nil
+    properties.first(of: property)
   }
 
   private func difference(named name: String) -> PropertyDifference? {
@@ -100,27 +91,6 @@ public struct Change: Sendable {
     return difference(of: number)
   }
 
-  private func difference(at position: Int, in entity: Entity) -> PropertyDifference {
-    let change = page.batch.properties[position]
-    let name = entity.propertyName(change.property) ?? "#\(change.property)"
-    return page.batch.arena.withUnsafeBytes { arena in
-      if change.isEdits {
-        return PropertyDifference(
-          number: change.property, name: name, before: .null, after: .null,
-          edits: RelationshipEdits(
-            removed: RelationshipEdits.list(change.before, in: arena),
-            inserted: RelationshipEdits.list(change.after, in: arena)))
-      }
-      // A null in a required attribute stands for its default, as in every reading.
-      let unwritten = entity.valueOfUnwritten(change.property)
-      return PropertyDifference(
-        number: change.property, name: name,
-        before: kind != .insert && change.before.isNull
-          ? unwritten : change.before.value(in: arena),
-        after: kind != .delete && change.after.isNull
-          ? unwritten : change.after.value(in: arena), edits: nil)
-    }
-  }
 }
 
 /// One property of a change, with its values before and after.

@@ -130,7 +130,7 @@ extension ResolvedCondition {
 
   private static func resolve(_ name: String?, in glossary: Glossary) -> NameNumber? {
     guard let name else { return 0 }
-    let index = glossary.names.firstIndex { $0.hasSameBytes(as: name) }
+    let index = glossary.nameTable.firstIndex { $0.hasSameBytes(as: name) }
     return index.map { NameNumber($0 + 1) }
   }
 

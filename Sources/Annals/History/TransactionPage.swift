@@ -1,4 +1,5 @@
 import AnnalsModel
+import Synchronization
 
 /// The decoded changes of one frame, with what it takes to name what they touch.
 ///
@@ -9,11 +10,25 @@ package final class TransactionPage: Sendable {
   package let batch: ChangeBatch
   /// The names, openings and schemas that the batch's numbers stand for.
   package let glossary: Glossary
+  /// The names of properties, if one schema was in force after each of the transactions.
+  private let names: PropertyNames?
 
   /// A page of these changes.
   package init(batch: ChangeBatch, glossary: Glossary) {
     self.batch = batch
     self.glossary = glossary
+    if let first = batch.transactions.first, let last = batch.transactions.last,
+      glossary.hasOneSchema(min(first.number, last.number), max(first.number, last.number))
+    {
+      names = glossary.names(asOf: first.number)
+    } else {
+      names = nil
+    }
+  }
+
+  /// The names of properties just after this transaction.
+  func names(asOf number: Int64) -> PropertyNames {
+    names ?? glossary.names(asOf: number)
   }
 }
 
@@ -24,7 +39,7 @@ package final class TransactionPage: Sendable {
 package final class Glossary: Sendable {
   package let store: RawUUID
   /// The interned names; number 1 is at index 0.
-  package let names: [String]
+  package let nameTable: [String]
   /// The openings, rising by number.
   package let openings: [Opening]
   /// The schemas that were in force, each from the transaction that brought it, rising.
@@ -33,6 +48,8 @@ package final class Glossary: Sendable {
   package let largeValues: any LargeValueSource
   /// The record types, bound to the newest schema.
   package let records: BoundRecords
+  /// The names made so far, by how many schemas there had been.
+  private let names = Mutex<[Int: PropertyNames]>([:])
 
   /// The glossary of these tables.
   package init(
@@ -40,7 +57,7 @@ package final class Glossary: Sendable {
     largeValues: any LargeValueSource, records: BoundRecords
   ) {
     self.store = store
-    self.names = names
+    nameTable = names
     self.openings = openings
     self.schemas = schemas
     self.largeValues = largeValues
@@ -49,7 +66,7 @@ package final class Glossary: Sendable {
 
   /// The name with this number; nil for 0, and for a number that a damaged file never explained.
   package func name(_ number: NameNumber) -> String? {
-    names.indices.contains(Int(number) - 1) ? names[Int(number) - 1] : nil
+    nameTable.indices.contains(Int(number) - 1) ? nameTable[Int(number) - 1] : nil
   }
 
   /// The opening with this number; nil for 0 and for an unknown one.
@@ -61,13 +78,37 @@ package final class Glossary: Sendable {
 
   /// The schema in force just after this transaction; O(log n) in the number of schema changes.
   package func schema(asOf number: Int64) -> Schema {
+    let count = schemaCount(asOf: number)
+    return count == 0 ? Schema() : schemas[count - 1].schema
+  }
+
+  /// How many schemas had been in force by this transaction.
+  private func schemaCount(asOf number: Int64) -> Int {
     var low = 0
     var high = schemas.count
     while low < high {
       let middle = (low + high) / 2
       if schemas[middle].since <= number { low = middle + 1 } else { high = middle }
     }
-    return low == 0 ? Schema() : schemas[low - 1].schema
+    return low
+  }
+
+  /// Whether the same schema was in force after each of the transactions from one to another.
+  func hasOneSchema(_ first: Int64, _ last: Int64) -> Bool {
+    schemaCount(asOf: first) == schemaCount(asOf: last)
+  }
+
+  /// What properties were called just after this transaction: in the schema then, or else in
+  /// today's. Made when it is first asked for; O(properties) then, O(log schema changes) later.
+  func names(asOf number: Int64) -> PropertyNames {
+    let count = schemaCount(asOf: number)
+    return names.withLock { known in
+      if let found = known[count] { return found }
+      let made = PropertyNames(
+        count == 0 ? Schema() : schemas[count - 1].schema, otherwise: schema)
+      known[count] = made
+      return made
+    }
   }
 
   /// The schema in force now.
