@@ -127,7 +127,15 @@ extension String {
   /// strings equal.
   @inlinable
   package func hasSameBytes(as other: String) -> Bool {
-    utf8.elementsEqual(other.utf8)
+    // Most strings that differ do so in length, which costs nothing to see.
+    let (a, b) = (utf8, other.utf8)
+    guard a.count == b.count else { return false }
+    let isSame = a.withContiguousStorageIfAvailable { a in
+      b.withContiguousStorageIfAvailable { b in
+        UnsafeRawBufferPointer(a).hasSameBytes(as: UnsafeRawBufferPointer(b))
+      }
+    }
+    return (isSame ?? nil) ?? a.elementsEqual(b)
   }
 
   /// Whether this string's UTF-8 bytes come before the other's.

@@ -2,6 +2,7 @@ import Annals
 import AnnalsModel
 import AnnalsStorage
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -79,6 +80,39 @@ import Testing
     try first.close()
     try second.note("b")
     #expect(try second.ids() == ["a", "b"])
+  }
+
+  @Test func aDeferredWriterThatNeverRestsGivesOthersTheirTurn() throws {
+    let location = StoreLocation(
+      fileSystem: MemoryFileSystem(), path: "/test.annals", hasLockTurns: true)
+    let first = try noteStore(location, options: .deferred)
+    var patient = StoreOptions.deferred
+    patient.lockTimeout = .seconds(60)
+    let second = try noteStore(location, options: patient, seed: 2)
+    let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let state = Mutex((count: 0, isOver: false))
+    Thread.detachNewThread {
+      while !state.withLock(\.isOver) {
+        let number = state.withLock { state in
+          state.count += 1
+          return state.count
+        }
+        _ = try? first.note("first \(number)")
+        if number == 100 { ready.signal() }
+      }
+      done.signal()
+    }
+    ready.wait()
+    for number in 1...10 { try second.note("second \(number)") }
+    state.withLock { $0.isOver = true }
+    done.wait()
+    // Whoever has stopped keeps nothing.
+    var impatient = StoreOptions()
+    impatient.lockTimeout = .seconds(5)
+    try noteStore(location, options: impatient, seed: 3).note("third")
+    try first.refresh()
+    #expect(try first.ids().count == state.withLock(\.count) + 11)
+    #expect(try first.verify() == [])
   }
 
   @Test func readersFollowAnUnsyncedTailThatIsTakenBack() throws {

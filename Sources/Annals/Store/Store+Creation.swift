@@ -18,7 +18,7 @@ extension Store {
     // The base is first written as the one transaction of a scratch file beside, with all the
     // checks, and then flattened into the new store.
     let scratch = StoreLocation(
-      fileSystem: location.fileSystem, path: location.path + ".base", isMemory: false)
+      fileSystem: location.fileSystem, path: location.path + ".base")
     var new = NewLog(store: environment.makeUUID(), created: environment.now())
     new.base = base - 1
     new.baseTimestamp = timestamp

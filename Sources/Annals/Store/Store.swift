@@ -76,6 +76,7 @@ public final class Store: Sendable {
     self.published = published
     writer = StoreWriter(
       log: log, newest: version, options: options, environment: environment,
+      turn: location.hasLockTurns ? LockTurn() : nil,
       publish: { published.replace(with: $0) })
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }

@@ -4,22 +4,24 @@ import AnnalsStorage
 public struct StoreLocation: Sendable {
   package var fileSystem: any FileSystem
   package var path: String
-  package var isMemory: Bool
+  /// Whether the lock costs enough to be kept for a turn (`LockTurn`): not where every call of the
+  /// file system is to come at its own time.
+  package var hasLockTurns: Bool
 
-  package init(fileSystem: any FileSystem, path: String, isMemory: Bool = false) {
+  package init(fileSystem: any FileSystem, path: String, hasLockTurns: Bool = false) {
     self.fileSystem = fileSystem
     self.path = path
-    self.isMemory = isMemory
+    self.hasLockTurns = hasLockTurns
   }
 
   /// The file at this path.
   public static func file(_ path: String) -> StoreLocation {
-    StoreLocation(fileSystem: PosixFileSystem(), path: path)
+    StoreLocation(fileSystem: PosixFileSystem(), path: path, hasLockTurns: true)
   }
 
   /// A new store in memory: the whole engine without a file, for tests. It ends with the `Store`.
   public static var memory: StoreLocation {
-    StoreLocation(fileSystem: MemoryFileSystem(), path: "/memory.annals", isMemory: true)
+    StoreLocation(fileSystem: MemoryFileSystem(), path: "/memory.annals")
   }
 }
 
@@ -36,7 +38,8 @@ public struct StoreOptions: Sendable {
 
   /// How the file's lock is held.
   public enum LockMode: Sendable {
-    /// For each group of commits, so that other processes may write in between.
+    /// For each group of commits, so that other processes may write in between. With `.deferred` a
+    /// group is what one process commits without a break, for 2 ms at most.
     case shared
     /// Throughout, so that no other process can write until the store is closed.
     case exclusive

@@ -11,7 +11,8 @@ import Synchronization
 /// - `newest` is the state after every transaction in `log.view`, acknowledged or not. Only the
 ///   holder of `lock` reads or changes it.
 /// - The file lock is held from before a transaction's closure until its group is synced, so no
-///   other process sees or extends a group that may yet fail.
+///   other process sees or extends a group that may yet fail. In `.deferred` a writer that commits
+///   again and again keeps it for a turn (`LockTurn`).
 /// - `published` (in `Store`) follows `newest` after the sync; in `.deferred`, after the write.
 /// - After a failure whose outcome is unknown nothing more is written: `log.isPoisoned`.
 final class StoreWriter: @unchecked Sendable {
@@ -27,20 +28,28 @@ final class StoreWriter: @unchecked Sendable {
   private let lock = Condition()
   /// The thread inside `enter` … `leave`; 0 for none.
   private let writingThread = Atomic<UInt64>(0)
-  private(set) var newest: StoreVersion
+  // All that follows is guarded by `lock`, so exclusive access needs no check.
+  @exclusivity(unchecked) private(set) var newest: StoreVersion
   /// Whether the log has gone on and the state could not follow: then it must be read anew.
-  private var isStale = false
-  private var isFileLocked = false
-  private var lockedSince = ContinuousClock.now
-  private var commitsUnderLock = 0
-  private var isClosed = false
+  @exclusivity(unchecked) private var isStale = false
+  @exclusivity(unchecked) private var isFileLocked = false
+  @exclusivity(unchecked) private var lockedSince = ContinuousClock.now
+  @exclusivity(unchecked) private var commitsUnderLock = 0
+  @exclusivity(unchecked) private var isClosed = false
+  /// Nil if the file lock is given up after each deferred commit.
+  private let turn: LockTurn?
+  /// When the last deferred commit ended, and whether this entry has committed.
+  @exclusivity(unchecked) private var lastCommit: ContinuousClock.Instant?
+  @exclusivity(unchecked) private var hasCommitted = false
+  /// Whether a thread sees to the end of the turn.
+  @exclusivity(unchecked) private var isTurnWatched = false
   /// The memory of the last transaction's batch, for the next.
-  var spareBatch = ChangeBatch()
+  @exclusivity(unchecked) var spareBatch = ChangeBatch()
   /// The rules of the schema that the transaction of this number brought.
-  var knownRules: [EntityRules?] = []
-  var knownRulesVersion: Int64 = -1
+  @exclusivity(unchecked) var knownRules: [EntityRules?] = []
+  @exclusivity(unchecked) var knownRulesVersion: Int64 = -1
   /// The timestamp of the last transaction that took the clock's.
-  var lastOwnTimestamp: Timestamp?
+  @exclusivity(unchecked) var lastOwnTimestamp: Timestamp?
   /// The head of a file that was compacted without a checkpoint; closing adds none as long as it
   /// stays the head.
   var bareHead: Int64?
@@ -52,12 +61,13 @@ final class StoreWriter: @unchecked Sendable {
 
   init(
     log: LogFile, newest: StoreVersion, options: StoreOptions, environment: StoreEnvironment,
-    publish: @escaping @Sendable (StoreVersion) -> Void
+    turn: LockTurn?, publish: @escaping @Sendable (StoreVersion) -> Void
   ) {
     self.log = log
     self.newest = newest
     self.options = options
     self.environment = environment
+    self.turn = options.durability == .deferred && options.lockMode == .shared ? turn : nil
     self.publish = publish
     group.reset(to: newest.head.number)
   }
@@ -101,7 +111,12 @@ final class StoreWriter: @unchecked Sendable {
     let version = newest.successor(state: state, view: log.view)
     newest = version
     isStale = false
-    guard isCommit, options.durability == .full else {
+    guard options.durability == .full else {
+      hasCommitted = isCommit
+      publish(version)
+      return
+    }
+    guard isCommit else {
       group.reset(to: version.head.number)
       publish(version)
       return
@@ -129,9 +144,52 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   private func leave() {
-    if options.lockMode == .shared, isFileLocked, !group.isPending { releaseFileLock() }
+    var isTurnOver = false
+    if options.lockMode == .shared, isFileLocked {
+      switch options.durability {
+      case .full: if !group.isPending { releaseFileLock() }
+      case .deferred: isTurnOver = leaveDeferred()
+      }
+    }
     writingThread.store(0, ordering: .relaxed)
     lock.unlock()
+    if isTurnOver { LockTurn.yield() }
+  }
+
+  /// Gives the file lock up unless there is a turn that goes on; returns whether one is over.
+  private func leaveDeferred() -> Bool {
+    defer { hasCommitted = false }
+    guard hasCommitted, turn != nil else {
+      releaseFileLock()
+      return false
+    }
+    let now = ContinuousClock.now
+    let pause = lastCommit?.duration(to: now)
+    lastCommit = now
+    let isFrequent = pause.map { $0 < LockTurn.length } ?? false
+    let isOver = lockedSince.duration(to: now) >= LockTurn.length
+    if isFrequent, !isOver, watchTurn() { return false }
+    releaseFileLock()
+    return isOver
+  }
+
+  /// Sees to it that the lock is given up when no more commits come; returns whether it will be.
+  private func watchTurn() -> Bool {
+    if isTurnWatched { return true }
+    isTurnWatched = turn?.watch { [weak self] in self?.endTurn() ?? true } ?? false
+    return isTurnWatched
+  }
+
+  /// Gives the file lock up if the turn is over; returns false if there is something to wait for.
+  private func endTurn() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    if isFileLocked {
+      guard lockedSince.duration(to: .now) >= LockTurn.length else { return false }
+      releaseFileLock()
+    }
+    isTurnWatched = false
+    return true
   }
 
   private func releaseFileLock() {

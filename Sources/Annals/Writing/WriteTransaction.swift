@@ -10,19 +10,19 @@ import AnnalsState
 public final class WriteTransaction {
   /// The state before the transaction.
   package let base: State
-  package var reader: StateReader
-  // Exclusivity is not checked where every write of an object looks: the transaction is used on one
-  // thread, and no caller's code runs while one of these is being changed.
+  // Exclusivity is not checked: the transaction is used on one thread, and no caller's code runs
+  // while one of these is being changed.
+  @exclusivity(unchecked) package var reader: StateReader
   @exclusivity(unchecked) var touched = TouchedObjects()
   package let largeValues: PendingLargeValues
   /// Who writes, when, and how; a reader of another store's records may learn it late.
-  package var origin: TransactionOrigin
+  @exclusivity(unchecked) package var origin: TransactionOrigin
   /// The definitions that the transaction changed, complete, one an entity.
   @exclusivity(unchecked) package var schemaChange: [Entity] = []
   /// Key-value pairs to keep with the transaction: a commit message, a request's id.
   public var metadata: [String: Value]
   /// Rules broken by values that could not even be put into the working state.
-  package var violations: [ValidationViolation] = []
+  @exclusivity(unchecked) package var violations: [ValidationViolation] = []
   private let boundRecords: BoundRecords
   /// The record type used last, bound to the schema from before the transaction.
   @exclusivity(unchecked) private var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?

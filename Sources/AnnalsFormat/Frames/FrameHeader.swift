@@ -62,14 +62,18 @@ package struct FrameHeader: Hashable, Sendable {
   package mutating func encode(
     into bytes: inout ContiguousArray<UInt8>, at offset: UInt64, seed: FrameSeed
   ) {
-    var covered: ContiguousArray<UInt8> = [kind.rawValue, flags.rawValue, 0, 0]
-    covered.append(fixed: payloadLength)
-    covered.append(fixed: payloadChecksum)
-    covered.append(fixed: previousChecksum)
-    covered.append(fixed: durableMarkBack)
-    checksum = covered.withUnsafeBytes { seed.checksum($0, at: offset) }
-    bytes.append(fixed: checksum)
-    bytes.append(contentsOf: covered)
+    let start = bytes.count
+    // Three words, the first without the checksum yet.
+    let kindAndFlags = UInt64(kind.rawValue) << 32 | UInt64(flags.rawValue) << 40
+    bytes.append(fixed: kindAndFlags)
+    bytes.append(fixed: UInt64(payloadLength) | UInt64(payloadChecksum) << 32)
+    bytes.append(fixed: UInt64(previousChecksum) | UInt64(durableMarkBack) << 32)
+    checksum = bytes.withUnsafeMutableBytes { all in
+      let header = UnsafeMutableRawBufferPointer(rebasing: all[start...])
+      let sum = seed.checksum(UnsafeRawBufferPointer(rebasing: header[4...]), at: offset)
+      header.storeBytes(of: sum.littleEndian, as: UInt32.self)
+      return sum
+    }
   }
 
   /// Reads the header of the frame at `offset` from at least 24 bytes. The payload is not looked

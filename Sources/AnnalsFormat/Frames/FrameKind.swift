@@ -52,6 +52,12 @@ package struct FrameFlags: OptionSet, Hashable, Sendable {
   /// The payload is encrypted (reserved).
   package static let encrypted = FrameFlags(rawValue: 8)
 
+  /// Whether the payload is something else first: compressed or encrypted as a whole.
+  package var isTransformed: Bool { rawValue & 12 != 0 }
+
+  /// The flags of a frame of a transaction or blob: whether another follows.
+  package init(isContinued: Bool) { rawValue = isContinued ? 2 : 0 }
+
   /// Every flag that has a meaning.
   package static let known: FrameFlags = [.skippable, .continued, .compressed, .encrypted]
 }

@@ -138,7 +138,7 @@ struct FrameWalk {
       return .failure(.init(.badFrame(reason: "a frame that reaches behind the end of the file")))
     }
     let isReadable =
-      header.kind.isKnown && header.flags.isDisjoint(with: [.encrypted, .compressed])
+      header.kind.isKnown && !header.flags.isTransformed
     guard isReadable || header.flags.contains(.skippable) else {
       throw .unsupported(kind: header.kind.rawValue, at: offset)
     }

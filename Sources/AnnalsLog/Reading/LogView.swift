@@ -1,11 +1,11 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Everything that can be read of a log as of one transaction. A value: taking one costs a few
-/// reference counts, and it stays as it is whatever is written or rewritten afterwards.
+/// Everything that can be read of a log as of one transaction: it stays as it is whatever is
+/// written or rewritten afterwards.
 ///
 /// Any method may be called on any thread, also after the log was closed.
-package struct LogView: Sendable {
+package final class LogView: Sendable {
   /// The generation of the file that everything is read from.
   package let file: LogGeneration
   let tables: LogTables

@@ -202,7 +202,7 @@ final class RewriteTarget {
       let (header, payload) = try old.payload(at: offset, kind: .blob)
       let isLast = !header.flags.contains(.continued)
       try payload.withBytes { bytes throws(LogError) in
-        try append(kind: .blob, flags: isLast ? [] : .continued, payload: bytes)
+        try append(kind: .blob, flags: FrameFlags(isContinued: !isLast), payload: bytes)
       }
       if isLast { return result }
       offset += header.frameLength

@@ -103,15 +103,15 @@ extension LogFile {
 
   private func finish(_ state: inout LogState) throws(LogError) -> LogPosition {
     try state.requireOpen()
-    guard let transaction = state.transaction, let record = transaction.record,
-      transaction.isComplete
-    else { preconditionFailure("the transaction has no last part") }
     do throws(LogError) {
       try state.writeFrames()
     } catch .storage(let error) {
       abort(&state)
       throw .storage(error)
     }
+    guard let transaction = state.transaction.take(), let record = transaction.record,
+      transaction.isComplete
+    else { preconditionFailure("the transaction has no last part") }
     try state.tables.absorb(
       record, at: state.end.offset, changeCount: transaction.changeCount,
       entities: transaction.entities, blobs: transaction.blobs)
@@ -120,7 +120,6 @@ extension LogFile {
       offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
       previousOffset: state.lastFrameOffset)
     if options.durability == .deferred { state.acknowledged = state.end }
-    state.transaction = nil
     return state.tables.head
   }
 

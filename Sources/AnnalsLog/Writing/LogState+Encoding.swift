@@ -24,13 +24,13 @@ extension LogState {
     BlobCodec.encode(part, into: &payload)
     payload.withUnsafeBytes {
       noteFrame()
-      frames.append(kind: .blob, flags: isLast ? [] : .continued, payload: $0)
+      frames.append(kind: .blob, flags: FrameFlags(isContinued: !isLast), payload: $0)
     }
   }
 
   /// Fills in the transaction's record. Names and openings get their numbers.
   mutating func describe(_ draft: TransactionDraft, own: Opening?) {
-    guard let transaction, transaction.partCount == 0 else {
+    guard transaction?.partCount == 0 else {
       preconditionFailure("a transaction is described before its first part")
     }
     var record = TransactionRecord(number: tables.head.number + 1, timestamp: draft.timestamp)
@@ -48,8 +48,8 @@ extension LogState {
       record.opening = number(of: own, for: &record)
       recordsOwnOpening = true
     }
-    self.transaction?.record = record
-    self.transaction?.recordsOwnOpening = recordsOwnOpening
+    transaction?.record = record
+    transaction?.recordsOwnOpening = recordsOwnOpening
   }
 
   private mutating func number(
@@ -77,7 +77,6 @@ extension LogState {
 
   /// Appends the batch's changes, in several parts if they are too many for one.
   mutating func append(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
-    guard transaction?.record != nil else { preconditionFailure("a transaction needs its record") }
     if batch.changes.count > 1, batch.isBeyondPart {
       var splitter = PartSplitter(batch)
       while var part = splitter.next() {
@@ -90,10 +89,10 @@ extension LogState {
   }
 
   private mutating func appendOne(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
-    guard var open = transaction, var record = open.record, !open.isComplete else {
+    // Taken out while it is changed, so that it is not copied.
+    guard var open = transaction.take(), var record = open.record, !open.isComplete else {
       preconditionFailure("the transaction has its last part")
     }
-    transaction = nil
     defer { transaction = open }
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
     record.part = open.partCount
@@ -140,7 +139,7 @@ extension LogState {
     }
     noteFrame()
     payload.withUnsafeBytes {
-      _ = frames.append(kind: kind, flags: isLast ? [] : .continued, payload: $0)
+      _ = frames.append(kind: kind, flags: FrameFlags(isContinued: !isLast), payload: $0)
     }
   }
 

@@ -47,29 +47,33 @@ struct OpenTransaction: Sendable {
 
 /// Numbers of interned names, by their bytes.
 ///
-/// Remembers the last two strings asked for, as authors and contexts come again and again, so that
-/// the usual commit looks nothing up.
+/// Remembers the strings asked for last, as authors and contexts come again and again, so that the
+/// usual commit looks nothing up.
 struct NameNumbers: Sendable {
   private var numbers: [ContiguousArray<UInt8>: NameNumber] = [:]
   /// How many of the log's names are in `numbers`.
   private var count = 0
-  private var recent: (String, NameNumber)?
-  private var older: (String, NameNumber)?
+  private var recent: ContiguousArray<(name: String, number: NameNumber)> = []
+  /// Which of `recent` gives way to the next.
+  private var oldest = 0
+
+  /// How many strings are remembered: few enough to compare with each.
+  private static let memory = 8
 
   /// The number of a name that the log knows; nil if it is new.
   mutating func number(of name: String, in names: [String]) -> NameNumber? {
-    if let recent, recent.0.hasSameBytes(as: name) { return recent.1 }
-    if let older, older.0.hasSameBytes(as: name) {
-      swap(&recent, &self.older)
-      return older.1
-    }
+    for entry in recent where entry.name.hasSameBytes(as: name) { return entry.number }
     while count < names.count {
       count += 1
       numbers[ContiguousArray(names[count - 1].utf8)] = NameNumber(count)
     }
     guard let number = numbers[ContiguousArray(name.utf8)] else { return nil }
-    older = recent
-    recent = (name, number)
+    if recent.count < NameNumbers.memory {
+      recent.append((name, number))
+    } else {
+      recent[oldest] = (name, number)
+      oldest = (oldest + 1) % NameNumbers.memory
+    }
     return number
   }
 }

@@ -7,7 +7,7 @@
 #endif
 
 /// Puts the thread to sleep; a signal may end it early (C: `nanosleep`).
-func sleepThread(for duration: Duration) {
+package func sleepThread(for duration: Duration) {
   var time = timespec(duration)
   nanosleep(&time, nil)
 }

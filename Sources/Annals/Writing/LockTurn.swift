@@ -1,0 +1,29 @@
+import AnnalsStorage
+import Synchronization
+
+/// How a deferred writer that commits again and again keeps the file lock.
+///
+/// Taking the lock, looking whether others have written, and giving it up are seven calls of the
+/// system, as dear as the rest of a small commit. So a writer whose commits follow each other keeps
+/// the lock for a turn. When that is over it pauses, so that others who ask get theirs; when its
+/// commits stop, a thread gives the lock up. A writer that commits now and then keeps nothing.
+final class LockTurn: Sendable {
+  /// How long a turn is; and how near to each other commits must be for one.
+  static let length = Duration.milliseconds(2)
+  /// How long a writer waits between two turns.
+  private static let pause = Duration.microseconds(20)
+
+  private let thread = WritingThread()
+
+  /// Runs `body` on the turn's own thread when a turn may be over, again and again until it returns
+  /// true. Returns false if there can be no thread.
+  func watch(_ body: @escaping @Sendable () -> Bool) -> Bool {
+    guard let thread = try? thread.running() else { return false }
+    return thread.submit {
+      repeat { sleepThread(for: LockTurn.length) } while !body()
+    }
+  }
+
+  /// Lets others take the lock that was just given up.
+  static func yield() { sleepThread(for: pause) }
+}
