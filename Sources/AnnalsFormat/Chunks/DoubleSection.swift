@@ -37,7 +37,14 @@ enum DoubleSection {
     }
     for shift in stride(from: UInt64(56), through: 0, by: -8) {
       let plane = try ChunkSection.read(&reader, count: count, inflate: &inflate)
-      for index in 0..<count { result[index] |= UInt64(plane[index]) << shift }
+      plane.withUnsafeBufferPointer { plane in
+        result.withUnsafeMutableBufferPointer { result in
+          // As long as each other, which the section has made sure of: several at a time.
+          for index in 0..<min(count, plane.count) {
+            result[index] |= UInt64(plane[index]) << shift
+          }
+        }
+      }
     }
     return result
   }
