@@ -32,6 +32,7 @@ public struct AnnalsError: Error, Sendable {
     case schema([SchemaConflict])
     case violations([ValidationViolation])
     case gap(HistoryGap)
+    case lost(LostTransactions)
     case lastShared(Token?)
     case conflicts([PropertyConflict])
   }
@@ -61,6 +62,11 @@ extension AnnalsError {
   /// What the store no longer has; code `pruned`.
   public var gap: HistoryGap? {
     if case .gap(let gap) = details { gap } else { nil }
+  }
+
+  /// The transactions that are missing; code `lost`.
+  public var lostTransactions: LostTransactions? {
+    if case .lost(let lost) = details { lost } else { nil }
   }
 
   /// The newest position that the token's history and the store's have in common, where it is
@@ -108,6 +114,17 @@ extension AnnalsError {
     text += "). Oldest readable state: \(gap.oldestValid.number)"
     var error = AnnalsError(.pruned, text)
     error.details = .gap(gap)
+    return error
+  }
+
+  /// The error for a position among transactions that damage destroyed.
+  package static func lost(_ number: Int64, _ lost: LostTransactions) -> AnnalsError {
+    var error = AnnalsError(
+      .lost,
+      "transaction \(number) is lost: \(lost) \(lost.first == lost.last ? "was" : "were") "
+        + "destroyed by damage (the store was salvaged \(lost.salvaged)). Readable states nearest: "
+        + "\(lost.first - 1) and \(lost.last + 1)")
+    error.details = .lost(lost)
     return error
   }
 

@@ -4,7 +4,7 @@ extension AnnalsError {
     private enum Base: String {
       case notFound, alreadyExists, notAnAnnalsFile, newerVersion, unsupported
       case damaged, missingData
-      case pruned, otherStore, lostBranch, beyondHead
+      case pruned, lost, otherStore, lostBranch, beyondHead
       case invalidSchema, invalidChange, unreadableRecord, noSuchObject, conflict, invalidArgument
       case tooLarge
       case busy, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace, permission, io
@@ -32,6 +32,9 @@ extension AnnalsError {
     public static let missingData = Code(.missingData)
     /// The position lies before the oldest history that the store keeps; see `gap`.
     public static let pruned = Code(.pruned)
+    /// The position lies among transactions that damage destroyed before the store was salvaged;
+    /// see `lostTransactions`. Or the bytes of a large value were destroyed.
+    public static let lost = Code(.lost)
     /// The token belongs to another store.
     public static let otherStore = Code(.otherStore)
     /// The token's transaction exists, but another opening wrote it: the history that the token

@@ -40,6 +40,8 @@ package enum LogError: Error {
   case unsupported(kind: UInt8, at: UInt64)
   /// The file holds no large value of this number.
   case blobMissing(UInt64)
+  /// The bytes of the large value of this number were lost before the store was salvaged.
+  case blobLost(UInt64)
   /// The transaction asked for is not in the file, which holds the states of these numbers.
   case outside(base: Int64, head: Int64)
   /// What a closure of the caller's threw.
@@ -86,6 +88,7 @@ extension LogError: CustomStringConvertible {
     case .unsupported(let kind, let offset):
       "the frame at offset \(offset) is of kind \(kind), which this version cannot read"
     case .blobMissing(let number): "the file holds no large value \(number)"
+    case .blobLost(let number): "the bytes of large value \(number) were lost to damage"
     case .outside(let base, let head): "the file holds the states of \(base) to \(head)"
     case .interrupted(let error): "\(error)"
     }

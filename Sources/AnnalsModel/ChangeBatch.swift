@@ -112,6 +112,9 @@ package struct TransactionRecord: Sendable {
   package var firstNewName: NameNumber = 0
   /// The opening first used here, if it is.
   package var newOpening: Opening?
+  /// What a gap record says of the lost transactions that it covers, the last of which has its
+  /// number; nil for a transaction.
+  package var lost: LostTransactions?
   /// The tagged extension area's raw bytes, kept by rewrites.
   package var extensions: ContiguousArray<UInt8> = []
   /// Which part of a transaction of several frames this is, from 0, and whether another follows.

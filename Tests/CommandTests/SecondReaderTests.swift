@@ -33,6 +33,33 @@ struct SecondReaderTests {
     #expect(folder.run("prune", "@s.annals", "--yes", "--before", "3").status == .done)
     try SecondReader.compare("s.annals", in: folder)
   }
+
+  /// Its checks of what each change says was before prove the changes of gaps right.
+  @Test func itReadsWhatSalvageWrites() throws {
+    let folder = try CommandFolder()
+    try folder.write(SecondReader.history, to: "h.jsonl")
+    folder.run("import", "@s.annals", "@h.jsonl")
+    folder.run("put", "@s.annals", "Person/eve", "i=8", "boss=bob")
+    folder.run("put", "@s.annals", "Person/bob", "s=short")
+    folder.run("delete", "@s.annals", "Person/ann")
+    folder.run("delete", "@s.annals", "Person/eve")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("s.annals")))
+    let dump = folder.run("dump", "@s.annals", "--format", "jsonl").output
+    var salvaged = 0
+    for line in dump.split(separator: "\n") where !line.contains(#""header""#) {
+      guard let match = line.firstMatch(of: /"offset":(\d+),"length":(\d+)/),
+        let offset = Int(match.1), let length = Int(match.2), offset >= 12_288
+      else { continue }
+      var damaged = bytes
+      damaged[offset + min(40, length - 9)] ^= 1
+      try damaged.write(to: URL(fileURLWithPath: folder.file("bad.annals")))
+      let name = "saved-\(offset).annals"
+      #expect(folder.run("salvage", "@bad.annals", "@\(name)").status != .couldNotRun)
+      try SecondReader.compare(name, in: folder)
+      salvaged += 1
+    }
+    #expect(salvaged > 8)
+  }
 }
 
 /// Runs the second reader.
@@ -89,6 +116,8 @@ private enum SecondReader {
       let words = line.split(separator: " ")
       let number = String(try #require(words.first))
       let expected = folder.run("state", "@\(name)", "--at", number)
+      // What is known behind lost transactions is nobody's state.
+      if expected.errors.contains("is lost: ") { continue }
       #expect(expected.status == .done)
       var digest = SHA256()
       digest.update(Array(expected.output.utf8))

@@ -14,8 +14,9 @@ enum WorkedExample {
     let first = header.encode()
     let seed = header.seed
     let start = FormatLimits.logStart
-    let opened = RootSlot(
+    var opened = RootSlot(
       sequence: 1, durableMark: start, head: 0, markChecksum: header.checksum)
+    opened.header = header
     var writer = FrameWriter(
       seed: seed, offset: start, previousChecksum: header.checksum, durableMark: start)
     for index in commits.transactions.indices {
@@ -27,8 +28,9 @@ enum WorkedExample {
     var payload: ContiguousArray<UInt8> = []
     BlockCodec.encode(block, into: &payload)
     payload.withUnsafeBytes { _ = writer.append(kind: .block, payload: $0) }
-    let closed = RootSlot(
+    var closed = RootSlot(
       sequence: 2, durableMark: writer.offset, head: 5, markChecksum: writer.previousChecksum)
+    closed.header = header
     return first + closed.encode(seed: seed) + opened.encode(seed: seed) + writer.bytes
   }
 

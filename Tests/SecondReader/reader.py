@@ -336,11 +336,11 @@ def extension_area(c):
 
 class Details:
     def __init__(self, c=None):
-        self.names, self.opening, self.metadata, self.schema = None, None, [], []
+        self.names, self.opening, self.metadata, self.schema, self.gap = None, None, [], [], None
         if c is None:
             return
         flags = c.u8()
-        need(flags < 32, "unknown flags of details")
+        need(flags < 64, "unknown flags of details")
         if flags & 1:
             self.names = (c.number32(), c.list(Cursor.string))
             need(self.names[1], "an empty list of names")
@@ -361,6 +361,23 @@ class Details:
             need(self.schema, "an empty schema change")
         if flags & 16:
             need(extension_area(c), "an empty extension area")
+        if flags & 32:
+            self.gap = Gap(c)
+
+
+class Gap:
+    """What a gap record says of the lost transactions that it stands for."""
+
+    def __init__(self, c):
+        self.first, flags = c.number(), c.u8()
+        need(self.first >= 1, "a gap from transaction 0")
+        need(flags < 4, "unknown flags of a gap")
+        self.exact, self.salvaged = bool(flags & 1), c.zigzag()
+        self.before = c.zigzag() if flags & 2 else None
+        self.reason = c.string()
+        self.stale = c.list(lambda c: (c.number32(), c.number()))
+        increasing([e for e, _ in self.stale], "stale entities of a gap")
+        self.openings = c.list(lambda c: (c.number32(), c.u64(), c.zigzag(), c.string()))
 
 
 class Transaction:
@@ -369,6 +386,12 @@ class Transaction:
     def __init__(self, number, timestamp, author, context, opening, details, changes):
         self.number, self.timestamp, self.author = number, timestamp, author
         self.context, self.opening, self.details, self.changes = context, opening, details, changes
+        need(not details or not details.gap or details.gap.first <= number, "a gap that ends before it begins")
+
+    @property
+    def first(self):
+        """The number that this one follows by one."""
+        return self.details.gap.first if self.details and self.details.gap else self.number
 
 
 def transaction_record(payload):
@@ -830,12 +853,15 @@ class State:
         return self.names[n - 1] if n else None
 
     def apply(self, t):
-        need(t.number == self.number + 1, "transaction %d follows %d" % (t.number, self.number))
+        need(t.first == self.number + 1, "transaction %d follows %d" % (t.first, self.number))
         self.number = t.number
         d = t.details
         if d.names:
             need(d.names[0] == len(self.names) + 1, "names from %d follow name %d" % (d.names[0], len(self.names)))
             self.names += d.names[1]
+        for opening in d.gap.openings if d.gap else []:
+            need(opening[0] == len(self.openings) + 1, "opening %d follows %d" % (opening[0], len(self.openings)))
+            self.openings[opening[0]] = opening
         if d.opening:
             need(d.opening[0] == len(self.openings) + 1, "opening %d follows %d" % (d.opening[0], len(self.openings)))
             self.openings[d.opening[0]] = d.opening
@@ -915,7 +941,7 @@ class Checkpoint:
         need(frame and frame.kind == 5, "no checkpoint at %d" % offset)
         c = Cursor(frame.payload())
         self.number, self.flags = c.number(), c.u8()
-        need(self.flags < 4, "unknown flags of a checkpoint")
+        need(self.flags < 8, "unknown flags of a checkpoint")
         self.timestamp, self.greatest = c.zigzag(), c.zigzag()
         self.opening, self.changes, self.jumps = c.u64(), c.number(), c.number()
         self.older = (c.varint(), c.number()) if self.flags & 2 else None
@@ -926,6 +952,9 @@ class Checkpoint:
         self.blobs = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()))
         self.schema_history = self.table(c, lambda c: (c.number(), definitions(c)))
         self.history = self.table(c, lambda c: (c.number(), c.varint(), c.zigzag(), c.list(Cursor.number32)))
+        self.gaps = c.list(lambda c: (c.number(), c.zigzag(), Gap(c))) if self.flags & 4 else []
+        need(bool(self.gaps) == bool(self.flags & 4), "an empty list of gaps")
+        increasing([x for last, _, g in self.gaps for x in sorted({g.first, last})], "gaps")
         self.entities = c.list(self.entity)
         increasing([e[0] for e in self.entities], "entities of a checkpoint")
         extension_area(c)
@@ -1121,7 +1150,8 @@ class File:
         need(s["sequence"] >= 1 and s["sequence"] % 2 == i, "a root slot in the wrong place")
         need(s["mark"] % 8 == 0 and s["mark"] >= LOG_START and s["mark"] > s["checkpoint"], "a mark of %d" % s["mark"])
         need(s["head"] >= s["number"] and s["extent"] >= s["mark"], "fields of a root slot")
-        need(not any(raw[60:4092]), "reserved bytes of a root slot")
+        need(not any(raw[60:64]) and not any(raw[232:4092]), "reserved bytes of a root slot")
+        need(raw[64:232] in (bytes(168), self.data[:168]), "another header in a root slot")
         return s
 
     def walk(self):
@@ -1188,10 +1218,15 @@ class File:
                 c = Cursor(frame.payload())
                 blob, total, start = c.varint(), c.varint(), c.varint()
                 if piece is None:
-                    need(start == 0, "a blob at %d that begins in its middle" % at)
+                    lost = total and start == total and c.at == c.end and not frame.flags & 2
+                    need(start == 0 or lost, "a blob at %d that begins in its middle" % at)
                     need(blob >= 1 and blob not in self.blobs, "blob %d at %d twice" % (blob, at))
                     piece = [blob, total, bytearray(), at]
                     first_blob = at if first_blob is None else first_blob
+                    if lost:
+                        self.blobs[blob] = (at, None)
+                        piece = None
+                        continue
                 need(piece[0] == blob and piece[1] == total and len(piece[2]) == start, "a piece of blob %d at %d" % (blob, at))
                 piece[2].extend(c.raw(c.end - c.at))
                 if not frame.flags & 2:
@@ -1230,8 +1265,9 @@ class File:
                 continue
             first_blob = None
             for t in found:
-                number += 1
-                need(t.number == number, "transaction %d where %d is due" % (t.number, number))
+                need(t.first == number + 1, "transaction %d where %d is due" % (t.first, number + 1))
+                need(t.first == t.number or len(found) == 1, "a gap record among others")
+                number = t.number
                 if at < self.mark:
                     head_at_mark = number
                 yield t, begin
@@ -1267,6 +1303,8 @@ class File:
         number, length, checksum = v[1]
         need(number in self.blobs, "blob %d is missing" % number)
         data = self.blobs[number][1]
+        if data is None:
+            return None  # lost before a salvage
         need(len(data) == length and crc(data) == checksum, "blob %d is another" % number)
         return data
 
@@ -1299,6 +1337,8 @@ def canonical_value(v, file, state):
     tag, x = v
     if tag & LARGE:
         x = file.large(v)
+        if x is None:
+            return "null"
     kind = tag & 15
     if kind == BOOL:
         return "true" if x else "false"
@@ -1329,7 +1369,7 @@ def attribute_value(attribute, v, file, state):
     """Says the kind of a value that the attribute's type does not tell and JSON has no form for."""
     text = canonical_value(v, file, state)
     kind = v[0] & 15
-    if kind in WRAPPERS and KIND_OF_TYPE.get(attribute.type) != kind:
+    if text != "null" and kind in WRAPPERS and KIND_OF_TYPE.get(attribute.type) != kind:
         return '{"%s":%s}' % (WRAPPERS[kind], text)
     return text
 
@@ -1384,6 +1424,7 @@ def canonical(state, file):
                 names[p]: attribute_value(attributes[p], v, file, state)
                 if p in attributes else canonical_value(v, file, state)
                 for p, v in properties.items() if p in names}
+            items = {k: v for k, v in items.items() if v != "null"}  # lost before a salvage
             key = object_key(definition, row, properties, file, state)
             items.setdefault("id", key)
             items["entity"] = quoted(definition.name)
@@ -1459,7 +1500,7 @@ def command_check(file):
         need(c.number == 0 or c.greatest == greatest, where + ": another greatest timestamp")
         need(c.changes == changes, where + ": %d changes, not %d" % (c.changes, changes))
         for number, offset, length in c.blobs:
-            need(number in file.blobs and file.blobs[number][0] == offset and len(file.blobs[number][1]) == length, where + ": another blob %d" % number)
+            need(number in file.blobs and file.blobs[number][0] == offset and (file.blobs[number][1] is None or len(file.blobs[number][1]) == length), where + ": another blob %d" % number)
             need(number < c.next_blob, where + ": a blob beyond the next")
         need([n for n, _ in c.schema_history] == schema_history, where + ": another schema history")
         for first, offset, before, entities in c.history:

@@ -11,7 +11,8 @@ struct AnnalsCommand: ParsableCommand {
       LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
       GetCommand.self, SchemaCommand.self, PutCommand.self, DeleteCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
-      CompactCommand.self, DumpCommand.self, VerifyCommand.self, StatCommand.self,
+      CompactCommand.self, SalvageCommand.self, DumpCommand.self, VerifyCommand.self,
+      StatCommand.self,
     ])
 
   static func main() {
@@ -98,6 +99,7 @@ enum Overview {
              replay   a new file as of a past transaction
              prune    drop the history before a transaction
              compact  make the file smaller, losing nothing
+             salvage  a new file with everything readable of a damaged one
     inspect  dump     every frame of the file, every byte if wanted
              verify   check the file and replay its history
              stat     counts, dates, and where the bytes go

@@ -156,7 +156,8 @@ package struct CanonicalState {
       }
     }
     if case .large(let reference) = value {
-      return Value(bytes: try reader.largeValues.bytes(of: reference), tag: reference.tag)
+      guard let bytes = try reader.largeValues.bytesLeft(of: reference) else { return .null }
+      return Value(bytes: bytes, tag: reference.tag)
     }
     if value.isNull, !attribute.isOptional { return attribute.defaultValue ?? .null }
     return value

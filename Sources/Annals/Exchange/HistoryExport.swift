@@ -45,6 +45,7 @@ package struct HistoryExport {
         if !part.record.schemaChange.isEmpty {
           schemaLine(history.glossary.schema(asOf: part.record.number))
         }
+        if let lost = part.record.lost { try fill(lost, write) }
         json.beginTransaction(part.transaction)
         json.key("changes")
         json.beginArray()
@@ -65,6 +66,25 @@ package struct HistoryExport {
       if json.bytes.count >= 1 << 16 { try flush(write) }
     }
     try flush(write)
+  }
+
+  /// Writes a line without changes for each number that a gap covers but the last, so that those
+  /// behind keep theirs when the lines are read in.
+  private mutating func fill(
+    _ lost: LostTransactions, _ write: (ContiguousArray<UInt8>) throws -> Void
+  ) throws {
+    for number in lost.first..<lost.last {
+      json.beginObject()
+      json.member("n", number)
+      json.member("timestamp", lost.after.description)
+      json.member(lost: lost)
+      json.key("changes")
+      json.beginArray()
+      json.endArray()
+      json.endObject()
+      json.endLine()
+      if json.bytes.count >= 1 << 16 { try flush(write) }
+    }
   }
 
   private mutating func append(
@@ -142,8 +162,11 @@ package struct HistoryExport {
       guard !value.isNull else { continue }
       json.key(attribute.name)
       if case .large(let reference) = value {
-        let bytes = try reader.largeValues.bytes(of: reference)
-        json.value(Value(bytes: bytes, tag: reference.tag), as: attribute.type)
+        if let bytes = try reader.largeValues.bytesLeft(of: reference) {
+          json.value(Value(bytes: bytes, tag: reference.tag), as: attribute.type)
+        } else {
+          json.null()
+        }
       } else {
         json.value(value, as: attribute.type)
       }

@@ -20,7 +20,7 @@ package enum TransactionMember {
   /// The names that metadata cannot have beside them.
   package static let reserved: Set<String> = [
     "n", "author", "context", "timestamp", "timestamp_us", "changes", "metadata", "schema", "base",
-    "token", "process", "pid",
+    "token", "process", "pid", "lost",
   ]
 }
 
@@ -33,6 +33,7 @@ extension JSONWriter {
     if let author = transaction.author { member("author", author) }
     if let context = transaction.context { member("context", context) }
     member("timestamp", record.timestamp.description)
+    if let lost = record.lost { member(lost: lost) }
     let hidden = record.metadata.filter { TransactionMember.reserved.contains($0.key) }
     for entry in record.metadata where !TransactionMember.reserved.contains(entry.key) {
       key(entry.key)
@@ -45,6 +46,18 @@ extension JSONWriter {
       key(entry.key)
       metadata(entry.value)
     }
+    endObject()
+  }
+
+  /// Writes what is missing.
+  package mutating func member(lost: LostTransactions) {
+    key("lost")
+    beginObject()
+    member("first", lost.first)
+    member("last", lost.last)
+    member("after", lost.after.description)
+    if let before = lost.before { member("before", before.description) }
+    member("reason", lost.reason)
     endObject()
   }
 
@@ -117,10 +130,11 @@ extension JSONWriter {
 }
 
 extension Glossary {
-  /// The value with its bytes, if it is a large one.
+  /// The value with its bytes, if it is a large one; null if they were lost.
   package func complete(_ value: Value) throws(AnnalsError) -> Value {
     guard case .large(let reference) = value else { return value }
-    return Value(bytes: try largeValues.bytes(of: reference), tag: reference.tag)
+    guard let bytes = try largeValues.bytesLeft(of: reference) else { return .null }
+    return Value(bytes: bytes, tag: reference.tag)
   }
 }
 

@@ -68,7 +68,7 @@ package struct MovingState {
       if !record.schemaChange.isEmpty {
         state.setSchema(version.view.schema(at: record.number - 1))
       }
-      number = record.number - 1
+      number = record.firstNumber - 1
     } else if !record.isContinued {
       number = record.number
     }

@@ -90,11 +90,16 @@ public struct History: Sendable {
     return result
   }
 
-  /// How many transactions there are. O(1) without a condition.
+  /// How many transactions there are; gaps do not count. O(1) without a condition.
   public func count() throws(AnnalsError) -> Int {
-    if case .always = condition.node { return Int(through - after) }
+    if case .always = condition.node {
+      let lost = version.view.gaps.reduce(Int64(0)) { sum, gap in
+        sum + max(0, min(gap.last, through) - max(gap.first - 1, after))
+      }
+      return Int(through - after - lost)
+    }
     var count = 0
-    try AnnalsError.narrowing { try forEachHeader { _ in count += 1 } }
+    try AnnalsError.narrowing { try forEachHeader { if $0.lost == nil { count += 1 } } }
     return count
   }
 }
@@ -136,6 +141,8 @@ public struct TransactionHeader: Sendable, Identifiable {
   public var processID: Int64? { first.processID }
   /// The key-value pairs that the writer attached.
   public var metadata: [String: Value] { first.metadata }
+  /// What is missing, if this is no transaction but a gap that a salvage left.
+  public var lost: LostTransactions? { first.lost }
   /// The definitions of the entities whose definition the transaction changed.
   public var schemaChange: [Entity] { first.schemaChange }
 }

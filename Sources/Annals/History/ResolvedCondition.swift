@@ -49,6 +49,8 @@ package struct ResolvedCondition: Sendable {
 
   /// Whether the transaction, or one of the changes in this batch, is wanted.
   package func matches(transaction: Int, in batch: ChangeBatch) -> Bool {
+    // What is missing must never go unseen.
+    if batch.transactions[transaction].lost != nil { return true }
     guard concernsChanges else { return selects(transaction: transaction, in: batch) }
     return batch.transactions[transaction].changeRange.contains {
       selects(change: $0, of: transaction, in: batch)

@@ -59,6 +59,11 @@ public struct Transaction: Sendable, Identifiable {
   /// The definitions of the entities whose definition the transaction changed; empty for most.
   public var schemaChange: [Entity] { page.batch.transactions[index].schemaChange }
 
+  /// What is missing, if this is no transaction but a gap that a salvage left: the lost
+  /// transactions, the last of which has this number. Its changes are those that lead from the last
+  /// state before to what is known of the state behind. Gaps come with any condition.
+  public var lost: LostTransactions? { page.batch.transactions[index].lost }
+
   /// The schema in force just after the transaction.
   public var schema: Schema { page.glossary.schema(asOf: number) }
 

@@ -4,6 +4,19 @@ import AnnalsModel
 package protocol LargeValueSource: Sendable {
   /// The bytes of the value, checked against its length and checksum.
   ///
-  /// Throws `.damaged` with the offset if they fail the check, `.io` if they cannot be read.
+  /// Throws `.damaged` with the offset if they fail the check, `.lost` if they were lost before the
+  /// store was salvaged, `.io` if they cannot be read.
   func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>
+}
+
+extension LargeValueSource {
+  /// The bytes of the value; nil if they were lost before the store was salvaged.
+  func bytesLeft(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>? {
+    do throws(AnnalsError) {
+      return try bytes(of: value)
+    } catch {
+      guard error.code == .lost else { throw error }
+      return nil
+    }
+  }
 }

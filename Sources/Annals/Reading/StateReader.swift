@@ -65,7 +65,9 @@ package struct StateReader: Sendable {
     switch stored {
     case .null: return property.valueForOlder ?? .null
     case .large(let reference):
-      return Value(bytes: try largeValues.bytes(of: reference), tag: reference.tag)
+      // What was lost stays described, so that the rest of the object can be read.
+      guard let bytes = try largeValues.bytesLeft(of: reference) else { return stored }
+      return Value(bytes: bytes, tag: reference.tag)
     case .object(let reference):
       return try isDangling(reference) ? .null : stored
     default: return stored

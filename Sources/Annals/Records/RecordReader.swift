@@ -109,6 +109,8 @@ public struct RecordReader {
           of: LargeValue(
             tag: cell.tag, description: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])))
       } catch {
+        // An optional property reads as nil where the bytes were lost.
+        if error.code == .lost, let none = V._read(StoredCell(.null, in: arena)) { return none }
         throw stop(error)
       }
       if let result = bytes.withUnsafeBytes({ V._read(StoredCell(cell.tag, bytes: $0)) }) {

@@ -137,7 +137,7 @@ public struct RecordWriter {
     }
     if case .large(let stored) = current, stored.tag == tag,
       stored.length == UInt64(bytes.count), stored.checksum == Checksum.crc32(bytes),
-      try largeValues.bytes(of: stored) == owned
+      try largeValues.bytesLeft(of: stored) == owned
     {
       return stored
     }

@@ -71,6 +71,10 @@ extension AnnalsError {
     case .blobMissing(let number):
       self.init(
         .damaged, "the bytes of large value \(number) are missing from \(file). Run annals verify")
+    case .blobLost(let number):
+      self.init(
+        .lost,
+        "the bytes of large value \(number) were lost to damage before \(file) was salvaged")
     case .outside(let base, let head):
       self.init(.beyondHead, "\(file) holds the states of transactions \(base) to \(head) only")
     default: self.init(.io, "\(error)")

@@ -24,7 +24,7 @@ extension Store {
   ) throws(AnnalsError) -> History {
     let version = version
     var lower = version.view.base
-    if let after { lower = try version.number(at: after.historyPlace) }
+    if let after { lower = try version.number(after: after.historyPlace) }
     var upper = version.view.head.number
     if let before { upper = try version.number(before: before.historyPlace) }
     return History(version: version, after: lower, through: upper, condition: condition)
@@ -37,13 +37,14 @@ extension Store {
 
   /// The transaction of this number.
   ///
-  /// Throws `.pruned` or `.beyondHead` if the store does not hold it.
+  /// Throws `.pruned`, `.lost` or `.beyondHead` if the store does not hold it.
   public func transaction(_ number: Int64) throws(AnnalsError) -> Transaction {
     let version = version
     guard number > version.view.base else { throw version.pruned(number) }
     guard number <= version.view.head.number else {
       throw .beyondHead(number, head: version.view.head.number)
     }
+    if let gap = version.view.gap(at: number) { throw .lost(number, gap) }
     let one = History(
       version: version, after: number - 1, through: number, condition: .always)
     var cursor = try one.makeCursor()
@@ -72,8 +73,36 @@ extension Store {
 }
 
 extension StoreVersion {
-  /// The number of the last transaction up to and with a position, checked to be readable.
+  /// The number of the last transaction up to and with a position, whose state can be read.
+  ///
+  /// Within a gap no state can be, but for the one behind it if that is known exactly, the newest,
+  /// and the base. As of a date within a gap's time nobody knows.
   package func number(at place: HistoryPlace) throws(AnnalsError) -> Int64 {
+    let number = try resolve(place)
+    guard let gap = view.gap(at: number), number != view.base else { return number }
+    if case .date(let moment) = place {
+      guard number == view.head.number, moment >= gap.salvaged else { throw .lost(number, gap) }
+      return number
+    }
+    let isKnown = number == view.head.number || number == gap.last && gap.isExact
+    guard isKnown else { throw .lost(number, gap) }
+    return number
+  }
+
+  /// The number of the transaction after which history is wanted: as `number(at:)`, but behind the
+  /// last one of a gap all is there.
+  package func number(after place: HistoryPlace) throws(AnnalsError) -> Int64 {
+    if case .date = place {
+      // History by dates tells of a gap itself.
+      let number = try resolve(place)
+      return view.gap(at: number).map { max($0.first - 1, view.base) } ?? number
+    }
+    let number = try resolve(place)
+    if let gap = view.gap(at: number), number == gap.last { return number }
+    return try self.number(at: place)
+  }
+
+  private func resolve(_ place: HistoryPlace) throws(AnnalsError) -> Int64 {
     switch place {
     case .token(let token):
       try validate(token)
@@ -88,11 +117,17 @@ extension StoreVersion {
   }
 
   /// The number of the last transaction strictly before a position.
+  ///
+  /// Throws `.lost` amid a gap, which cannot be divided.
   package func number(before place: HistoryPlace) throws(AnnalsError) -> Int64 {
     if case .date(let moment) = place {
       return try logged { () throws(LogError) in try view.number(before: moment) }
     }
-    return max(try number(at: place) - 1, view.base)
+    let number = max(try resolve(place) - 1, view.base)
+    if let gap = view.gap(at: number), number < gap.last, number != view.base {
+      throw .lost(number, gap)
+    }
+    return number
   }
 
   /// The token of a transaction that the store holds, or of the base.

@@ -183,7 +183,7 @@ extension StoreVersion {
       let source = LogChunkSource(self.view.file)
       let entities = try image.writeChunks(to: chunks, of: source)
       return BaseImage(
-        schema: image.schema, entities: entities, blobs: try state.largeValueNumbers())
+        schema: image.schema, entities: entities, blobs: try state.largeValues().keys.sorted())
     }
   }
 }
@@ -200,29 +200,5 @@ extension StoreVersion {
       }
       return try stateByReplaying(from: try view.baseDirectory(), to: number)
     }
-  }
-}
-
-extension State {
-  /// The numbers of the large values that the state holds, rising. O(size of the state).
-  fileprivate func largeValueNumbers() throws(StateFault) -> [UInt64] {
-    var numbers: Set<UInt64> = []
-    for entity in schema.entities {
-      guard let table = table(entity.number) else { continue }
-      let columns = entity.attributes.filter { $0.type.tag?.isBytes ?? true }
-        .compactMap { table.column(of: $0.number) }
-      guard !columns.isEmpty else { continue }
-      var rows = table.rows
-      while let row = try rows.next() {
-        for column in columns {
-          let number = try table.withCell(row, column: column) { cell, arena -> UInt64? in
-            guard cell.isLarge, case .large(let value) = cell.value(in: arena) else { return nil }
-            return value.number
-          }
-          if let number { numbers.insert(number) }
-        }
-      }
-    }
-    return numbers.sorted()
   }
 }

@@ -71,6 +71,7 @@ private struct TransactionInverse {
 
   init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
     guard number > version.view.base else { throw version.pruned(number) }
+    if let gap = version.view.gap(at: number) { throw .lost(number, gap) }
     self.version = version
     let one = History(version: version, after: number - 1, through: number, condition: .always)
     var cursor = try one.makeCursor()

@@ -209,7 +209,7 @@ public final class WriteTransaction {
       }
       if case .large(let reference) = known, reference.tag == tag,
         reference.length == UInt64(bytes.count), reference.checksum == checksum,
-        try largeValues.bytes(of: reference) == bytes
+        try largeValues.bytesLeft(of: reference) == bytes
       {
         return known
       }

@@ -108,6 +108,9 @@ package struct BlockDecoder: ~Copyable {
     guard summary.part == 0 else { throw reader.invalid("details in a part behind the first") }
     for index in first..<first + count {
       try RecordDetails.decode(&details, into: &batch.transactions[index])
+      guard batch.transactions[index].lost == nil || count == 1 else {
+        throw reader.invalid("a gap record among transactions")
+      }
     }
     try details.expectEnd()
   }

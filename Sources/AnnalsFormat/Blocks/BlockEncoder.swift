@@ -30,6 +30,7 @@ struct BlockEncoder: ~Copyable {
       changeCount: batch.changes.count)
     for (index, record) in batch.transactions.enumerated() {
       precondition(record.number == first.number + Int64(index), "numbers follow one another")
+      precondition(record.lost == nil || batch.transactions.count == 1, "a gap record is alone")
       summary.minimumTimestamp = min(summary.minimumTimestamp, record.timestamp)
       summary.maximumTimestamp = max(summary.maximumTimestamp, record.timestamp)
     }

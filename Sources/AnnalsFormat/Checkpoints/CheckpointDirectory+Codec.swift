@@ -5,6 +5,7 @@ import AnnalsModel
 extension CheckpointDirectory {
   private static let isBaseFlag: UInt8 = 1
   private static let hasPrevious: UInt8 = 2
+  private static let hasGaps: UInt8 = 4
 
   /// The payload of the checkpoint's frame.
   package func encode() -> ContiguousArray<UInt8> {
@@ -12,7 +13,8 @@ extension CheckpointDirectory {
     bytes.append(varInt: UInt64(bitPattern: number))
     bytes.append(
       (isBase ? CheckpointDirectory.isBaseFlag : 0)
-        | (previousCheckpoint == nil ? 0 : CheckpointDirectory.hasPrevious))
+        | (previousCheckpoint == nil ? 0 : CheckpointDirectory.hasPrevious)
+        | (gaps.isEmpty ? 0 : CheckpointDirectory.hasGaps))
     bytes.append(zigzag: timestamp.microseconds)
     bytes.append(zigzag: maximumTimestamp.microseconds)
     bytes.append(fixed: openingID)
@@ -29,6 +31,7 @@ extension CheckpointDirectory {
     blobs.encode(into: &bytes)
     schemaHistory.encode(into: &bytes)
     historyIndex.encode(into: &bytes)
+    if !gaps.isEmpty { GapCodec.encode(gaps, into: &bytes) }
     bytes.append(count: entities.count)
     for entity in entities { entity.encode(into: &bytes) }
     ExtensionArea.append(extensions, to: &bytes)
@@ -41,7 +44,7 @@ extension CheckpointDirectory {
   ) throws(DecodeFault) -> CheckpointDirectory {
     var reader = ByteReader(payload)
     var result = CheckpointDirectory(number: try reader.readVarInt64())
-    let flags = try reader.readFlags(known: isBaseFlag | hasPrevious)
+    let flags = try reader.readFlags(known: isBaseFlag | hasPrevious | hasGaps)
     result.isBase = flags & isBaseFlag != 0
     result.timestamp = Timestamp(microseconds: try reader.readZigzag())
     result.maximumTimestamp = Timestamp(microseconds: try reader.readZigzag())
@@ -59,6 +62,7 @@ extension CheckpointDirectory {
     result.blobs = try TableDirectory(&reader)
     result.schemaHistory = try TableDirectory(&reader)
     result.historyIndex = try TableDirectory(&reader)
+    if flags & hasGaps != 0 { result.gaps = try GapCodec.decodeList(&reader) }
     let count = try reader.readCount(
       limit: FormatLimits.maximumPayload, minimumLength: EntityDirectory.minimumLength)
     for _ in 0..<count {

@@ -30,6 +30,8 @@ package struct CheckpointDirectory: Sendable {
   /// Schema changes since the base.
   package var schemaHistory = TableDirectory<SchemaHistoryEntry>()
   package var historyIndex = TableDirectory<HistoryIndexEntry>()
+  /// The gaps that a salvage left in the history up to here, those before the base among them.
+  package var gaps: [LostTransactions] = []
   /// The number for the next blob.
   package var nextBlobNumber: UInt64 = 1
   /// One for each entity that ever had an object, rising by number.

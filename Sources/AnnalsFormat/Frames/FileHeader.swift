@@ -34,6 +34,8 @@ package struct FileHeader: Hashable, Sendable {
   package static let keySlotsFeature: UInt64 = 1
   /// The first eight bytes of every file.
   package static let magic: [UInt8] = [0x89, 0x41, 0x4E, 0x4C, 0x53, 0x0D, 0x0A, 0x1A]
+  /// How many bytes of a header say something; all behind them but the checksum are zeros.
+  package static let usedLength = 168
   /// The greatest count of bytes in `prunedBy`.
   package static let maximumNameLength = 64
 
@@ -103,6 +105,20 @@ package enum HeaderFault: Error, Equatable {
 }
 
 extension FileHeader {
+  /// Reads a header whose first `usedLength` bytes are given; the others, and the checksum, follow
+  /// from them.
+  package static func decode(
+    completing bytes: UnsafeRawBufferPointer
+  ) throws(HeaderFault) -> FileHeader {
+    var block = ContiguousArray<UInt8>(bytes.prefix(usedLength))
+    block.append(zerosUpTo: FormatLimits.blockLength - 4)
+    block.append(fixed: block.withUnsafeBytes { Checksum.crc32($0) })
+    let result = block.withUnsafeBytes { block in
+      Result { () throws(HeaderFault) in try decode(block) }
+    }
+    return try result.get()
+  }
+
   /// Reads a header from the file's first bytes (at least 4096). Checks, in this order: length,
   /// magic, version, checksum, features, fields.
   package static func decode(_ bytes: UnsafeRawBufferPointer) throws(HeaderFault) -> FileHeader {

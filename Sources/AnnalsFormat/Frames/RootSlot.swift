@@ -20,6 +20,9 @@ package struct RootSlot: Hashable, Sendable {
   /// The length of the file when it was synced up to the mark: space allocated ahead included. A
   /// file that is shorter was cut.
   package var extent: UInt64
+  /// The file's header, repeated, so that it can be had when its own block is lost; nil if the slot
+  /// was written without.
+  package var header: FileHeader?
 
   package init(sequence: UInt64, durableMark: UInt64, head: Int64, markChecksum: UInt32) {
     extent = durableMark
@@ -31,6 +34,9 @@ package struct RootSlot: Hashable, Sendable {
 
   /// The first eight bytes of a slot.
   package static let magic = Array("ANLSROOT".utf8)
+
+  /// Where in a slot the copy of the header is.
+  package static let headerOffset = 64
 
   /// Which of the two slots this one is written to: 0 or 1.
   package var index: Int { Int(sequence % 2) }
@@ -45,6 +51,8 @@ package struct RootSlot: Hashable, Sendable {
     bytes.append(fixed: head)
     bytes.append(fixed: markChecksum)
     bytes.append(fixed: extent)
+    bytes.append(zerosUpTo: RootSlot.headerOffset)
+    if var header { bytes.append(contentsOf: header.encode().prefix(FileHeader.usedLength)) }
     bytes.append(zerosUpTo: FormatLimits.blockLength - 4)
     let offset = FormatLimits.slotOffsets[index]
     bytes.append(fixed: bytes.withUnsafeBytes { seed.checksum($0, at: offset) })
@@ -92,7 +100,28 @@ package struct RootSlot: Hashable, Sendable {
     guard slot.extent >= durableMark else {
       throw reader.invalid("a root slot whose extent ends before its mark")
     }
+    try reader.skipZeros(headerOffset - reader.offset)
+    slot.header = try readHeader(&reader)
     try reader.skipZeros(reader.remaining)
     return slot
+  }
+
+  /// The copy of the header that the bytes of a slot hold, whether or not the slot is valid; nil if
+  /// there is none.
+  package static func header(in slot: UnsafeRawBufferPointer) -> FileHeader? {
+    guard slot.count >= headerOffset + FileHeader.usedLength else { return nil }
+    var reader = ByteReader(UnsafeRawBufferPointer(rebasing: slot[headerOffset...]))
+    return try? readHeader(&reader)
+  }
+
+  private static func readHeader(_ reader: inout ByteReader) throws(DecodeFault) -> FileHeader? {
+    let start = reader.offset
+    let copy = try reader.readBytes(FileHeader.usedLength)
+    if copy.allSatisfy({ $0 == 0 }) { return nil }
+    do throws(HeaderFault) {
+      return try FileHeader.decode(completing: copy)
+    } catch {
+      throw .invalid(at: start, reason: "a root slot with a wrong copy of the header")
+    }
   }
 }

@@ -22,6 +22,19 @@ package struct BlobPart {
     self.start = start
     self.bytes = bytes
   }
+
+  /// The piece that stands for a value whose bytes were lost: it begins at the value's end.
+  package init(lost number: UInt64, totalLength: UInt64) {
+    self.init(
+      number: number, totalLength: totalLength, start: totalLength,
+      bytes: UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  /// Whether the piece says that the value's bytes were lost in a salvage; it is the only one then.
+  package var isLost: Bool { totalLength > 0 && start == totalLength && bytes.isEmpty }
+
+  /// Whether a value begins with this piece.
+  package var isFirst: Bool { start == 0 || isLost }
 }
 
 /// Reads and writes the payloads of blob frames.

@@ -10,7 +10,8 @@ enum RecordDetails {
   static let hasMetadata: UInt8 = 4
   static let hasSchemaChange: UInt8 = 8
   static let hasExtensions: UInt8 = 16
-  static let known: UInt8 = 31
+  static let hasGap: UInt8 = 32
+  static let known: UInt8 = 63
 
   /// Which parts a record has.
   static func flags(of record: TransactionRecord) -> UInt8 {
@@ -19,6 +20,7 @@ enum RecordDetails {
       | (record.metadata.isEmpty ? 0 : hasMetadata)
       | (record.schemaChange.isEmpty ? 0 : hasSchemaChange)
       | (record.extensions.isEmpty ? 0 : hasExtensions)
+      | (record.lost == nil ? 0 : hasGap)
   }
 
   static func encode(_ record: TransactionRecord, into bytes: inout ContiguousArray<UInt8>) {
@@ -38,6 +40,7 @@ enum RecordDetails {
     }
     if !record.schemaChange.isEmpty { SchemaCodec.encode(record.schemaChange, into: &bytes) }
     if !record.extensions.isEmpty { ExtensionArea.append(record.extensions, to: &bytes) }
+    if let lost = record.lost { GapCodec.encode(lost, into: &bytes) }
   }
 
   static func decode(
@@ -54,6 +57,9 @@ enum RecordDetails {
     if flags & hasExtensions != 0 {
       record.extensions = try ExtensionArea.read(&reader)
       guard !record.extensions.isEmpty else { throw reader.invalid("an empty extension area") }
+    }
+    if flags & hasGap != 0 {
+      record.lost = try GapCodec.decode(&reader, last: record.number, after: record.timestamp)
     }
   }
 

@@ -7,7 +7,7 @@ extension ByteAnnotation {
   func directory(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number") { "the state as of transaction \($0)" }
     let flags = try reader.byte("flags") {
-      flagText($0, ["the base", "names the checkpoint before"])
+      flagText($0, ["the base", "names the checkpoint before", "gaps"])
     }
     try reader.zigzag("timestamp", text: ByteAnnotation.time)
     try reader.zigzag("greatest timestamp", text: ByteAnnotation.time)
@@ -28,6 +28,14 @@ extension ByteAnnotation {
     }
     try table(&reader, "entries of the history index") { reader throws(DecodeFault) in
       try historyEntry(&reader)
+    }
+    if flags & 4 != 0 {
+      try list(&reader, "count of gaps") { reader throws(DecodeFault) in
+        try reader.varInt("last lost transaction")
+        try reader.zigzag("timestamp before", text: ByteAnnotation.time)
+        try gap(&reader)
+        try reader.varInt("count of openings")
+      }
     }
     try list(&reader, "count of entities") { reader throws(DecodeFault) in
       try entityState(&reader)

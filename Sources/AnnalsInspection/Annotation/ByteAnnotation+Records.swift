@@ -26,7 +26,7 @@ extension ByteAnnotation {
 
   /// What a transaction has besides its changes.
   func details(_ reader: inout FieldReader) throws(DecodeFault) {
-    let names = ["new names", "new opening", "metadata", "schema change", "extensions"]
+    let names = ["new names", "new opening", "metadata", "schema change", "extensions", "gap"]
     let flags = try reader.byte("flags of details") { flags in
       let set = names.indices.filter { flags & 1 << UInt8($0) != 0 }.map { names[$0] }
       return set.isEmpty ? "none" : set.joined(separator: ", ")
@@ -46,6 +46,29 @@ extension ByteAnnotation {
     }
     if flags & 8 != 0 { try schema(&reader) }
     if flags & 16 != 0 { try extensions(&reader) }
+    if flags & 32 != 0 {
+      try gap(&reader)
+      try list(&reader, "count of openings") { reader throws(DecodeFault) in
+        try opening(&reader)
+      }
+    }
+  }
+
+  /// What a gap record says of the transactions that it stands for, but for their openings.
+  func gap(_ reader: inout FieldReader) throws(DecodeFault) {
+    try reader.varInt("first lost transaction")
+    let flags = try reader.byte("flags of the gap") {
+      flagText($0, ["the state behind is exact", "a transaction follows"])
+    }
+    try reader.zigzag("salvaged", text: ByteAnnotation.time)
+    if flags & 2 != 0 { try reader.zigzag("timestamp behind", text: ByteAnnotation.time) }
+    try reader.string("reason")
+    try list(&reader, "count of entities with stale objects") { reader throws(DecodeFault) in
+      try reader.varInt("entity") {
+        vocabulary.entityText(EntityNumber(truncatingIfNeeded: $0))
+      }
+      try reader.varInt("objects that may be stale")
+    }
   }
 
   func opening(_ reader: inout FieldReader) throws(DecodeFault) {

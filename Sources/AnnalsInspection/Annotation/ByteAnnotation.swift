@@ -123,6 +123,10 @@ extension ByteAnnotation {
     try reader.fixed("head at the mark", Int64.self) { "transaction \($0)" }
     try reader.fixed("checksum of the frame before the mark", UInt32.self, text: Hex.text)
     try reader.fixed("extent", UInt64.self) { "the file had \($0) bytes" }
+    if ZeroRun.firstNonZero(in: try reader.peek(reader.remaining - 4)) != nil {
+      try reader.zeros("reserved", count: 4)
+      try reader.opaque("the header's first bytes, repeated", count: FileHeader.usedLength)
+    }
     try reader.zeros("reserved", count: reader.remaining - 4)
     let covered = UnsafeRawBufferPointer(rebasing: bytes.dropLast(4))
     let expected = seed?.checksum(covered, at: FormatLimits.slotOffsets[index])

@@ -96,6 +96,18 @@ extension FrameDescription {
   private func describeDetails(
     of record: TransactionRecord, into result: inout RegionDescription
   ) {
+    if let lost = record.lost {
+      result.add("lost", "\(lost)")
+      result.add("salvaged", lost.salvaged.description)
+      if let before = lost.before { result.add("next timestamp", before.description) }
+      result.add("state behind", lost.isExact ? "exact" : "as far as known")
+      result.add("reason", QuotedText.text(lost.reason, maximumLength: ValueText.maximumLength))
+      for count in lost.stale.prefix(maximumItems) {
+        result.add(
+          "may be stale", "\(count.objects) of \(vocabulary.entityText(count.entity))")
+      }
+      for opening in lost.openings.prefix(maximumItems) { result.add("opening", opening.text) }
+    }
     if record.author != 0 { result.add("author", vocabulary.nameText(record.author)) }
     if record.context != 0 { result.add("context", vocabulary.nameText(record.context)) }
     if record.opening != 0 { result.add("opening", record.opening) }
@@ -207,6 +219,7 @@ extension FrameDescription {
     result.add("next blob", directory.nextBlobNumber)
     result.add("schema changes", CheckpointTables.count(directory.schemaHistory))
     result.add("history index", CheckpointTables.count(directory.historyIndex))
+    for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }
     for entity in directory.entities.prefix(maximumItems) {
       let name = directory.schema.entity(numbered: entity.entity)?.name ?? "entity \(entity.entity)"
       let chunks = entity.rows.count + entity.columns.reduce(0) { $0 + $1.chunks.count }

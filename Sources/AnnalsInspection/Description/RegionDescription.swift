@@ -107,6 +107,7 @@ extension RegionDescription {
         add("checkpoint", slot.checkpointOffset)
         add("checkpoint number", slot.checkpointNumber)
       }
+      if let header = slot.header { add("header repeated", "generation \(header.generation)") }
     }
   }
 

@@ -34,7 +34,8 @@ package struct Vocabulary: Sendable {
     for (index, name) in record.newNames.enumerated() {
       names[record.firstNewName &+ NameNumber(truncatingIfNeeded: index)] = name
     }
-    if let opening = record.newOpening, Int(opening.number) == openings.count + 1 {
+    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 })
+    where Int(opening.number) == openings.count + 1 {
       openings.append(opening)
     }
     learn(record.schemaChange)

@@ -51,7 +51,16 @@ package struct ReadableTransactions: Sendable {
   /// A cursor at the beginning of an open file.
   package init(_ file: any StorageFile) throws(StorageError) {
     walk = try FileWalk(file)
-    if case .valid(let header) = walk.header { expected = header.base.successor }
+    if let header = walk.restoredHeader { expected = header.base.successor }
+  }
+
+  /// A cursor at the frame at `offset`, which holds or begins the transaction `first`.
+  package init(
+    _ file: any StorageFile, from offset: UInt64, first: Int64
+  ) throws(StorageError) {
+    walk = try FileWalk(file)
+    walk.jump(to: offset)
+    expected = first
   }
 
   /// The next item; nil at the end of the file.
@@ -140,8 +149,8 @@ package struct ReadableTransactions: Sendable {
       }
       number = record.number
     }
-    if let expected, first.number < expected {
-      note(region, "transaction \(first.number) a second time")
+    if let expected, first.firstNumber < expected {
+      note(region, "transaction \(first.firstNumber) a second time")
       return false
     }
     if last.isContinued, try !isComplete(last) {
@@ -180,12 +189,12 @@ package struct ReadableTransactions: Sendable {
   }
 
   private func hole(before record: TransactionRecord, at region: FileRegion) -> Hole? {
-    if let expected, record.number == expected { return nil }
+    if let expected, record.firstNumber == expected { return nil }
     // With the base unknown the first transaction begins the file, unless something is in front.
     if expected == nil, lost == nil { return nil }
     let bytes = lost?.bytes ?? region.offset..<region.offset
     return Hole(
-      first: expected, last: record.number - 1, bytes: bytes,
+      first: expected, last: record.firstNumber - 1, bytes: bytes,
       reason: lost?.reason ?? "nothing is unreadable: the numbers themselves leap",
       before: lastTimestamp, behind: record.timestamp)
   }

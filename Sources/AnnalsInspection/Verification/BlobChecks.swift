@@ -16,6 +16,8 @@ struct BlobChecks {
 
   private(set) var blobs: [UInt64: Blob] = [:]
   private var unfinished: Unfinished?
+  /// The values whose bytes were lost in a salvage.
+  private var lost: Set<UInt64> = []
   /// What was referred to in vain, so that it is told once.
   private var missing: Set<UInt64> = []
   private(set) var greatestNumber: UInt64 = 0
@@ -25,7 +27,16 @@ struct BlobChecks {
     _ part: BlobPart, isContinued: Bool, at offset: UInt64, _ log: inout FindingLog
   ) {
     greatestNumber = max(greatestNumber, part.number)
-    if unfinished != nil, part.start == 0 { interrupt(at: offset, &log) }
+    if unfinished != nil, part.isFirst { interrupt(at: offset, &log) }
+    if part.isLost, !isContinued {
+      log.note(
+        .blob, at: offset,
+        "the \(part.totalLength) bytes of large value \(part.number) were lost before the store "
+          + "was salvaged")
+      lost.insert(part.number)
+      blobs[part.number] = Blob(offset: offset, length: part.totalLength, checksum: 0)
+      return
+    }
     if part.start == 0 {
       unfinished = Unfinished(
         number: part.number, offset: offset, length: part.totalLength, done: 0)
@@ -72,7 +83,8 @@ struct BlobChecks {
       }
       return
     }
-    if blob.length != value.length || blob.checksum != value.checksum {
+    let isLost = lost.contains(value.number)
+    if blob.length != value.length || !isLost && blob.checksum != value.checksum {
       log.error(
         .blob, at: offset,
         "a reference to large value \(value.number) of \(value.length) bytes with crc32 "

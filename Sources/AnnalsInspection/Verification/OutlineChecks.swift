@@ -6,6 +6,7 @@ struct OutlineChecks {
   private let end: LogEnd
   private let size: UInt64
   private var slots: [RootSlot] = []
+  private var header: FileHeader?
   /// What the walk knows when it is behind the last frame taken.
   private var lastChecksum: UInt32?
   private var confirmedMark: UInt64?
@@ -26,7 +27,9 @@ struct OutlineChecks {
 
   mutating func header(_ verdict: HeaderVerdict, _ log: inout FindingLog) {
     switch verdict {
-    case .valid(let header): lastChecksum = header.checksum
+    case .valid(let header):
+      lastChecksum = header.checksum
+      self.header = header
     case .damaged(let fault):
       let remedy =
         switch fault {
@@ -43,7 +46,13 @@ struct OutlineChecks {
     _ index: Int, _ verdict: SlotVerdict, at offset: UInt64, _ log: inout FindingLog
   ) {
     switch verdict {
-    case .valid(let slot): slots.append(slot)
+    case .valid(let slot):
+      slots.append(slot)
+      if let copy = slot.header, let header, copy != header {
+        log.warning(
+          .slot, at: offset, "root slot \(index) repeats another header than the file has",
+          remedy: Remedy.compact)
+      }
     case .unwritten, .unchecked: break
     case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .damaged(let fault):

@@ -110,7 +110,7 @@ struct TransactionChecks {
           + "context or opening than the first")
     }
     if !record.newNames.isEmpty || record.newOpening != nil || !record.schemaChange.isEmpty
-      || !record.metadata.isEmpty || !record.extensions.isEmpty
+      || !record.metadata.isEmpty || !record.extensions.isEmpty || record.lost != nil
     {
       log.error(
         .part, at: offset,
@@ -124,15 +124,22 @@ struct TransactionChecks {
     of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
   ) {
     defer { expected = max(expected ?? 1, record.number.successor) }
-    guard let expected, record.number != expected else { return }
-    if record.number < expected {
+    if let lost = record.lost {
+      log.note(
+        .gap, at: offset,
+        "\(lost) were lost (\(lost.reason)); the store was salvaged at \(lost.salvaged)"
+          + (lost.isExact ? "; the state behind them is exact" : ""))
+    }
+    let first = record.firstNumber
+    guard let expected, first != expected else { return }
+    if first < expected {
       log.error(
         .number, at: offset,
-        "transaction \(record.number) where \(expected) should be: a second time")
+        "transaction \(first) where \(expected) should be: a second time")
     } else {
       let missing =
-        expected == record.number - 1
-        ? "transaction \(expected) is" : "transactions \(expected) to \(record.number - 1) are"
+        expected == first - 1
+        ? "transaction \(expected) is" : "transactions \(expected) to \(first - 1) are"
       log.error(.number, at: offset, "\(missing) missing before this one")
       isComplete = false
     }
@@ -151,12 +158,14 @@ extension TransactionChecks {
         "transaction \(record.number) adds names from number \(record.firstNewName); there are "
           + "\(vocabulary.names.count)")
     }
-    let next = Int64(vocabulary.openings.count) + 1
-    if let opening = record.newOpening, Int64(opening.number) != next {
-      log.error(
-        .opening, at: offset,
-        "transaction \(record.number) adds opening \(opening.number); there are "
-          + "\(vocabulary.openings.count)")
+    var next = Int64(vocabulary.openings.count) + 1
+    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
+      if Int64(opening.number) != next {
+        log.error(
+          .opening, at: offset,
+          "transaction \(record.number) adds opening \(opening.number); there are \(next - 1)")
+      }
+      next += 1
     }
   }
 

@@ -20,6 +20,9 @@ package struct FileWalk: Sendable {
   package let header: HeaderVerdict
   /// What checksums start from, and how that was found out; nil if nothing can be checked.
   package let seed: SeedSearch?
+  /// The header: as it stands, or, where that is damaged, as a root slot or one flipped bit has it;
+  /// nil if it cannot be had.
+  package let restoredHeader: FileHeader?
   /// Whether payloads are checked; if not, `PayloadVerdict.unchecked` says so.
   package var checksPayloads = true
   /// Where the next region begins.
@@ -39,7 +42,16 @@ package struct FileWalk: Sendable {
         return .damaged(error)
       }
     }
-    seed = try SeedSearch.find(header: header, in: &bytes)
+    restoredHeader = try HeaderSearch.find(header: header, in: &bytes)
+    if let restoredHeader {
+      if case .valid = header {
+        seed = SeedSearch(seed: restoredHeader.seed, origin: .header)
+      } else {
+        seed = SeedSearch(seed: restoredHeader.seed, origin: .restoredHeader)
+      }
+    } else {
+      seed = try SeedSearch.find(header: header, in: &bytes)
+    }
     if case .valid(let header) = header { previousChecksum = header.checksum }
   }
 
@@ -79,6 +91,13 @@ package struct FileWalk: Sendable {
       }
       before = self
     }
+  }
+
+  /// Goes on at `offset`, where a frame is known to begin, without looking at what lies between.
+  package mutating func jump(to offset: UInt64) {
+    position = offset
+    pending = []
+    previousChecksum = nil
   }
 
   /// Runs `body` with the bytes of a region, or of a part of it.

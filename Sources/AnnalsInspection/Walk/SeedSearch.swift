@@ -12,6 +12,8 @@ package struct SeedSearch: Sendable {
   /// How the seed was found.
   package enum Origin: Hashable, Sendable {
     case header
+    /// From a header that is damaged, but could be restored.
+    case restoredHeader
     /// From the fields of a damaged header.
     case headerFields
     /// From the checksum of the slot or frame at this offset.
@@ -53,7 +55,7 @@ package struct SeedSearch: Sendable {
   }
 
   /// Whether a slot or the first frame is valid with this seed.
-  private static func proves(
+  static func proves(
     _ seed: FrameSeed, in bytes: inout FileBytes
   ) throws(StorageError) -> Bool {
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {

@@ -86,7 +86,7 @@ package struct HistoryCursor {
         let next = try view.index.entry(at: index + 1, in: view.file)
         (end, maximum) = (next.offset, next.maximumTimestamp)
       }
-      guard filter.mayMatch(entry, nextMaximum: maximum) else { continue }
+      if !filter.mayMatch(entry, nextMaximum: maximum), try !hasGap(in: index) { continue }
       guard entry.offset >= FormatLimits.logStart, end > entry.offset, end <= view.end else {
         throw .damage(LogDamage(offset: entry.offset, reason: "the history index is out of order"))
       }
@@ -94,6 +94,17 @@ package struct HistoryCursor {
       return true
     }
     return false
+  }
+
+  /// Whether a gap record stands in the segment at this index: gaps are never passed over.
+  private func hasGap(in index: Int) throws(LogError) -> Bool {
+    if view.gaps.isEmpty { return false }
+    let first = try view.index.entry(at: index, in: view.file).firstNumber
+    var next = Int64.max
+    if index + 1 < view.index.count {
+      next = try view.index.entry(at: index + 1, in: view.file).firstNumber
+    }
+    return view.gaps.contains { $0.last >= first && $0.last < next }
   }
 
   private mutating func list(from start: UInt64, to end: UInt64) throws(LogError) {
@@ -142,7 +153,8 @@ package struct HistoryCursor {
     guard let summary = walk.summary(of: frame) else {
       throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
     }
-    guard summary.lastNumber > after, summary.firstNumber <= through, filter.mayMatch(summary)
+    guard summary.lastNumber > after, summary.firstNumber <= through,
+      filter.mayMatch(summary) || view.gap(at: summary.lastNumber) != nil
     else { return }
     try walk.decode(frame, into: &batch)
     if summary.isPart { return try complete(&batch, at: place, number: summary.firstNumber) }
@@ -184,6 +196,7 @@ package struct HistoryCursor {
     batch.transactions[0].newNames = firstPart.newNames
     batch.transactions[0].firstNewName = firstPart.firstNewName
     batch.transactions[0].newOpening = firstPart.newOpening
+    batch.transactions[0].lost = firstPart.lost
     batch.transactions[0].extensions = firstPart.extensions
   }
 }

@@ -48,6 +48,7 @@ extension LogGeneration {
         } catch {
           throw .decode(error, at: offset)
         }
+        guard !part.isLost else { throw .blobLost(value.number) }
         guard part.number == value.number, part.totalLength == value.length, part.start == done
         else {
           throw .damage(LogDamage(offset: offset, reason: "the piece of another large value"))

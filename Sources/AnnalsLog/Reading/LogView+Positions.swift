@@ -56,7 +56,10 @@ extension LogView {
     let entry = try index.entry(at: next - 1, in: file)
     var last = entry.firstNumber - 1
     try forEachTransaction(after: last, through: head.number) { record in
-      if isTooLate(record.timestamp) { return false }
+      if isTooLate(record.timestamp) {
+        last = record.firstNumber - 1
+        return false
+      }
       last = record.number
       return true
     }
@@ -68,10 +71,12 @@ extension LogView {
   /// The index of the segment that holds a transaction that the file has.
   func segment(of number: Int64) throws(LogError) -> Int {
     let next = try index.partitioningIndex(in: file) { $0.firstNumber > number }
-    guard next > 0 else {
+    guard index.count > 0 else {
       throw .damage(LogDamage(offset: FormatLimits.logStart, reason: "the history index has a gap"))
     }
-    return next - 1
+    // A gap record stands in the index under the last of its numbers: with an earlier one of the
+    // first, nothing comes before the first segment.
+    return max(next, 1) - 1
   }
 
   private func forEachTransaction(

@@ -29,6 +29,14 @@ package final class LogView: Sendable {
   /// How often the clock was found to have jumped back.
   package var clockJumps: Int64 { tables.clockJumps }
 
+  /// The gaps that a salvage left in the history, rising; those before the base among them.
+  package var gaps: [LostTransactions] { tables.gaps }
+
+  /// The gap that a transaction's number lies in. O(number of gaps).
+  package func gap(at number: Int64) -> LostTransactions? {
+    tables.gaps.first { $0.numbers.contains(number) }
+  }
+
   /// The interned names; the one with number 1 is first.
   package var names: [String] { tables.names.list }
 

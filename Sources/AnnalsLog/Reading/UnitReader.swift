@@ -70,7 +70,8 @@ struct UnitReader {
     let entry = try walk.withPayloadPrefix(of: frame, 3 * VarInt.maximumLength) { bytes in
       var reader = ByteReader(bytes)
       guard let number = try? reader.readVarInt(), let length = try? reader.readVarInt(),
-        let start = try? reader.readVarInt(), start == 0
+        let start = try? reader.readVarInt(),
+        start == 0 || start == length && reader.remaining == 0
       else { return BlobEntry?.none }
       return BlobEntry(number: number, offset: frame.offset, length: length)
     }

@@ -132,7 +132,7 @@ struct LogReplay {
     var part: UInt32 = 0
     var blobs = blobs
     // The tables may only take in the transaction when it is known to follow; its number says so.
-    guard number == tables.head.number + 1 else {
+    guard record.firstNumber == tables.head.number + 1 else {
       throw .damage(LogDamage(offset: first.offset, reason: "a transaction out of order"))
     }
     record.changeCount = 0

@@ -50,7 +50,15 @@ struct HistorySealer {
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
-      if pending.isFullPart { try seal() }
+      if let record = pending.transactions.last, record.lost != nil {
+        var gap = ChangeBatch()
+        gap.append(record, from: pending)
+        pending.transactions.removeLast()
+        pending.changes.removeSubrange(record.changeRange)
+        try copy(gap: gap)
+      } else if pending.isFullPart {
+        try seal()
+      }
     } else {
       try copy(block: frame, in: walk, numbers: numbers)
     }
@@ -95,12 +103,23 @@ struct HistorySealer {
     }
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
+    if batch.transactions.first?.lost != nil {
+      return try copy(gap: batch)
+    }
     if pending.isTooMany(with: batch) { try seal() }
     for record in batch.transactions
     where record.number > range.after && record.number <= range.through {
       pending.append(record, from: batch)
       if pending.isFullPart { try seal() }
     }
+  }
+
+  /// Copies a gap record, which stands alone in its frame, as the numbers around it leap. Large
+  /// values copied for it go with the block that is sealed before.
+  private mutating func copy(gap batch: ChangeBatch) throws(LogError) {
+    try seal()
+    pending.append(batch.transactions[0], from: batch)
+    try seal()
   }
 
   /// Copies one part of a large transaction.

@@ -44,7 +44,7 @@ struct RewriteBase {
     let tables = LogTables(
       base: old.head, schema: directory.schema, names: old.names.list,
       openings: old.openings.list, blobs: blobs, nextBlobNumber: directory.nextBlobNumber,
-      clockJumps: directory.clockJumps, extensions: directory.extensions)
+      clockJumps: directory.clockJumps, gaps: directory.gaps, extensions: directory.extensions)
     let entities = try target.copy(directory.entities, from: view.file)
     try target.writeBase(tables, schema: directory.schema, entities: entities)
     return RewriteBase(
@@ -81,7 +81,7 @@ struct RewriteBase {
       base: position, schema: made.schema, names: Array(view.names.prefix(kept.nameCount)),
       openings: Array(view.openings.prefix(kept.openingCount)), blobs: blobs,
       nextBlobNumber: kept.nextBlobNumber, clockJumps: view.clockJumps,
-      extensions: view.tables.extensions)
+      gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
     try target.writeBase(tables, schema: made.schema, entities: made.entities)
     return RewriteBase(number: number, start: kept.start, firstBlob: kept.nextBlobNumber)
   }
@@ -138,7 +138,7 @@ private struct KeptTables {
         batch.removeAll()
         try reader.walk.decode(frame, into: &batch)
         guard let last = batch.transactions.last, last.number >= number else { continue }
-        let isFirst = batch.transactions.first?.number == number
+        let isFirst = batch.transactions.first?.firstNumber == number
         return isFirst ? unitStart : frame.offset
       case .checkpoint, .skipped: continue
       case .end:
@@ -159,7 +159,7 @@ private struct KeptTables {
           nameCount = Int(record.firstNewName) - 1
           hasNames = true
         }
-        if !hasOpenings, let opening = record.newOpening {
+        if !hasOpenings, let opening = record.lost?.openings.first ?? record.newOpening {
           openingCount = Int(opening.number) - 1
           hasOpenings = true
         }

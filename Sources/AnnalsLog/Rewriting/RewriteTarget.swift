@@ -133,6 +133,11 @@ final class RewriteTarget {
     return offset
   }
 
+  /// Writes a checkpoint of the state at the head, whose chunks were stored.
+  func writeCheckpoint(schema: Schema, entities: [EntityDirectory]) throws(LogError) {
+    try writeDirectory(schema: schema, entities: entities, isBase: false)
+  }
+
   /// Writes a checkpoint of the state at the head as another file has it, its chunks copied.
   func writeCheckpoint(
     as directory: CheckpointDirectory, entities: [EntityDirectory]
@@ -209,6 +214,12 @@ final class RewriteTarget {
     }
   }
 
+  /// Takes large values into the tables that stand before a checkpoint, and belong to no
+  /// transaction.
+  func absorb(_ blobs: [BlobEntry]) {
+    tables.absorb(blobs)
+  }
+
   /// Takes a transaction into the tables.
   func absorb(
     _ record: TransactionRecord, at unitStart: UInt64, changeCount: Int,
@@ -227,6 +238,7 @@ final class RewriteTarget {
         sequence: sequence, durableMark: frames.offset, head: tables.head.number,
         markChecksum: frames.previousChecksum)
       slot.extent = frames.offset
+      slot.header = header
       if let place = tables.checkpoint {
         slot.checkpointOffset = place.offset
         slot.checkpointNumber = place.number

@@ -37,6 +37,8 @@ struct LogTables: Sendable {
   /// Schema changes; the first is the whole schema at the base, unless that is empty.
   private(set) var schemaHistory = ListedTable<SchemaHistoryEntry>()
   private(set) var index = HistoryIndex()
+  /// The gaps that a salvage left, those before the base among them, rising.
+  private(set) var gaps: [LostTransactions] = []
   /// How many changes the file holds, from the base to the head.
   private(set) var changeCount: Int64 = 0
   var clockJumps: Int64 = 0
@@ -58,8 +60,10 @@ struct LogTables: Sendable {
   /// The tables at a base that is made: what was known as of it.
   init(
     base: LogPosition, schema: Schema, names: [String], openings: [Opening], blobs: [BlobEntry],
-    nextBlobNumber: UInt64, clockJumps: Int64, extensions: ContiguousArray<UInt8>
+    nextBlobNumber: UInt64, clockJumps: Int64, gaps: [LostTransactions],
+    extensions: ContiguousArray<UInt8>
   ) {
+    self.gaps = gaps
     head = base
     for name in names { self.names.append(name) }
     for opening in openings { self.openings.append(opening) }
@@ -89,6 +93,7 @@ struct LogTables: Sendable {
     schema = directory.schema
     schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
     index = HistoryIndex(directory.historyIndex)
+    gaps = directory.gaps
     changeCount = directory.changeCount
     changesAtCheckpoint = directory.changeCount
     clockJumps = directory.clockJumps
@@ -110,6 +115,10 @@ struct LogTables: Sendable {
       firstNumber: record.number, at: offset, maximumTimestamp: head.maximumTimestamp,
       entities: entities)
     for name in record.newNames { names.append(name) }
+    if let lost = record.lost {
+      gaps.append(lost)
+      for opening in lost.openings { openings.append(opening) }
+    }
     if let opening = record.newOpening {
       openings.append(opening)
     }
@@ -129,8 +138,8 @@ struct LogTables: Sendable {
     func damage(_ reason: String) -> LogError {
       .damage(LogDamage(offset: offset, reason: reason, lastGood: head.number))
     }
-    guard record.number == head.number + 1 else {
-      throw damage("transaction \(record.number) where \(head.number + 1) should be")
+    guard record.firstNumber == head.number + 1 else {
+      throw damage("transaction \(record.firstNumber) where \(head.number + 1) should be")
     }
     guard record.newNames.isEmpty || Int(record.firstNewName) == names.count + 1 else {
       throw damage("names that do not continue those known")
@@ -139,10 +148,14 @@ struct LogTables: Sendable {
     guard Int(record.author) <= known, Int(record.context) <= known else {
       throw damage("a name that was never recorded")
     }
-    if let opening = record.newOpening, Int(opening.number) != openings.count + 1 {
-      throw damage("an opening that does not continue those known")
+    var next = openings.count + 1
+    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
+      guard Int(opening.number) == next else {
+        throw damage("an opening that does not continue those known")
+      }
+      next += 1
     }
-    guard Int(record.opening) <= openings.count + (record.newOpening == nil ? 0 : 1) else {
+    guard Int(record.opening) < next else {
       throw damage("an opening that was never recorded")
     }
   }
@@ -193,6 +206,7 @@ struct LogTables: Sendable {
     result.blobs = try blobs.checkpoint(store)
     result.schemaHistory = try schemaHistory.checkpoint(store)
     result.historyIndex = try index.checkpoint(store)
+    result.gaps = gaps
     result.nextBlobNumber = nextBlobNumber
     result.entities = entities
     result.previousCheckpoint = checkpoint

@@ -63,6 +63,7 @@ extension LogFile {
       sequence: 1, durableMark: FormatLimits.logStart, head: new.base,
       markChecksum: header.checksum)
     slot.extent = FormatLimits.logStart
+    slot.header = header
     for index in FormatLimits.slotOffsets.indices {
       if index == slot.index {
         bytes.append(contentsOf: slot.encode(seed: header.seed))

@@ -182,6 +182,7 @@ extension LogState {
       sequence: (newest?.sequence ?? 0) + 1, durableMark: synced.offset, head: synced.head,
       markChecksum: synced.checksum)
     slot.extent = max(extent, synced.offset)
+    slot.header = generation.header
     if let place = tables.checkpoint, place.offset < slot.durableMark,
       tables.checkpointEnd <= slot.durableMark, place.number <= slot.head
     {

@@ -17,6 +17,7 @@ struct TransactionText {
   /// and other metadata below.
   func writeHead(_ transaction: Transaction) throws {
     let record = transaction.page.batch.transactions[transaction.index]
+    if let lost = record.lost { return try writeHead(lost) }
     var origin: [String] = []
     if let author = transaction.author { origin.append(ValueText.plain(author)) }
     if let context = transaction.context { origin.append(ValueText.plain(context)) }
@@ -32,6 +33,21 @@ struct TransactionText {
         try output.line(line.isEmpty ? "" : cut("    " + ValueText.plain(String(line))))
       }
     }
+  }
+
+  /// `lost: transactions 120 to 122, between 10:01 and 10:02`, and what is known of it below.
+  private func writeHead(_ lost: LostTransactions) throws {
+    let zone = values.zone
+    let after = lost.after.microseconds > 0 ? "after \(zone.text(lost.after))" : nil
+    let before = lost.before.map { "before \(zone.text($0))" }
+    let time = [after, before].compactMap { $0 }.joined(separator: ", ")
+    let head = output.styled("lost: \(lost)", .heading)
+    try output.line(time.isEmpty ? head : "\(head)  \(time)")
+    try output.line(cut("    \(ValueText.plain(lost.reason))"))
+    try output.line(
+      cut(
+        "    salvaged \(zone.text(lost.salvaged)); the changes below "
+          + (lost.isExact ? "make up for them exactly" : "are what is known of them")))
   }
 
   /// The metadata that `writeHead` leaves out: `    KEY: VALUE`.

@@ -1,0 +1,98 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+
+/// States out of the checkpoints of a damaged file.
+struct DamagedStates {
+  let source: FrameSource
+
+  /// A state, and whether all of it could be read.
+  struct Loaded {
+    var state: State
+    var isWhole: Bool
+  }
+
+  /// The state that a checkpoint holds, what cannot be read of it left out.
+  ///
+  /// An index that cannot be read is made anew. Without a chunk of rows its objects are missing;
+  /// without one of a column their values.
+  func load(_ directory: CheckpointDirectory) throws -> Loaded? {
+    var readable = directory
+    var isWhole = true
+    for index in readable.entities.indices {
+      isWhole = try keepReadable(&readable.entities[index]) && isWhole
+    }
+    guard var state = try? State(directory: readable, source: DamagedChunks(source: source)) else {
+      return nil
+    }
+    do {
+      // Every chunk is decoded now: later it would be too late for another way.
+      _ = try state.checkUniqueness()
+      for violation in try state.invariantViolations() where isWhole {
+        _ = violation
+        isWhole = false
+      }
+      _ = try state.largeValues()
+    } catch {
+      return nil
+    }
+    return Loaded(state: state, isWhole: isWhole)
+  }
+
+  private func keepReadable(_ entity: inout EntityDirectory) throws -> Bool {
+    var isWhole = true
+    var missing: Set<Int64> = []
+    entity.rows = try entity.rows.filter { reference in
+      if try source.chunk(reference) != nil { return true }
+      isWhole = false
+      missing.insert(group(of: reference))
+      entity.liveCount -= Int64(reference.count)
+      return false
+    }
+    for index in entity.columns.indices {
+      entity.columns[index].chunks = try entity.columns[index].chunks.filter { reference in
+        if missing.contains(group(of: reference)) { return false }
+        if try source.chunk(reference) != nil { return true }
+        isWhole = false
+        return false
+      }
+    }
+    entity.columns.removeAll { $0.chunks.isEmpty }
+    entity.indexes = try entity.indexes.filter { index in
+      guard missing.isEmpty else { return false }
+      return try index.chunks.allSatisfy { try source.chunk($0.reference) != nil }
+    }
+    return isWhole
+  }
+
+  /// The group of 4,096 rows that a chunk is of.
+  private func group(of reference: ChunkReference) -> Int64 { (reference.first - 1) >> 12 }
+
+  /// The schema as of a transaction, as a directory's history of the schema has it; nil if that
+  /// cannot be read.
+  func schema(at number: Int64, in directory: CheckpointDirectory) throws -> Schema? {
+    guard let steps = try source.entries(of: directory.schemaHistory) else { return nil }
+    var schema = Schema()
+    for step in steps where step.number <= number { schema = schema.applying(step.entities) }
+    return schema
+  }
+}
+
+/// The chunks of a damaged file.
+struct DamagedChunks: ChunkSource {
+  let source: FrameSource
+
+  func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8> {
+    let payload: ContiguousArray<UInt8>?
+    do throws(StorageError) {
+      payload = try source.chunk(reference)
+    } catch {
+      throw ChunkFault(offset: reference.offset, reason: .unreadable(error))
+    }
+    guard let payload else { throw ChunkFault(offset: reference.offset, reason: .checksum) }
+    return payload
+  }
+}

@@ -1,0 +1,115 @@
+import AnnalsModel
+import AnnalsState
+
+/// Finds a to-many list of which only later edits are known.
+///
+/// Each edit says which references stood at some positions. A later whole list, with the edits
+/// undone, tells all; otherwise the list from before is taken if the edits fit it; otherwise one is
+/// made up that they fit: what was at the positions that they name, the rest filled with what the
+/// old list had, or with references to no object.
+struct ListInference {
+  private struct Edit {
+    var position: Int
+    var reference: ObjectReference
+  }
+
+  private var steps: [(removed: [Edit], inserted: [Edit])] = []
+  private var whole: [ObjectReference]?
+
+  /// Takes the next edits.
+  mutating func add(_ property: PropertyChange, in arena: UnsafeRawBufferPointer) {
+    steps.append(
+      (ListInference.edits(property.before, arena), ListInference.edits(property.after, arena)))
+  }
+
+  /// Takes the whole list as it was behind all edits.
+  mutating func end(with cell: ValueCell, in arena: UnsafeRawBufferPointer) {
+    if case .objects(let list) = cell.value(in: arena) { whole = list } else { whole = [] }
+  }
+
+  /// Takes note that the list was empty behind all edits.
+  mutating func endEmpty() { whole = [] }
+
+  private static func edits(_ cell: ValueCell, _ arena: UnsafeRawBufferPointer) -> [Edit] {
+    let width = PropertyChange.editByteCount
+    let range = cell.arenaRange
+    return stride(from: range.lowerBound, to: range.upperBound, by: width).map { offset in
+      let bytes = UnsafeRawBufferPointer(rebasing: arena[offset + 4..<offset + width])
+      let position = arena.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      return Edit(
+        position: Int(UInt32(littleEndian: position)),
+        reference: ObjectReference.list(in: bytes)[0])
+    }
+  }
+
+  /// The list before all edits; `old` is that from before the gap, `destination` the entity that
+  /// the relationship leads to.
+  func list(old: [ObjectReference], destination: EntityNumber) -> [ObjectReference] {
+    if var list = whole {
+      var fits = true
+      for step in steps.reversed() {
+        guard let before = ListInference.apply(step.inserted, step.removed, to: list) else {
+          fits = false
+          break
+        }
+        list = before
+      }
+      if fits { return list }
+    }
+    var list: [ObjectReference]? = old
+    for step in steps {
+      list = list.flatMap { ListInference.apply(step.removed, step.inserted, to: $0) }
+    }
+    return list == nil ? madeUp(old: old, destination: destination) : old
+  }
+
+  private static func apply(
+    _ removed: [Edit], _ inserted: [Edit], to list: [ObjectReference]
+  ) -> [ObjectReference]? {
+    var result = list
+    for edit in removed.reversed() {
+      guard result.indices.contains(edit.position), result[edit.position] == edit.reference else {
+        return nil
+      }
+      result.remove(at: edit.position)
+    }
+    for edit in inserted {
+      guard edit.position <= result.count else { return nil }
+      result.insert(edit.reference, at: edit.position)
+    }
+    return result
+  }
+
+  private func madeUp(
+    old: [ObjectReference], destination: EntityNumber
+  ) -> [ObjectReference] {
+    // What stands at each place: a place of the list that is looked for, or a known reference.
+    var places: [Int?] = []
+    var found: [Int: ObjectReference] = [:]
+    var count = 0
+    func extend(to length: Int) {
+      while places.count < length {
+        places.append(count)
+        count += 1
+      }
+    }
+    for step in steps {
+      extend(to: (step.removed.last?.position ?? -1) + 1)
+      for edit in step.removed.reversed() {
+        if let place = places.remove(at: edit.position) { found[place] = edit.reference }
+      }
+      for edit in step.inserted {
+        extend(to: edit.position)
+        places.insert(nil, at: edit.position)
+      }
+    }
+    let taken = Set(found.values)
+    var spare = old.filter { !taken.contains($0) }.makeIterator()
+    var nobody = Int64(1) << 40
+    return (0..<count).map { place in
+      if let reference = found[place] ?? spare.next() { return reference }
+      nobody -= 1
+      return ObjectReference(entity: destination, row: nobody)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import AnnalsModel
+
+/// Entities and properties that records speak of, though what defined them was lost: made up, so
+/// that their values can be kept. Names say so; types admit everything.
+struct MissingDefinitions {
+  private struct Property {
+    var isRelationship = false
+    var isToMany = false
+    var destination: EntityNumber = 0
+  }
+
+  private var properties: [EntityNumber: [PropertyNumber: Property]] = [:]
+  /// What a later record defines is known from there on; until then it is made up.
+  private var learnt: Set<EntityNumber> = []
+
+  /// Takes note that a record defines an entity.
+  mutating func learn(_ entity: Entity) { learnt.insert(entity.number) }
+
+  /// Takes note of what a change needs that the schema does not have.
+  mutating func note(_ change: ChangeEntry, in batch: ChangeBatch, schema: Schema) {
+    if learnt.contains(change.entity) { return }
+    let entity = schema.entity(numbered: change.entity)
+    if entity == nil, properties[change.entity] == nil { properties[change.entity] = [:] }
+    for index in change.propertyRange {
+      let property = batch.properties[index]
+      let tags = [property.before.tag, property.after.tag]
+      if let entity, admits(entity, property.property, tags) { continue }
+      var made = properties[change.entity]?[property.property] ?? Property()
+      if tags.contains(.objects) || property.isEdits { made.isToMany = true }
+      for cell in [property.before, property.after] where cell.tag == .object {
+        made.isRelationship = true
+        made.destination = EntityNumber(cell.length)
+      }
+      if made.isToMany {
+        made.isRelationship = true
+        for cell in [property.before, property.after] where cell.length >= 12 {
+          let offset = Int(cell.bits) + (property.isEdits ? 4 : 0)
+          batch.arena.withUnsafeBytes {
+            let raw = $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            made.destination = EntityNumber(littleEndian: raw)
+          }
+        }
+      }
+      properties[change.entity, default: [:]][property.property] = made
+    }
+  }
+
+  private func admits(
+    _ entity: Entity, _ property: PropertyNumber, _ tags: [ValueTag]
+  ) -> Bool {
+    if let attribute = entity.attributes.first(where: { $0.number == property }) {
+      guard let tag = attribute.type.tag else { return true }
+      return tags.allSatisfy { $0 == .null || $0 == tag }
+    }
+    return entity.relationships.contains { $0.number == property }
+  }
+
+  /// The definitions that make up for what is missing.
+  func definitions(besides schema: Schema) -> [Entity] {
+    properties.sorted { $0.key < $1.key }.map { number, wanted in
+      var entity = schema.entity(numbered: number) ?? Entity("lost entity \(number)")
+      entity.number = number
+      for (number, property) in wanted.sorted(by: { $0.key < $1.key }) {
+        if let index = entity.attributes.firstIndex(where: { $0.number == number }) {
+          // Widened in the gap.
+          entity.attributes[index].type = .any
+          continue
+        }
+        if property.isRelationship {
+          var relationship = Relationship(
+            "lost property \(number)", to: "", isToMany: property.isToMany, isOrdered: true)
+          relationship.number = number
+          relationship.destination = property.destination
+          entity.relationships.append(relationship)
+        } else {
+          var attribute = Attribute("lost property \(number)", .any)
+          attribute.number = number
+          entity.attributes.append(attribute)
+        }
+        entity.nextPropertyNumber = max(entity.nextPropertyNumber, number + 1)
+      }
+      entity.attributes.sort { $0.number < $1.number }
+      entity.relationships.sort { $0.number < $1.number }
+      return entity
+    }
+  }
+}

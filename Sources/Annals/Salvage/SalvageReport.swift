@@ -1,0 +1,70 @@
+import AnnalsModel
+
+/// What a salvage brought over from a damaged file, and what it could not.
+public struct SalvageReport: Sendable {
+  /// The transactions that are missing, in the order of their numbers; gaps of an earlier salvage
+  /// are not among them.
+  public internal(set) var lost: [LostTransactions] = []
+  /// How many transactions were brought over.
+  public internal(set) var transactions: Int64 = 0
+  /// The number of the newest transaction of the new store.
+  public internal(set) var head: Int64 = 0
+  /// The large values whose bytes are missing.
+  public internal(set) var lostValues: [LargeValue] = []
+  /// Whether the store's UUID could not be read any more, so that the new store has another, and
+  /// tokens of the old one do not fit it.
+  public internal(set) var hasNewIdentity = false
+  /// What could not be read behind the newest transaction, where nobody can tell whether it held
+  /// any: how many bytes, and why. Nil if nothing was there.
+  public internal(set) var rest: (bytes: UInt64, reason: String)?
+  /// What was found and needs nothing done: where the header came from, what was built anew.
+  public internal(set) var notes: [String] = []
+  /// The names of the new store's entities.
+  var entityNames: [EntityNumber: String] = [:]
+
+  /// Whether everything was brought over.
+  public var isComplete: Bool {
+    lost.isEmpty && lostValues.isEmpty && !hasNewIdentity && rest == nil
+  }
+
+  /// The report in lines for people; `date` writes a moment.
+  public func lines(_ date: (Timestamp) -> String = { $0.description }) -> [String] {
+    var lines = lost.map { "lost: \(text(of: $0, date))" }
+    if let rest {
+      lines.append(
+        "perhaps lost: what stood in the \(rest.bytes) bytes behind transaction \(head) "
+          + "(\(rest.reason))")
+    }
+    for value in lostValues.sorted(by: { $0.number < $1.number }) {
+      lines.append("lost: the \(value.length) bytes of large value \(value.number)")
+    }
+    if hasNewIdentity {
+      lines.append(
+        "lost: the store's UUID; the new store has another, which tokens of the old do not fit")
+    }
+    return lines + notes.map { "note: \($0)" }
+  }
+
+  private func text(of lost: LostTransactions, _ date: (Timestamp) -> String) -> String {
+    var text = "\(lost)"
+    let hasBegin = lost.after.microseconds > 0
+    switch (hasBegin, lost.before) {
+    case (true, let before?): text += ", between \(date(lost.after)) and \(date(before))"
+    case (true, nil): text += ", after \(date(lost.after))"
+    case (false, let before?): text += ", before \(date(before))"
+    case (false, nil): break
+    }
+    if lost.isExact {
+      text += "; the state behind is exact"
+    } else if lost.stale.isEmpty {
+      text += "; no object can be stale"
+    } else {
+      let counts = lost.stale.map { count in
+        let name = entityNames[count.entity] ?? "entity \(count.entity)"
+        return "\(count.objects) \(count.objects == 1 ? "object" : "objects") of \(name)"
+      }
+      text += "; \(counts.joined(separator: ", ")) may be stale"
+    }
+    return text + " (\(lost.reason))"
+  }
+}

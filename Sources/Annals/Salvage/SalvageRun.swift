@@ -1,0 +1,352 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+
+/// One salvage: goes from run to run of readable transactions, bridges what is missing between
+/// them, and writes all of it into a new file.
+///
+/// Invariant: `state` is the state as of the last transaction written, or of the last gap.
+struct SalvageRun {
+  let file: any StorageFile
+  let source: FrameSource
+  let survey: SalvageSurvey
+  let states: DamagedStates
+  let target: LogSalvage
+  let environment: StoreEnvironment
+  let salvaged: Timestamp
+  var state = State(schema: Schema())
+  var report = SalvageReport()
+  /// Why what lies between the base and the first transaction is missing.
+  var baseDamage: String?
+  /// What could be read of a base that is damaged.
+  var remains: State?
+  private var blobs: SalvagedBlobs
+  private var transactions: ReadableTransactions
+
+  init(
+    _ file: any StorageFile, _ source: FrameSource, _ survey: SalvageSurvey,
+    to destination: String, in fileSystem: any FileSystem, _ environment: StoreEnvironment
+  ) throws {
+    self.file = file
+    self.source = source
+    self.survey = survey
+    self.environment = environment
+    states = DamagedStates(source: source)
+    salvaged = environment.now()
+    blobs = SalvagedBlobs(survey)
+    transactions = try ReadableTransactions(file)
+    let base = try SalvagedBase.find(survey, states, file)
+    var header: FileHeader
+    if let known = survey.header {
+      header = known
+      header.generation = known.generation + 1
+      if case .damaged = survey.headerVerdict {
+        report.notes.append("the header was damaged, and could be restored")
+      }
+    } else {
+      let first = survey.runs.first?.firstTimestamp
+      header = FileHeader(
+        store: environment.makeUUID(), generation: 1, base: 0, created: first ?? salvaged)
+      report.hasNewIdentity = true
+    }
+    header.base = base.number
+    header.baseTimestamp = base.position?.maximumTimestamp ?? Timestamp(microseconds: 0)
+    if base.number == 0 {
+      header.prunedAt = nil
+      header.prunedBy = ""
+    }
+    target = try LogSalvage(at: destination, header: header, in: fileSystem)
+    try begin(base)
+  }
+
+  /// Writes the base.
+  private mutating func begin(_ base: SalvagedBase) throws {
+    baseDamage = base.damage
+    remains = base.remains
+    if base.isRebuilt {
+      report.notes.append(
+        "the state at the base (transaction \(base.number)) was damaged; it is exact again, from a "
+          + "later checkpoint")
+    }
+    guard let position = base.position, let whole = base.state else { return }
+    state = whole
+    let values = try whole.largeValues()
+    blobs.mention(values)
+    try blobs.write(before: base.offset, from: source, to: target)
+    try blobs.writeLost(of: values, to: target)
+    let known = LogSalvage.Base(
+      position: position, names: base.names, openings: base.openings,
+      nextBlobNumber: base.nextBlobNumber, clockJumps: base.clockJumps, gaps: base.gaps,
+      extensions: base.extensions)
+    try target.writeBase(known, schema: whole.schema) { try store(whole, $0) }
+  }
+
+  /// Stores the chunks of a state.
+  private func store(_ state: State, _ chunks: CheckpointWriter) throws -> [EntityDirectory] {
+    var image = state
+    return try image.writeChunks(full: true, source: DamagedChunks(source: source)) {
+      try chunks.store($0, first: $1, count: $2)
+    }
+  }
+
+  /// Does the work and puts the new file in its place.
+  mutating func finish() throws -> SalvageReport {
+    for index in survey.runs.indices {
+      let run = survey.runs[index]
+      if run.first > target.head + 1 || remains != nil || baseDamage != nil {
+        try bridge(to: run)
+      }
+      try copy(run)
+    }
+    try bridgeToEnd()
+    try blobs.writeRest(to: target)
+    if !state.schema.entities.isEmpty {
+      let newest = state
+      try target.writeCheckpoint(schema: newest.schema) { try store(newest, $0) }
+    }
+    report.lostValues = blobs.lostValues
+    report.head = target.head
+    for entity in state.schema.entities { report.entityNames[entity.number] = entity.name }
+    try target.finish()
+    return report
+  }
+
+  // MARK: Transactions
+
+  private mutating func copy(_ run: SalvageSurvey.Run) throws {
+    while let item = try transactions.next() {
+      guard case .transactions(let offset) = item else { continue }
+      let batch = transactions.batch
+      guard let last = batch.transactions.last else { continue }
+      guard let frame = try source.frame(at: offset) else {
+        throw AnnalsError(.io, "the file changed while it was read", offset: offset)
+      }
+      try blobs.write(before: offset, from: source, to: target)
+      try blobs.write(mentionedIn: batch, to: target)
+      try frame.payload.withUnsafeBytes {
+        try target.append(kind: frame.header.kind, payload: $0, batch: batch)
+      }
+      for record in batch.transactions {
+        if record.part == 0, !record.schemaChange.isEmpty {
+          state.changeSchema(record.schemaChange)
+        }
+        try state.apply(batch, changes: record.changeRange, direction: .forward)
+        if !record.isContinued, record.lost == nil { report.transactions += 1 }
+      }
+      if last.number == run.last, !last.isContinued { return }
+    }
+  }
+
+  // MARK: Gaps
+
+  /// Writes the gap between what was written and a run of transactions.
+  private mutating func bridge(to run: SalvageSurvey.Run) throws {
+    let reason = baseDamage ?? (run.reason.isEmpty ? "they are not there" : run.reason)
+    let place = run.lostBytes.isEmpty ? "" : " at offset \(run.lostBytes.lowerBound)"
+    let text = baseDamage == nil ? reason + place : reason
+    try useCheckpoints(upTo: run.first - 1, text)
+    guard target.head < run.first - 1 else { return }
+    var gap = Gap(first: target.head + 1, last: run.first - 1, reason: text)
+    gap.before = run.firstTimestamp
+    gap.directory = try laterDirectory(than: gap.last)
+    let exact = try stateBefore(run)
+    var inference = GapInference(
+      from: remains ?? state,
+      schema: try exact?.schema
+        ?? gap.directory.flatMap { try states.schema(at: gap.last, in: $0) })
+    try forEachBatch(of: run) { inference.look($0) }
+    gap.names = inference.names.count
+    gap.openings = inference.openings.count
+    gap.blobLimit = run.firstOffset
+    if let exact {
+      gap.isExact = true
+      return try write(gap, leadingTo: exact)
+    }
+    inference.prepare()
+    try forEachBatch(of: run) { try inference.follow($0) }
+    gap.stale = try inference.finish(of: entities(changedBy: gap))
+    if inference.displaced > 0 {
+      report.notes.append(
+        "\(inference.displaced) objects whose unique keys others have behind \(gap.text) were "
+          + "taken to be deleted in it")
+    }
+    try write(gap, leadingTo: inference.target)
+  }
+
+  /// Writes what is known behind the last run.
+  private mutating func bridgeToEnd() throws {
+    let reason = baseDamage ?? survey.rest?.reason ?? "they are not there"
+    let place = survey.rest.map { " at offset \($0.bytes.lowerBound)" } ?? ""
+    try useCheckpoints(upTo: .max, baseDamage == nil ? reason + place : reason)
+    if target.head < survey.slotHead {
+      var gap = Gap(
+        first: target.head + 1, last: survey.slotHead,
+        reason: baseDamage == nil ? reason + place : reason)
+      gap.stale = try allObjects(of: remains ?? state)
+      try write(gap, leadingTo: remains ?? state)
+    } else if let rest = survey.rest, !survey.isRestEmpty, report.lost.last?.last != target.head {
+      report.rest = (UInt64(rest.bytes.count), rest.reason)
+    }
+  }
+
+  /// Writes an exact gap up to each checkpoint of a lost transaction that can be read.
+  private mutating func useCheckpoints(upTo limit: Int64, _ reason: String) throws {
+    for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
+    where place.number > target.head && place.number <= limit {
+      guard let directory = try source.directory(at: place.offset),
+        let loaded = try states.load(directory), loaded.isWhole
+      else { continue }
+      var gap = Gap(first: target.head + 1, last: place.number, reason: reason)
+      gap.directory = directory
+      gap.isExact = true
+      gap.before = nil
+      gap.names = Int64(try source.entries(of: directory.names)?.count ?? 0)
+      gap.openings = Int64(try source.entries(of: directory.openings)?.count ?? 0)
+      gap.blobLimit = place.offset
+      try write(gap, leadingTo: loaded.state)
+    }
+  }
+
+  /// The state just before a run, from a checkpoint within it, if one can be read.
+  private func stateBefore(_ run: SalvageSurvey.Run) throws -> State? {
+    for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
+    where place.number >= run.first && place.number <= run.last {
+      guard let directory = try source.directory(at: place.offset),
+        let loaded = try states.load(directory), loaded.isWhole
+      else { continue }
+      return try states.undo(
+        loaded.state, directory, to: run.first - 1, through: run, in: file)
+    }
+    return nil
+  }
+
+  private func forEachBatch(
+    of run: SalvageSurvey.Run, _ body: (ChangeBatch) throws -> Void
+  ) throws {
+    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.first)
+    while let item = try cursor.next() {
+      guard case .transactions = item, let last = cursor.batch.transactions.last else { continue }
+      try body(cursor.batch)
+      if last.number == run.last, !last.isContinued { return }
+    }
+  }
+
+  /// The directory of the first checkpoint behind a transaction that can be read.
+  private func laterDirectory(than number: Int64) throws -> CheckpointDirectory? {
+    for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
+    where place.number >= number {
+      if let directory = try source.directory(at: place.offset) { return directory }
+    }
+    return nil
+  }
+
+  /// The entities that the history index of a later checkpoint says were changed; nil if none says
+  /// it.
+  private func entities(changedBy gap: Gap) throws -> Set<EntityNumber>? {
+    guard let directory = gap.directory, directory.number >= gap.last,
+      let entries = try source.entries(of: directory.historyIndex), let first = entries.first,
+      first.firstNumber <= gap.first
+    else { return nil }
+    var result: Set<EntityNumber> = []
+    for (index, entry) in entries.enumerated() where entry.firstNumber <= gap.last {
+      let end = index + 1 < entries.count ? entries[index + 1].firstNumber : .max
+      if end > gap.first { result.formUnion(entry.entities) }
+    }
+    return result
+  }
+
+  private func allObjects(of state: State) throws -> [LostTransactions.StaleCount] {
+    state.schema.entities.filter { !$0.isRemoved && state.count(of: $0.number) > 0 }.map {
+      LostTransactions.StaleCount(
+        entity: $0.number, objects: Int64(state.count(of: $0.number)))
+    }
+  }
+
+  /// Writes a gap record, whose changes lead to a state, and goes on from there.
+  private mutating func write(_ gap: Gap, leadingTo newState: State) throws {
+    remains = nil
+    baseDamage = nil
+    var lost = LostTransactions(
+      first: gap.first, last: gap.last, after: target.maximumTimestamp, salvaged: salvaged)
+    lost.before = gap.before
+    lost.isExact = gap.isExact
+    lost.stale = gap.stale
+    lost.reason = gap.reason
+    var record = TransactionRecord(number: gap.last, timestamp: target.maximumTimestamp)
+    try name(&record, gap)
+    try open(&lost, gap)
+    record.lost = lost
+    record.schemaChange = newState.schema.entities.filter {
+      state.schema.entity(numbered: $0.number) != $0
+    }
+    var old = state
+    if !record.schemaChange.isEmpty { old.changeSchema(record.schemaChange) }
+    let changes = try ChangeBatch(from: old, to: newState)
+    try blobs.write(before: gap.blobLimit, from: source, to: target)
+    blobs.mention(changes)
+    try blobs.write(mentionedIn: changes, to: target)
+    try target.append(gap: record, changes: changes)
+    report.lost.append(lost)
+    state = newState
+  }
+
+  /// Gives a gap record the names that were lost, made up where no checkpoint knows them.
+  private func name(_ record: inout TransactionRecord, _ gap: Gap) throws {
+    guard Int(gap.names) > target.nameCount else { return }
+    let known = try gap.directory.flatMap { try source.entries(of: $0.names) } ?? []
+    record.firstNewName = NameNumber(target.nameCount + 1)
+    record.newNames = (target.nameCount..<Int(gap.names)).map {
+      known.indices.contains($0) ? known[$0] : "(lost name \($0 + 1))"
+    }
+  }
+
+  private func open(_ lost: inout LostTransactions, _ gap: Gap) throws {
+    guard Int(gap.openings) > target.openingCount else { return }
+    let known = try gap.directory.flatMap { try source.entries(of: $0.openings) } ?? []
+    lost.openings = (target.openingCount..<Int(gap.openings)).map {
+      known.indices.contains($0)
+        ? known[$0]
+        : Opening(number: OpeningNumber($0 + 1), id: 0, processName: "(lost)", processID: 0)
+    }
+  }
+}
+
+/// What is known of a gap that is to be written.
+private struct Gap {
+  var first: Int64
+  var last: Int64
+  var reason: String
+  var before: Timestamp?
+  var isExact = false
+  var stale: [LostTransactions.StaleCount] = []
+  /// A later checkpoint, which knows names and openings.
+  var directory: CheckpointDirectory?
+  /// How many names and openings must be known behind the gap.
+  var names: Int64 = 0
+  var openings: Int64 = 0
+  /// Large values that stand before this offset come before the gap.
+  var blobLimit: UInt64 = .max
+
+  var text: String { "transactions \(first) to \(last)" }
+}
+
+extension ChangeBatch {
+  /// The changes that lead from one state to another, which has all its properties.
+  fileprivate init(from old: State, to new: State) throws(StateFault) {
+    self.init()
+    var net = NetChanges(from: old, to: new)
+    for entity in new.schema.entities {
+      var rows: Set<Int64> = []
+      for state in [old, new] {
+        var cursor = state.rows(of: entity.number)
+        while let row = try cursor.next() { rows.insert(row) }
+      }
+      for row in rows.sorted() {
+        _ = try net.append(ObjectReference(entity: entity.number, row: row), to: &self)
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+
+/// What the new file of a salvage begins with: the old base, as it is or built anew, or the empty
+/// state with a gap behind it.
+struct SalvagedBase {
+  var number: Int64 = 0
+  /// The state at the base; nil if that is the empty one.
+  var state: State?
+  var position: LogPosition?
+  var names: [String] = []
+  var openings: [Opening] = []
+  var nextBlobNumber: UInt64 = 1
+  var clockJumps: Int64 = 0
+  var gaps: [LostTransactions] = []
+  var extensions: ContiguousArray<UInt8> = []
+  /// Large values before this offset belong to the base.
+  var offset: UInt64 = 0
+  /// Whether a later checkpoint gave the state.
+  var isRebuilt = false
+  /// Why all up to the first transaction is missing; nil if it is not.
+  var damage: String?
+  /// What could be read of the state at the damaged base.
+  var remains: State?
+
+  /// Finds the base of the file.
+  static func find(
+    _ survey: SalvageSurvey, _ states: DamagedStates, _ file: any StorageFile
+  ) throws -> SalvagedBase {
+    let place = survey.checkpoints.first(where: \.isBase)
+    let number = survey.header?.base ?? place?.number
+    guard let number else {
+      var base = SalvagedBase()
+      if let first = survey.runs.first?.first, first > 1 {
+        base.damage = "the header is damaged, and nothing tells what came before"
+      }
+      return base
+    }
+    if number == 0 { return SalvagedBase() }
+    let directory = try place.flatMap { try states.source.directory(at: $0.offset) }
+    let loaded = try directory.flatMap { try states.load($0) }
+    if let directory, let loaded, loaded.isWhole, let place,
+      var base = try SalvagedBase(directory, loaded.state, states)
+    {
+      base.offset = place.offset
+      return base
+    }
+    if let base = try rebuild(number, directory, survey, states, file) { return base }
+    var base = SalvagedBase()
+    base.damage =
+      "the state at the base, transaction \(number), is damaged; what came before had been pruned"
+    base.remains = loaded?.state
+    return base
+  }
+
+  /// The base that a directory describes; nil if its tables cannot be read.
+  private init?(
+    _ directory: CheckpointDirectory, _ state: State, _ states: DamagedStates
+  ) throws {
+    guard let names = try states.source.entries(of: directory.names),
+      let openings = try states.source.entries(of: directory.openings)
+    else { return nil }
+    self.names = names
+    self.openings = openings
+    self.state = state
+    number = directory.number
+    position = LogPosition(
+      number: directory.number, timestamp: directory.timestamp,
+      maximumTimestamp: directory.maximumTimestamp, openingID: directory.openingID)
+    nextBlobNumber = directory.nextBlobNumber
+    clockJumps = directory.clockJumps
+    gaps = directory.gaps
+    extensions = directory.extensions
+  }
+
+  private init() {}
+
+  /// The base out of a later checkpoint, all transactions in between undone; nil if one of them, or
+  /// the checkpoint, cannot be read.
+  private static func rebuild(
+    _ number: Int64, _ old: CheckpointDirectory?, _ survey: SalvageSurvey, _ states: DamagedStates,
+    _ file: any StorageFile
+  ) throws -> SalvagedBase? {
+    guard let run = survey.runs.first, run.first == number + 1 else { return nil }
+    for place in survey.checkpoints
+    where !place.isBase && place.number > number && place.number <= run.last {
+      guard let directory = try states.source.directory(at: place.offset),
+        let loaded = try states.load(directory), loaded.isWhole,
+        var base = try SalvagedBase(directory, loaded.state, states)
+      else { continue }
+      base.state = try states.undo(loaded.state, directory, to: number, through: run, in: file)
+      try base.forget(behind: number, run, file)
+      base.number = number
+      let maximum = survey.header?.baseTimestamp ?? old?.maximumTimestamp
+      base.position = LogPosition(
+        number: number, timestamp: old?.timestamp ?? maximum ?? run.firstTimestamp,
+        maximumTimestamp: maximum ?? run.firstTimestamp, openingID: old?.openingID ?? 0)
+      base.gaps = directory.gaps.filter { $0.last <= number }
+      base.offset = run.firstOffset
+      base.isRebuilt = true
+      if let old { base.nextBlobNumber = old.nextBlobNumber } else { base.nextBlobNumber = 1 }
+      return base
+    }
+    return nil
+  }
+
+  /// Takes away the names and openings that the transactions of a run bring.
+  private mutating func forget(
+    behind number: Int64, _ run: SalvageSurvey.Run, _ file: any StorageFile
+  ) throws {
+    var names = NumberDemand()
+    var openings = NumberDemand()
+    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.first)
+    while let item = try cursor.next() {
+      guard case .transactions = item, let last = cursor.batch.transactions.last else { continue }
+      for record in cursor.batch.transactions where record.part == 0 {
+        if !record.newNames.isEmpty { names.note(new: Int64(record.firstNewName)) }
+        if let opening = record.lost?.openings.first ?? record.newOpening {
+          openings.note(new: Int64(opening.number))
+        }
+      }
+      if last.number == run.last, !last.isContinued { break }
+    }
+    if names.hasNew { self.names = Array(self.names.prefix(Int(names.count))) }
+    if openings.hasNew { self.openings = Array(self.openings.prefix(Int(openings.count))) }
+  }
+}
+
+extension DamagedStates {
+  /// The state at a checkpoint, with the transactions of a run undone that come after `number`.
+  func undo(
+    _ state: State, _ directory: CheckpointDirectory, to number: Int64,
+    through run: SalvageSurvey.Run, in file: any StorageFile
+  ) throws -> State? {
+    var state = state
+    var offsets: [UInt64] = []
+    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.first)
+    while let item = try cursor.next() {
+      guard case .transactions(let offset) = item, let first = cursor.batch.transactions.first
+      else { continue }
+      if first.number > directory.number { break }
+      offsets.append(offset)
+    }
+    for offset in offsets.reversed() {
+      guard let batch = try source.transactions(at: offset) else { return nil }
+      for record in batch.transactions.reversed()
+      where record.number > number && record.number <= directory.number {
+        try state.apply(batch, changes: record.changeRange, direction: .backward)
+        if record.part == 0, !record.schemaChange.isEmpty {
+          guard let schema = try schema(at: record.number - 1, in: directory) else { return nil }
+          state.setSchema(schema)
+        }
+      }
+    }
+    _ = try state.checkUniqueness()
+    return state
+  }
+}

@@ -1,0 +1,84 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Reads single frames of a damaged file, each checked, whatever lies around them. May be used on
+/// any thread.
+package struct FrameSource: Sendable {
+  private let file: any StorageFile
+  private let seed: FrameSeed
+
+  /// The frames of a file; nil if nothing in it tells what their checksums start from.
+  package init?(_ file: any StorageFile) throws(StorageError) {
+    guard let seed = try FileWalk(file).seed?.seed else { return nil }
+    self.file = file
+    self.seed = seed
+  }
+
+  /// The frame at `offset`; nil if it is not whole. Memory: the payload.
+  package func frame(
+    at offset: UInt64
+  ) throws(StorageError) -> (header: FrameHeader, payload: ContiguousArray<UInt8>)? {
+    var bytes = try FileBytes(file)
+    let length = FormatLimits.frameHeaderLength
+    let start = try bytes.copy(at: offset, count: length)
+    guard
+      let header = start.withUnsafeBytes({
+        try? FrameHeader.decode($0, at: offset, seed: seed)
+      })
+    else { return nil }
+    let payload = try bytes.copy(
+      at: offset + UInt64(length), count: Int(header.payloadLength))
+    guard payload.count == Int(header.payloadLength),
+      payload.withUnsafeBytes({ seed.checksum($0, at: offset) }) == header.payloadChecksum
+    else { return nil }
+    return (header, payload)
+  }
+
+  /// The transactions in the frame at `offset`, or the part of one; nil if it is not whole.
+  package func transactions(
+    at offset: UInt64
+  ) throws(StorageError) -> ChangeBatch? {
+    guard let (header, payload) = try frame(at: offset),
+      FrameDecoding.holdsTransactions(header.kind)
+    else { return nil }
+    var batch = ChangeBatch()
+    let isDecoded = payload.withUnsafeBytes {
+      (try? FrameDecoding.decode($0, of: header, into: &batch)) != nil
+    }
+    return isDecoded ? batch : nil
+  }
+
+  /// The checkpoint's directory at `offset`; nil if it is not whole.
+  package func directory(at offset: UInt64) throws(StorageError) -> CheckpointDirectory? {
+    guard let (header, payload) = try frame(at: offset), header.kind == .checkpoint else {
+      return nil
+    }
+    return payload.withUnsafeBytes { try? CheckpointDirectory.decode($0) }
+  }
+
+  /// The payload of the chunk that a reference names; nil if it is not whole, or another.
+  package func chunk(
+    _ reference: ChunkReference
+  ) throws(StorageError) -> ContiguousArray<UInt8>? {
+    guard let (header, payload) = try frame(at: reference.offset), header.kind == .chunk,
+      payload.count == Int(reference.length),
+      payload.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum
+    else { return nil }
+    return payload
+  }
+
+  /// All entries of a directory's table; nil if one of its chunks is not whole.
+  package func entries<Entry: TableEntry>(
+    of table: TableDirectory<Entry>
+  ) throws(StorageError) -> [Entry]? {
+    var result: [Entry] = []
+    for reference in table.chunks {
+      guard let payload = try chunk(reference),
+        let entries = try? payload.withUnsafeBytes({ try TableCodec<Entry>.decode($0) })
+      else { return nil }
+      result += entries
+    }
+    return result + table.entries
+  }
+}

@@ -1,0 +1,192 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// What can be read of a damaged file, as a first pass over it finds: where unbroken runs of
+/// transactions are, which checkpoints and large values are whole.
+///
+/// Memory: a few words for each run, checkpoint and large value.
+package struct SalvageSurvey: Sendable {
+  /// Transactions whose numbers follow one another without a gap.
+  package struct Run: Hashable, Sendable {
+    package var first: Int64
+    package var last: Int64
+    /// The frame with the first transaction, and the last frame.
+    package var firstOffset: UInt64
+    package var lastOffset: UInt64
+    /// What could not be read before it, in words; empty if nothing was.
+    package var reason: String
+    /// Where that was.
+    package var lostBytes: Range<UInt64>
+    /// The timestamps of the first transaction and of the one with the greatest.
+    package var firstTimestamp: Timestamp
+    package var maximumTimestamp: Timestamp
+  }
+
+  /// The directory of a checkpoint whose payload is what was written.
+  package struct Checkpoint: Hashable, Sendable {
+    package var offset: UInt64
+    package var number: Int64
+    package var isBase: Bool
+  }
+
+  /// A large value whose pieces are all there.
+  package struct Blob: Hashable, Sendable {
+    package var number: UInt64
+    package var length: UInt64
+    package var offset: UInt64
+    package var checksum: UInt32
+  }
+
+  package private(set) var runs: [Run] = []
+  package private(set) var checkpoints: [Checkpoint] = []
+  /// In the order of the file.
+  package private(set) var blobs: [Blob] = []
+  /// The large values that transactions mention, by number.
+  package private(set) var mentioned: [UInt64: LargeValue] = [:]
+  /// What could not be read behind the last run; nil if nothing was.
+  package private(set) var rest: (bytes: Range<UInt64>, reason: String)?
+  /// The head that a valid root slot names; 0 without one.
+  package private(set) var slotHead: Int64 = 0
+  /// The greatest durable mark of a slot that names this head.
+  package private(set) var slotMark: UInt64 = 0
+  /// Frames of kinds that only a newer version can read.
+  package private(set) var newerKind: UInt8?
+  /// Where the log ends, and what lies behind.
+  package let end: LogEnd
+  /// The header, as it is or restored; nil if it cannot be had.
+  package let header: FileHeader?
+  /// What was made of the first block.
+  package let headerVerdict: HeaderVerdict
+  package let hasSeed: Bool
+  package let fileSize: UInt64
+
+  /// Goes through an open file twice. Throws if the system refuses to read.
+  package init(_ file: any StorageFile) throws(StorageError) {
+    let walk = try FileWalk(file)
+    header = walk.restoredHeader
+    headerVerdict = walk.header
+    hasSeed = walk.seed != nil
+    fileSize = walk.bytes.size
+    end = try LogEnd.find(in: walk)
+    try survey(frames: walk)
+    try survey(transactionsOf: file)
+  }
+
+  private mutating func survey(frames start: FileWalk) throws(StorageError) {
+    var walk = start
+    var pieces = BlobPieces()
+    while let region = try walk.next() {
+      if case .slot(_, .valid(let slot)) = region.content { note(slot) }
+      guard let frame = region.frame, frame.payload == .valid else {
+        pieces.open = nil
+        continue
+      }
+      let kind = frame.header.kind
+      if !kind.isKnown, !frame.header.flags.contains(.skippable) { newerKind = kind.rawValue }
+      if kind != .blob { pieces.open = nil }
+      if kind == .blob {
+        var taken = pieces
+        let isLast = !frame.header.flags.contains(.continued)
+        let blob = try walk.withPayload(of: frame, at: region.offset) {
+          taken.take($0, at: region.offset, isLast: isLast)
+        }
+        pieces = taken
+        if let blob, blob.number > blobs.last?.number ?? 0 { blobs.append(blob) }
+      } else if kind == .checkpoint {
+        let decoded = try walk.withPayload(of: frame, at: region.offset) {
+          CheckpointTables.decode($0)
+        }
+        guard case .success(let directory) = decoded else { continue }
+        checkpoints.append(
+          Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
+      }
+    }
+  }
+
+  private mutating func note(_ slot: RootSlot) {
+    if slot.head > slotHead { slotMark = 0 }
+    guard slot.head >= slotHead else { return }
+    slotHead = slot.head
+    slotMark = max(slotMark, slot.durableMark)
+  }
+
+  /// Whether a slot or a checkpoint behind what could not be read behind the last run says that no
+  /// transaction was there.
+  package var isRestEmpty: Bool {
+    guard let rest, let head = runs.last?.last ?? header?.base else { return true }
+    if slotHead == head, slotMark >= rest.bytes.upperBound { return true }
+    return checkpoints.contains { $0.offset >= rest.bytes.upperBound && $0.number == head }
+  }
+
+  /// Puts the pieces of large values together.
+  private struct BlobPieces {
+    var open: Blob?
+    private var done: UInt64 = 0
+
+    /// Takes the next piece; returns the value that it makes whole, if it does.
+    mutating func take(
+      _ payload: UnsafeRawBufferPointer, at offset: UInt64, isLast: Bool
+    ) -> Blob? {
+      guard let part = try? BlobCodec.decode(payload) else {
+        open = nil
+        return nil
+      }
+      if part.isFirst {
+        open = Blob(number: part.number, length: part.totalLength, offset: offset, checksum: 0)
+        done = part.isLost ? part.totalLength : 0
+      }
+      guard var blob = open, blob.number == part.number, part.isLost || done == part.start else {
+        open = nil
+        return nil
+      }
+      blob.checksum = Checksum.crc32(part.bytes, startingFrom: blob.checksum)
+      done += UInt64(part.bytes.count)
+      open = isLast ? nil : blob
+      return isLast && done == blob.length ? blob : nil
+    }
+  }
+
+  private mutating func survey(transactionsOf file: any StorageFile) throws(StorageError) {
+    var transactions = try ReadableTransactions(file)
+    var lost: (bytes: Range<UInt64>, reason: String)?
+    while let item = try transactions.next() {
+      switch item {
+      case .hole(let hole): lost = (hole.bytes, hole.reason)
+      case .transactions(let offset):
+        note(transactions.batch, at: offset, lost)
+        lost = nil
+      }
+    }
+    rest = lost
+  }
+
+  private mutating func note(
+    _ batch: ChangeBatch, at offset: UInt64, _ lost: (bytes: Range<UInt64>, reason: String)?
+  ) {
+    for record in batch.transactions {
+      if record.part == 0 {
+        if let last = runs.indices.last, runs[last].last == record.firstNumber - 1 {
+          runs[last].last = record.number
+        } else {
+          runs.append(
+            Run(
+              first: record.firstNumber, last: record.number, firstOffset: offset,
+              lastOffset: offset, reason: lost?.reason ?? "",
+              lostBytes: lost?.bytes ?? offset..<offset, firstTimestamp: record.timestamp,
+              maximumTimestamp: record.timestamp))
+        }
+      }
+      guard let last = runs.indices.last else { return }
+      runs[last].lastOffset = offset
+      runs[last].maximumTimestamp = max(runs[last].maximumTimestamp, record.timestamp)
+    }
+    batch.arena.withUnsafeBytes { arena in
+      for property in batch.properties {
+        for cell in [property.before, property.after] where cell.isLarge {
+          if case .large(let value) = cell.value(in: arena) { mentioned[value.number] = value }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Finds the header of a file whose first block is damaged.
+///
+/// Each root slot repeats the header; a slot whose checksum fits the UUID and generation in its own
+/// copy proves that copy. Without a slot, the block may lack no more than one bit: the one that
+/// makes its checksum fit, if a slot or the first frame then fits, too.
+enum HeaderSearch {
+  /// The header; nil if it cannot be had, or if it is not for this version to read.
+  static func find(
+    header: HeaderVerdict, in bytes: inout FileBytes
+  ) throws(StorageError) -> FileHeader? {
+    switch header {
+    case .valid(let header): return header
+    // What a later version wrote is not damaged; but a flipped bit may make it look so, and then
+    // the slots, whose checksums fit, tell otherwise.
+    case .damaged: break
+    }
+    if let header = try inSlots(&bytes) { return header }
+    return try withOneBitRestored(&bytes)
+  }
+
+  private static func inSlots(_ bytes: inout FileBytes) throws(StorageError) -> FileHeader? {
+    var newest: (sequence: UInt64, header: FileHeader)?
+    for (index, offset) in FormatLimits.slotOffsets.enumerated() {
+      let found = try bytes.withBytes(at: offset, count: FormatLimits.blockLength) { block in
+        RootSlot.header(in: block).flatMap { header in
+          (try? RootSlot.decode(block, index: index, seed: header.seed)).map {
+            (sequence: $0.sequence, header: header)
+          }
+        }
+      }
+      if let found, found.sequence > newest?.sequence ?? 0 { newest = found }
+    }
+    return newest?.header
+  }
+
+  private static func withOneBitRestored(
+    _ bytes: inout FileBytes
+  ) throws(StorageError) -> FileHeader? {
+    let length = FormatLimits.blockLength
+    var block = try bytes.withBytes(at: 0, count: length) { ContiguousArray($0) }
+    guard block.count == length, let bit = flippedBit(of: block) else { return nil }
+    block[bit / 8] ^= 1 << UInt8(bit % 8)
+    guard let header = block.withUnsafeBytes({ try? FileHeader.decode($0) }) else { return nil }
+    return try SeedSearch.proves(header.seed, in: &bytes) ? header : nil
+  }
+
+  /// The one bit of a block whose flipping makes the checksum at its end fit; nil if there is none.
+  ///
+  /// A flipped bit changes the checksum by an amount that depends on its place alone: the places
+  /// are gone through from the last on, each a step of the checksum's register further.
+  private static func flippedBit(of block: ContiguousArray<UInt8>) -> Int? {
+    let covered = block.count - 4
+    let (stored, computed) = block.withUnsafeBytes { bytes in
+      (
+        UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: covered, as: UInt32.self)),
+        Checksum.crc32(UnsafeRawBufferPointer(rebasing: bytes[..<covered]))
+      )
+    }
+    let difference = stored ^ computed
+    if difference == 0 { return nil }
+    if difference.nonzeroBitCount == 1 {
+      return covered * 8 + difference.trailingZeroBitCount
+    }
+    var register: UInt32 = 0xEDB8_8320
+    for bit in (0..<covered * 8).reversed() {
+      if register == difference { return bit }
+      register = register & 1 == 1 ? register >> 1 ^ 0xEDB8_8320 : register >> 1
+    }
+    return nil
+  }
+}

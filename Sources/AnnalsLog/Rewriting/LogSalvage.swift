@@ -1,0 +1,248 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Writes what was read from a damaged file into a new one, from front to back: the base, then
+/// large values, transactions and gap records in their order, then a checkpoint.
+///
+/// The new file is there when `finish` returns; before, and if anything throws, nothing is. Used by
+/// one thread at a time. Letting go of it removes an unfinished file. Memory: 1 MiB of frames, and
+/// the log's tables.
+package final class LogSalvage {
+  private let fileSystem: any FileSystem
+  private let destination: String
+  private var target: RewriteTarget?
+  /// Large values written since the last transaction.
+  private var blobs: [BlobEntry] = []
+  private var unitStart: UInt64?
+  /// The transaction whose parts are being written.
+  private var open: (record: TransactionRecord, changes: Int, entities: [EntityNumber])?
+
+  /// Begins a new file at `path` with this header, whose base is so far the empty state.
+  ///
+  /// Throws `exists` if there is a file, `busy` if somebody else is making one, `storage`.
+  package init(
+    at path: String, header: FileHeader, in fileSystem: any FileSystem
+  ) throws(LogError) {
+    self.fileSystem = fileSystem
+    destination = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
+    let path = destination
+    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
+    guard place == nil else { throw .exists(path) }
+    var header = header
+    header.baseCheckpointOffset = 0
+    let temporary = try TemporaryFile(for: destination, like: nil, in: fileSystem)
+    target = RewriteTarget(temporary, header: header)
+  }
+
+  deinit { cancel() }
+
+  /// Removes the unfinished file.
+  package func cancel() {
+    target?.temporary.discard()
+    target = nil
+  }
+
+  private func writing() throws(LogError) -> RewriteTarget {
+    guard let target else { throw .closed }
+    return target
+  }
+
+  /// The number of the last transaction written, or of the base.
+  package var head: Int64 { target?.tables.head.number ?? 0 }
+  /// The greatest timestamp of what was written.
+  package var maximumTimestamp: Timestamp {
+    target?.tables.head.maximumTimestamp ?? Timestamp(microseconds: 0)
+  }
+  /// How many names, and how many openings, are known by now.
+  package var nameCount: Int { target?.tables.names.count ?? 0 }
+  package var openingCount: Int { target?.tables.openings.count ?? 0 }
+  /// The schema as of the head.
+  package var schema: Schema { target?.tables.schema ?? Schema() }
+  /// How long the file is by now.
+  package var length: UInt64 { target?.offset ?? 0 }
+
+  /// What the log knew at the base.
+  package struct Base {
+    package var position: LogPosition
+    package var names: [String]
+    package var openings: [Opening]
+    package var nextBlobNumber: UInt64
+    package var clockJumps: Int64
+    package var gaps: [LostTransactions]
+    package var extensions: ContiguousArray<UInt8>
+
+    package init(
+      position: LogPosition, names: [String], openings: [Opening], nextBlobNumber: UInt64,
+      clockJumps: Int64, gaps: [LostTransactions], extensions: ContiguousArray<UInt8>
+    ) {
+      self.position = position
+      self.names = names
+      self.openings = openings
+      self.nextBlobNumber = nextBlobNumber
+      self.clockJumps = clockJumps
+      self.gaps = gaps
+      self.extensions = extensions
+    }
+  }
+
+  /// Writes the base; its large values were written before. `image` stores the chunks of its state.
+  package func writeBase(
+    _ base: Base, schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
+  ) throws(LogError) {
+    let target = try writing()
+    let entities = try store(image, in: target)
+    let tables = LogTables(
+      base: base.position, schema: schema, names: base.names, openings: base.openings,
+      blobs: blobs, nextBlobNumber: max(base.nextBlobNumber, (blobs.last?.number ?? 0) &+ 1),
+      clockJumps: base.clockJumps, gaps: base.gaps, extensions: base.extensions)
+    try target.writeBase(tables, schema: schema, entities: entities)
+    blobs = []
+    unitStart = nil
+  }
+
+  /// Writes a checkpoint of the state at the head. Large values written since the last transaction
+  /// belong to it.
+  package func writeCheckpoint(
+    schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
+  ) throws(LogError) {
+    let target = try writing()
+    target.absorb(blobs)
+    blobs = []
+    try target.writeCheckpoint(schema: schema, entities: store(image, in: target))
+    unitStart = nil
+  }
+
+  private func store(
+    _ image: (CheckpointWriter) throws -> [EntityDirectory], in target: RewriteTarget
+  ) throws(LogError) -> [EntityDirectory] {
+    let writer = CheckpointWriter { (payload, first, count) throws(LogError) in
+      try target.store(chunk: payload, first: first, count: count)
+    }
+    return try calling { try image(writer) }
+  }
+
+  /// Writes one piece of a large value: the payload of a blob frame.
+  package func append(
+    blobPiece payload: UnsafeRawBufferPointer, number: UInt64, length: UInt64, isFirst: Bool,
+    isLast: Bool
+  ) throws(LogError) {
+    let target = try writing()
+    noteUnit(target)
+    if target.frames.bytes.count >= 1 << 20 { try target.flush() }
+    if isFirst { blobs.append(BlobEntry(number: number, offset: target.offset, length: length)) }
+    try target.append(kind: .blob, flags: isLast ? [] : .continued, payload: payload)
+  }
+
+  /// Writes what stands for a large value whose bytes are lost.
+  package func append(lostBlob number: UInt64, length: UInt64) throws(LogError) {
+    var payload: ContiguousArray<UInt8> = []
+    BlobCodec.encode(BlobPart(lost: number, totalLength: length), into: &payload)
+    try payload.withBytes { bytes throws(LogError) in
+      try append(blobPiece: bytes, number: number, length: length, isFirst: true, isLast: true)
+    }
+  }
+
+  /// Writes a frame of transactions, or of one part of one, as it was; `batch` is what it says.
+  /// Throws `damage` if it does not follow what was written before.
+  package func append(
+    kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
+  ) throws(LogError) {
+    let target = try writing()
+    noteUnit(target)
+    guard let first = batch.transactions.first else { return }
+    if first.part > 0 || first.isContinued {
+      return try append(part: first, payload: payload, batch: batch, to: target)
+    }
+    try target.append(kind: kind, payload: payload)
+    for record in batch.transactions {
+      try target.absorb(
+        record, at: unitStart ?? target.offset, changeCount: Int(record.changeCount),
+        entities: batch.entities(of: record.changeRange), blobs: blobs)
+      blobs = []
+    }
+    unitStart = nil
+  }
+
+  private func append(
+    part record: TransactionRecord, payload: UnsafeRawBufferPointer, batch: ChangeBatch,
+    to target: RewriteTarget
+  ) throws(LogError) {
+    try target.append(
+      kind: .block, flags: record.isContinued ? .continued : [], payload: payload)
+    var parts = open ?? (record, 0, [])
+    parts.changes += batch.changes.count
+    _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &parts.entities)
+    open = parts
+    if record.isContinued { return }
+    try target.absorb(
+      parts.record, at: unitStart ?? target.offset, changeCount: parts.changes,
+      entities: parts.entities, blobs: blobs)
+    open = nil
+    blobs = []
+    unitStart = nil
+  }
+
+  /// Writes a gap record with these changes, in parts if they are many. `record` has no changes of
+  /// its own.
+  package func append(gap record: TransactionRecord, changes: ChangeBatch) throws(LogError) {
+    precondition(record.lost != nil, "a gap says what is lost")
+    var splitter = PartSplitter(changes)
+    var part: UInt32 = 0
+    var next = splitter.next() ?? ChangeBatch()
+    while true {
+      let isLast = splitter.isAtEnd
+      var own = record
+      if part > 0 {
+        own = TransactionRecord(number: record.number, timestamp: record.timestamp)
+        own.author = record.author
+      }
+      own.part = part
+      own.isContinued = !isLast
+      own.changeCount = UInt32(next.changes.count)
+      next.transactions = [own]
+      try write(next)
+      guard !isLast, let following = splitter.next() else { return }
+      next = following
+      part += 1
+    }
+  }
+
+  private func write(_ batch: ChangeBatch) throws(LogError) {
+    var payload: ContiguousArray<UInt8> = []
+    var kind = FrameKind.block
+    let record = batch.transactions[0]
+    if record.part == 0, !record.isContinued, batch.mayFitRowForm {
+      TransactionCodec.encode(batch, transaction: 0, into: &payload)
+      if payload.count <= FormatLimits.rowFormLimit { kind = .transaction }
+    }
+    if kind == .block {
+      payload.removeAll()
+      BlockCodec.encode(batch, into: &payload)
+    }
+    try payload.withBytes { bytes throws(LogError) in
+      try append(kind: kind, payload: bytes, batch: batch)
+    }
+  }
+
+  private func noteUnit(_ target: RewriteTarget) {
+    if unitStart == nil { unitStart = target.offset }
+  }
+
+  /// Completes the file and puts it in its place. Throws `exists` if there is a file by now.
+  package func finish() throws(LogError) {
+    let target = try writing()
+    precondition(open == nil && blobs.isEmpty, "the last transaction is whole")
+    try target.complete()
+    do throws(StorageError) {
+      try fileSystem.place(target.temporary.path, at: destination)
+    } catch {
+      cancel()
+      throw error.isTaken ? .exists(destination) : .storage(error)
+    }
+    target.temporary.file.close()
+    self.target = nil
+    let destination = destination
+    try storage { () throws(StorageError) in try fileSystem.syncDirectory(of: destination) }
+  }
+}

@@ -1,0 +1,151 @@
+import Annals
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+import Testing
+
+/// Salvages damaged bytes, and compares what comes out with what was there.
+struct SalvageLab {
+  let original: Reading
+  let bytes: ContiguousArray<UInt8>
+  let base: Int64
+  let head: Int64
+  /// The frames that hold transactions, with the large values before them: which numbers need which
+  /// bytes.
+  private let frames: [(range: Range<UInt64>, numbers: ClosedRange<Int64>)]
+
+  static let out = "/salvaged.annals"
+
+  init(_ bytes: ContiguousArray<UInt8>) throws {
+    self.bytes = bytes
+    let store = try openForReading(bytes)
+    original = try Reading(store)
+    base = store.base.number
+    head = store.token.number
+    let files = MemoryFileSystem()
+    try files.put(bytes, at: SampleFile.path)
+    let file = try files.open(SampleFile.path, for: .reading)
+    var walk = try FileWalk(file)
+    let source = try #require(try FrameSource(file))
+    var frames: [(range: Range<UInt64>, numbers: ClosedRange<Int64>)] = []
+    while let region = try walk.next() {
+      guard region.frame != nil, let batch = try source.transactions(at: region.offset),
+        let first = batch.transactions.first, let last = batch.transactions.last
+      else { continue }
+      frames.append((region.offset..<region.end, first.firstNumber...last.number))
+    }
+    self.frames = frames
+  }
+
+  /// The transactions whose frames have other bytes in `damaged`.
+  func damagedTransactions(in damaged: ContiguousArray<UInt8>) -> Set<Int64> {
+    var result: Set<Int64> = []
+    for (range, numbers) in frames {
+      let same = range.allSatisfy { offset in
+        let index = Int(offset)
+        return index < damaged.count && damaged[index] == bytes[index]
+      }
+      if !same { result.formUnion(numbers) }
+    }
+    return result
+  }
+
+  /// Salvages the bytes, and checks that what is said to be lost is what is damaged, and that all
+  /// else is as it was. Returns the report; nil if nothing could be read.
+  @discardableResult
+  func check(_ damaged: ContiguousArray<UInt8>, _ what: String) throws -> SalvageReport? {
+    let files = MemoryFileSystem()
+    try files.put(damaged, at: SampleFile.path)
+    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let report: SalvageReport
+    do {
+      report = try Store.salvage(location, to: SalvageLab.out, environment: .fixed(seed: 9))
+    } catch {
+      #expect(files.paths == [SampleFile.path], "\(what): \(error) left something")
+      guard damaged.count < 12_288 || error.code == .newerVersion || error.code == .damaged else {
+        Issue.record("\(what): \(error)")
+        return nil
+      }
+      return nil
+    }
+    #expect(try files.contents(of: SampleFile.path) == damaged, "\(what): the file was written to")
+    let salvaged = try files.contents(of: SalvageLab.out)
+    let lost = Set(report.lost.flatMap { Array($0.numbers) })
+    let gone = damagedTransactions(in: damaged)
+    // Padding is in a frame, but not of it; and what follows the newest number may not be nameable.
+    #expect(lost.isSubset(of: gone.union(lostBase(report))), "\(what): \(lost) lost, \(gone) gone")
+    for number in gone.subtracting(lost) where number <= report.head {
+      let isThere = try transaction(number, in: salvaged) == original.transactions[number]
+      #expect(isThere, "\(what): \(number) is gone, and the report does not say so")
+    }
+    if report.head < head { #expect(report.rest != nil || damaged.count < bytes.count, "\(what)") }
+    try compare(salvaged, report, lost, what)
+    return report
+  }
+
+  /// A base that could not be read is lost with all before it.
+  private func lostBase(_ report: SalvageReport) -> Set<Int64> {
+    guard base > 0, let first = report.lost.first, first.first == 1 else { return [] }
+    return Set(1...max(base, 1))
+  }
+
+  private func transaction(
+    _ number: Int64, in bytes: ContiguousArray<UInt8>
+  ) throws -> String? {
+    let store = try openForReading(bytes)
+    return try? Reading.text(store.transaction(number), in: store)
+  }
+
+  private func compare(
+    _ salvaged: ContiguousArray<UInt8>, _ report: SalvageReport, _ lost: Set<Int64>, _ what: String
+  ) throws {
+    let found = try verify(salvaged).filter { !$0.hasPrefix("note") }
+    #expect(found.isEmpty, "\(what): \(found)")
+    let store = try openForReading(salvaged)
+    #expect(store.token.number == report.head, "\(what)")
+    // Changes say what was before: forward and backward lead to the same states.
+    for number in Set(store.base.number...report.head).subtracting(lost) {
+      let replayed = try store.version.stateByReplaying(
+        from: store.version.view.baseDirectory(), to: number)
+      let difference = try State.firstDifference(store.version.state(at: number), replayed)
+      #expect(difference == nil, "\(what): \(number)")
+    }
+    var exact = true
+    for number in max(1, base)...max(1, report.head) {
+      let gap = report.lost.first { $0.numbers.contains(number) }
+      if let gap {
+        if number == gap.last { exact = gap.isExact }
+        if number < gap.last, number != store.base.number {
+          let code = #expect(throws: AnnalsError.self, "\(what): \(number)") {
+            try store.snapshot(at: number)
+          }?.code
+          #expect(code == .lost, "\(what)")
+          continue
+        }
+      }
+      guard exact, report.lostValues.isEmpty else { continue }
+      let state = try Reading.state(store, number)
+      #expect(state == original.states[number], "\(what): the state as of \(number)")
+    }
+    var seen: Set<Int64> = []
+    try store.history().forEach { transaction in
+      if transaction.lost != nil { return }
+      seen.insert(transaction.number)
+      guard report.lostValues.isEmpty else { return }
+      let text = try Reading.text(transaction, in: store)
+      let expected = original.transactions[transaction.number]
+      #expect(plain(text) == plain(expected ?? ""), "\(what): \(transaction.number)")
+    }
+    let expected = Set(original.transactions.keys).subtracting(lost).filter { $0 <= report.head }
+    #expect(seen == Set(expected), "\(what): \(seen.symmetricDifference(expected))")
+  }
+
+  /// The text without what names that are lost stand for.
+  private func plain(_ text: String) -> String {
+    text.split(separator: "\n").dropFirst().joined(separator: "\n")
+      .replacing(/lost (entity|property) \d+/, with: "?")
+  }
+}

@@ -1,0 +1,157 @@
+import Annals
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+/// What salvage says is lost is what was really lost, and all else is as it was.
+@Suite struct SalvageTests {
+  @Test(arguments: SampleFile.allCases)
+  func aSoundFileLosesNothing(sort: SampleFile) throws {
+    let lab = try SalvageLab(sort.make())
+    let report = try #require(try lab.check(lab.bytes, "\(sort)"))
+    #expect(report.isComplete && report.lines().isEmpty, "\(sort): \(report.lines())")
+    #expect(report.head == lab.head)
+  }
+
+  @Test(arguments: SampleFile.allCases)
+  func flippedBits(sort: SampleFile) throws {
+    print("ANNALS_DAMAGE_SEED=\(damageSeed)")
+    let lab = try SalvageLab(sort.make())
+    var random = SeededGenerator(seed: damageSeed &+ 17)
+    let dense = lab.bytes.indices.filter { lab.bytes[$0] != 0 }
+    for _ in 0..<(isLong ? 2000 : 12) {
+      var damaged = lab.bytes
+      let byte = dense[Int.random(in: dense.indices, using: &random)]
+      let bit = Int.random(in: 0..<8, using: &random)
+      damaged[byte] ^= 1 << UInt8(bit)
+      try lab.check(damaged, "\(sort): bit \(bit) of byte \(byte)")
+    }
+  }
+
+  /// One bit of every byte of the header, of each slot, and both slots at once.
+  @Test func damagedHeaders() throws {
+    let lab = try SalvageLab(SampleFile.pruned.make())
+    let step = isLong ? 1 : 37
+    for byte in stride(from: 0, to: 168, by: step) {
+      var damaged = lab.bytes
+      damaged[byte] ^= 1 << UInt8(byte % 8)
+      let report = try #require(try lab.check(damaged, "header byte \(byte)"))
+      #expect(report.isComplete)
+      // Without the slots the flipped bit is found.
+      for index in 4096..<12_288 { damaged[index] = 0 }
+      let bare = try #require(try lab.check(damaged, "header byte \(byte), no slots"))
+      #expect(bare.isComplete, "header byte \(byte): \(bare.lines())")
+    }
+    var damaged = lab.bytes
+    for index in 0..<4096 { damaged[index] = 0 }
+    let report = try #require(try lab.check(damaged, "no header"))
+    #expect(report.isComplete)
+    // Neither header nor slots: the frames alone.
+    for index in 4096..<12_288 { damaged[index] = 0 }
+    let bare = try #require(try lab.check(damaged, "no header, no slots"))
+    #expect(bare.hasNewIdentity && bare.lost.isEmpty)
+  }
+
+  @Test(arguments: SampleFile.allCases)
+  func cutFiles(sort: SampleFile) throws {
+    let lab = try SalvageLab(sort.make())
+    let end = (lab.bytes.lastIndex { $0 != 0 } ?? 0) + 1
+    var random = SeededGenerator(seed: damageSeed &+ 3)
+    for _ in 0..<(isLong ? 300 : 6) {
+      let length = Int.random(in: 12_288..<end, using: &random)
+      try lab.check(ContiguousArray(lab.bytes.prefix(length)), "\(sort) cut to \(length)")
+    }
+  }
+
+  @Test(arguments: SampleFile.allCases)
+  func overwrittenRanges(sort: SampleFile) throws {
+    print("ANNALS_DAMAGE_SEED=\(damageSeed)")
+    let lab = try SalvageLab(sort.make())
+    let end = (lab.bytes.lastIndex { $0 != 0 } ?? 0) + 1
+    var random = SeededGenerator(seed: damageSeed &+ 5)
+    for round in 0..<(isLong ? 300 : 8) {
+      let length = [8, 64, 512, 4096][round % 4]
+      let start = Int.random(in: 0..<max(1, end - length), using: &random)
+      var damaged = lab.bytes
+      for index in start..<min(end, start + length) {
+        damaged[index] = round % 2 == 0 ? 0 : UInt8.random(in: 0...255, using: &random)
+      }
+      try lab.check(damaged, "\(sort): \(length) bytes at \(start), round \(round)")
+    }
+  }
+
+  /// A salvaged store is a store: written to, compacted, pruned, exported, salvaged again.
+  @Test func aSalvagedStoreIsAStore() throws {
+    let lab = try SalvageLab(SampleFile.smallest.make())
+    var damaged = lab.bytes
+    // The block with the transactions behind the large values.
+    damaged[damaged.count - 40] ^= 1
+    let whole = try SampleFile.open.make()
+    for (name, bytes) in [("block", damaged), ("row", try middleRowDamaged(whole))] {
+      let files = MemoryFileSystem()
+      try files.put(bytes, at: SampleFile.path)
+      let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+      let report = try Store.salvage(location, to: SalvageLab.out)
+      let lost = try #require(report.lost.first)
+      let salvaged = StoreLocation(fileSystem: files, path: SalvageLab.out)
+      let store = try Store(salvaged, schema: SampleFile.schema)
+      // Where the schema was lost, opening has brought it again.
+      let head = store.token.number
+      #expect(head == report.head || lost.first == 1)
+      try store.write(author: "after") { tx in
+        try tx.insert("Note", ["id": "new", "text": "written after the salvage"])
+      }
+      #expect(store.token.number == head + 1, "\(name)")
+      try expectGap(store, lost)
+      #expect(try store.verify().filter { $0.severity == .error } == [])
+      try store.compact()
+      try expectGap(store, lost)
+      try store.close()
+      let again = try Store(salvaged, creates: false)
+      try expectGap(again, lost)
+      #expect(try verify(files.contents(of: SalvageLab.out)).filter { !$0.hasPrefix("note") } == [])
+      let second = try Store.salvage(salvaged, to: "/again.annals")
+      #expect(second.isComplete)
+      if lost.last < again.token.number {
+        try again.prune(again.prunePlan(before: lost.last + 1))
+        #expect(again.base.number == lost.last)
+        _ = try again.snapshot(at: lost.last)
+        #expect(try again.verify().filter { $0.severity == .error } == [])
+        try again.close()
+      }
+    }
+  }
+
+  /// The bytes with one transaction in the middle damaged.
+  private func middleRowDamaged(
+    _ bytes: ContiguousArray<UInt8>
+  ) throws -> ContiguousArray<UInt8> {
+    let lab = try SalvageLab(bytes)
+    for index in bytes.indices.dropFirst(Int(FormatLimits.logStart)) where bytes[index] != 0 {
+      var damaged = bytes
+      damaged[index] ^= 1
+      if lab.damagedTransactions(in: damaged) == [5] { return damaged }
+    }
+    throw AnnalsError(.invalidArgument, "no frame with transaction 5 alone")
+  }
+
+  private func expectGap(_ store: Store, _ lost: LostTransactions) throws {
+    let gaps = try store.history().collect().compactMap(\.lost)
+    #expect(gaps.map(\.numbers) == [lost.numbers])
+    // No condition hides it, in either direction.
+    let others = try store.history(where: .author == "nobody").reversed().collect()
+    #expect(others.map(\.lost?.numbers) == [lost.numbers])
+    let error = #expect(throws: AnnalsError.self) { try store.transaction(lost.last) }
+    #expect(error?.code == .lost && error?.lostTransactions?.numbers == lost.numbers)
+    #expect(error?.message.contains("\(lost)") == true)
+    if lost.first < lost.last {
+      let code = #expect(throws: AnnalsError.self) { try store.snapshot(at: lost.first) }?.code
+      #expect(code == .lost)
+      let after = #expect(throws: AnnalsError.self) { try store.history(after: lost.first) }?.code
+      #expect(after == .lost)
+    }
+    _ = try store.history(after: lost.last).collect()
+    #expect(try store.history().count() == Int(store.token.number) - lost.numbers.count)
+  }
+}
