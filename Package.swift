@@ -82,6 +82,14 @@ let package = Package(
         "AnnalsState", "AnnalsStorage", system,
       ]),
     tests("DemoTests", ["AnnalsCommand"]),
+    // What Tools/Fuzzing feeds its bytes to; FuzzTests feeds it some in every run.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "Annals", "AnnalsFormat", "AnnalsInspection", "AnnalsModel", "AnnalsStorage",
+      ],
+      path: "Tools/Fuzzing/Sources/FuzzTargets", swiftSettings: settings),
+    tests("FuzzTests", ["FuzzTargets", "AnnalsCommand", "AnnalsFormat", "AnnalsModel"]),
     tests("TidyTests", []),
   ],
   swiftLanguageModes: [.v6]

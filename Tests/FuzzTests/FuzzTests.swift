@@ -1,0 +1,103 @@
+import Foundation
+import FuzzTargets
+import Testing
+
+/// The targets of Tools/Fuzzing without the fuzzer: every seed, every crasher ever found, and
+/// seeded changes of the seeds. Whatever traps takes the test run with it, and the lines before say
+/// where.
+@Suite struct FuzzTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func files(in folder: String) throws -> [(name: String, bytes: Bytes)] {
+    let url = root.appending(path: folder)
+    return try FileManager.default.contentsOfDirectory(atPath: url.path).sorted().map {
+      ($0, Bytes(try Data(contentsOf: url.appending(path: $0))))
+    }
+  }
+
+  typealias Bytes = ContiguousArray<UInt8>
+
+  @Test(arguments: FuzzTarget.allCases) func standsSeedsAndTheirChanges(
+    target: FuzzTarget
+  ) throws {
+    let stores = try FuzzTests.files(in: "Fixtures/draft-1").filter { $0.name.hasSuffix(".annals") }
+    let seeds = target.seeds(from: stores.map(\.bytes))
+    #expect(!seeds.isEmpty)
+    for seed in seeds { seed.withUnsafeBytes { target.run($0) } }
+    let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil
+    let rounds = target.rounds * (isLong ? 50 : 1)
+    let start = UInt64(isLong ? UInt32.random(in: 1 ... .max) : 1)
+    for number in start..<start + UInt64(rounds) {
+      if isLong, number % 1000 == 0 { print("seed \(target.rawValue) \(number)") }
+      var mutation = Mutation(seed: number)
+      mutation.changed(seeds).withUnsafeBytes { target.run($0) }
+    }
+  }
+
+  @Test func standsEveryCrasherFound() throws {
+    for (name, bytes) in try FuzzTests.files(in: "Tools/Fuzzing/Crashers") {
+      guard let target = FuzzTarget(rawValue: String(name.prefix { $0 != "-" })) else { continue }
+      bytes.withUnsafeBytes { target.run($0) }
+    }
+  }
+}
+
+extension FuzzTarget {
+  /// How many changed seeds a short run feeds to the target.
+  fileprivate var rounds: Int {
+    switch self {
+    case .file, .log, .raw, .history: 40
+    case .schemaJSON: 200
+    default: 2000
+    }
+  }
+}
+
+/// Changes bytes as a fuzzer does, the same way for the same seed.
+private struct Mutation {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  /// SplitMix64.
+  private mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+    return z ^ z >> 31
+  }
+
+  private mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(limit, 1))) }
+
+  /// One of the seeds with some changes.
+  mutating func changed(_ seeds: [FuzzTests.Bytes]) -> FuzzTests.Bytes {
+    var bytes = seeds[below(seeds.count)]
+    for _ in 0...below(4) {
+      // Most of a file's first blocks is zeros that a reader only sums up.
+      let low = bytes.count > 12_288 && below(8) > 0 ? 12_288 : 0
+      let place = low + below(bytes.count - low)
+      let length = min(below(24), bytes.count - place)
+      switch below(7) {
+      case 0 where place < bytes.count: bytes[place] ^= 1 << UInt8(below(8))
+      case 1 where place < bytes.count: bytes[place] = UInt8(below(256))
+      case 2: bytes.insert(contentsOf: repeatElement(UInt8(below(256)), count: below(9)), at: place)
+      case 3: bytes.removeSubrange(place..<place + length)
+      case 4:
+        // A number far beyond what there can be.
+        let huge: [[UInt8]] = [
+          [255, 255, 255, 255, 255, 255, 255, 255, 127], [255, 255, 3], [128, 128, 16],
+        ]
+        bytes.replaceSubrange(place..<place, with: huge[below(3)])
+      case 5:
+        let other = seeds[below(seeds.count)]
+        let from = below(other.count)
+        bytes.replaceSubrange(
+          place..<place + length, with: other[from..<min(from + below(40), other.count)])
+      default: bytes.removeLast(min(below(64), bytes.count))
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,51 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, since coverage must be compiled into the engine too: its sources are built
+// here a second time, through the link `Engine`, with what the fuzzer needs.
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .unsafeFlags(["-sanitize=fuzzer,address"]),
+]
+
+func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Engine/\(name)", swiftSettings: settings)
+}
+
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+
+let package = Package(
+  name: "annals-fuzzing",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(url: "https://github.com/apple/swift-system", from: "1.6.0")],
+  targets: [
+    .systemLibrary(name: "CZlib", path: "Engine/CZlib", pkgConfig: "zlib"),
+    .systemLibrary(name: "CLinuxCalls", path: "Engine/CLinuxCalls"),
+    engine("AnnalsModel"),
+    engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
+    engine("AnnalsStorage", ["CLinuxCalls", system]),
+    engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
+    engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine(
+      "Annals",
+      [
+        "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
+        "AnnalsInspection", system,
+      ]),
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "Annals", "AnnalsFormat", "AnnalsInspection", "AnnalsModel", "AnnalsStorage",
+      ],
+      swiftSettings: settings),
+    .systemLibrary(name: "CFuzzer"),
+    .executableTarget(
+      name: "Fuzzer", dependencies: ["FuzzTargets", "CFuzzer"], swiftSettings: settings,
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,174 @@
+import Annals
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+
+/// A whole file in memory, and all that can be done to it.
+struct FuzzFile {
+  private var bytes: ContiguousArray<UInt8>
+  private static let path = "/fuzz.annals"
+
+  init(bytes: ContiguousArray<UInt8>) { self.bytes = bytes }
+
+  /// The file that a log's image makes; nil if it has no frame.
+  init?(log bytes: UnsafeRawBufferPointer) {
+    let image = LogImage(bytes)
+    guard !image.frames.isEmpty else { return nil }
+    self.bytes = image.file
+  }
+
+  /// The bytes with the checksums of header, slots and frames put right, as far as the lengths of
+  /// frames lead.
+  init(sealing raw: UnsafeRawBufferPointer) {
+    bytes = ContiguousArray(raw)
+    let block = FormatLimits.blockLength
+    guard bytes.count >= block else { return }
+    bytes.replaceSubrange(0..<8, with: FileHeader.magic)
+    put(Checksum.crc32, of: 0..<block - 4, at: block - 4)
+    guard let header = bytes.withUnsafeBytes({ try? FileHeader.decode($0) }) else { return }
+    let seed = header.seed
+    for offset in FormatLimits.slotOffsets.map(Int.init) where bytes.count >= offset + block {
+      if bytes[offset] == 0 { continue }
+      put(
+        { bytes, _ in seed.checksum(bytes, at: UInt64(offset)) }, of: offset..<offset + block - 4,
+        at: offset + block - 4)
+    }
+    var previous = header.checksum
+    var offset = Int(FormatLimits.logStart)
+    while offset + FormatLimits.frameHeaderLength <= bytes.count, bytes[offset + 4] != 0 {
+      let payload = offset + FormatLimits.frameHeaderLength
+      let length = Int(number(at: offset + 8))
+      guard length <= bytes.count - payload else { break }
+      let place = UInt64(offset)
+      let sum = { (bytes: UnsafeRawBufferPointer, _: UInt32) in seed.checksum(bytes, at: place) }
+      put(sum, of: payload..<payload + length, at: offset + 12)
+      withUnsafeBytes(of: previous.littleEndian) { previous in
+        bytes.replaceSubrange(offset + 16..<offset + 20, with: previous)
+      }
+      put(sum, of: offset + 4..<payload, at: offset)
+      previous = number(at: offset)
+      offset += Int(FrameHeader.frameLength(payloadLength: length))
+    }
+  }
+
+  private func number(at offset: Int) -> UInt32 {
+    bytes[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  private mutating func put(
+    _ checksum: (UnsafeRawBufferPointer, UInt32) -> UInt32, of range: Range<Int>, at offset: Int
+  ) {
+    let sum = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[range]), 0) }
+    withUnsafeBytes(of: sum.littleEndian) { sum in
+      bytes.replaceSubrange(offset..<offset + 4, with: sum)
+    }
+  }
+
+  /// Inspects, dumps, opens and reads the file; if it can be written to, writes, and sees that a
+  /// sound store stays sound. Reading must not change it.
+  func run() {
+    let files = MemoryFileSystem()
+    do {
+      let file = try files.create(FuzzFile.path, like: nil)
+      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+      try file.sync()
+      file.close()
+      let wasSound = try inspect(files)
+      let isOpened = open(files, upToDamage: false)
+      _ = open(files, upToDamage: true)
+      let after = try files.open(FuzzFile.path, for: .reading)
+      let size = try after.size()
+      precondition(size == UInt64(bytes.count), "reading changed the file")
+      after.close()
+      if isOpened { try write(files, wasSound: wasSound) }
+    } catch {
+      preconditionFailure("a file in memory failed: \(error)")
+    }
+  }
+
+  /// Whether nothing is wrong with the bytes.
+  private func inspect(_ files: MemoryFileSystem) throws(StorageError) -> Bool {
+    let file = try files.open(FuzzFile.path, for: .reading)
+    defer { file.close() }
+    var verification = try PhysicalVerification(file)
+    let report = try verification.run { _ = $0.description }
+    // To explain every byte takes longer than all else: a quarter of the files get that.
+    var sum: UInt8 = 0
+    for byte in bytes.suffix(64) { sum &+= byte }
+    var options = DumpOptions()
+    options.bytes = sum % 4 == 0
+    options.style = sum % 8 < 4 ? .text : .jsonLines
+    var dump = try FileDump(file, options: options)
+    var length = 0
+    _ = try dump.run { text in
+      length += text.utf8.count
+      return length < 8 << 20
+    }
+    var readable = try ReadableTransactions(file)
+    while try readable.next() != nil {}
+    return report.isSound && report.warnings == 0
+  }
+
+  private func location(_ files: MemoryFileSystem) -> StoreLocation {
+    StoreLocation(fileSystem: files, path: FuzzFile.path)
+  }
+
+  /// Opens the store and reads it; whether it opened.
+  private func open(_ files: MemoryFileSystem, upToDamage: Bool) -> Bool {
+    var options = StoreOptions.readOnly
+    options.readsUpToDamage = upToDamage
+    guard let store = try? Store(location(files), creates: false, options: options) else {
+      return false
+    }
+    FuzzFile.read(store)
+    _ = try? store.verify()
+    try? store.close()
+    return true
+  }
+
+  /// Reads everything that a store has, in several ways.
+  static func read(_ store: Store) {
+    let head = store.token.number
+    let base = store.base.number
+    for number in [head, base, base + (head - base) / 2] {
+      guard let snapshot = try? store.version.snapshot(at: number) else { continue }
+      var state = CanonicalState(snapshot)
+      try? state.write { _ in }
+    }
+    guard let history = try? store.history() else { return }
+    let look = { (transaction: Transaction) in
+      for change in transaction.changes {
+        for property in change.properties { _ = property.edits }
+      }
+    }
+    try? history.forEach { look($0) }
+    try? history.reversed().forEach { look($0) }
+    var export = HistoryExport(store, after: base, through: head)
+    try? export.write { _ in }
+  }
+
+  private func write(_ files: MemoryFileSystem, wasSound: Bool) throws(StorageError) {
+    let environment = StoreEnvironment.fixed(seed: 3)
+    let isLogicallySound = {
+      guard let store = try? Store(location(files), creates: false, options: .readOnly),
+        let findings = try? store.verify()
+      else { return false }
+      return findings.allSatisfy { $0.severity != .error }
+    }
+    let wasSound = wasSound && isLogicallySound()
+    guard let store = try? Store(location(files), creates: false, environment: environment) else {
+      return
+    }
+    let token = try? store.importTransaction(author: "fuzz") { _ in }
+    try? store.close()
+    guard token != nil, wasSound else { return }
+    let file = try files.open(FuzzFile.path, for: .reading)
+    defer { file.close() }
+    var verification = try PhysicalVerification(file)
+    var text = ""
+    let report = try verification.run { text += $0.description + "\n" }
+    precondition(report.isSound, "a sound store is not after a commit: \(text)")
+    precondition(isLogicallySound(), "a sound store does not verify after a commit")
+  }
+}

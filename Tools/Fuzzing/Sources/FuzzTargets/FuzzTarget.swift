@@ -1,0 +1,69 @@
+import Annals
+import AnnalsFormat
+import AnnalsModel
+
+/// What hostile bytes are fed to. Nothing may trap, hang, or take memory without bound; errors are
+/// what is expected.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+  case header, slot, record, block, blob, directory, chunk, columns, schema
+  case history, schemaJSON, text, gzip
+  /// A log whose frames have right checksums, however their payloads look.
+  case log
+  /// A whole file, its checksums put right as far as it has frames.
+  case file
+  /// A whole file as it is.
+  case raw
+
+  /// Feeds it the bytes.
+  public func run(_ bytes: UnsafeRawBufferPointer) {
+    switch self {
+    case .header: _ = try? FileHeader.decode(bytes)
+    case .slot: FuzzDecoders.slots(bytes)
+    case .record: FuzzDecoders.record(bytes)
+    case .block: FuzzDecoders.block(bytes)
+    case .blob: _ = try? BlobCodec.decode(bytes)
+    case .directory: FuzzDecoders.directory(bytes)
+    case .chunk: FuzzDecoders.chunk(bytes)
+    case .columns: FuzzDecoders.columns(bytes)
+    case .schema: FuzzDecoders.schema(bytes)
+    case .history: FuzzTexts.history(bytes)
+    case .schemaJSON: FuzzTexts.schema(bytes)
+    case .text: FuzzTexts.text(bytes)
+    case .gzip: FuzzTexts.gzip(bytes)
+    case .log: FuzzFile(log: bytes)?.run()
+    case .file: FuzzFile(sealing: bytes).run()
+    case .raw: FuzzFile(bytes: ContiguousArray(bytes)).run()
+    }
+  }
+
+  /// What to begin with: pieces of good files.
+  public func seeds(from files: [ContiguousArray<UInt8>]) -> [ContiguousArray<UInt8>] {
+    switch self {
+    case .header: files.map { ContiguousArray($0.prefix(FormatLimits.blockLength)) }
+    case .slot:
+      files.flatMap { file in
+        FormatLimits.slotOffsets.map { ContiguousArray(file.dropFirst(Int($0)).prefix(60)) }
+      }
+    case .record: payloads(of: .transaction, in: files)
+    case .block: payloads(of: .block, in: files)
+    case .blob: payloads(of: .blob, in: files).map { ContiguousArray($0.prefix(100)) }
+    case .directory: payloads(of: .checkpoint, in: files)
+    case .chunk: payloads(of: .chunk, in: files)
+    case .columns: FuzzDecoders.columnSeeds
+    case .schema: FuzzDecoders.schemaSeeds(in: payloads(of: .checkpoint, in: files))
+    case .history: FuzzTexts.historySeeds
+    case .schemaJSON: FuzzTexts.schemaSeeds
+    case .text: FuzzTexts.textSeeds
+    case .gzip: FuzzTexts.gzipSeeds
+    case .log: files.compactMap(LogImage.init(file:)).map(\.encoded)
+    case .file, .raw: files
+    }
+  }
+
+  private func payloads(
+    of kind: FrameKind, in files: [ContiguousArray<UInt8>]
+  ) -> [ContiguousArray<UInt8>] {
+    files.compactMap(LogImage.init(file:)).flatMap(\.frames).filter { $0.kind == kind.rawValue }
+      .map(\.payload)
+  }
+}
