@@ -74,7 +74,30 @@ extension CheckpointDirectory {
     }
     result.extensions = try ExtensionArea.read(&reader)
     try reader.expectEnd()
+    guard result.chunksHaveRoom else { throw reader.invalid("chunks that overlap") }
     return result
+  }
+
+  /// Whether the frames of all chunks have room before the end of the last. If not, one is named
+  /// twice or lies within another; so what is read through a directory is bounded by the file.
+  private var chunksHaveRoom: Bool {
+    var length: UInt64 = 0
+    var end = FormatLimits.logStart
+    func take(_ reference: ChunkReference) {
+      let frame = FrameHeader.frameLength(payloadLength: Int(reference.length))
+      length += frame
+      end = max(end, reference.offset + frame)
+    }
+    for list in [names.chunks, openings.chunks, blobs.chunks, schemaHistory.chunks] {
+      list.forEach(take)
+    }
+    historyIndex.chunks.forEach(take)
+    for entity in entities {
+      entity.rows.forEach(take)
+      for column in entity.columns { column.chunks.forEach(take) }
+      for index in entity.indexes { for chunk in index.chunks { take(chunk.reference) } }
+    }
+    return length <= end - FormatLimits.logStart
   }
 }
 
@@ -86,6 +109,11 @@ extension TableDirectory where Entry: TableEntry {
 
   init(_ reader: inout ByteReader) throws(DecodeFault) {
     chunks = try ChunkReference.decodeList(&reader)
+    var count: Int64 = 0
+    for chunk in chunks {
+      guard chunk.first == count else { throw reader.invalid("chunks of a table with a gap") }
+      count += Int64(chunk.count)
+    }
     entries = try TableCodec<Entry>.decode(&reader)
   }
 }

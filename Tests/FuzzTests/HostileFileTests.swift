@@ -1,0 +1,180 @@
+import AnnalsFormat
+import AnnalsModel
+import Foundation
+import Testing
+
+@testable import FuzzTargets
+
+/// Small files that claim, or stand for, far more than they are. Each is given to the command as a
+/// process of its own whose memory is limited, which it must neither exceed nor crash at.
+@Suite struct HostileFileTests {
+  /// In KiB of address space; the command alone takes less than a fifth of it.
+  private static let limit = 700_000
+
+  @Test func theLimitBites() throws {
+    let few = try run(["verify", fixture("compacted")], limit: 30_000)
+    #expect(!(0...2).contains(few))
+    #expect(try run(["verify", fixture("compacted")]) == 0)
+  }
+
+  /// A checkpoint whose table of names is one chunk, named again and again: 20,000 names in 20 KB
+  /// would be 2,000,000,000 names.
+  @Test func aTableCannotNameAChunkTwice() throws {
+    var image = try start()
+    let offset = UInt64(image.file.count)
+    var chunk: Bytes = []
+    TableCodec<String>.encode(repeatElement("", count: 20_000)[...], into: &chunk)
+    image.frames.append(LogImage.Frame(kind: FrameKind.chunk.rawValue, flags: 0, payload: chunk))
+    var directory = CheckpointDirectory(number: 1)
+    directory.names.chunks = (0..<100_000).map {
+      ChunkReference(
+        offset: offset, length: UInt32(chunk.count), checksum: 0, first: Int64($0) * 20_000,
+        count: 20_000)
+    }
+    image.frames.append(
+      LogImage.Frame(
+        kind: FrameKind.checkpoint.rawValue, flags: 0, payload: directory.encode()))
+    #expect(try verify(image) == 1)
+    #expect(try state(image) == 0)
+  }
+
+  /// Columns of 60 MiB in 270 KB each.
+  @Test func columnsThatInflateAreGivenBack() throws {
+    var image = try start()
+    let zeros = Bytes(repeating: 0, count: 60 << 20)
+    var deflate = Deflate()
+    var column: Bytes = []
+    zeros.withUnsafeBytes { ColumnEnvelope.append($0, to: &column, with: &deflate) }
+    #expect(column.count < 300 << 10)
+    for number in UInt8(2)...9 {
+      let payload: Bytes = [0, number, 1, 0, 0, 0, 1, 0, 1, 0, 0] + column
+      image.frames.append(
+        LogImage.Frame(kind: FrameKind.block.rawValue, flags: 0, payload: payload))
+    }
+    #expect(try verify(image) == 1)
+    #expect(try state(image) == 2)
+  }
+
+  /// As many empty transactions as a block may hold, in some hundred bytes, four times.
+  @Test func denseBlocksAreReadOneByOne() throws {
+    var image = try start()
+    let count = FormatLimits.maximumChanges
+    for block in Int64(0)..<4 {
+      var batch = ChangeBatch()
+      for index in 0..<Int64(count) {
+        let number = 2 + block * Int64(count) + index
+        batch.transactions.append(
+          TransactionRecord(number: number, timestamp: Timestamp(microseconds: number)))
+      }
+      var payload: Bytes = []
+      BlockCodec.encode(batch, into: &payload)
+      #expect(payload.count < 400)
+      image.frames.append(
+        LogImage.Frame(kind: FrameKind.block.rawValue, flags: 0, payload: payload))
+    }
+    #expect(try state(image) == 0)
+  }
+
+  /// Counts of 2^60 and more, wherever there may be a count.
+  @Test(arguments: ["every-value-type", "columnar-transaction", "checkpoint-and-indexes", "pruned"])
+  func countsAreNotBelieved(name: String) throws {
+    let image = try self.image(of: name)
+    let huge: Bytes = [128, 128, 128, 128, 128, 128, 128, 128, 16]
+    for frame in image.frames.indices {
+      for place in stride(from: 0, to: min(image.frames[frame].payload.count, 150), by: 3) {
+        var changed = image.frames[frame].payload
+        changed.replaceSubrange(place...place, with: huge)
+        changed.withUnsafeBytes { bytes in
+          for target in [FuzzTarget.record, .block, .blob, .directory, .chunk, .schema] {
+            target.run(bytes)
+          }
+        }
+      }
+    }
+  }
+
+  /// Brackets by the million: in an import, in a schema, in a value.
+  @Test func nestingIsBounded() throws {
+    let folder = try Folder()
+    let deep = String(repeating: "[", count: 2_000_000)
+    let lines = [
+      deep, #"{"changes":"# + deep, #"{"message":"# + deep, #"{"schema":{"entities":"# + deep,
+      #"{"changes":[{"op":"insert","entity":"E","id":"a","set":{"x":"# + deep,
+      String(repeating: #"{"a":"#, count: 500_000),
+    ]
+    for line in lines {
+      try Data(line.utf8).write(to: folder.url("line.jsonl"))
+      let status = try run(["import", folder.path("s.annals"), folder.path("line.jsonl")])
+      #expect(status == 1 || status == 2)
+    }
+    try Data((#"{"entities":"# + deep).utf8).write(to: folder.url("schema.json"))
+    let status = try run([
+      "import", folder.path("s.annals"), folder.path("line.jsonl"), "--schema",
+      folder.path("schema.json"),
+    ])
+    #expect(status == 1 || status == 2)
+  }
+
+  typealias Bytes = ContiguousArray<UInt8>
+
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  private func fixture(_ name: String) -> String {
+    HostileFileTests.root.appending(path: "Fixtures/draft-1/\(name).annals").path
+  }
+
+  private func image(of name: String) throws -> LogImage {
+    let file = try Data(contentsOf: URL(fileURLWithPath: fixture(name)))
+    return try #require(LogImage(file: Bytes(file)))
+  }
+
+  /// A file of one transaction, to be gone on with.
+  private func start() throws -> LogImage { try image(of: "one-transaction") }
+
+  private func verify(_ image: LogImage) throws -> Int32 { try run("verify", image) }
+
+  private func state(_ image: LogImage) throws -> Int32 { try run("state", image) }
+
+  private func run(_ command: String, _ image: LogImage) throws -> Int32 {
+    let folder = try Folder()
+    try Data(image.file).write(to: folder.url("f.annals"))
+    return try run([command, folder.path("f.annals")])
+  }
+
+  /// The status that the command leaves with; 128 and more if a signal ended it.
+  private func run(_ arguments: [String], limit: Int = limit) throws -> Int32 {
+    let built =
+      Bundle.allBundles.map(\.bundleURL)
+      + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
+    let program = try #require(
+      built.map { $0.deletingLastPathComponent().appending(path: "annals") }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) })
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments =
+      ["-c", "ulimit -c 0; ulimit -v \(limit); exec \"$0\" \"$@\" >/dev/null 2>&1", program.path]
+      + arguments
+    process.environment = ["SWIFT_BACKTRACE": "enable=no", "HOME": "/nonexistent"]
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationReason == .exit
+      ? process.terminationStatus : 128 + process.terminationStatus
+  }
+}
+
+/// A folder that goes with the test.
+private final class Folder {
+  private let folder = FileManager.default.temporaryDirectory.appending(
+    path: "annals-hostile-\(UUID().uuidString)")
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func url(_ name: String) -> URL { folder.appending(path: name) }
+
+  func path(_ name: String) -> String { url(name).path }
+}
