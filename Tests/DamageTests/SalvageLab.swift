@@ -149,3 +149,14 @@ struct SalvageLab {
       .replacing(/lost (entity|property) \d+/, with: "?")
   }
 }
+
+extension Store {
+  /// What a salvage of the bytes gives.
+  static func salvaged(_ bytes: ContiguousArray<UInt8>) throws -> ContiguousArray<UInt8> {
+    let files = MemoryFileSystem()
+    try files.put(bytes, at: SampleFile.path)
+    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    _ = try Store.salvage(location, to: SalvageLab.out)
+    return try files.contents(of: SalvageLab.out)
+  }
+}

@@ -172,7 +172,9 @@ struct GapInference {
     _ object: ObjectReference, _ property: PropertyNumber, _ cell: ValueCell,
     in arena: UnsafeRawBufferPointer
   ) throws(StateFault) {
-    try target.set(object.entity, object.row, property, cell, in: arena)
+    // What a transaction behind the gap has defined had no value in it.
+    let isKnown = target.table(object.entity)?.column(of: property) != nil
+    if isKnown { try target.set(object.entity, object.row, property, cell, in: arena) }
     try moving.set(object.entity, object.row, property, cell, in: arena)
   }
 

@@ -125,10 +125,11 @@ struct TransactionChecks {
   ) {
     defer { expected = max(expected ?? 1, record.number.successor) }
     if let lost = record.lost {
+      let verb = lost.first == lost.last ? "was" : "were"
       log.note(
         .gap, at: offset,
-        "\(lost) were lost (\(lost.reason)); the store was salvaged at \(lost.salvaged)"
-          + (lost.isExact ? "; the state behind them is exact" : ""))
+        "\(lost) \(verb) lost (\(lost.reason)); the store was salvaged at \(lost.salvaged)"
+          + (lost.isExact ? "; the state behind is exact" : ""))
     }
     let first = record.firstNumber
     guard let expected, first != expected else { return }
