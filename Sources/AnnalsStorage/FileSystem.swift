@@ -65,6 +65,11 @@ package protocol StorageFile: AnyObject, Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError)
     -> Int
 
+  /// Reads as `read` does, but what the disk itself holds, past the cache of the operating system;
+  /// nil where the system cannot do that. Bytes that are not synced may be old ones.
+  func readPastCache(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+    throws(StorageError) -> Int?
+
   /// Writes all of `bytes` at `offset`, growing the file as needed. If it throws, any part of them
   /// may have been written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
@@ -94,6 +99,13 @@ package protocol StorageFile: AnyObject, Sendable {
 
   /// Closes the file, which gives up its lock. Safe to call again.
   func close()
+}
+
+extension StorageFile {
+  /// Nil: for files that no cache stands before, or of which nothing is written.
+  package func readPastCache(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StorageError) -> Int? { nil }
 }
 
 /// The directory operations around a store's file, and the opening of files.

@@ -10,6 +10,13 @@ __PTRDIFF_TYPE__ flistxattr(int descriptor, char *list, __SIZE_TYPE__ size);
 __PTRDIFF_TYPE__ fgetxattr(int descriptor, const char *name, void *value, __SIZE_TYPE__ size);
 int fsetxattr(
     int descriptor, const char *name, const void *value, __SIZE_TYPE__ size, int flags);
+// Opens a file so that reads come from the disk, past the cache.
+#if defined(__arm__) || defined(__aarch64__)
+enum { annals_past_cache = 0x10000 };  // O_DIRECT
+#else
+enum { annals_past_cache = 0x4000 };  // O_DIRECT
+#endif
+
 int fallocate(int descriptor, int mode, long offset, long length);
 
 // Renames a file unless the new name is taken. By number, since musl has no function for it.

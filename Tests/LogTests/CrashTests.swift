@@ -234,6 +234,31 @@ struct CrashTests {
     }
   }
 
+  @Test
+  func whatAnOpeningMakesSureOfIsNotAtRisk() throws {
+    // A process was killed behind a commit that was synced, though nothing in the file says so. The
+    // next one makes sure that the disk has it. If it wrote it again for that, a power cut
+    // meanwhile would garble a sector of what was acknowledged.
+    let first = FaultyFileSystem()
+    let lab = try LogLab(first)
+    let states = Witness()
+    states.watch(lab)
+    try lab.commit([(1, "one")])
+    try lab.commit([(2, "two")])
+    let killed = first.afterKill()
+    let rehearsal = killed.afterKill()
+    try continueWork(rehearsal, states)
+    for point in 0..<rehearsal.pointCount {
+      let files = killed.afterKill()
+      files.crash(at: point)
+      let witness = Witness()
+      witness.states = states.states
+      witness.acknowledged = 2
+      #expect(throws: (any Error).self) { try continueWork(files, witness) }
+      try files.forEachSurvivor { survivor in try check(survivor, witness) }
+    }
+  }
+
   private func continueWork(_ files: FaultyFileSystem, _ witness: Witness) throws {
     let lab = try LogLab(files, creates: false, opening: 8)
     // Deferred transactions that the cut took were not acknowledged beyond a kill.

@@ -115,12 +115,13 @@ struct FaultTests {
     #expect(try LogLab(files, creates: false).state == other.state)
   }
 
-  @Test
-  func whatAFailedSyncLeftIsWrittenAgainBeforeTheNextCommit() throws {
+  @Test(arguments: [true, false])
+  func whatAFailedSyncLeftIsWrittenAgainBeforeTheNextCommit(hasReadPastCache: Bool) throws {
     // The sync of deferred transactions fails; the cache shows them and calls them clean. They were
     // acknowledged, so they stay; but nothing writes them to the disk any more, unless somebody
     // writes them anew.
     let files = FaultyFileSystem()
+    files.hasReadPastCache = hasReadPastCache
     let lab = try LogLab(files, durability: .deferred)
     try lab.lock()
     try lab.append([(1, "one")])

@@ -206,6 +206,21 @@ import Testing
     #expect(try survivors(of: files) == [[1, 2, 3, 0]])
   }
 
+  @Test func theDiskIsReadPastACacheThatLies() throws {
+    let (files, file) = try disk([0, 0])
+    try file.write([1, 2, 3], at: 0)
+    #expect(try file.bytesPastCache(count: 9) == [0, 0])
+    files.inject(FaultInjection(.sync, .ioError, effect: .cacheLies))
+    #expect(throws: StorageError.self) { try file.sync() }
+    try file.sync()
+    #expect(try file.bytesPastCache(count: 9)?.prefix(2) == [0, 0])
+    try file.write([1, 2, 3], at: 0)
+    try file.sync()
+    #expect(try file.bytesPastCache(count: 9) == [1, 2, 3])
+    files.hasReadPastCache = false
+    #expect(try file.bytesPastCache(count: 9) == nil)
+  }
+
   @Test func afterAFailedSyncTheCacheMayDropTheBytes() throws {
     let (files, file) = try disk([0])
     try file.write([1, 2], at: 0)

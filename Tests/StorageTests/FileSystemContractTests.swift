@@ -43,6 +43,21 @@ import Testing
   }
 
   @Test(arguments: FileSystemUnderTest.allCases)
+  func syncedBytesAreOnTheDisk(kind: FileSystemUnderTest) throws {
+    try kind.run { files, path in
+      let file = try files.create(path("a"), like: nil)
+      let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
+      try file.write(bytes, at: 0)
+      try file.sync()
+      for (offset, count) in [(0, 20_000), (5_000, 100), (4_095, 4_098), (19_990, 500), (1, 0)] {
+        // A file system in memory, and some others, have nothing to read past.
+        guard let read = try file.bytesPastCache(at: UInt64(offset), count: count) else { continue }
+        #expect(read == Array(bytes[offset..<min(bytes.count, offset + count)]))
+      }
+    }
+  }
+
+  @Test(arguments: FileSystemUnderTest.allCases)
   func createFailsOnATakenName(kind: FileSystemUnderTest) throws {
     try kind.run { files, path in
       try files.create(path("a"), like: nil).close()

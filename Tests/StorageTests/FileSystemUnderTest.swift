@@ -47,6 +47,15 @@ extension StorageFile {
     return Array(bytes.prefix(read))
   }
 
+  /// Up to `count` bytes from `offset` on, as the disk has them; nil where that cannot be told.
+  func bytesPastCache(at offset: UInt64 = 0, count: Int) throws -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0xee, count: count)
+    let read = try bytes.withUnsafeMutableBytes { buffer in
+      try self.readPastCache(into: buffer, at: offset)
+    }
+    return read.map { Array(bytes.prefix($0)) }
+  }
+
   /// All bytes of the file.
   func contents() throws -> [UInt8] {
     try bytes(at: 0, count: Int(size()))

@@ -172,8 +172,10 @@ extension LogFile {
         hasWritten = true
       }
       if state.durableMark < state.end.offset {
-        try state.rewriteUnproven()
-        hasWritten = true
+        // What a killed process left unsynced is synced by this; a cache that calls clean what it
+        // could not write is seen through then.
+        try generation.file.sync()
+        if try state.rewriteUnproven() { hasWritten = true }
       }
       if hasWritten { try generation.file.sync() }
     } catch let error as StorageError {
@@ -209,15 +211,51 @@ extension LogState {
     return false
   }
 
-  /// Writes the bytes from the last proven mark to the end once more, as they are: after a sync
-  /// that failed, the cache may show what the disk does not have, and call it clean.
-  func rewriteUnproven() throws {
+  /// Makes sure that the disk has the bytes from the last proven mark to the end: after a sync that
+  /// failed, the cache may show what the disk does not have, and call it clean. Returns whether
+  /// anything was written.
+  ///
+  /// Only bytes that the disk does not have are written: if the power fails meanwhile, a sector in
+  /// which acknowledged transactions lie may be garbled. Where the system cannot tell what the disk
+  /// has, all are written.
+  func rewriteUnproven() throws -> Bool {
+    let file = generation.file
+    var hasWritten = false
     var offset = durableMark
     while offset < end.offset {
       let bytes = try generation.read(Int(min(end.offset - offset, 1 << 20)), at: offset)
-      guard !bytes.isEmpty else { return }
-      try bytes.withUnsafeBytes { try generation.file.write($0, at: offset) }
+      guard !bytes.isEmpty else { break }
+      var held = ContiguousArray<UInt8>(repeating: 0, count: bytes.count)
+      let count = try held.withUnsafeMutableBytes { try file.readPastCache(into: $0, at: offset) }
+      for range in LogState.differences(bytes, held, count, from: offset) {
+        try bytes.withUnsafeBytes {
+          try file.write(
+            UnsafeRawBufferPointer(rebasing: $0[range]), at: offset + UInt64(range.lowerBound))
+        }
+        hasWritten = true
+      }
       offset += UInt64(bytes.count)
     }
+    return hasWritten
+  }
+
+  /// The ranges of `bytes` that differ from what the disk holds, `count` bytes of `held`, at most
+  /// one in each sector; everything if that is not known. The bytes lie at `offset` in the file.
+  private static func differences(
+    _ bytes: ContiguousArray<UInt8>, _ held: ContiguousArray<UInt8>, _ count: Int?,
+    from offset: UInt64
+  ) -> [Range<Int>] {
+    guard let count else { return [0..<bytes.count] }
+    let sectorSize = 512
+    var ranges: [Range<Int>] = []
+    var start = 0
+    while start < bytes.count {
+      let inSector = Int((offset + UInt64(start)) % UInt64(sectorSize))
+      let end = min(bytes.count, start + sectorSize - inSector)
+      let differing = (start..<end).filter { $0 >= count || bytes[$0] != held[$0] }
+      if let first = differing.first, let last = differing.last { ranges.append(first..<last + 1) }
+      start = end
+    }
+    return ranges
   }
 }

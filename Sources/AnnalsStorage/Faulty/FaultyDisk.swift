@@ -51,6 +51,8 @@ struct FaultyDisk: Sendable {
   var injections: [FaultInjection] = []
   var injectedCount = 0
   var capacity: UInt64
+  /// Whether the system can read what the disk holds, past the cache.
+  var hasReadPastCache = true
   let seed: UInt64
   private var lastNumber: UInt64 = 0
 
@@ -79,6 +81,7 @@ struct FaultyDisk: Sendable {
   ) -> FaultyDisk {
     var restarted = FaultyDisk(seed: disk.seed &+ 1, capacity: disk.capacity)
     restarted.lastNumber = disk.lastNumber
+    restarted.hasReadPastCache = disk.hasReadPastCache
     restarted.names = names
     restarted.durableNames = names
     restarted.files = files.mapValues { File(durable: $0, visible: $0) }

@@ -38,14 +38,17 @@ final class FaultyFile: StorageFile {
   func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
   ) throws(StorageError) -> Int {
-    try reading(.read) { bytes in
-      guard offset < UInt64(bytes.count) else { return 0 }
-      let start = Int(offset)
-      let count = min(buffer.count, bytes.count - start)
-      bytes.withUnsafeBytes { source in
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + count]))
-      }
-      return count
+    try reading(.read) { buffer.fill(from: $0, at: offset) }
+  }
+
+  func readPastCache(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StorageError) -> Int? {
+    try checkOpen(for: .read)
+    return try files.disk.withLock { disk throws(StorageError) in
+      try disk.check(.read, path)
+      return disk.hasReadPastCache
+        ? buffer.fill(from: disk.files[file]?.durable ?? [], at: offset) : nil
     }
   }
 
@@ -124,5 +127,18 @@ final class FaultyFile: StorageFile {
       throw StorageError(operation, path, .fileTooLarge)
     }
     return Int(offset)
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Copies the bytes from `offset` on, as many as there are and fit; returns how many.
+  fileprivate func fill(from bytes: ContiguousArray<UInt8>, at offset: UInt64) -> Int {
+    guard offset < UInt64(bytes.count) else { return 0 }
+    let start = Int(offset)
+    let count = Swift.min(self.count, bytes.count - start)
+    bytes.withUnsafeBytes { source in
+      copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + count]))
+    }
+    return count
   }
 }

@@ -81,6 +81,12 @@ package final class FaultyFileSystem: FileSystem {
     set { disk.withLock { $0.capacity = newValue } }
   }
 
+  /// Whether the system can read what the disk holds, past the cache; true at first.
+  package var hasReadPastCache: Bool {
+    get { disk.withLock { $0.hasReadPastCache } }
+    set { disk.withLock { $0.hasReadPastCache = newValue } }
+  }
+
   /// What is there after the process was killed: everything written so far. Locks are gone.
   package func afterKill() -> FaultyFileSystem {
     disk.withLock { FaultyFileSystem($0.afterKill(), syncDelay: syncDelay) }

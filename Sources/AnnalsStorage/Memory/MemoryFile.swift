@@ -57,6 +57,12 @@ final class MemoryFile: StorageFile {
     }
   }
 
+  func readPastCache(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StorageError) -> Int? {
+    try read(into: buffer, at: offset)
+  }
+
   func write(_ source: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
     let end = try checkEnd(of: source.count, at: offset, for: .write)
     if source.isEmpty { return }

@@ -89,6 +89,14 @@ final class PosixFile: StorageFile {
     }
   }
 
+  func readPastCache(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StorageError) -> Int? {
+    try withDescriptor(.read) { descriptor throws(Errno) in
+      try readDisk(descriptor, into: buffer, at: offset)
+    }
+  }
+
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
     try withDescriptor(.write) { descriptor throws(Errno) in
       guard let start = Int64(exactly: offset), Int64(bytes.count) <= Int64.max - start
