@@ -46,10 +46,12 @@ let package = Package(
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
         "AnnalsInspection", system,
       ]),
+    engine(
+      "AnnalsTorture", ["Annals", "AnnalsInspection", "AnnalsModel", "AnnalsStorage", system]),
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
-        "Annals", "AnnalsInspection",
+        "Annals", "AnnalsInspection", "AnnalsTorture",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/annals",
@@ -90,6 +92,7 @@ let package = Package(
       ],
       path: "Tools/Fuzzing/Sources/FuzzTargets", swiftSettings: settings),
     tests("FuzzTests", ["FuzzTargets", "AnnalsCommand", "AnnalsFormat", "AnnalsModel"]),
+    tests("TortureTests", ["AnnalsTorture", "Annals", "AnnalsStorage", "AnnalsModel", system]),
     tests("TidyTests", []),
   ],
   swiftLanguageModes: [.v6]

@@ -56,7 +56,12 @@ enum TidyRules {
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
       "AnnalsInspection", "SystemPackage", "Foundation", "FoundationEssentials",
     ],
-    "AnnalsCommand": ["Annals", "AnnalsInspection", "ArgumentParser", "Foundation"],
+    "AnnalsTorture": [
+      "Annals", "AnnalsInspection", "AnnalsModel", "AnnalsStorage", "SystemPackage", "Foundation",
+    ],
+    "AnnalsCommand": [
+      "Annals", "AnnalsInspection", "AnnalsTorture", "ArgumentParser", "Foundation",
+    ],
   ]
   private static let everywhere: Set<String> = ["Swift", "Synchronization"]
 

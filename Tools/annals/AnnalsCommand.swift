@@ -12,7 +12,7 @@ struct AnnalsCommand: ParsableCommand {
       GetCommand.self, SchemaCommand.self, PutCommand.self, DeleteCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       CompactCommand.self, SalvageCommand.self, DumpCommand.self, VerifyCommand.self,
-      StatCommand.self,
+      StatCommand.self, TortureCommand.self,
     ])
 
   static func main() {
@@ -103,6 +103,7 @@ enum Overview {
     inspect  dump     every frame of the file, every byte if wanted
              verify   check the file and replay its history
              stat     counts, dates, and where the bytes go
+             torture  try to lose data: crashes, failing disks, killed processes
 
     annals import code.annals --git .         the history of a repository
     annals log code.annals --since 30d        what changed lately, and who did it

@@ -1,0 +1,130 @@
+import Annals
+import AnnalsStorage
+
+/// Cuts the power at the points of a workload, and checks every state that the fault model says may
+/// be left; also cuts it a second time, while the store recovers.
+package struct CrashTrial: Sendable {
+  /// What is cut short.
+  package let workload: Workload
+  /// How many points it has.
+  package let pointCount: Int
+  let seed: UInt64
+  let image: FaultyFileSystem
+  let pledge: Pledge
+  let chronicle: Chronicle
+
+  /// How much is tried at each point.
+  package struct Extent: Sendable {
+    /// At most about four times as many states are checked at each point; the seed decides which.
+    package var survivors = 64
+    /// Of these states one in so many is checked, the first always; the seed decides which.
+    package var oneIn: UInt64 = 1
+    /// For how many of these the power fails again while the store recovers.
+    package var recoveries = 1
+    /// How many changes a second crash is tried with, as `survivors` is for the first.
+    package var survivorsOfRecovery = 3
+
+    /// The default extent.
+    package init() {}
+  }
+
+  /// The first pass: does the work on a disk that does not fail, and counts the points.
+  ///
+  /// - Throws: what the work throws; it should not.
+  package init(_ workload: Workload, seed: UInt64) throws {
+    self.workload = workload
+    self.seed = seed
+    let before = WorkSession(
+      FaultyFileSystem(seed: seed), seed: seed &* 2, isRehearsing: true)
+    try workload.setUp(before)
+    image = before.files.afterKill()
+    pledge = before.pledge
+    let session = WorkSession(
+      image.afterKill(), seed: seed &* 2 &+ 1, isRehearsing: true, pledge: pledge,
+      chronicle: before.chronicle)
+    try workload.work(session)
+    chronicle = session.chronicle
+    pointCount = session.files.pointCount
+  }
+
+  /// The second pass, for one point.
+  ///
+  /// - Throws: `BrokenPromise`, with the point and what was there of the unsynced changes.
+  package func crash(
+    at point: Int, _ extent: Extent = Extent(), _ tally: inout Tally
+  ) throws {
+    let session = session()
+    session.files.crash(at: point)
+    do {
+      try workload.work(session)
+      throw BrokenPromise("the work did not notice that the power failed at point \(point)")
+    } catch let error as BrokenPromise {
+      throw error
+    } catch {}
+    tally.points += 1
+    // A killed process: everything written is there.
+    let killed = SurvivorCheck(session.pledge, chronicle, afterPowerCut: false)
+    try tally.check("point \(point), killed") { try killed.run(on: session.files.afterKill()) }
+    var random = SeededNumbers(seed: seed &+ UInt64(point))
+    var left = extent.recoveries
+    var isFirst = true
+    try session.files.forEachSurvivor(limit: extent.survivors) { survivor in
+      let isChosen = isFirst || UInt64.random(in: 0..<extent.oneIn, using: &random) == 0
+      isFirst = false
+      guard isChosen else { return }
+      let check = SurvivorCheck(session.pledge, chronicle, afterPowerCut: true)
+      let files = survivor.files.afterKill()
+      try tally.check(survivor.description) { try check.run(on: survivor.files) }
+      guard left > 0, extent.oneIn > 100 || UInt64.random(in: 0..<4, using: &random) == 0
+      else { return }
+      left -= 1
+      try crashRecovery(of: files, survivor.description, session.pledge, extent, &tally)
+    }
+  }
+
+  /// A run of the work from where it begins.
+  func session() -> WorkSession {
+    WorkSession(
+      image.afterKill(), seed: seed &* 2 &+ 1, isRehearsing: false, pledge: pledge,
+      chronicle: chronicle)
+  }
+
+  /// Opens what the first crash left, commits and closes, and crashes at each point of that.
+  private func crashRecovery(
+    of files: FaultyFileSystem, _ description: String, _ first: Pledge, _ extent: Extent,
+    _ tally: inout Tally
+  ) throws {
+    let recovery: (WorkSession) throws -> Void = { session in
+      session.pledge.attempted = max(session.pledge.attempted, 1)
+      let store = try Store(
+        session.location, creates: session.pledge.durable == nil,
+        environment: WorkSession.environment(7_001))
+      session.chronicle.forget(after: store.token.number)
+      session.pledge.attempted = store.token.number + 1
+      try SurvivorCheck.commitOnce(store)
+      session.pledge.acknowledged = store.token.number
+      session.pledge.durable = store.token.number
+      try session.chronicle.read(store, after: store.token.number - 1)
+      try store.close()
+    }
+    let rehearsal = WorkSession(
+      files.afterKill(), seed: seed, isRehearsing: false, pledge: first, chronicle: chronicle)
+    try tally.check(description) { try recovery(rehearsal) }
+    for point in 0..<rehearsal.files.pointCount {
+      let session = WorkSession(
+        files.afterKill(), seed: seed, isRehearsing: false, pledge: first, chronicle: chronicle)
+      session.files.crash(at: point)
+      try? recovery(session)
+      // Before the store was opened again, the numbers of the first run are the measure.
+      let isOpened = session.pledge.attempted == rehearsal.pledge.attempted
+      let expected = isOpened ? rehearsal.chronicle : chronicle
+      try session.files.forEachSurvivor(limit: extent.survivorsOfRecovery) { survivor in
+        let check = SurvivorCheck(session.pledge, expected, afterPowerCut: true)
+        tally.recoveries += 1
+        try tally.check("\(description); then, while it recovers, \(survivor.description)") {
+          try check.run(on: survivor.files)
+        }
+      }
+    }
+  }
+}

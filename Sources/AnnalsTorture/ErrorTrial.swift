@@ -1,0 +1,170 @@
+import Annals
+import AnnalsStorage
+import SystemPackage
+
+/// Lets the calls of a workload to the operating system fail, one at a time, and checks what is
+/// said, that the work goes on or must not, and what is left.
+package struct ErrorTrial: Sendable {
+  /// A way in which calls fail.
+  package struct Failure: Sendable, CustomStringConvertible {
+    let operation: StorageError.Operation
+    let errno: Errno
+    let effect: FaultInjection.Effect
+
+    /// The operation, the error number, and what was done all the same.
+    package var description: String {
+      let what: String
+      switch effect {
+      case .none: what = "nothing done"
+      case .partial(let count): what = "\(count) bytes done"
+      case .complete: what = "done all the same"
+      case .cacheLies: what = "the cache lies"
+      case .cacheDrops: what = "the cache forgets"
+      }
+      return "\(operation.rawValue) \(errno.rawValue), \(what)"
+    }
+  }
+
+  /// Every way that is tried.
+  package static let failures: [Failure] = {
+    let list: [(StorageError.Operation, Errno, [FaultInjection.Effect])] = [
+      (.write, .ioError, [.none, .partial(20), .partial(600), .complete]),
+      (.write, .noSpace, [.none, .partial(100)]),
+      (.sync, .ioError, [.none, .complete, .cacheLies, .cacheDrops]),
+      (.sync, .noSpace, [.cacheLies]),
+      (.allocate, .noSpace, [.none]), (.allocate, .ioError, [.none, .complete]),
+      (.truncate, .ioError, [.none, .complete]),
+      (.create, .noSpace, [.none]), (.create, .permissionDenied, [.none]),
+      (.place, .ioError, [.none, .complete]), (.rename, .ioError, [.none, .complete]),
+      (.remove, .ioError, [.none, .complete]), (.syncDirectory, .ioError, [.none, .complete]),
+      (.open, .tooManyOpenFiles, [.none]), (.open, .ioError, [.none]),
+      (.size, .ioError, [.none]), (.read, .ioError, [.none]), (.lock, .noLocks, [.none]),
+      (.identify, .ioError, [.none]), (.resolve, .ioError, [.none]),
+    ]
+    return list.flatMap { entry in
+      entry.2.map { Failure(operation: entry.0, errno: entry.1, effect: $0) }
+    }
+  }()
+
+  private let crash: CrashTrial
+
+  /// The trial of a workload; does the work once on a disk that does not fail.
+  package init(_ workload: Workload, seed: UInt64) throws {
+    crash = try CrashTrial(workload, seed: seed)
+  }
+
+  /// Lets the call of this kind fail that comes after `number` others; false if there are not so
+  /// many.
+  ///
+  /// - Throws: `BrokenPromise`, with the call that failed.
+  package func fail(
+    _ failure: Failure, at number: Int, survivors: Int = 4, _ tally: inout Tally
+  ) throws -> Bool {
+    let session = crash.session()
+    let files = session.files
+    files.inject(
+      FaultInjection(failure.operation, after: number, failure.errno, effect: failure.effect))
+    var thrown: (any Error)?
+    do { try crash.workload.work(session) } catch { thrown = error }
+    guard files.injectedCount > 0 else {
+      if let thrown { throw BrokenPromise("without any failure: \(thrown)") }
+      return false
+    }
+    tally.errors += 1
+    let place = "\(failure), after \(number) others"
+    do {
+      try judge(thrown, failure, session, &tally)
+      try goOn(session, after: thrown)
+    } catch {
+      throw BrokenPromise("\(place): \(error)")
+    }
+    let checked = session.files.afterKill()
+    try tally.check("\(place), then killed") {
+      try SurvivorCheck(session.pledge, session.chronicle, afterPowerCut: false).run(on: checked)
+    }
+    if survivors == 0 { return true }
+    files.cutPower()
+    try files.forEachSurvivor(limit: survivors) { survivor in
+      try tally.check("\(place), then \(survivor.description)") {
+        try SurvivorCheck(session.pledge, session.chronicle, afterPowerCut: true)
+          .run(on: survivor.files)
+      }
+    }
+    return true
+  }
+
+  /// Whether the error is one that a user can act on, and says what the system said.
+  private func judge(
+    _ thrown: (any Error)?, _ failure: Failure, _ session: WorkSession, _ tally: inout Tally
+  ) throws {
+    guard let thrown else {
+      // What failed was of no importance.
+      tally.errorsRefused += 1
+      return
+    }
+    guard let error = thrown as? AnnalsError else {
+      throw BrokenPromise("an error without a type: \(thrown)")
+    }
+    let refused: AnnalsError.Code =
+      switch failure.errno {
+      case .noSpace: .noSpace
+      case .permissionDenied: .permission
+      default: .io
+      }
+    // What was given up could not be taken out again: the next call says that nothing more goes.
+    let isPoisoned = error.code == .poisoned && failure.operation == .write
+    let isExpected =
+      error.underlying == failure.errno
+      && [refused, .outcomeUnknown].contains(error.code)
+    guard isPoisoned || isExpected else {
+      throw BrokenPromise("an error of another kind: \(error.code): \(error)")
+    }
+    if error.code == .outcomeUnknown {
+      tally.errorsUnknown += 1
+      if failure.effect == .cacheDrops {
+        // What was never synced is gone before any power cut, and the error said so.
+        session.pledge.acknowledged = session.pledge.durable
+      }
+    } else {
+      tally.errorsRefused += 1
+      session.pledge.withdraw()
+    }
+  }
+
+  /// Goes on with the store that met the failure: it must refuse if the outcome was unknown, and
+  /// work otherwise; and nothing else may lie about.
+  private func goOn(_ session: WorkSession, after thrown: (any Error)?) throws {
+    let code = (thrown as? AnnalsError)?.code
+    let isUnknown = code == .outcomeUnknown || code == .poisoned
+    guard thrown != nil, let store = session.lastUsed, !store.options.isReadOnly else { return }
+    if isUnknown {
+      for call in [
+        { try SurvivorCheck.commitOnce(store) }, { try store.sync() }, { try store.checkpoint() },
+        { _ = try store.compact() },
+      ] as [() throws -> Void] {
+        do {
+          try call()
+          throw BrokenPromise("a poisoned store went on")
+        } catch let error as AnnalsError {
+          guard [.poisoned, .outcomeUnknown].contains(error.code) else {
+            throw BrokenPromise("a poisoned store answered \(error.code): \(error)")
+          }
+        }
+      }
+      try store.close()
+    } else {
+      let acknowledged = session.pledge.acknowledged ?? 0
+      session.chronicle.forget(after: acknowledged)
+      session.pledge.attempted = acknowledged + 1
+      try SurvivorCheck.commitOnce(store)
+      guard store.token.number == acknowledged + 1 else {
+        throw BrokenPromise("the next commit became \(store.token.number), not \(acknowledged + 1)")
+      }
+      session.pledge.acknowledged = acknowledged + 1
+      if store.options.durability == .full { session.pledge.durable = acknowledged + 1 }
+      try session.chronicle.read(store, after: acknowledged)
+    }
+    let strays = session.files.paths.filter { $0.hasSuffix(".new") || $0.hasSuffix(".base") }
+    guard strays.isEmpty else { throw BrokenPromise("left behind: \(strays)") }
+  }
+}

@@ -1,0 +1,144 @@
+import Annals
+import AnnalsStorage
+import Foundation
+import Synchronization
+
+/// Cuts the power while several threads commit at once and share syncs.
+///
+/// Which of them comes first differs from run to run. So each commit has contents of its own, and
+/// what is left is compared with the commits that were begun, and with those that returned.
+package struct GroupTrial: Sendable {
+  private static let threads = 4
+  private static let commits = 3
+
+  let seed: UInt64
+  let durability: StoreOptions.Durability
+  /// How many points a run has, about.
+  package let pointCount: Int
+
+  /// Does the work once on a disk that does not fail.
+  ///
+  /// - Throws: what the work throws; it should not.
+  package init(_ durability: StoreOptions.Durability, seed: UInt64) throws {
+    self.seed = seed
+    self.durability = durability
+    let files = GroupTrial.disk(seed)
+    let witness = try GroupTrial.work(files, durability)
+    guard witness.acknowledged.count == GroupTrial.threads * GroupTrial.commits else {
+      throw BrokenPromise("commits of a group failed on a disk that does not")
+    }
+    pointCount = files.pointCount
+  }
+
+  private static func disk(_ seed: UInt64) -> FaultyFileSystem {
+    FaultyFileSystem(seed: seed, syncDelay: .microseconds(200))
+  }
+
+  /// What the threads have seen.
+  private struct Witness: Sendable {
+    /// The numbers that commits returned with, and their notes.
+    var acknowledged: [Int64: String] = [:]
+    /// Whether the store was there when they began.
+    var isOpened = false
+  }
+
+  private static func work(
+    _ files: FaultyFileSystem, _ durability: StoreOptions.Durability
+  ) throws -> Witness {
+    let location = StoreLocation(fileSystem: files, path: WorkSession.path)
+    var options = StoreOptions()
+    options.durability = durability
+    guard
+      let store = try? Store(
+        location, schema: Note.schema, options: options,
+        environment: WorkSession.environment(3))
+    else { return Witness() }
+    let witness = Mutex(Witness(isOpened: true))
+    let group = DispatchGroup()
+    for thread in 0..<threads {
+      group.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
+        for index in 0..<commits {
+          let id = "\(thread) \(index)"
+          let token = try? store.write(author: "thread \(thread)") { tx in
+            _ = try tx.insert("Note", ["id": .string(id), "text": .string(text(of: id))])
+          }
+          guard let token else { return }
+          witness.withLock { $0.acknowledged[token.number] = id }
+        }
+      }
+    }
+    group.wait()
+    if durability == .deferred {
+      // What was not synced may go with the power: nothing of it counts as promised.
+      if (try? store.sync()) == nil { witness.withLock { $0.acknowledged = [:] } }
+    }
+    try? store.close()
+    return witness.withLock { $0 }
+  }
+
+  /// What a note says; follows from its key.
+  private static func text(of id: String) -> String {
+    var numbers = SeededNumbers(seed: 5, id)
+    return numbers.text(Int.random(in: 0...6_000, using: &numbers))
+  }
+
+  /// Cuts the power at one point and checks what is left.
+  ///
+  /// - Throws: `BrokenPromise`.
+  package func crash(at point: Int, survivors: Int = 24, _ tally: inout Tally) throws {
+    let files = GroupTrial.disk(seed &+ UInt64(point))
+    files.crash(at: point)
+    let witness = try GroupTrial.work(files, durability)
+    files.cutPower()
+    tally.points += 1
+    try files.forEachSurvivor(limit: survivors) { survivor in
+      try tally.check(survivor.description) { try check(survivor.files, witness) }
+    }
+  }
+
+  private func check(_ files: FaultyFileSystem, _ witness: Witness) throws {
+    guard try files.identity(of: WorkSession.path) != nil else {
+      if witness.isOpened { throw BrokenPromise("the store is gone") }
+      return
+    }
+    let location = StoreLocation(fileSystem: files, path: WorkSession.path)
+    let store = try Store(
+      location, creates: false, environment: WorkSession.environment(9_001))
+    var seen: Set<String> = []
+    try store.history().forEach { transaction in
+      if transaction.number == 1 { return }
+      let changes = Array(transaction.changes)
+      guard changes.count == 1, let change = changes.first, change.kind == .insert,
+        case .string(let id) = change.after("id"), seen.insert(id).inserted
+      else { throw BrokenPromise("transaction \(transaction.number) is not one that was begun") }
+      guard transaction.author == "thread \(id.prefix { $0 != " " })",
+        try Array(GroupTrial.text(of: id).utf8) == bytes(change.after("text"), store)
+      else { throw BrokenPromise("transaction \(transaction.number) is not whole") }
+      if let known = witness.acknowledged[transaction.number], known != id {
+        throw BrokenPromise("transaction \(transaction.number) was \(known), and is \(id)")
+      }
+    }
+    for (number, id) in witness.acknowledged where !seen.contains(id) {
+      throw BrokenPromise("transaction \(number), acknowledged, is gone")
+    }
+    let hasNotes = store.schema.entities.contains { $0.name == "Note" }
+    guard try hasNotes ? store.snapshot().count(of: "Note") == seen.count : seen.isEmpty else {
+      throw BrokenPromise("state and history differ")
+    }
+    try SurvivorCheck.commitOnce(store)
+    for finding in try store.verify() where finding.severity == .error {
+      throw BrokenPromise("verify: \(finding.message)")
+    }
+    try store.close()
+  }
+
+  private func bytes(_ value: Value, _ store: Store) throws -> [UInt8] {
+    switch value {
+    case .string(let text): Array(text.utf8)
+    case .large(let large): try store.bytes(of: large)
+    default: []
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Annals
+import AnnalsInspection
+import AnnalsStorage
+import Foundation
+
+/// Kills processes at random moments while they write, read and rewrite one file, and looks for
+/// everything that they had been promised.
+package final class KillTrial {
+  private let folder: String
+  private let path: String
+  private let executable: String
+  private var random: SeededNumbers
+  private var children: [ChildProcess] = []
+  private var startCount = 0
+  /// What was promised: the key of the note of each number.
+  private var promised: [Int64: String] = [:]
+  /// The highest floor that a prune may have made.
+  private var floor: Int64 = 1
+
+  /// A trial with a store in a folder that exists; `executable` is the command `annals`, which is
+  /// started as each child.
+  package init(folder: String, executable: String, seed: UInt64) {
+    self.folder = folder
+    self.executable = executable
+    path = folder + "/killed.annals"
+    random = SeededNumbers(seed: seed)
+  }
+
+  deinit { for child in children { child.kill() } }
+
+  private static let roles: [TortureChild.Role] = [
+    .writer, .deferredWriter, .writer, .keeper, .reader,
+  ]
+
+  /// Starts five processes, kills some of them one by one, starting others in their place, then all
+  /// at once; and checks the store.
+  ///
+  /// - Throws: `BrokenPromise` for the first promise that was not kept.
+  package func round(kills: Int, _ tally: inout Tally) throws {
+    for role in KillTrial.roles { try start(role) }
+    for _ in 0..<kills {
+      pause(milliseconds: 5...60)
+      try requireRunning()
+      let index = Int.random(in: 0..<children.count, using: &random)
+      let role = children[index].role
+      try end(children.remove(at: index), &tally)
+      try start(role)
+    }
+    pause(milliseconds: 5...60)
+    try requireRunning()
+    let last = children.shuffled(using: &random)
+    children = []
+    for child in last { child.kill() }
+    for child in last { try end(child, &tally) }
+    try check(&tally)
+  }
+
+  private func pause(milliseconds: ClosedRange<Int>) {
+    let time = Int.random(in: milliseconds, using: &random)
+    Thread.sleep(forTimeInterval: Double(time) / 1000)
+  }
+
+  private func start(_ role: TortureChild.Role) throws {
+    startCount += 1
+    children.append(
+      try ChildProcess(
+        role, name: "\(role.rawValue.prefix(1))\(startCount)", executable: executable, path: path,
+        folder: folder))
+  }
+
+  private func requireRunning() throws {
+    for child in children where !child.isRunning { throw BrokenPromise(child.complaint) }
+  }
+
+  /// Kills a child and notes what it was promised.
+  private func end(_ child: ChildProcess, _ tally: inout Tally) throws {
+    child.kill()
+    tally.kills += 1
+    for line in try child.lines() {
+      switch (line.first, line.count) {
+      case ("committed", 3):
+        guard let number = Int64(line[1]) else { continue }
+        tally.acknowledged += 1
+        if let other = promised.updateValue(line[2], forKey: number) {
+          throw BrokenPromise("transaction \(number) was promised to \(other) and to \(line[2])")
+        }
+      case ("pruning", 2): floor = max(floor, Int64(line[1]) ?? 1)
+      case ("read", 2): tally.reads += 1
+      default: throw BrokenPromise("\(child.name) said: \(line.joined(separator: " "))")
+      }
+    }
+  }
+
+  /// Opens the store and looks for everything; then closes it and verifies its bytes.
+  private func check(_ tally: inout Tally) throws {
+    guard FileManager.default.fileExists(atPath: path) else {
+      guard promised.isEmpty else { throw BrokenPromise("the store is gone") }
+      return
+    }
+    let store = try Store(path: path, schema: Note.schema)
+    try TortureChild.check(store, &random)
+    let base = store.base.number
+    guard base < floor else {
+      throw BrokenPromise(
+        "transactions up to \(base) are pruned; asked for were up to \(floor - 1)")
+    }
+    let present = store.snapshot()
+    var missing = promised.filter { $0.key > base }
+    try store.history().forEach { transaction in
+      guard let key = missing.removeValue(forKey: transaction.number) else { return }
+      let made = transaction.changes.first { $0.kind == .insert && $0.after("id") == .string(key) }
+      guard let made, try TortureChild.matches(made.after("text"), key, store) else {
+        throw BrokenPromise("transaction \(transaction.number) is not the one that was promised")
+      }
+    }
+    if let (number, key) = missing.min(by: { $0.key < $1.key }) {
+      throw BrokenPromise("transaction \(number) (\(key)), acknowledged, is gone")
+    }
+    for (number, key) in promised {
+      guard try present.object(of: "Note", where: "id", is: .string(key)) != nil else {
+        throw BrokenPromise("note \(key) of transaction \(number), acknowledged, is gone")
+      }
+    }
+    tally.found = tally.acknowledged
+    for finding in try store.verify() where finding.severity == .error {
+      throw BrokenPromise("verify: \(finding.message)")
+    }
+    try SurvivorCheck.commitTallied(store, "after \(startCount)")
+    try store.close()
+    try requireCleanFile()
+  }
+
+  private func requireCleanFile() throws {
+    let report = try StoreFile.with(path: path) { found in
+      var verification = try PhysicalVerification(found.file)
+      return try verification.run { _ in }
+    }
+    guard report.isClean else {
+      throw BrokenPromise("after the close: \(report.errors) errors, \(report.warnings) warnings")
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    let strays = names.filter { $0.hasPrefix("killed.annals.") }
+    guard strays.isEmpty else { throw BrokenPromise("left behind: \(strays)") }
+  }
+}
+
+extension SurvivorCheck {
+  /// Commits one more note as the children do.
+  static func commitTallied(_ store: Store, _ key: String) throws {
+    try store.write(author: "afterwards") { try TortureChild.insert(key, $0) }
+  }
+}

@@ -1,0 +1,158 @@
+import Annals
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+
+/// Checks what is left of a store after a crash, and that it goes on.
+///
+/// The store opens, for reading without a byte changed, and for writing; its head and base are ones
+/// that the pledge permits; every transaction and every state is the one that was committed; both
+/// halves of verification find nothing wrong; one more commit works and is there after reopening;
+/// no other file is left.
+struct SurvivorCheck {
+  let chronicle: Chronicle
+  let pledge: Pledge
+  /// The numbers that may be the head; nil if there may be no store.
+  let heads: ClosedRange<Int64>?
+  private let path = WorkSession.path
+
+  init(_ pledge: Pledge, _ chronicle: Chronicle, afterPowerCut: Bool) {
+    self.chronicle = chronicle
+    self.pledge = pledge
+    heads = pledge.heads(afterPowerCut: afterPowerCut)
+  }
+
+  /// Checks the disk, which is changed by it.
+  ///
+  /// - Throws: `BrokenPromise` for the first promise that was broken; any other error breaks one,
+  ///   too: that the store can be used.
+  func run(on files: FaultyFileSystem) throws {
+    if try files.identity(of: path) == nil {
+      guard heads == nil else { throw BrokenPromise("the store is gone") }
+    } else {
+      try requireSoundBytes(files, path)
+      try requireReading(files)
+    }
+    let number = try goOn(files)
+    try requireEnd(files, number)
+    try checkCopies(files)
+  }
+
+  /// No byte that was acknowledged is damaged; a torn tail is no damage.
+  private func requireSoundBytes(_ files: FaultyFileSystem, _ path: String) throws {
+    let report = try physicalReport(files, path)
+    guard report.0.isSound else { throw BrokenPromise("\(path): \(report.1)") }
+  }
+
+  private func physicalReport(
+    _ files: FaultyFileSystem, _ path: String
+  ) throws -> (PhysicalReport, String) {
+    let file = try files.open(path, for: .reading)
+    defer { file.close() }
+    var findings: [String] = []
+    var verification = try PhysicalVerification(file)
+    let report = try verification.run { finding in
+      if finding.severity > .note { findings.append(finding.description) }
+    }
+    return (report, findings.joined(separator: "; "))
+  }
+
+  private func location(_ files: FaultyFileSystem, _ path: String) -> StoreLocation {
+    StoreLocation(fileSystem: files, path: path)
+  }
+
+  /// A reader sees a permitted state, and changes nothing.
+  private func requireReading(_ files: FaultyFileSystem) throws {
+    let points = files.pointCount
+    let store = try Store(location(files, path), creates: false, options: .readOnly)
+    try requirePermitted(store)
+    try chronicle.check(store, "a reader", states: false)
+    try store.close()
+    guard files.pointCount == points else {
+      throw BrokenPromise("opening for reading wrote: \(files.points[points])")
+    }
+  }
+
+  private func requirePermitted(_ store: Store) throws {
+    let head = store.token.number
+    guard (heads ?? 0...pledge.attempted).contains(head) else {
+      throw BrokenPromise("the head is \(head); permitted are \(heads.map { "\($0)" } ?? "none")")
+    }
+    guard pledge.bases.contains(store.base.number) else {
+      throw BrokenPromise(
+        "the base is \(store.base.number); permitted are \(pledge.bases.sorted())")
+    }
+  }
+
+  /// Opens for writing and commits once more; returns the number of that transaction.
+  private func goOn(_ files: FaultyFileSystem) throws -> Int64 {
+    let store = try Store(
+      location(files, path), creates: heads == nil, environment: WorkSession.environment(9_001))
+    try requirePermitted(store)
+    try chronicle.check(store, "a writer")
+    let head = store.token.number
+    try SurvivorCheck.commitOnce(store)
+    guard store.token.number == head + 1 else {
+      throw BrokenPromise("the next commit after \(head) became \(store.token.number)")
+    }
+    for finding in try store.verify() where finding.severity == .error {
+      throw BrokenPromise("verify: \(finding.message)")
+    }
+    try store.close()
+    return head + 1
+  }
+
+  /// Commits one more note, in a store that may not have the schema yet.
+  static func commitOnce(_ store: Store) throws {
+    try store.write(author: "afterwards") { tx in
+      if !tx.schema.entities.contains(where: { $0.name == "Note" }) {
+        try tx.require(Note.schema)
+      }
+      try WorkSession.insertNote(tx, text: "afterwards")
+    }
+  }
+
+  /// After the clean close everything is in order, and nothing else lies about.
+  private func requireEnd(_ files: FaultyFileSystem, _ number: Int64) throws {
+    let report = try physicalReport(files, path)
+    guard report.0.isClean else { throw BrokenPromise("after the close: \(report.1)") }
+    let store = try Store(location(files, path), creates: false, options: .readOnly)
+    guard store.token.number == number,
+      try store.transaction(number).author == "afterwards"
+    else { throw BrokenPromise("the commit after the crash is gone") }
+    guard try chronicle.agrees(with: store, at: number - 1) else {
+      throw BrokenPromise("the state at \(number - 1) changed by the commit after it")
+    }
+    try store.close()
+    let strays = files.paths.filter { $0 != path && pledge.copies[$0] == nil }
+      .filter { name in !pledge.copies.keys.contains { name == $0 + ".new" } }
+    guard strays.isEmpty else {
+      throw BrokenPromise("left behind: \(strays.joined(separator: ", "))")
+    }
+  }
+
+  /// Stores written beside are there whole or not at all; and there, if the call returned.
+  private func checkCopies(_ files: FaultyFileSystem) throws {
+    for (path, copy) in pledge.copies {
+      guard try files.identity(of: path) != nil else {
+        if copy.isAcknowledged { throw BrokenPromise("\(path) is gone") }
+        continue
+      }
+      try requireSoundBytes(files, path)
+      let store = try Store(location(files, path), creates: false)
+      guard store.token.number == copy.number,
+        store.base.number == (copy.isFlat ? copy.number : 0)
+      else {
+        throw BrokenPromise(
+          "\(path) reaches from \(store.base.number) to \(store.token.number)")
+      }
+      try chronicle.check(store, path)
+      try SurvivorCheck.commitOnce(store)
+      try store.close()
+      // The next writer has cleared away what a crash left of another attempt.
+      guard try files.identity(of: path + ".new") == nil else {
+        throw BrokenPromise("left behind: \(path).new")
+      }
+    }
+  }
+}

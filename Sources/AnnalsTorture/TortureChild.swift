@@ -1,0 +1,197 @@
+import Annals
+import AnnalsModel
+import Foundation
+
+/// What a process does that is there to be killed: it works on the store at a path until then.
+///
+/// It writes a line to standard output for each thing that was promised to it, after the call
+/// returned; only whole lines count.
+package struct TortureChild: Sendable {
+  /// What a child does.
+  package enum Role: String, Sendable, CaseIterable {
+    /// Commits, synced; prints `committed NUMBER KEY` for each.
+    case writer
+    /// Commits, not synced; prints the same.
+    case deferredWriter = "deferred-writer"
+    /// Writes checkpoints, compacts and prunes; prints `pruned FLOOR`.
+    case keeper
+    /// Opens, reads the state, past states and the history; prints `read HEAD`, or what was wrong.
+    case reader
+  }
+
+  private let role: Role
+  private let path: String
+  private let name: String
+  private var random: SeededNumbers
+  private var writing: Store?
+  private var count = 0
+
+  /// A child of this role. Its name begins the keys of what it writes.
+  package init(_ role: Role, path: String, name: String) {
+    self.role = role
+    self.path = path
+    self.name = name
+    random = SeededNumbers(seed: 3, name)
+  }
+
+  /// Goes on for a while; a child calls it again and again until it is killed.
+  ///
+  /// - Throws: what the store throws, but for `busy` and `conflict`; `BrokenPromise` if what it
+  ///   reads is wrong.
+  package mutating func step() throws {
+    switch role {
+    case .writer: try write(StoreOptions())
+    case .deferredWriter: try write(.deferred)
+    case .keeper: try keep()
+    case .reader: try read()
+    }
+  }
+
+  private func tell(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+  }
+
+  // MARK: Writing
+
+  private mutating func write(_ options: StoreOptions) throws {
+    let store = try writing ?? Store(path: path, schema: Note.schema, options: options)
+    writing = store
+    count += 1
+    let key = "\(name)-\(count)"
+    let token = try store.write(author: name) { tx in try TortureChild.insert(key, tx) }
+    tell("committed \(token.number) \(key)")
+  }
+
+  /// Inserts the note of this key, and counts it.
+  static func insert(_ key: String, _ tx: WriteTransaction) throws {
+    try tx.insert("Note", ["id": .string(key), "text": .string(text(of: key))])
+    if let tally = try tx.object(of: "Note", where: "id", is: .string(tallyKey)) {
+      guard case .int(let count) = tally["count"] else {
+        throw BrokenPromise("the tally is no number")
+      }
+      try tx.update(tally.objectID, ["count": .int(count + 1)])
+    } else {
+      try tx.insert("Note", ["id": .string(tallyKey), "count": .int(1)])
+    }
+  }
+
+  /// The key of the note that counts the others.
+  static let tallyKey = "tally"
+
+  /// What a note says; follows from its key. One in twenty is a large value.
+  static func text(of key: String) -> String {
+    var numbers = SeededNumbers(seed: 5, key)
+    let isLarge = UInt64.random(in: 0..<20, using: &numbers) == 0
+    return numbers.text(Int.random(in: isLarge ? 4_000...30_000 : 0...120, using: &numbers))
+  }
+
+  // MARK: Keeping
+
+  private mutating func keep() throws {
+    let store = try Store(path: path, schema: Note.schema)
+    do {
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        try keep(store, UInt64.random(in: 0..<4, using: &random))
+      }
+      try store.close()
+    } catch let error as AnnalsError {
+      // Another keeper was faster: the next round starts from what it left.
+      guard [.busy, .conflict].contains(error.code) else { throw error }
+    }
+  }
+
+  private func keep(_ store: Store, _ choice: UInt64) throws {
+    switch choice {
+    case 0: try store.checkpoint()
+    case 1: try store.compact()
+    case 2:
+      try store.refresh()
+      let floor = max(store.token.number - 60, store.base.number + 1)
+      let plan = try store.prunePlan(before: floor)
+      tell("pruning \(floor)")
+      try store.prune(plan, author: name)
+    default: try store.compact(smallest: true)
+    }
+  }
+
+  // MARK: Reading
+
+  private mutating func read() throws {
+    // Nobody may have made it yet.
+    guard FileManager.default.fileExists(atPath: path) else {
+      return Thread.sleep(forTimeInterval: 0.002)
+    }
+    let store = try Store(path: path, options: .readOnly)
+    for _ in 0..<Int.random(in: 1...6, using: &random) {
+      try TortureChild.check(store, &random)
+      tell("read \(store.token.number)")
+      guard try refresh(store) else { return }
+    }
+    try store.close()
+  }
+
+  /// Brings in what others have committed; false if what was read is gone, never synced.
+  private func refresh(_ store: Store) throws -> Bool {
+    do {
+      try store.refresh()
+      return true
+    } catch {
+      guard error.code == .lostBranch else { throw error }
+      return false
+    }
+  }
+
+  /// Checks one state, a past one and the history between them.
+  ///
+  /// - Throws: `BrokenPromise` if any is torn: a note that is not what was written, or a count that
+  ///   is not that of the notes.
+  static func check(_ store: Store, _ random: inout SeededNumbers) throws {
+    let snapshot = store.snapshot()
+    try check(snapshot, store)
+    let base = store.base.number
+    guard snapshot.number > base else { return }
+    let past = Int64.random(in: max(base, snapshot.number - 30)...snapshot.number, using: &random)
+    try check(store.snapshot(at: past), store)
+    var next = past + 1
+    try store.history(after: past).forEach { transaction in
+      guard transaction.number == next else {
+        throw BrokenPromise("transaction \(transaction.number) follows \(next - 1)")
+      }
+      next += 1
+    }
+    guard next == snapshot.number + 1 else {
+      throw BrokenPromise("history ends at \(next - 1), not \(snapshot.number)")
+    }
+  }
+
+  /// Every note of a state says what its key says, and the tally is their number.
+  private static func check(_ snapshot: Snapshot, _ store: Store) throws {
+    var notes: Int64 = 0
+    var tally: Int64 = 0
+    guard snapshot.schema.entities.contains(where: { $0.name == "Note" }) else { return }
+    try snapshot.forEachObject(of: "Note") { object in
+      guard case .string(let key) = object["id"] else { throw BrokenPromise("a note without key") }
+      if key == tallyKey {
+        if case .int(let count) = object["count"] { tally = count }
+        return
+      }
+      notes += 1
+      guard try matches(object["text"], key, store) else {
+        throw BrokenPromise("note \(key) at \(snapshot.number) is not what was written")
+      }
+    }
+    guard notes == tally else {
+      throw BrokenPromise("the state at \(snapshot.number) has \(notes) notes; counted \(tally)")
+    }
+  }
+
+  /// Whether a stored text is that of the key.
+  static func matches(_ value: Value, _ key: String, _ store: Store) throws -> Bool {
+    let text = text(of: key)
+    switch value {
+    case .string(let stored): return stored == text
+    case .large(let large): return try store.bytes(of: large) == Array(text.utf8)
+    default: return text.isEmpty
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import Annals
+import AnnalsModel
+import AnnalsStorage
+
+/// One run of a workload on a disk that may fail: does what the workload says, and keeps the
+/// pledge up to date. What it does follows from the seed alone.
+///
+/// Any call may throw what the disk makes of it; the pledge then says what was under way.
+package final class WorkSession {
+  /// Where the store is on its disk.
+  package static let path = "/store.annals"
+
+  /// The disk.
+  package let files: FaultyFileSystem
+  /// What was promised.
+  package internal(set) var pledge: Pledge
+  /// What the store should say; grows only while rehearsing.
+  package internal(set) var chronicle: Chronicle
+  /// The store that was asked last; nil if that was its opening or its end.
+  package private(set) var lastUsed: Store?
+  /// Random numbers for the workload.
+  package var random: SeededNumbers
+
+  private let isRehearsing: Bool
+  private let seed: UInt64
+  private var openingCount: UInt64 = 0
+
+  /// A session on a disk where this much was promised before, and whose store says so much. While
+  /// rehearsing, what is committed is read back at once, to compare later runs with.
+  package init(
+    _ files: FaultyFileSystem, seed: UInt64, isRehearsing: Bool, pledge: Pledge = Pledge(),
+    chronicle: Chronicle = Chronicle()
+  ) {
+    self.files = files
+    self.seed = seed
+    self.isRehearsing = isRehearsing
+    self.pledge = pledge
+    self.chronicle = chronicle
+    random = SeededNumbers(seed: seed)
+  }
+
+  /// Where the store is.
+  package var location: StoreLocation {
+    StoreLocation(fileSystem: files, path: WorkSession.path)
+  }
+
+  /// The environment of one opening, different for each.
+  static func environment(_ number: UInt64) -> StoreEnvironment {
+    let start = Timestamp(microseconds: 1_700_000_000_000_000 + Int64(number % 1000) * 50_000_000)
+    return .fixed(
+      start: start, seed: number, processName: "torture", processID: Int64(number % 90_000))
+  }
+
+  // MARK: What a workload can do
+
+  /// Opens the store, made first if there is none.
+  package func open(_ options: StoreOptions = StoreOptions()) throws -> Store {
+    openingCount += 1
+    lastUsed = nil
+    let isNew = pledge.acknowledged == nil
+    if isNew { pledge.attempted = 1 }
+    let environment = WorkSession.environment(seed &* 16 &+ openingCount)
+    let store: Store
+    if isNew {
+      store = try Store(
+        location, schema: Note.schema, options: options, environment: environment)
+    } else {
+      store = try Store(location, creates: false, options: options, environment: environment)
+    }
+    if isNew {
+      pledge.durable = 0
+      try acknowledge(1, store)
+    }
+    return store
+  }
+
+  /// Commits one transaction.
+  package func commit(
+    _ store: Store, author: String = "ann", _ body: (WriteTransaction) throws -> Void
+  ) throws {
+    lastUsed = store
+    pledge.attempted = (pledge.acknowledged ?? 0) + 1
+    let token = try store.write(author: author, context: "torture", body)
+    try acknowledge(token.number, store)
+  }
+
+  /// Makes the schema fit another, or edits it, in a transaction of its own.
+  package func evolve(_ store: Store, _ schema: Schema, _ edits: SchemaEdit...) throws {
+    try commit(store, author: "evolution") { try $0.require(schema, edits: edits) }
+  }
+
+  /// Runs a transaction that is given up in its middle.
+  package func giveUp(_ store: Store, _ body: (WriteTransaction) throws -> Void) throws {
+    struct GivenUp: Error {}
+    lastUsed = store
+    do {
+      try store.write { tx in
+        try body(tx)
+        throw GivenUp()
+      }
+    } catch is GivenUp {}
+  }
+
+  /// Makes everything acknowledged durable.
+  package func sync(_ store: Store) throws {
+    lastUsed = store
+    try store.sync()
+    pledge.durable = pledge.acknowledged
+  }
+
+  /// Writes a checkpoint.
+  package func checkpoint(_ store: Store) throws {
+    lastUsed = store
+    try store.checkpoint()
+    pledge.durable = pledge.acknowledged
+  }
+
+  /// Drops the history before a transaction.
+  package func prune(_ store: Store, before number: Int64) throws {
+    lastUsed = store
+    let plan = try store.prunePlan(before: number)
+    pledge.attemptedBase = number - 1
+    try store.prune(plan, author: "ann")
+    pledge.base = number - 1
+    pledge.attemptedBase = nil
+    pledge.durable = pledge.acknowledged
+  }
+
+  /// Writes the file anew.
+  package func compact(_ store: Store, smallest: Bool = false) throws {
+    lastUsed = store
+    let summary = try store.compact(smallest: smallest)
+    if summary.isRewritten { pledge.durable = pledge.acknowledged }
+  }
+
+  /// Writes another store as of a transaction.
+  package func replay(_ store: Store, to path: String, at number: Int64, flatten: Bool) throws {
+    lastUsed = store
+    pledge.copies[path] = Pledge.Copy(number: number, isFlat: flatten)
+    try store.replay(to: path, at: number, flatten: flatten)
+    pledge.copies[path]?.isAcknowledged = true
+  }
+
+  /// Closes the store.
+  package func close(_ store: Store) throws {
+    lastUsed = nil
+    try store.close()
+    pledge.durable = pledge.acknowledged
+  }
+
+  /// Notes that everything was synced, which is not so: to see that a check fails.
+  package func pretendSynced() {
+    pledge.durable = pledge.acknowledged
+  }
+
+  private func acknowledge(_ number: Int64, _ store: Store) throws {
+    let before = pledge.acknowledged ?? 0
+    pledge.acknowledged = number
+    pledge.attempted = max(pledge.attempted, number)
+    if store.options.durability == .full { pledge.durable = number }
+    if isRehearsing { try chronicle.read(store, after: before) }
+  }
+}

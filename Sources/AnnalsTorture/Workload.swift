@@ -1,0 +1,176 @@
+import Annals
+
+/// A piece of work on a store that is cut short in many ways: the same at each run with one seed.
+package struct Workload: Sendable {
+  /// What it is called in tables and on the command line.
+  package let name: String
+  /// What stands before it, on a disk that does not fail; nothing if it makes the store itself.
+  let setUp: @Sendable (WorkSession) throws -> Void
+  /// The work.
+  let work: @Sendable (WorkSession) throws -> Void
+
+  /// A workload of these parts.
+  package init(
+    _ name: String, setUp: @escaping @Sendable (WorkSession) throws -> Void = { _ in },
+    work: @escaping @Sendable (WorkSession) throws -> Void
+  ) {
+    self.name = name
+    self.setUp = setUp
+    self.work = work
+  }
+
+  /// A few transactions, closed.
+  private static func filled(_ count: Int) -> @Sendable (WorkSession) throws -> Void {
+    { session in
+      let store = try session.open()
+      for _ in 0..<count { try session.commitSomething(store) }
+      try session.close(store)
+    }
+  }
+
+  /// Every workload.
+  package static let all: [Workload] = [
+    Workload("creation") { session in
+      try session.close(session.open())
+    },
+    Workload("commits", setUp: filled(3)) { session in
+      let store = try session.open()
+      for _ in 0..<5 { try session.commitSomething(store) }
+      try session.close(store)
+    },
+    Workload("deferred", setUp: filled(2)) { session in
+      let store = try session.open(.deferred)
+      for number in 1...7 {
+        try session.commitSomething(store)
+        if number == 4 { try session.sync(store) }
+      }
+      try session.close(store)
+    },
+    Workload("checkpoints", setUp: filled(3)) { session in
+      let store = try session.open()
+      for _ in 0..<3 {
+        try session.checkpoint(store)
+        try session.commitSomething(store)
+      }
+      try session.close(store)
+    },
+    Workload("schema", setUp: filled(4), work: evolution),
+    Workload("large-values", setUp: filled(2), work: largeValues),
+    Workload("given-up", setUp: filled(2)) { session in
+      let store = try session.open()
+      for length in [300_000, 40] {
+        var text = session.random.text(length)
+        try session.giveUp(store) { tx in
+          try WorkSession.insertNote(tx, text: text)
+          text.append("!")
+          try WorkSession.insertNote(tx, text: text)
+        }
+      }
+      try session.commitSomething(store)
+      try session.close(store)
+    },
+    Workload("prune", setUp: filled(9)) { session in
+      let store = try session.open()
+      try session.commitSomething(store)
+      try session.prune(store, before: 5)
+      try session.commitSomething(store)
+      try session.prune(store, before: 9)
+      try session.commitSomething(store)
+      try session.close(store)
+    },
+    Workload("compact", setUp: filled(8)) { session in
+      let store = try session.open()
+      try session.commitSomething(store)
+      try session.compact(store)
+      try session.commitSomething(store)
+      try session.compact(store, smallest: true)
+      try session.commitSomething(store)
+      try session.close(store)
+    },
+    Workload("replay", setUp: filled(7)) { session in
+      let store = try session.open(.readOnly)
+      try session.replay(store, to: "/whole.annals", at: 5, flatten: false)
+      try session.replay(store, to: "/flat.annals", at: 6, flatten: true)
+      try session.close(store)
+    },
+    Workload("unclean", setUp: unclosed) { session in
+      let store = try session.open()
+      try session.commitSomething(store)
+      try session.checkpoint(store)
+      try session.close(store)
+    },
+    Workload("two-openings", setUp: filled(3), work: twoOpenings),
+  ]
+
+  /// The schema grows, is edited, and is used in between.
+  private static let evolution: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open()
+    try session.evolve(
+      store,
+      Schema {
+        Entity("Note") {
+          Attribute("stars", .int64, isOptional: false, default: .int(3))
+        }
+        Entity("Tag") { Attribute("label", .string, isUnique: true) }
+      })
+    try session.commit(store) { tx in
+      try tx.insert("Tag", ["label": "new"])
+      try WorkSession.insertNote(tx, text: "with stars")
+    }
+    try session.evolve(
+      store, Schema(), .renameProperty(entity: "Note", "stars", to: "rating"),
+      .removeProperty(entity: "Note", "count"))
+    try session.checkpoint(store)
+    try session.evolve(store, Schema(), .removeEntity("Tag"))
+    try session.commit(store) { try WorkSession.insertNote($0, text: "without a tag") }
+    try session.close(store)
+  }
+
+  /// Values over 4 KiB, one in several pieces, and a transaction in several parts.
+  private static let largeValues: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open()
+    for length in [5_000, 70_000, 1_100_000] {
+      let text = session.random.text(length)
+      try session.commit(store) { try WorkSession.insertNote($0, text: text) }
+    }
+    var numbers = session.random
+    try session.commit(store) { tx in
+      for index in 0..<400 {
+        try tx.insert(
+          "Note", ["id": .string("part \(index)"), "text": .string(numbers.text(2_000))])
+      }
+    }
+    session.random = numbers
+    try session.commitSomething(store)
+    try session.close(store)
+  }
+
+  /// A store whose last transactions were never synced, as a killed process leaves it.
+  private static let unclosed: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open()
+    try session.commitSomething(store)
+    try session.close(store)
+    let deferred = try session.open(.deferred)
+    for _ in 0..<4 { try session.commitSomething(deferred) }
+  }
+
+  /// Two openings take turns, as two processes would: one checkpoints, compacts and prunes under
+  /// the other.
+  private static let twoOpenings: @Sendable (WorkSession) throws -> Void = { session in
+    let one = try session.open()
+    let two = try session.open(.deferred)
+    for number in 1...3 {
+      try session.commitSomething(number == 2 ? two : one)
+      try session.commitSomething(number == 2 ? one : two)
+    }
+    try session.checkpoint(two)
+    try session.commitSomething(one)
+    try session.compact(one)
+    try session.commitSomething(two)
+    try session.prune(two, before: 5)
+    try session.commitSomething(one)
+    try session.close(one)
+    try session.commitSomething(two)
+    try session.close(two)
+  }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import AnnalsCommand
+
+/// The form of `annals torture`; what it does is tested where it is.
+@Suite struct TortureCommandTests {
+  @Test func printsWhatWasTriedAndSurvived() throws {
+    let folder = try CommandFolder()
+    let run = folder.run(
+      "torture", "--seconds", "30", "--seed", "7", "--only", "crash/creation/3")
+    #expect(run.status == .done)
+    #expect(run.errors == "")
+    let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(
+      lines.prefix(3) == [
+        "seed 7, 30.0 seconds", "",
+        "power cut                    points      states left   after a second",
+      ])
+    #expect(lines[3].hasPrefix("creation                          1  "))
+    #expect(lines.dropFirst(4) == ["", "every promise was kept", ""])
+  }
+
+  @Test func refusesATimeThatIsNone() throws {
+    #expect(try CommandFolder().run("torture", "--seconds", "0").status == .usage)
+  }
+}

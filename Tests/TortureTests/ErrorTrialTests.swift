@@ -1,0 +1,28 @@
+import AnnalsTorture
+import Testing
+
+/// Every workload, its calls to the operating system failing one at a time: a few of them, or all
+/// with `ANNALS_LONG=1`.
+@Suite struct ErrorTrialTests {
+  @Test(arguments: Workload.all.map(\.name))
+  func everyCallMayFail(name: String) throws {
+    let workload = try #require(Workload.all.first { $0.name == name })
+    let trial = try ErrorTrial(workload, seed: CrashTrialTests.seed)
+    var tally = Tally()
+    for kind in CrashTrialTests.some(6, of: ErrorTrial.failures.count, name) {
+      var number = CrashTrialTests.isLong ? 0 : kind % 3
+      while true {
+        do {
+          let isThere = try trial.fail(
+            ErrorTrial.failures[kind], at: number, survivors: CrashTrialTests.isLong ? 4 : 0, &tally
+          )
+          guard isThere, CrashTrialTests.isLong || tally.errors < 4 else { break }
+        } catch {
+          Issue.record("annals torture --only error/\(name)/\(number)/\(kind): \(error)")
+        }
+        number += CrashTrialTests.isLong ? 1 : 7
+      }
+    }
+    #expect(tally.errors > 0)
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A place for real files, and the programs that work on them.
+enum TemporaryFolder {
+  struct Missing: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// Runs `body` with an empty folder, removed afterwards.
+  static func with<R>(_ body: (String) throws -> R) throws -> R {
+    let path = NSTemporaryDirectory() + "annals-torture-test-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try body(path)
+  }
+
+  /// The command, built beside the tests.
+  static var annals: String {
+    get throws {
+      var folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+      while folder.path.count > 1 {
+        folder.deleteLastPathComponent()
+        let path = folder.appending(path: "annals").path
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue
+        {
+          return path
+        }
+      }
+      throw Missing(description: "annals is not beside \(CommandLine.arguments[0])")
+    }
+  }
+
+  /// Runs a program; returns what it exits with and what it printed.
+  @discardableResult
+  static func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+    try run(list: arguments)
+  }
+
+  /// As `run` with several arguments.
+  @discardableResult
+  static func run(list arguments: [String]) throws -> (status: Int32, output: String) {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = arguments
+    process.standardOutput = pipe
+    process.standardError = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  }
+
+  /// Runs `body` with a folder that is a file system of its own, in memory, of so many bytes; nil,
+  /// with a message, where that is not allowed.
+  static func withFileSystem<R>(size: String, _ body: (String) throws -> R) throws -> R? {
+    try with { folder in
+      let place = folder + "/disk"
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+      let mounted = try run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", place)
+      guard mounted.status == 0 else {
+        print("skipped: no file system can be mounted here (\(mounted.output))")
+        return nil
+      }
+      defer { _ = try? run("umount", "-l", place) }
+      return try body(place)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Annals
+import AnnalsTorture
+import ArgumentParser
+import Foundation
+
+struct TortureCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "torture",
+    abstract: "Tries to lose data: crashes, failing disks, killed processes.",
+    discussion: """
+      Works on stores of its own, in memory and in a temporary folder, and prints what was tried \
+      and survived. Exits with 0 if every promise was kept, 1 if one was broken: then it says \
+      which, and how to repeat it.
+      """)
+
+  @Option(help: "How long to go on, in seconds.") var seconds = 20.0
+  @Option(help: "What the random choices follow from.") var seed: UInt64 = 1
+  @Option(help: "Only this case, or those whose names begin with it.") var only: String?
+
+  @Option(help: .hidden) var child: TortureChild.Role?
+  @Option(help: .hidden) var name = "child"
+  @Option(help: .hidden) var file: String?
+
+  func validate() throws {
+    guard seconds > 0, seconds <= 1_000_000 else {
+      throw ValidationError("--seconds takes a number above 0")
+    }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    if let child, let file {
+      var worker = TortureChild(child, path: file, name: name)
+      while true { try worker.step() }
+    }
+    let folder = NSTemporaryDirectory() + "annals-torture-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try console.output.line("seed \(seed), \(Numerals.tenths(seconds)) seconds")
+    try console.output.flush()
+    let run = TortureRun(
+      seed: seed, seconds: seconds, folder: folder, executable: TortureCommand.executable,
+      only: only)
+    run.run()
+    try TortureText(run, console).write(seed: seed)
+    return run.failures.isEmpty ? .done : .foundProblems
+  }
+
+  /// The command itself, which runs once more as each process that is killed.
+  static var executable: String {
+    Bundle.main.executablePath ?? CommandLine.arguments[0]
+  }
+}
+
+extension TortureChild.Role: ExpressibleByArgument {}
