@@ -155,14 +155,14 @@ package final class TortureRun {
   private func kill(until deadline: ContinuousClock.Instant) {
     processes[0].isTried = includes("kill")
     var round: UInt64 = 0
-    while ContinuousClock.now < deadline, failures.isEmpty, includes("kill") {
+    while round == 0 || ContinuousClock.now < deadline, failures.isEmpty, includes("kill") {
       attempt("kill") {
         let place = "\(folder)/\(round)"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: place) }
         let trial = KillTrial(
           folder: place, executable: executable, seed: seed &+ round &* 0x9e37_79b9)
-        for _ in 0..<4 where ContinuousClock.now < deadline {
+        for turn in 0..<4 where turn == 0 || ContinuousClock.now < deadline {
           try trial.round(kills: 6, &processes[0].tally)
         }
       }

@@ -29,7 +29,9 @@ struct TortureText {
       try console.output.line("  again: annals torture --seed \(seed) --only \(failure.name)")
     }
     if run.failures.isEmpty {
-      try console.output.line("every promise was kept")
+      let isWhole = (run.crashes + run.errors).allSatisfy { !$0.isTried || $0.isComplete }
+      try console.output.line(
+        "every promise was kept" + (isWhole ? "" : "; with more --seconds more is tried"))
     } else {
       try console.output.line(
         "\(Numerals.counted(run.failures.count, "case")) in which a promise was broken")
