@@ -51,9 +51,34 @@ extension RecordBinding {
       layout: layout, editor: try editor(row, of: &state), store: store,
       largeValues: largeValues, isNew: false)
     writer.index = position(of: keyPath)
+    if try isImplied(value, writer) { return }
     writer.put(value)
     violations += writer.violations
     if let fault = writer.fault { throw fault }
+  }
+
+  /// Whether the value is the default that a null stored in its property stands for: then setting
+  /// it is no change.
+  private func isImplied<V: AttributeValue>(
+    _ value: V, _ writer: RecordWriter
+  ) throws(AnnalsError) -> Bool {
+    let column = layout.columns[writer.index]
+    guard column.hasDefault, !column.isOptional else { return false }
+    do throws(StateFault) {
+      guard try writer.editor.value(of: column.property).isNull else { return false }
+    } catch {
+      throw AnnalsError(error)
+    }
+    let implied = layout.defaults[writer.index]
+    var arena: ContiguousArray<UInt8> = []
+    let cell = ValueCell(implied, appendingTo: &arena)
+    var isSame = false
+    value._withCell { given in
+      isSame = arena.withUnsafeBytes {
+        ValueCell.areEqual(given.cell, in: given.arena, cell, in: $0)
+      }
+    }
+    return isSame
   }
 
   private func write(

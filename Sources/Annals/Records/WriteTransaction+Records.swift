@@ -6,7 +6,8 @@ extension WriteTransaction {
   ///
   /// - Returns: the object with the record as it is stored: dates are whole microseconds.
   /// - Throws: `.invalidSchema` if the store lacks the entity or a property. Values that break a
-  ///   rule fail the transaction at its end.
+  ///   rule fail the transaction at its end. `.noSpace` if there is none for a long value. Then
+  ///   nothing is inserted, and the transaction may go on.
   @discardableResult
   public func insert<R: Record>(_ record: R) throws(AnnalsError) -> Object<R> {
     checkOpen()
@@ -15,9 +16,17 @@ extension WriteTransaction {
       try reader.state.insertRow(binding.entity)
     }
     noteInsertion(binding.entity, row)
-    try binding.insert(
-      record, row, into: &reader.state, store: reader.store, largeValues: largeValues,
-      violations: &violations)
+    let violationCount = violations.count
+    do throws(AnnalsError) {
+      try binding.insert(
+        record, row, into: &reader.state, store: reader.store, largeValues: largeValues,
+        violations: &violations)
+    } catch {
+      takeBack(
+        insertionOf: ObjectReference(entity: binding.entity, row: row),
+        violationCount: violationCount)
+      throw error
+    }
     return try written(row, binding, as: record)
   }
 
@@ -25,6 +34,8 @@ extension WriteTransaction {
   /// and what it changes is written.
   ///
   /// Throws `.noSuchObject` if the object does not exist, what `body` throws, and as `insert` does.
+  /// If the record could be written in part only, the transaction fails with the same error at its
+  /// end.
   @discardableResult
   public func update<R: Record>(
     _ object: Object<R>, _ body: (inout R) throws -> Void
@@ -44,9 +55,13 @@ extension WriteTransaction {
     }
     var record = current.value
     try body(&record)
-    try binding.update(
-      from: current.value, to: record, id.row, into: &reader.state, store: reader.store,
-      largeValues: largeValues, violations: &violations)
+    do throws(AnnalsError) {
+      try binding.update(
+        from: current.value, to: record, id.row, into: &reader.state, store: reader.store,
+        largeValues: largeValues, violations: &violations)
+    } catch {
+      throw fail(error)
+    }
     touch(id.entity, id.row)
     return try written(id.row, binding, as: record)
   }

@@ -38,6 +38,7 @@ extension StoreWriter {
     do {
       try body(transaction)
       transaction.close()
+      if let failure = transaction.failure { throw failure }
       let isRecorded = try commit(transaction, pending)
       if isRecorded { advance(to: transaction.reader.state, isCommit: true) }
       return newest.token

@@ -24,13 +24,44 @@ extension WriteTransaction {
       }
     }
     noteInsertion(entity.number, made)
-    if fillsDefaults {
+    let object = ObjectReference(entity: entity.number, row: made)
+    guard fillsDefaults else { return object }
+    do throws(AnnalsError) {
       for attribute in entity.attributes where !attribute.isRemoved {
         guard let value = attribute.defaultValue else { continue }
         try store(value, in: attribute.number, row: made, of: entity.number)
       }
+    } catch {
+      takeBack(insertionOf: object, violationCount: violations.count)
+      throw error
     }
-    return ObjectReference(entity: entity.number, row: made)
+    return object
+  }
+
+  /// Undoes an insertion that failed on the way, so that the transaction may go on without it.
+  func takeBack(insertionOf object: ObjectReference, violationCount: Int) {
+    violations.removeLast(violations.count - violationCount)
+    do throws(StateFault) {
+      try reader.state.deleteRow(object.entity, object.row)
+    } catch {
+      _ = fail(AnnalsError(error))
+    }
+  }
+
+  /// The value to store for one that an update gives. A null stored in a required attribute stands
+  /// for its default: where it was stored before the transaction, the default is no change.
+  func settled(
+    _ value: Value, of property: PropertyNumber, of entity: Entity, row: Int64
+  ) throws(AnnalsError) -> Value {
+    guard row < base.nextRow(of: entity.number),
+      let attribute = entity.attributes.first(where: { $0.number == property }),
+      !attribute.isOptional, let implied = attribute.defaultValue,
+      value.isNull || value == implied
+    else { return value }
+    return try AnnalsError.translating { () throws(StateFault) in
+      guard try base.contains(entity.number, row) else { return value }
+      return try base.value(entity.number, row, property).isNull ? .null : implied
+    }
   }
 
   /// Sets one property of an object that exists.

@@ -23,6 +23,8 @@ public final class WriteTransaction {
   public var metadata: [String: Value]
   /// Rules broken by values that could not even be put into the working state.
   @exclusivity(unchecked) package var violations: [ValidationViolation] = []
+  /// Why the transaction cannot be committed: an operation failed and could not be taken back.
+  private(set) var failure: AnnalsError?
   private let boundRecords: BoundRecords
   /// The record type used last, bound to the schema from before the transaction.
   @exclusivity(unchecked) private var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?
@@ -122,8 +124,8 @@ public final class WriteTransaction {
   /// default.
   ///
   /// A value that breaks a rule, or a property that does not exist, fails the transaction at its
-  /// end, with all the others. Throws `.invalidArgument` for an unknown entity; then nothing is
-  /// inserted.
+  /// end, with all the others. Throws `.invalidArgument` for an unknown entity, `.noSpace` if there
+  /// is none for a long value; then nothing is inserted, and the transaction may go on.
   @discardableResult
   public func insert(
     _ entity: String, _ values: [String: Value] = [:]
@@ -131,8 +133,14 @@ public final class WriteTransaction {
     checkOpen()
     let entity = try reader.entity(named: entity)
     let object = try insert(entity: entity)
-    for (property, value) in assignments(values, to: entity, row: object.row) {
-      try store(value, in: property, row: object.row, of: entity.number)
+    let violationCount = violations.count
+    do throws(AnnalsError) {
+      for (property, value) in assignments(values, to: entity, row: object.row) {
+        try store(value, in: property, row: object.row, of: entity.number)
+      }
+    } catch {
+      takeBack(insertionOf: object, violationCount: violationCount)
+      throw error
     }
     return ObjectID(store: reader.store, entity: entity.number, row: object.row)
   }
@@ -144,8 +152,20 @@ public final class WriteTransaction {
   public func update(_ id: ObjectID, _ values: [String: Value]) throws(AnnalsError) {
     checkOpen()
     let entity = try existing(id)
-    for (property, value) in assignments(values, to: entity, row: id.row) {
-      try store(value, in: property, row: id.row, of: entity.number)
+    let violationCount = violations.count
+    // Long values first: what they fail with leaves nothing changed.
+    var kept: [(property: PropertyNumber, value: Value)] = []
+    do throws(AnnalsError) {
+      for (property, value) in assignments(values, to: entity, row: id.row) {
+        let value = try settled(value, of: property, of: entity, row: id.row)
+        kept.append((property, try self.kept(value, in: property, row: id.row, of: entity.number)))
+      }
+    } catch {
+      violations.removeLast(violations.count - violationCount)
+      throw error
+    }
+    for (property, value) in kept {
+      try put(value, in: property, row: id.row, of: entity.number)
     }
     touch(entity.number, id.row)
   }
@@ -175,24 +195,36 @@ public final class WriteTransaction {
   package func store(
     _ value: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
   ) throws(AnnalsError) {
-    scratch.removeAll(keepingCapacity: true)
-    let kept: Value
+    try put(
+      try kept(value, in: property, row: row, of: entity), in: property, row: row, of: entity)
+  }
+
+  /// The value in the form in which the state has it.
+  private func kept(
+    _ value: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
+  ) throws(AnnalsError) -> Value {
     if let bytes = value.largeBytes {
-      kept = try large(bytes, tag: value.tag, in: property, row: row, of: entity)
-    } else if case .objects(let list) = value {
-      let relationship = schema.entity(numbered: entity)?.relationships
-        .first { $0.number == property }
-      kept = .objects(relationship?.canonical(list) ?? list)
-    } else {
-      kept = value
+      return try large(bytes, tag: value.tag, in: property, row: row, of: entity)
     }
+    guard case .objects(let list) = value else { return value }
+    let relationship = schema.entity(numbered: entity)?.relationships
+      .first { $0.number == property }
+    return .objects(relationship?.canonical(list) ?? list)
+  }
+
+  private func put(
+    _ kept: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
+  ) throws(AnnalsError) {
+    scratch.removeAll(keepingCapacity: true)
     let cell = ValueCell(kept, appendingTo: &scratch)
-    try AnnalsError.translating { () throws(StateFault) in
+    do throws(StateFault) {
       try scratch.withUnsafeBytes { arena in
         Result { () throws(StateFault) in
           try reader.state.set(entity, row, property, cell, in: arena)
         }
       }.get()
+    } catch {
+      throw fail(AnnalsError(error))
     }
   }
 
@@ -215,6 +247,12 @@ public final class WriteTransaction {
       }
     }
     return .large(try largeValues.add(bytes, tag: tag))
+  }
+
+  /// Notes that the transaction must not be committed, as an operation was done by half.
+  func fail(_ error: AnnalsError) -> AnnalsError {
+    failure = failure ?? error
+    return error
   }
 
   /// Ends the use of the transaction; any later call traps.

@@ -45,6 +45,15 @@ package struct FrameWriter: Sendable {
     return header
   }
 
+  /// Takes back the last frames, those from `place` on, of which none was written; the frame before
+  /// them has a header with the checksum `previous`.
+  package mutating func takeBack(to place: UInt64, behind previous: UInt32) {
+    precondition(place >= start && place <= offset, "frames that were written stay")
+    bytes.removeLast(Int(offset - place))
+    offset = place
+    previousChecksum = previous
+  }
+
   /// Forgets the bytes, which were written, and keeps their memory and the place in the file.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)

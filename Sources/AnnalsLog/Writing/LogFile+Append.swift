@@ -35,23 +35,21 @@ extension LogFile {
   /// Appends a large value to the transaction, before its first part. It is written out as it
   /// comes, in pieces of 1 MiB, and is not held in memory.
   ///
-  /// Throws `storage` if there is no space: then abort. Throws `outcomeUnknown` if a write failed.
+  /// Throws `storage` if there is no space: then nothing of the value is left, and the transaction
+  /// may go on without it. Throws `outcomeUnknown` if a write failed.
   package func appendBlob(
     _ bytes: UnsafeRawBufferPointer, tag: ValueTag
   ) throws(LogError) -> LargeValue {
     try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
-      let number = try state.beginBlob(length: UInt64(bytes.count))
-      var start = 0
-      repeat {
-        let count = min(bytes.count - start, FormatLimits.blobPartLength)
-        let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
-        try state.appendBlobPart(
-          BlobPart(
-            number: number, totalLength: UInt64(bytes.count), start: UInt64(start), bytes: piece),
-          isLast: start + count == bytes.count)
-        start += count
-      } while start < bytes.count
+      let standing = state.standing
+      let number: UInt64
+      do throws(LogError) {
+        number = try state.appendBlob(bytes)
+      } catch .storage(let error) {
+        try state.takeBack(to: standing)
+        throw .storage(error)
+      }
       return LargeValue(
         tag: tag, number: number, length: UInt64(bytes.count), checksum: Checksum.crc32(bytes))
     }

@@ -7,7 +7,23 @@ extension LogState {
   /// How many bytes of frames are gathered before they are written.
   static var writeLength: Int { 256 << 10 }
 
-  mutating func beginBlob(length: UInt64) throws(LogError) -> UInt64 {
+  /// Appends a large value in pieces; returns its number.
+  mutating func appendBlob(_ bytes: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
+    let number = try beginBlob(length: UInt64(bytes.count))
+    var start = 0
+    repeat {
+      let count = min(bytes.count - start, FormatLimits.blobPartLength)
+      let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+      try appendBlobPart(
+        BlobPart(
+          number: number, totalLength: UInt64(bytes.count), start: UInt64(start), bytes: piece),
+        isLast: start + count == bytes.count)
+      start += count
+    } while start < bytes.count
+    return number
+  }
+
+  private mutating func beginBlob(length: UInt64) throws(LogError) -> UInt64 {
     guard let transaction, transaction.partCount == 0 else {
       preconditionFailure("large values come before a transaction's first part")
     }
@@ -18,7 +34,7 @@ extension LogState {
     return number
   }
 
-  mutating func appendBlobPart(_ part: BlobPart, isLast: Bool) throws(LogError) {
+  private mutating func appendBlobPart(_ part: BlobPart, isLast: Bool) throws(LogError) {
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
     payload.removeAll(keepingCapacity: true)
     BlobCodec.encode(part, into: &payload)

@@ -146,7 +146,10 @@ extension LogState {
   /// Puts zeros over everything from the end to `limit`, the first frame's header last: until then
   /// a reader sees a unit that is not whole, and afterwards none.
   mutating func erase(upTo limit: UInt64) throws(StorageError) {
-    let start = end.offset
+    try erase(from: end.offset, upTo: limit)
+  }
+
+  private func erase(from start: UInt64, upTo limit: UInt64) throws(StorageError) {
     guard limit > start else { return }
     let file = generation.file
     let head = min(limit, start + UInt64(FormatLimits.frameHeaderLength))
@@ -160,6 +163,42 @@ extension LogState {
       }
       try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<Int(head - start)]), at: start)
     }
+  }
+
+  /// Where the transaction in the making stands.
+  struct Standing {
+    fileprivate let offset: UInt64
+    fileprivate let previousChecksum: UInt32
+    fileprivate let lastFrameOffset: UInt64
+    fileprivate let blobCount: Int
+  }
+
+  var standing: Standing {
+    Standing(
+      offset: frames.offset, previousChecksum: frames.previousChecksum,
+      lastFrameOffset: lastFrameOffset, blobCount: transaction?.blobs.count ?? 0)
+  }
+
+  /// Takes back the frames since the transaction stood there, those that were written too. Throws
+  /// `outcomeUnknown`, poisoned, if that fails.
+  mutating func takeBack(to standing: Standing) throws(LogError) {
+    let written = frames.start
+    if written > standing.offset {
+      do {
+        try erase(from: standing.offset, upTo: written)
+      } catch {
+        poison(writtenUpTo: frames.offset)
+        throw .outcomeUnknown(error)
+      }
+      frames = FrameWriter(
+        seed: generation.seed, offset: standing.offset,
+        previousChecksum: standing.previousChecksum, durableMark: frames.durableMark)
+    } else {
+      frames.takeBack(to: standing.offset, behind: standing.previousChecksum)
+    }
+    lastFrameOffset = standing.lastFrameOffset
+    let count = transaction?.blobs.count ?? 0
+    transaction?.blobs.removeLast(count - standing.blobCount)
   }
 
   /// After a write or sync failed: takes out what was not acknowledged, as far as that can be done,

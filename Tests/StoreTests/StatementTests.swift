@@ -1,0 +1,264 @@
+import Annals
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+import Testing
+
+/// Operations of a transaction that fail, and a closure that goes on all the same.
+@Suite struct StatementTests {
+  private func location(_ disk: FaultyFileSystem) -> StoreLocation {
+    StoreLocation(fileSystem: disk, path: "/a.annals")
+  }
+
+  private func long(_ letter: Character, _ count: Int) -> Value {
+    .string(String(repeating: letter, count: count))
+  }
+
+  private func failure(_ body: () throws -> Void) -> AnnalsError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? AnnalsError
+    }
+  }
+
+  /// What the bytes of the file have out of order.
+  private func findings(_ disk: FaultyFileSystem) throws -> [Finding] {
+    var verification = try PhysicalVerification(try disk.open("/a.annals", for: .reading))
+    var found: [Finding] = []
+    _ = try verification.run { found.append($0) }
+    return found
+  }
+
+  /// The space ends before anything of the long value is written, and with a part of it written.
+  @Test(arguments: [100_000, 1_400_000] as [UInt64])
+  func aFailedInsertLeavesNothing(capacity: UInt64) throws {
+    let disk = FaultyFileSystem()
+    let store = try noteStore(location(disk))
+    try store.note("a")
+    try store.write { tx in
+      try tx.insert("Note", ["id": "b", "text": long("b", 5_000)])
+      disk.capacity = capacity
+      let error = failure {
+        try tx.insert("Note", ["id": "c", "count": 1, "text": long("c", 3_500_000)])
+      }
+      #expect(error?.code == .noSpace)
+      #expect(try tx.count(of: "Note") == 2)
+      #expect(try tx.object(of: "Note", where: "id", is: "c") == nil)
+      disk.capacity = .max
+      try tx.insert("Note", ["id": "d", "text": long("d", 6_000)])
+      try tx.insert("Note", ["id": "c", "text": "at last"])
+    }
+    let texts = [.null, long("b", 5_000), long("d", 6_000), "at last"] as [Value]
+    #expect(try store.ids() == ["a", "b", "d", "c"])
+    #expect(try store.wholeTexts() == texts)
+    #expect(try store.verify() == [])
+    try store.close()
+    #expect(try findings(disk) == [])
+    let again = try Store(location(disk), creates: false)
+    #expect(try again.wholeTexts() == texts)
+    #expect(try again.verify() == [])
+  }
+
+  @Test func aFailedUpdateLeavesNothing() throws {
+    let disk = FaultyFileSystem()
+    let store = try noteStore(location(disk))
+    let id = try store.note("a", text: "before")
+    try store.write { tx in
+      try tx.update(id, ["text": "in between"])
+      disk.capacity = 100_000
+      // Properties are written in the order of their numbers: the key comes before the text.
+      let error = failure {
+        try tx.update(id, ["id": "other", "text": long("x", 3_500_000), "count": 7])
+      }
+      #expect(error?.code == .noSpace)
+      disk.capacity = .max
+      let now = try #require(try tx.object(id))
+      #expect(now["id"] == "a" && now["text"] == "in between" && now["count"] == .null)
+    }
+    #expect(try store.ids() == ["a"] && store.texts() == ["in between"])
+    #expect(try store.verify() == [])
+    try store.close()
+    #expect(try findings(disk) == [])
+  }
+
+  /// Records, whose update cannot be taken back by half: the transaction fails with the operation.
+  @Test func aFailedRecordLeavesNothing() throws {
+    let disk = FaultyFileSystem()
+    let store = try Store(location(disk), schema: Schema(records: [Memo.self]))
+    let long = String(repeating: "x", count: 3_500_000)
+    try store.write { tx in
+      try tx.insert(Memo(id: 1, text: "one"))
+      disk.capacity = 100_000
+      let error = failure { try tx.insert(Memo(id: 2, text: long)) }
+      #expect(error?.code == .noSpace)
+      #expect(try tx.count(of: Memo.self) == 1)
+      disk.capacity = .max
+      try tx.insert(Memo(id: 3, text: "three"))
+    }
+    #expect(try store.snapshot().objects(of: Memo.self).map(\.value.id) == [1, 3])
+    let head = store.token
+    let failed = failure {
+      try store.write { tx in
+        let memo = try #require(try tx.object(Memo.self, where: \.id, is: 1))
+        disk.capacity = 100_000
+        let error = failure {
+          try tx.update(memo) {
+            $0.id = 9
+            $0.text = long
+          }
+        }
+        #expect(error?.code == .noSpace)
+        disk.capacity = .max
+        try tx.insert(Memo(id: 4, text: "four"))
+      }
+    }
+    #expect(failed?.code == .noSpace)
+    #expect(store.token == head)
+    #expect(try store.snapshot().objects(of: Memo.self).map(\.value.id) == [1, 3])
+    try store.write { try $0.insert(Memo(id: 5, text: "five")) }
+    #expect(try store.verify() == [])
+    try store.close()
+    #expect(try findings(disk) == [])
+  }
+
+  /// A null stored in a required attribute stands for its default, so that setting it to that, or
+  /// clearing it, changes nothing.
+  @Test func theDefaultThatANullStandsForIsNoChange() throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    let id = try store.note("a")
+    try store.require(
+      Schema { Entity("Note") { Attribute("stars", .int64, isOptional: false, default: .int(5)) } })
+    let head = store.token
+    func set(_ values: Value...) throws -> Int64 {
+      try store.write { tx in for value in values { try tx.update(id, ["stars": value]) } }.number
+    }
+    #expect(try store.snapshot().object(id)?["stars"] == 5)
+    #expect(try set(5) == head.number)
+    #expect(try set(.null) == head.number)
+    #expect(try set(7, 5) == head.number)
+    #expect(try set(7, .null) == head.number)
+    #expect(try set(7) == head.number + 1)
+    #expect(try set(.null) == head.number + 2)
+    let back = try store.transaction(head.number + 2).changes[0]
+    #expect(back.before("stars") == 7 && back.after("stars") == 5)
+    #expect(try set(5) == head.number + 2)
+    #expect(try set(.null) == head.number + 2)
+    #expect(try set(8, 5) == head.number + 2)
+    #expect(try store.snapshot().object(id)?["stars"] == 5)
+    // A new object has the default itself.
+    let new = try store.note("b")
+    #expect(try store.transaction(head.number + 3).changes[0].after("stars") == 5)
+    #expect(try store.write { try $0.update(new, ["stars": 5]) }.number == head.number + 3)
+    // What a null stood for stays when the attribute becomes optional.
+    try store.require(Schema { Entity("Note") { Attribute("stars", .int64) } })
+    #expect(try store.snapshot().object(id)?["stars"] == 5)
+    #expect(try store.snapshot(at: head).object(id)?["stars"] == 5)
+    #expect(try store.verify() == [])
+    try store.close()
+    let again = try Store(location, creates: false)
+    #expect(try again.snapshot().object(id)?["stars"] == 5)
+    #expect(try again.verify() == [])
+  }
+
+  @Test func theDefaultThatANullStandsForIsNoChangeOfARecord() throws {
+    let location = memoryFile()
+    let older = try Store(location, schema: Schema(records: [Memo.self]))
+    var made: ObjectID?
+    try older.write { made = try $0.insert(Memo(id: 1, text: "one")).objectID }
+    try older.close()
+    let id = try #require(made)
+    let store = try Store(location, records: StarredMemo.self)
+    let head = store.token.number
+    func set(_ stars: Int) throws -> Int64 {
+      try store.write { try $0.set(\StarredMemo.stars, of: id, to: stars) }.number
+    }
+    #expect(try set(5) == head)
+    #expect(try store.write { try $0.update(StarredMemo.self, id) { $0.stars = 5 } }.number == head)
+    #expect(try set(6) == head + 1)
+    #expect(try set(6) == head + 1)
+    #expect(try set(5) == head + 2)
+    #expect(try store.snapshot().object(StarredMemo.self, id)?.value.stars == 5)
+    #expect(try store.verify() == [])
+  }
+
+  /// A transaction that another process could not sync is gone, and its number stands for another
+  /// schema: records are not written as the lost one had it.
+  @Test func recordsAreBoundAnewAfterALostSchemaChange() throws {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: "/a.annals")
+    let writer = try Store(location, schema: Schema(records: [Memo.self]))
+    try writer.write { try $0.insert(Memo(id: 1, text: "one")) }
+    func bytes() throws -> [UInt8] {
+      let file = try files.open("/a.annals", for: .reading)
+      defer { file.close() }
+      var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
+      _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+      return bytes
+    }
+    let before = try bytes()
+    let other = try Store(location, creates: false)
+    try writer.require(Schema { Entity("Memo") { Attribute("extra", .string) } })
+    try other.refresh()
+    // Binds the type to the schema of transaction 3.
+    _ = try other.snapshot().objects(of: ExtraMemo.self)
+    let lost = try bytes()
+    let file = try files.open("/a.annals", for: .writing)
+    try (before + Array(repeating: 0, count: lost.count - before.count)).withUnsafeBytes {
+      try file.write($0, at: 0)
+    }
+    file.close()
+    let third = try Store(
+      location, schema: Schema { Entity("Memo") { Attribute("more", .string) } })
+    #expect(third.token.number == 3)
+    try third.close()
+    #expect(throws: AnnalsError.self) {
+      try other.write { try $0.insert(ExtraMemo(id: 2, text: "two", extra: "lost")) }
+    }
+    #expect(other.token.number == 3)
+    try other.write { try $0.insert(Memo(id: 2, text: "two")) }
+    #expect(try other.snapshot().objects(of: "Memo").map { $0["more"] } == [.null, .null])
+    #expect(try other.verify() == [])
+  }
+}
+
+private struct Memo: Record {
+  var id: Int
+  var text: String
+
+  static let entity = RecordEntity(
+    "Memo", Memo.init, Property("id", \.id).unique(), Property("text", \.text))
+}
+
+private struct StarredMemo: Record {
+  var id: Int
+  var text: String
+  var stars: Int
+
+  static let entity = RecordEntity(
+    "Memo", StarredMemo.init, Property("id", \.id).unique(), Property("text", \.text),
+    Property("stars", \.stars).default(5))
+}
+
+private struct ExtraMemo: Record {
+  var id: Int
+  var text: String
+  var extra: String?
+
+  static let entity = RecordEntity(
+    "Memo", ExtraMemo.init, Property("id", \.id).unique(), Property("text", \.text),
+    Property("extra", \.extra))
+}
+
+extension Store {
+  /// The texts of all notes, long ones with their bytes.
+  fileprivate func wholeTexts() throws -> [Value] {
+    try snapshot().objects(of: "Note").map { note in
+      guard case .large(let value) = note["text"] else { return note["text"] }
+      return .string(String(decoding: try bytes(of: value), as: UTF8.self))
+    }
+  }
+}
