@@ -26,9 +26,13 @@ package final class StoreVersion: Sendable {
     self.bindings = bindings
   }
 
-  /// The version after this one.
-  package func successor(state: State, view: LogView) -> StoreVersion {
-    StoreVersion(state: state, view: view, store: store, bindings: bindings)
+  /// The version after this one. After a reload a number may stand for another schema than before:
+  /// then record types are bound anew.
+  package func successor(
+    state: State, view: LogView, isReloaded: Bool = false
+  ) -> StoreVersion {
+    StoreVersion(
+      state: state, view: view, store: store, bindings: isReloaded ? RecordBindings() : bindings)
   }
 
   /// The record types, bound to the newest schema.

@@ -107,8 +107,8 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   /// Takes over a version that `log` has arrived at: after a commit, a catch-up, or a reload.
-  func advance(to state: State, isCommit: Bool) {
-    let version = newest.successor(state: state, view: log.view)
+  func advance(to state: State, isCommit: Bool, isReloaded: Bool = false) {
+    let version = newest.successor(state: state, view: log.view, isReloaded: isReloaded)
     newest = version
     isStale = false
     guard options.durability == .full else {
@@ -279,7 +279,7 @@ final class StoreWriter: @unchecked Sendable {
     try log.reload(
       from: choice, restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
     isStale = true
-    advance(to: try log.state(after: replay), isCommit: false)
+    advance(to: try log.state(after: replay), isCommit: false, isReloaded: true)
   }
 
   /// Catches up with other processes without the lock: for readers.
