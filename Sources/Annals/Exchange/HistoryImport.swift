@@ -61,8 +61,17 @@ package final class HistoryImport {
   /// Reads one line in; false after the last.
   ///
   /// - Throws: `Failure` for a line that cannot be read in, `AnnalsError` for a store that cannot
-  ///   be written.
+  ///   be written. A store that was made for the import is removed if it is the first line.
   package func next() throws -> Bool {
+    do {
+      return try readLine()
+    } catch {
+      if count == 0 { store?.discardIfUnused() }
+      throw error
+    }
+  }
+
+  private func readLine() throws -> Bool {
     do {
       guard try reader.beginDocument() else {
         try finishSchema()

@@ -26,7 +26,7 @@ extension Store {
   ) throws(AnnalsError) {
     try self.init(
       location, creates: !options.isReadOnly, options: options, environment: environment)
-    try require(records)
+    try discardingIfUnused { () throws(AnnalsError) in try require(records) }
   }
 
   /// Adds to the store's schema what is missing of these record types, after the renames that they

@@ -109,11 +109,21 @@ extension StoreWriter {
     try checkpoint()
   }
 
+  /// Removes the file if it is still as it was made, and closes. Other processes may have opened it
+  /// meanwhile; what they write next fails, as there is no file any more.
+  func discardIfUnused() {
+    try? writeAlone { writer in
+      guard writer.newest.head.number == 0 else { return }
+      try writer.log.remove()
+    }
+    try? close()
+  }
+
   /// Checkpoints if it is worth it, and closes.
   func finish() throws {
-    if !options.isReadOnly, !log.isPoisoned, bareHead != newest.head.number,
-      log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint
-    {
+    let isWorthIt =
+      log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint || log.hasUnsavedClockJumps
+    if !options.isReadOnly, !log.isPoisoned, bareHead != newest.head.number, isWorthIt {
       try? writeAlone { try $0.checkpoint() }
     }
     try close()

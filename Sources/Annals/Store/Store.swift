@@ -15,6 +15,8 @@ public final class Store: Sendable {
   let writer: StoreWriter
   private let published: PublishedVersion
   let writingThread = WritingThread()
+  /// Whether this very opening made the file.
+  private let hasMadeFile: Bool
   /// What the store was opened with.
   public let options: StoreOptions
 
@@ -24,7 +26,7 @@ public final class Store: Sendable {
   /// Opening costs what the newest checkpoint's directory and the log behind it cost, not what the
   /// history does. Throws `.invalidSchema` if the store's schema cannot hold what the program
   /// needs, `.notAnAnnalsFile`, `.newerVersion`, `.damaged`, `.busy`, or `.io`; the file stays as
-  /// it was.
+  /// it was, and if there was none, there is none.
   public convenience init(
     path: String, schema: Schema, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system
@@ -39,7 +41,7 @@ public final class Store: Sendable {
   ) throws(AnnalsError) {
     try self.init(
       location, creates: !options.isReadOnly, options: options, environment: environment)
-    try require(schema)
+    try discardingIfUnused { () throws(AnnalsError) in try require(schema) }
   }
 
   /// Opens the store at the path with the schema that it has; never creates one.
@@ -59,8 +61,9 @@ public final class Store: Sendable {
   ) throws(AnnalsError) {
     let log: LogFile
     let state: State
+    let hasMadeFile: Bool
     do throws(LogError) {
-      if creates { try Store.createIfMissing(location, environment) }
+      hasMadeFile = creates ? try Store.createIfMissing(location, environment) : false
       var replay = StateReplay()
       log = try LogFile.open(
         at: location.path, in: location.fileSystem, LogOptions(options, environment),
@@ -72,6 +75,7 @@ public final class Store: Sendable {
     let version = StoreVersion(
       state: state, view: log.view, store: log.store, bindings: RecordBindings())
     let published = PublishedVersion(version)
+    self.hasMadeFile = hasMadeFile
     self.options = options
     self.published = published
     writer = StoreWriter(
@@ -93,7 +97,9 @@ public final class Store: Sendable {
     let store = try Store(location, creates: creates, options: options, environment: environment)
     let result: R
     do {
-      if let schema { try store.require(schema) }
+      if let schema {
+        try store.discardingIfUnused { () throws(AnnalsError) in try store.require(schema) }
+      }
       result = try body(store)
     } catch {
       try? store.close()
@@ -107,6 +113,23 @@ public final class Store: Sendable {
   /// allocated ahead, syncs, and lets go of the lock. Snapshots stay readable. Safe to call again.
   public func close() throws(AnnalsError) {
     try AnnalsError.narrowing { try writer.finish() }
+  }
+
+  /// Closes the store and removes its file, if this very opening has made it and nothing was ever
+  /// recorded in it; otherwise does nothing. For what failed before it had begun.
+  package func discardIfUnused() {
+    guard hasMadeFile, version.head.number == 0 else { return }
+    writer.discardIfUnused()
+  }
+
+  /// Runs `body`; if it throws, `discardIfUnused`.
+  func discardingIfUnused(_ body: () throws(AnnalsError) -> Void) throws(AnnalsError) {
+    do throws(AnnalsError) {
+      try body()
+    } catch {
+      discardIfUnused()
+      throw error
+    }
   }
 
   // MARK: Reading
@@ -148,9 +171,9 @@ public final class Store: Sendable {
 extension Store {
   private static func createIfMissing(
     _ location: StoreLocation, _ environment: StoreEnvironment
-  ) throws(LogError) {
+  ) throws(LogError) -> Bool {
     // False means that there is a store already, which is opened then.
-    _ = try LogFile.create(
+    try LogFile.create(
       at: location.path, in: location.fileSystem,
       NewLog(store: environment.makeUUID(), created: environment.now()))
   }

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import Synchronization
 
 /// What a new store begins with.
 package struct NewLog: Sendable {
@@ -40,6 +41,13 @@ extension LogFile {
         awaitMaker(of: path, in: fileSystem, until: deadline)
       }
     }
+  }
+
+  /// Removes the file from its place. The lock is held, so that nobody writes to it; the next lock
+  /// finds no file.
+  package func remove() throws(LogError) {
+    precondition(state.withLock { $0.isLocked }, "a file is removed under its lock")
+    try storage { () throws(StorageError) in try fileSystem.remove(path) }
   }
 
   /// Waits until whoever is making a file for `path` lets go of it.

@@ -11,7 +11,11 @@ extension ImportCommand {
     }
     let store = try Store(
       .file(file), creates: true, options: .deferred, environment: console.store)
-    defer { try? store.close() }
+    defer {
+      // If it failed before the first commit, no file is left.
+      store.discardIfUnused()
+      try? store.close()
+    }
     let known = try GitImport.lastCommit(in: store)
     if let known { try check(known, repository) }
     let total = try repository.count(after: known?.id)

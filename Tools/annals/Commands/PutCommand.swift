@@ -27,13 +27,18 @@ struct PutCommand: StoreCommand {
     defer { try? store.close() }
     let before = store.token
     let schema = store.schema
-    let token = try store.write(author: console.author(author.author), metadata: author.metadata) {
-      transaction in
-      do {
-        try transaction.put(argument, assignments)
-      } catch let fault as InputFault {
-        throw CommandFailure(fault.reason)
+    let token: Token
+    do {
+      token = try store.write(author: console.author(author.author), metadata: author.metadata) {
+        do {
+          try $0.put(argument, assignments)
+        } catch let fault as InputFault {
+          throw CommandFailure(fault.reason)
+        }
       }
+    } catch {
+      store.discardIfUnused()
+      throw error
     }
     try store.close()
     for entity in store.schema.entities {
