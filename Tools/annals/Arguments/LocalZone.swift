@@ -31,13 +31,18 @@ struct LocalZone: Sendable {
     return date.timestamp(offset: before)
   }
 
-  /// `2019-10-22 20:15:04 +0200`, with a fraction of the second where there is one.
-  func text(_ moment: Timestamp) -> String {
+  /// `2019-10-22 20:15:04 +0200`: when something was done, to the second.
+  func text(_ moment: Timestamp) -> String { text(moment, fraction: { _ in "" }) }
+
+  /// The same with the fraction of the second, where there is one: for dates that are data.
+  func exactText(_ moment: Timestamp) -> String { text(moment, fraction: \.fractionText) }
+
+  private func text(_ moment: Timestamp, fraction: (CivilDate) -> String) -> String {
     let offset = offset(moment)
     let date = CivilDate(moment, offset: offset)
     let minutes = Int64(abs(offset) / 60)
     let zone =
       "\(offset < 0 ? "-" : "+")\(CivilDate.two(minutes / 60))\(CivilDate.two(minutes % 60))"
-    return "\(date.dayText) \(date.timeText)\(date.fractionText) \(zone)"
+    return "\(date.dayText) \(date.timeText)\(fraction(date)) \(zone)"
   }
 }

@@ -13,7 +13,7 @@ struct ValueText {
     case .null: "none"
     case .string(let text): "\"" + ValueText.plain(cut(text), quoting: true) + "\""
     case .url(let text), .json(let text): ValueText.plain(cut(text))
-    case .date(let moment): zone.text(moment)
+    case .date(let moment): zone.exactText(moment)
     case .data(let bytes): "(\(Numerals.counted(bytes.count, "byte")))"
     case .large(let large): "(\(Numerals.counted(large.length, "byte")))"
     default: JSONWriter.text(of: value)
