@@ -39,6 +39,9 @@ final class CommandFolder {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
+  /// Turns the stores' clock on, or back.
+  func turnClock(by microseconds: Int64) { clock.turn(by: microseconds) }
+
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
   func write(_ text: String, to name: String) throws {
@@ -83,5 +86,7 @@ private final class StoreClock: Sendable {
 
   var now: Timestamp { Timestamp(microseconds: microseconds.withLock { $0 }) }
 
-  func advance() { microseconds.withLock { $0 += 4_000_000 } }
+  func advance() { turn(by: 4_000_000) }
+
+  func turn(by count: Int64) { microseconds.withLock { $0 += count } }
 }

@@ -42,6 +42,8 @@ struct LogTables: Sendable {
   /// How many changes the file holds, from the base to the head.
   private(set) var changeCount: Int64 = 0
   var clockJumps: Int64 = 0
+  /// How many of them the newest checkpoint counts.
+  private(set) var clockJumpsAtCheckpoint: Int64 = 0
   /// The newest checkpoint, the base's among them; nil if there is none.
   private(set) var checkpoint: CheckpointReference?
   /// Where the newest checkpoint (or the space before the log) ends, and the changes up to it.
@@ -97,6 +99,7 @@ struct LogTables: Sendable {
     changeCount = directory.changeCount
     changesAtCheckpoint = directory.changeCount
     clockJumps = directory.clockJumps
+    clockJumpsAtCheckpoint = directory.clockJumps
     extensions = directory.extensions
     checkpoint = place
     checkpointEnd = end
@@ -179,6 +182,7 @@ struct LogTables: Sendable {
     checkpoint = place
     checkpointEnd = end
     changesAtCheckpoint = changeCount
+    clockJumpsAtCheckpoint = clockJumps
     index.closeSegment()
   }
 
