@@ -14,7 +14,8 @@ public struct StateDifference: Sendable {
 }
 
 extension Store {
-  /// The net difference between the states as of two positions, in either order of time.
+  /// The net difference between the states as of two positions, in either order of time. Properties
+  /// have the names of the later schema; what it has removed is left out.
   ///
   /// Costs what the transactions between them cost, and the two states. Throws as
   /// `history(after:before:where:)` does.
@@ -36,8 +37,11 @@ extension Store {
     var batch = ChangeBatch()
     try AnnalsError.translating { () throws(StateFault) in
       for object in touched {
-        _ = try State.appendNetChange(
+        let isChanged = try State.appendNetChange(
           object.entity, object.row, from: old, to: new, into: &batch)
+        if isChanged, let entity = schema.entity(numbered: object.entity) {
+          batch.leaveOut(entity.removedProperties)
+        }
       }
     }
     var record = TransactionRecord(
@@ -48,5 +52,20 @@ extension Store {
     return StateDifference(
       from: try version.token(of: start), to: try version.token(of: end),
       changes: batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) })
+  }
+}
+
+extension ChangeBatch {
+  /// Takes properties out of the last change, and an update of which nothing is left.
+  fileprivate mutating func leaveOut(_ removed: Set<PropertyNumber>) {
+    guard !removed.isEmpty, let change = changes.popLast() else { return }
+    let kept = properties[change.propertyRange].filter { !removed.contains($0.property) }
+    properties.removeLast(change.propertyRange.count)
+    if kept.isEmpty, change.kind == .update { return }
+    changes.append(
+      ChangeEntry(
+        kind: change.kind, entity: change.entity, row: change.row,
+        firstProperty: properties.count, propertyCount: kept.count))
+    properties += kept
   }
 }
