@@ -1,0 +1,165 @@
+import Annals
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsLog
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+/// Large values in files that were written anew.
+@Suite struct LargeValueRewriteTests {
+  private let path = "/test.annals"
+
+  private func findings(_ files: MemoryFileSystem) throws -> [Finding] {
+    var verification = try PhysicalVerification(try files.open(path, for: .reading))
+    var found: [Finding] = []
+    _ = try verification.run { found.append($0) }
+    return found
+  }
+
+  private func regions(_ files: MemoryFileSystem) throws -> [FileRegion] {
+    var walk = try FileWalk(try files.open(path, for: .reading))
+    var result: [FileRegion] = []
+    while let region = try walk.next() { result.append(region) }
+    return result
+  }
+
+  private func text(_ value: Value, _ store: Store) throws -> String? {
+    switch value {
+    case .string(let text): return text
+    case .large(let large): return String(decoding: try store.bytes(of: large), as: UTF8.self)
+    default: return nil
+    }
+  }
+
+  /// The notes' texts, by id.
+  private func texts(_ store: Store, at number: Int64) throws -> [String: String] {
+    var result: [String: String] = [:]
+    for note in try store.snapshot(at: number).objects(of: "Note") {
+      guard let id = try text(note["id"], store) else { continue }
+      result[id] = try text(note["text"], store)
+    }
+    return result
+  }
+
+  private func long(_ number: Int) -> String {
+    String(repeating: "\(number) ", count: 1_500 + number)
+  }
+
+  /// 60 transactions about notes with short and long texts; the texts after each.
+  private func write(_ store: Store) throws -> [Int64: [String: String]] {
+    var states: [Int64: [String: String]] = [store.token.number: [:]]
+    var texts: [String: String] = [:]
+    var ids: [String: ObjectID] = [:]
+    for number in 1...60 {
+      let known = texts.keys.sorted()
+      try store.write { tx in
+        func insert(_ text: String) throws {
+          let id = "n\(number)"
+          ids[id] = try tx.insert("Note", ["id": .string(id), "text": .string(text)])
+          texts[id] = text
+        }
+        func update(_ id: String, _ text: String) throws {
+          try tx.update(try #require(ids[id]), ["text": .string(text)])
+          texts[id] = text
+        }
+        switch number % 7 {
+        case 1, 2: try insert(long(number))
+        case 3: try update(known[number % known.count], long(number))
+        case 4: try update(known[number % known.count], "short \(number)")
+        case 5: try insert("short \(number)")
+        case 6:
+          let id = known[number % known.count]
+          try tx.delete(try #require(ids[id]))
+          texts[id] = nil
+        default:
+          try insert(long(number))
+          try update(known[0], long(number + 100))
+        }
+      }
+      states[store.token.number] = texts
+    }
+    return states
+  }
+
+  /// Every value that history mentions can be read.
+  private func readAll(_ store: Store) throws -> Int {
+    var count = 0
+    for transaction in try store.history().collect() {
+      for change in transaction.changes {
+        for property in change.properties {
+          for value in [property.before, property.after] {
+            if case .large(let large) = value {
+              #expect(try store.bytes(of: large).count == Int(large.length))
+              count += 1
+            }
+          }
+        }
+      }
+    }
+    return count
+  }
+
+  @Test func pruningWithinABlockKeepsTheValuesThatAreNeeded() throws {
+    let files = MemoryFileSystem()
+    let store = try noteStore(StoreLocation(fileSystem: files, path: path))
+    let states = try write(store)
+    let head = store.token.number
+    #expect(try store.compact().isRewritten)
+    #expect(try findings(files) == [])
+    var blocks = try regions(files).filter { $0.frame?.header.kind == .block }
+    #expect(blocks.count == 1)
+    var mentioned = try readAll(store)
+    func countPieces() throws -> Int {
+      try regions(files).count { $0.frame?.header.kind == .blob }
+    }
+    let all = try countPieces()
+    var pieces = all
+    for floor in [18, 39, 56] as [Int64] {
+      try store.prune(try store.prunePlan(before: floor))
+      #expect(store.base.number == floor - 1)
+      #expect(try findings(files) == [], "\(floor)")
+      #expect(try store.verify() == [], "\(floor)")
+      for number in floor - 1...head {
+        #expect(try texts(store, at: number) == states[number], "\(floor): \(number)")
+      }
+      let left = try readAll(store)
+      #expect(left > 0 && left < mentioned)
+      mentioned = left
+      let fewer = try countPieces()
+      #expect(fewer <= pieces)
+      pieces = fewer
+      blocks = try regions(files).filter { $0.frame?.header.kind == .block }
+      #expect(blocks.count == 1)
+    }
+    #expect(pieces < all, "values that nothing mentions are dropped")
+    try store.note("more", text: long(200))
+    try store.close()
+    #expect(try findings(files) == [])
+    let again = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
+    #expect(try again.verify() == [])
+    #expect(try texts(again, at: head) == states[head])
+  }
+
+  /// What the history index names may be the frame of a large value.
+  @Test func theHistoryIndexNamesWhereUnitsBegin() throws {
+    let files = MemoryFileSystem()
+    let store = try noteStore(StoreLocation(fileSystem: files, path: path))
+    for number in 1...40 { try store.note("n\(number)", text: long(number)) }
+    try store.checkpoint()
+    func blobEntries() throws -> Int {
+      let kinds = Dictionary(
+        try regions(files).compactMap { region in
+          region.frame.map { (region.offset, $0.header.kind) }
+        }, uniquingKeysWith: { $1 })
+      let directory = try #require(try store.version.view.checkpoint(atOrBefore: .max))
+      return directory.historyIndex.entries.count { kinds[$0.offset] == .blob }
+    }
+    #expect(try blobEntries() > 1)
+    #expect(try findings(files) == [])
+    #expect(try store.compact().isRewritten)
+    #expect(try blobEntries() > 0)
+    #expect(try findings(files) == [])
+    #expect(try store.verify() == [])
+  }
+}
