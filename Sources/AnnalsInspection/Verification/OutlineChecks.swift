@@ -87,7 +87,7 @@ struct OutlineChecks {
       log.warning(
         .padding, at: region.offset,
         "bytes behind the payload of the \(kind.name) frame are not zero; readers ignore them",
-        remedy: Remedy.compact)
+        remedy: "Nothing need be done: nothing is stored there")
     }
     if !kind.isKnown { unknown(frame, at: region.offset, &log) }
   }
