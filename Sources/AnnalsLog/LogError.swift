@@ -36,6 +36,8 @@ package enum LogError: Error {
   case hardLinked(Int)
   /// A record is longer than one frame can be.
   case tooLarge(length: Int, limit: Int)
+  /// What a transaction has besides its changes is longer than writers make it.
+  case detailsTooLarge(length: Int, limit: Int)
   /// A frame of a kind that this engine does not know and may not skip.
   case unsupported(kind: UInt8, at: UInt64)
   /// The file holds no large value of this number.
@@ -85,6 +87,8 @@ extension LogError: CustomStringConvertible {
     case .exists(let path): "\(path) exists"
     case .hardLinked(let count): "the file has \(count) names and cannot be replaced"
     case .tooLarge(let length, let limit): "a record of \(length) bytes; the limit is \(limit)"
+    case .detailsTooLarge(let length, let limit):
+      "details of \(length) bytes; the limit is \(limit)"
     case .unsupported(let kind, let offset):
       "the frame at offset \(offset) is of kind \(kind), which this version cannot read"
     case .blobMissing(let number): "the file holds no large value \(number)"

@@ -95,6 +95,14 @@ extension SchemaJSON {
       return true
     }
     guard !entity.name.isEmpty else { throw reader.fault("an entity has no name") }
+    guard entity.number <= SchemaLimits.entities else {
+      throw reader.fault(
+        "the number of \(entity.name) is \(entity.number); the most is \(SchemaLimits.entities)")
+    }
+    guard next <= SchemaLimits.properties + 1 else {
+      throw reader.fault(
+        "the next number of \(entity.name) is \(next), beyond \(SchemaLimits.properties + 1)")
+    }
     try check(entity, reader)
     entity.nextPropertyNumber = max(next, entity.highestPropertyNumber + 1)
     return entity
@@ -115,11 +123,23 @@ extension SchemaJSON {
       guard number == 0 || numbers.insert(number).inserted else {
         throw reader.fault("two properties of \(entity.name) have the number \(number)")
       }
+      try check(number, of: "\(entity.name).\(name)", reader)
     }
     for index in entity.indexes where index.number > 0 {
       guard numbers.insert(index.number).inserted else {
         throw reader.fault("two properties of \(entity.name) have the number \(index.number)")
       }
+      try check(index.number, of: "\(entity.name).\(index.name)", reader)
+    }
+  }
+
+  /// Demands that a number of a property is one that can be.
+  private static func check(
+    _ number: PropertyNumber, of place: String, _ reader: JSONReader
+  ) throws(InputFault) {
+    guard number <= SchemaLimits.properties else {
+      throw reader.fault(
+        "the number of \(place) is \(number); the most is \(SchemaLimits.properties)")
     }
   }
 

@@ -145,6 +145,10 @@ public struct RecordWriter {
   }
 
   private mutating func put(_ objects: [ObjectID], _ column: RecordColumn) {
+    guard objects.count <= FormatLimits.maximumReferences else {
+      let place = "\(layout.entityName)#\(editor.row).\(layout.names[index])"
+      return fault = .tooManyReferences(objects.count, place)
+    }
     var references: [ObjectReference] = []
     references.reserveCapacity(objects.count)
     for object in objects {

@@ -12,9 +12,7 @@ extension WriteTransaction {
   public func insert<R: Record>(_ record: R) throws(AnnalsError) -> Object<R> {
     checkOpen()
     let binding = try binding(of: R.self)
-    let row = try AnnalsError.translating { () throws(StateFault) in
-      try reader.state.insertRow(binding.entity)
-    }
+    let row = try insertRow(of: binding.entity)
     noteInsertion(binding.entity, row)
     let violationCount = violations.count
     do throws(AnnalsError) {

@@ -63,6 +63,11 @@ extension AnnalsError {
       )
     case .tooLarge(let length, let limit):
       self.init(.tooLarge, "a record would have \(length) bytes; the limit is \(limit)")
+    case .detailsTooLarge(let length, let limit):
+      self.init(
+        .tooLarge,
+        "the transaction's author, context, metadata and changes of the schema take \(length) "
+          + "bytes together; the most is \(limit)")
     case .unsupported(let kind, let offset):
       self.init(
         .newerVersion,
@@ -147,6 +152,21 @@ extension AnnalsError {
 
   static func readOnlyStore(_ path: String) -> AnnalsError {
     AnnalsError(.readOnly, "\(path) was opened for reading only; open it for writing")
+  }
+
+  /// The error for a relationship that would name too many objects.
+  static func tooManyReferences(_ count: Int, _ place: String) -> AnnalsError {
+    AnnalsError(
+      .tooLarge,
+      "\(place) would name \(count) objects; the most is \(FormatLimits.maximumReferences)")
+  }
+
+  /// The error for an object that would come in a row beyond the last.
+  static func noMoreRows(_ entity: String, _ row: Int64) -> AnnalsError {
+    AnnalsError(
+      .tooLarge,
+      "\(entity)#\(row) cannot be: the rows of an entity go to \(ChunkHeader.maximumRow), and none "
+        + "is used twice")
   }
 
   /// The error for a name that is no entity.

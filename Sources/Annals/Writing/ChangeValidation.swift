@@ -74,6 +74,10 @@ struct ChangeValidation {
   /// The rules of the entity; nil for one that the schema does not have.
   private mutating func rules(of number: EntityNumber) -> EntityRules? {
     let index = Int(number)
+    // Writers give out no greater numbers; a file may have any.
+    guard index <= SchemaLimits.entities else {
+      return schema.entity(numbered: number).map { EntityRules($0) }
+    }
     while rules.count <= index { rules.append(nil) }
     if let known = rules[index] { return known }
     guard let entity = schema.entity(numbered: number) else { return nil }

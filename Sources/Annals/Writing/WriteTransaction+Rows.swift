@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
@@ -14,14 +15,13 @@ extension WriteTransaction {
     checkOpen()
     let made: Int64
     if let row {
+      guard row <= ChunkHeader.maximumRow else { throw .noMoreRows(entity.name, row) }
       try AnnalsError.translating { () throws(StateFault) in
         try reader.state.insertRow(entity.number, row: row)
       }
       made = row
     } else {
-      made = try AnnalsError.translating { () throws(StateFault) in
-        try reader.state.insertRow(entity.number)
-      }
+      made = try insertRow(of: entity.number)
     }
     noteInsertion(entity.number, made)
     let object = ObjectReference(entity: entity.number, row: made)
@@ -36,6 +36,16 @@ extension WriteTransaction {
       throw error
     }
     return object
+  }
+
+  /// Throws `.tooLarge` for more objects than one relationship can name.
+  func requireWithinLimit(
+    _ list: [ObjectReference], in property: PropertyNumber, row: Int64, of entity: EntityNumber
+  ) throws(AnnalsError) {
+    guard list.count > FormatLimits.maximumReferences else { return }
+    let definition = schema.entity(numbered: entity)
+    let name = definition?.propertyName(property) ?? "#\(property)"
+    throw .tooManyReferences(list.count, "\(definition?.name ?? "#\(entity)")#\(row).\(name)")
   }
 
   /// Undoes an insertion that failed on the way, so that the transaction may go on without it.
@@ -61,6 +71,17 @@ extension WriteTransaction {
     return try AnnalsError.translating { () throws(StateFault) in
       guard try base.contains(entity.number, row) else { return value }
       return try base.value(entity.number, row, property).isNull ? .null : implied
+    }
+  }
+
+  /// Makes a new object without values; returns its row.
+  func insertRow(of entity: EntityNumber) throws(AnnalsError) -> Int64 {
+    do throws(StateFault) {
+      return try reader.state.insertRow(entity)
+    } catch {
+      let row = reader.state.nextRow(of: entity)
+      guard row > ChunkHeader.maximumRow else { throw AnnalsError(error) }
+      throw .noMoreRows(schema.entity(numbered: entity)?.name ?? "#\(entity)", row)
     }
   }
 

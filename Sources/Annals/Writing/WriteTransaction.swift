@@ -207,6 +207,7 @@ public final class WriteTransaction {
       return try large(bytes, tag: value.tag, in: property, row: row, of: entity)
     }
     guard case .objects(let list) = value else { return value }
+    try requireWithinLimit(list, in: property, row: row, of: entity)
     let relationship = schema.entity(numbered: entity)?.relationships
       .first { $0.number == property }
     return .objects(relationship?.canonical(list) ?? list)

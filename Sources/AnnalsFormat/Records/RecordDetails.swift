@@ -43,6 +43,14 @@ enum RecordDetails {
     if let lost = record.lost { GapCodec.encode(lost, into: &bytes) }
   }
 
+  /// How many bytes the record's details take.
+  static func length(of record: TransactionRecord) -> Int {
+    guard flags(of: record) != 0 else { return 1 }
+    var bytes: ContiguousArray<UInt8> = []
+    encode(record, into: &bytes)
+    return bytes.count
+  }
+
   static func decode(
     _ reader: inout ByteReader, into record: inout TransactionRecord
   ) throws(DecodeFault) {

@@ -4,6 +4,11 @@ import AnnalsModel
 ///
 /// FORMAT.md, "Transaction records".
 package enum TransactionCodec {
+  /// How many bytes a transaction takes besides its changes and its numbers. Costs their encoding.
+  package static func detailsLength(of record: TransactionRecord) -> Int {
+    RecordDetails.length(of: record)
+  }
+
   /// Appends the record of the batch's transaction at `index`, which is whole (part 0, not
   /// continued).
   package static func encode(

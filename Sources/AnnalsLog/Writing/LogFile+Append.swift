@@ -69,11 +69,12 @@ extension LogFile {
     return result
   }
 
-  /// Says what the transaction is besides its changes, before its first part.
+  /// Says what the transaction is besides its changes, before its first part. Throws
+  /// `detailsTooLarge` if that is over 4 MiB: then abort.
   package func describe(_ draft: TransactionDraft) throws(LogError) {
     try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
-      state.describe(draft, own: options.opening)
+      try state.describe(draft, own: options.opening)
     }
   }
 
@@ -147,7 +148,7 @@ extension LogFile {
     try state.withLock { (state) throws(LogError) in
       try begin(&state)
       do throws(LogError) {
-        state.describe(draft, own: options.opening)
+        try state.describe(draft, own: options.opening)
         try state.append(&batch, isLast: true)
       } catch {
         abort(&state)

@@ -44,8 +44,9 @@ extension LogState {
     }
   }
 
-  /// Fills in the transaction's record. Names and openings get their numbers.
-  mutating func describe(_ draft: TransactionDraft, own: Opening?) {
+  /// Fills in the transaction's record. Names and openings get their numbers. Throws
+  /// `detailsTooLarge`; then the transaction is still without a record.
+  mutating func describe(_ draft: TransactionDraft, own: Opening?) throws(LogError) {
     guard transaction?.partCount == 0 else {
       preconditionFailure("a transaction is described before its first part")
     }
@@ -63,6 +64,10 @@ extension LogState {
     } else if let own {
       record.opening = number(of: own, for: &record)
       recordsOwnOpening = true
+    }
+    let length = TransactionCodec.detailsLength(of: record)
+    guard length <= FormatLimits.maximumDetailsLength else {
+      throw .detailsTooLarge(length: length, limit: FormatLimits.maximumDetailsLength)
     }
     transaction?.record = record
     transaction?.recordsOwnOpening = recordsOwnOpening

@@ -1,0 +1,251 @@
+import Annals
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+import Testing
+
+/// Every limit that a program can meet: at it things work, beyond it an error says what and where,
+/// and nothing is recorded.
+@Suite struct LimitTests {
+  private func failure(_ body: () throws -> Void) -> AnnalsError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? AnnalsError
+    }
+  }
+
+  private func text(_ count: Int) -> Value { .string(String(repeating: "x", count: count)) }
+
+  /// An object of many long texts, none of them long enough to be kept by itself.
+  @Test func aChangeIsAtMost8MiB() throws {
+    let location = memoryFile()
+    let names = (1...2_048).map { "p\($0)" }
+    let wide = Schema(entities: [
+      Entity("Wide", attributes: names.map { Attribute($0, .string) })
+    ])
+    let store = try Store(location, schema: wide)
+    // By row: kind and entity, row, 3 bytes more than each text, the set of properties.
+    var values: [String: Value] = [:]
+    for name in names.prefix(2_046) { values[name] = text(4_096) }
+    let taken = 5 + 2_046 * 4_099 + 2_047 / 8 + 3
+    let left = FormatLimits.maximumChangeLength - taken
+    try #require(left > 0 && left < 4_096)
+    let head = store.token
+    for extra in [1, 500] {
+      values[names[2_046]] = text(left + extra)
+      let error = failure { try store.write { try $0.insert("Wide", values) } }
+      #expect(error?.code == .tooLarge)
+      #expect(error?.message.contains("the insert of Wide#1 takes 838") == true, "\(error as Any)")
+      #expect(error?.message.contains("8388608") == true)
+      #expect(store.token == head)
+    }
+    values[names[2_046]] = text(left)
+    var id: ObjectID?
+    try store.write { id = try $0.insert("Wide", values) }
+    let made = try #require(id)
+    // One more property makes an object that is too long for one change, in a change of its own;
+    // deleting it takes two.
+    try store.write { try $0.update(made, [names[2_047]: text(4_096)]) }
+    let error = failure { try store.write { try $0.delete(made) } }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message.contains("the delete of Wide#1 takes") == true)
+    try store.write { try $0.update(made, [names[2_047]: .null]) }
+    #expect(try store.verify() == [])
+    try store.close()
+    let again = try Store(location, creates: false)
+    let object = try #require(try again.snapshot().object(made))
+    #expect(object[names[2_046]] == text(left) && object[names[0]] == text(4_096))
+    try again.write { try $0.delete(made) }
+    #expect(try again.snapshot(at: 2).object(made)?[names[1]] == text(4_096))
+    #expect(try again.verify() == [])
+  }
+
+  @Test func detailsAreAtMost4MiB() throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    try store.note("a", author: "ann")
+    let head = store.token
+    // Flags, a count, a key of one byte with its length, the value's kind and length.
+    let most = FormatLimits.maximumDetailsLength - 9
+    func write(_ count: Int) throws {
+      try store.write(author: "ann", metadata: ["m": text(count)]) { try $0.insert("Folder") }
+    }
+    for body in [
+      { try write(most + 1) },
+      {
+        try store.write(author: String(repeating: "n", count: 5 << 20)) { try $0.insert("Folder") }
+      },
+      {
+        try store.write(context: String(repeating: "n", count: 5 << 20)) { try $0.insert("Folder") }
+      },
+      {
+        try store.write(metadata: ["k": .json("[" + String(repeating: "1,", count: 3 << 20) + "1]")]
+        ) {
+          for _ in 0..<10 { try $0.insert("Folder") }
+        }
+      },
+    ] as [() throws -> Void] {
+      let error = failure(body)
+      #expect(error?.code == .tooLarge)
+      #expect(error?.message.contains("metadata") == true, "\(error as Any)")
+      #expect(error?.message.contains("4194304") == true)
+      #expect(store.token == head)
+    }
+    try write(most)
+    #expect(store.token.number == head.number + 1)
+    #expect(try store.transaction(store.token.number).metadata["m"] == text(most))
+    let rules = (1...80_000).map { Value.string("a value that is allowed \($0), \(text(20))") }
+    let wide = failure {
+      try store.require(
+        Schema {
+          Entity("Rules") { Attribute("one", .string, validation: Validation(oneOf: rules)) }
+        })
+    }
+    #expect(wide?.code == .tooLarge)
+    #expect(try store.verify() == [])
+    try store.close()
+    let again = try Store(location, creates: false)
+    #expect(try again.transaction(again.token.number).metadata["m"] == text(most))
+    try again.note("b")
+    #expect(try again.compact().isRewritten)
+    #expect(try again.verify() == [])
+  }
+
+  @Test func aRelationshipNamesAtMostAMillionObjects() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    var folder: ObjectID?
+    try store.write { folder = try $0.insert("Folder", ["name": "all"]) }
+    let id = try #require(folder)
+    let head = store.token
+    let one = ObjectReference(entity: note.entity, row: note.row)
+    let many = Value.objects(Array(repeating: one, count: FormatLimits.maximumReferences + 1))
+    for body in [
+      { try $0.update(id, ["notes": many]) }, { try $0.insert("Folder", ["notes": many]) },
+    ] as [(WriteTransaction) throws -> Void] {
+      let error = failure { try store.write { try body($0) } }
+      #expect(error?.code == .tooLarge)
+      #expect(
+        error?.message.contains(".notes would name 1048577 objects; the most is 1048576") == true,
+        "\(error as Any)")
+      #expect(store.token == head)
+    }
+    // So many take long to write: `Tools/test --long`.
+    guard ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil else { return }
+    // They are more than one change can bring, and come in two.
+    let most = Array(repeating: one, count: FormatLimits.maximumReferences)
+    let half = Value.objects(Array(most.prefix(most.count / 2)))
+    let whole = failure { try store.write { try $0.update(id, ["notes": .objects(most)]) } }
+    #expect(whole?.code == .tooLarge)
+    #expect(whole?.message.contains("the update of Folder#1 takes") == true, "\(whole as Any)")
+    try store.write { try $0.update(id, ["notes": half]) }
+    try store.write { try $0.update(id, ["notes": .objects(most)]) }
+    guard case .objects(let list) = try store.snapshot().object(id)?["notes"] else {
+      Issue.record("no list")
+      return
+    }
+    #expect(list.count == FormatLimits.maximumReferences)
+    #expect(try store.verify() == [])
+  }
+
+  @Test func rowsEndAt2ToThe40() throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    let note = try #require(store.schema.entity(named: "Note"))
+    let last = Int64(1) << 40
+    let beyond = failure { try store.write { _ = try $0.insert(entity: note, row: last + 1) } }
+    #expect(beyond?.code == .tooLarge)
+    #expect(beyond?.message.contains("Note#1099511627777") == true)
+    try store.write { tx in
+      let object = try tx.insert(entity: note, row: last)
+      try tx.set(object, 1, to: "last")
+    }
+    for body in [
+      { _ = try $0.insert("Note", ["id": "more"]) },
+      { _ = try $0.insert(LimitNote(id: "more")) },
+    ] as [(WriteTransaction) throws -> Void] {
+      let error = failure { try store.write { try body($0) } }
+      #expect(error?.code == .tooLarge)
+      #expect(error?.message.contains("Note#1099511627777") == true, "\(error as Any)")
+    }
+    #expect(try store.verify() == [])
+    try store.checkpoint()
+    try store.close()
+    let again = try Store(location, creates: false)
+    #expect(try again.snapshot().object(of: "Note", where: "id", is: "last")?.objectID.row == last)
+    #expect(try again.verify() == [])
+  }
+
+  @Test func valuesOver4KiBAreKeptByThemselvesAndNeverUnique() throws {
+    let store = try noteStore()
+    let long = try store.note("a", text: String(repeating: "x", count: 4_097))
+    let short = try store.note("b", text: String(repeating: "x", count: 4_096))
+    #expect(try store.snapshot().object(short)?["text"] == text(4_096))
+    #expect(try store.snapshot().object(long)?["text"] == text(4_097))
+    guard case .large(let value) = try store.transaction(2).changes[0].after("text") else {
+      Issue.record("not kept by itself")
+      return
+    }
+    #expect(value.length == 4_097)
+    try store.note(String(repeating: "k", count: 4_096))
+    let error = failure { try store.note(String(repeating: "k", count: 4_097)) }
+    #expect(error?.code == .invalidChange)
+    #expect(error?.violations.first?.rule == .uniqueLength(4_096))
+    #expect(try store.verify() == [])
+  }
+
+  @Test func thePrunersNameIsCutAt64Bytes() throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    for id in ["a", "b", "c"] { try store.note(id) }
+    let name = "a" + String(repeating: "é", count: 40)
+    try store.prune(try store.prunePlan(before: 3), author: name)
+    try store.close()
+    let again = try Store(location, creates: false)
+    let error = failure { _ = try again.snapshot(at: 1) }
+    #expect(error?.gap?.prunedBy == String(name.prefix(32)))
+    #expect(try again.verify() == [])
+  }
+
+  @Test func numbersOfPropertiesEndAt65535() throws {
+    func schema(_ number: Int) throws -> Schema {
+      let json = """
+        {"entities":[{"name":"E","number":1,"nextNumber":\(min(number + 1, 65_536)),"attributes":[\
+        {"name":"id","number":1,"type":"string","optional":false,"unique":true},\
+        {"name":"x","number":\(number),"type":"string"}]}]}
+        """
+      return try SchemaJSON.read(MemorySource(Array(json.utf8)))
+    }
+    let fault = #expect(throws: InputFault.self) { try schema(65_536) }
+    #expect(fault?.reason.contains("65535") == true, "\(fault as Any)")
+    let location = memoryFile()
+    let store = try Store(location, creates: true)
+    let last = try schema(65_535)
+    try store.write { tx in
+      try tx.take(last, exactly: true)
+      try tx.insert("E", ["id": "a", "x": "at the end"])
+    }
+    let more = failure { try store.require(Schema { Entity("E") { Attribute("y", .string) } }) }
+    #expect(more?.code == .invalidSchema)
+    #expect(more?.schemaConflicts.first?.reason.contains("65535") == true)
+    try store.write { tx in
+      let object = try #require(try tx.object(of: "E", where: "id", is: "a"))
+      try tx.update(object.objectID, ["x": "changed"])
+    }
+    try store.checkpoint()
+    try store.close()
+    let again = try Store(location, creates: false)
+    #expect(try again.snapshot().objects(of: "E").map { $0["x"] } == ["changed"])
+    #expect(try again.snapshot(at: 1).objects(of: "E").map { $0["x"] } == ["at the end"])
+    #expect(try again.verify() == [])
+  }
+}
+
+private struct LimitNote: Record {
+  var id: String
+
+  static let entity = RecordEntity("Note", LimitNote.init, Property("id", \.id).unique())
+}
