@@ -15,6 +15,18 @@ private struct Page: Record, Equatable {
     Property("shelf", \.shelf), Property("body", \.body))
 }
 
+private struct OldShelf: Record {
+  var name: String
+  static let entity = RecordEntity("Shelf", OldShelf.init, Property("name", \.name))
+}
+
+private struct Shelf: Record {
+  var name: String
+  var floor: Int
+  static let entity = RecordEntity(
+    "Shelf", Shelf.init, Property("name", \.name), Property("floor", \.floor).default(3))
+}
+
 /// Records changed through a store, property by property.
 @Suite struct TypedWritingTests {
   @Test func onePropertyIsSetAndTheOthersStay() throws {
@@ -72,6 +84,28 @@ private struct Page: Record, Equatable {
       try store.write { try $0.set(\.visits, of: made[0], to: 1) }
     }
     #expect(gone?.code == .noSuchObject)
+  }
+
+  @Test func theDefaultThatAnOlderObjectHasIsNoChange() throws {
+    let location = memoryFile()
+    let old = try Store(location, records: OldShelf.self)
+    try old.write { try $0.insert(OldShelf(name: "a")) }
+    try old.close()
+    let store = try Store(location, records: Shelf.self)
+    let object = try #require(try store.snapshot().objects(of: Shelf.self).first)
+    #expect(object.value.floor == 3)
+    let head = store.token
+    try store.write { tx in
+      try tx.set(\.floor, of: object, to: 4)
+      try tx.set(\.floor, of: object, to: 3)
+    }
+    #expect(store.token == head)
+    try store.write { try $0.set(\.floor, of: object, to: 4) }
+    try store.write { try $0.set(\.floor, of: object, to: 3) }
+    let change = try #require(try store.transaction(store.token.number).changes.first)
+    #expect(change.properties.first?.before == .int(4))
+    #expect(change.properties.first?.after == .int(3))
+    #expect(try store.snapshot().objects(of: Shelf.self).map(\.value.floor) == [3])
   }
 
   @Test func aLongTextIsSetWithoutTheOthersBeingRead() throws {

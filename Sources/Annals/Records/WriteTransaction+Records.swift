@@ -87,10 +87,18 @@ extension WriteTransaction {
         try reader.state.contains(id.entity, id.row)
       })
     else { throw .objectNotFound(id, in: schema) }
+    defer { touch(id.entity, id.row) }
+    let column = binding.layout.columns[binding.position(of: keyPath)]
+    if column.hasDefault, let entity = schema.entity(numbered: id.entity) {
+      let given = Value.whole(value)
+      let settled = try settled(given, of: column.property, of: entity, row: id.row)
+      if settled.isNull, !given.isNull {
+        return try store(.null, in: column.property, row: id.row, of: id.entity)
+      }
+    }
     try binding.set(
       keyPath, to: value, id.row, into: &reader.state, store: reader.store,
       largeValues: largeValues, violations: &violations)
-    touch(id.entity, id.row)
   }
 
   /// The object that was written, with the values that were stored; with those given if some broke
