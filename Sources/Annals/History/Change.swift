@@ -90,7 +90,6 @@ public struct Change: Sendable {
     else { return nil }
     return difference(of: number)
   }
-
 }
 
 /// One property of a change, with its values before and after.

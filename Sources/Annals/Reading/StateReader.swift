@@ -136,13 +136,6 @@ package struct ReadableProperty: Sendable {
 }
 
 extension Entity {
-  /// What a property reads as in which nothing was ever written: null, or the default of a required
-  /// attribute.
-  package func valueOfUnwritten(_ property: PropertyNumber) -> Value {
-    guard let attribute = attributes.first(where: { $0.number == property }) else { return .null }
-    return attribute.isOptional ? .null : attribute.defaultValue ?? .null
-  }
-
   /// The numbers of the properties that were removed.
   package var removedProperties: Set<PropertyNumber> {
     var result: Set<PropertyNumber> = []
