@@ -69,12 +69,14 @@ let package = Package(
         system,
       ]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
-    tests("CommandTests", ["AnnalsCommand", "Annals", "AnnalsFormat", "AnnalsModel"]),
+    tests(
+      "CommandTests",
+      ["AnnalsCommand", "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
     tests(
       "InspectionTests",
       ["AnnalsInspection", "AnnalsStorage", "AnnalsFormat", "AnnalsModel", system]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
-    tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel"]),
+    tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
     tests("StorageTests", ["AnnalsStorage", system]),
     tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", system]),
     tests(

@@ -1,6 +1,6 @@
 import AnnalsModel
+import AnnalsStorage
 import Foundation
-import Synchronization
 
 /// What a store takes from the world besides its file: the time, random numbers, and the name of
 /// the process that it writes down.
@@ -71,12 +71,12 @@ extension StoreEnvironment {
 
 /// The state of a fixed environment.
 private final class FixedSource: Sendable {
-  private let time: Mutex<Int64>
-  private let seed: Mutex<UInt64>
+  private let time: Locked<Int64>
+  private let seed: Locked<UInt64>
 
   init(time: Int64, seed: UInt64) {
-    self.time = Mutex(time)
-    self.seed = Mutex(seed)
+    self.time = Locked(time)
+    self.seed = Locked(seed)
   }
 
   func nextTime(step: Int64) -> Timestamp {

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 // The log of one store: what joins the format's bytes and the storage's files.
 //
@@ -37,7 +36,7 @@ package final class LogFile: Sendable {
   package let store: RawUUID
   let fileSystem: any FileSystem
   let options: LogOptions
-  let state: Mutex<LogState>
+  let state: Locked<LogState>
 
   init(
     path: String, fileSystem: any FileSystem, options: LogOptions, loading: LogLoading
@@ -46,7 +45,7 @@ package final class LogFile: Sendable {
     self.fileSystem = fileSystem
     self.options = options
     store = loading.generation.header.store
-    state = Mutex(try LogState(loading, options))
+    state = Locked(try LogState(loading, options))
   }
 
   /// Opens the log at `path`. Goes through it once; writes nothing and takes no lock.

@@ -1,7 +1,6 @@
 import Annals
 import AnnalsStorage
 import Foundation
-import Synchronization
 
 /// Cuts the power while several threads commit at once and share syncs.
 ///
@@ -53,7 +52,7 @@ package struct GroupTrial: Sendable {
         location, schema: Note.schema, options: options,
         environment: WorkSession.environment(3))
     else { return Witness() }
-    let witness = Mutex(Witness(isOpened: true))
+    let witness = Locked(Witness(isOpened: true))
     let group = DispatchGroup()
     for thread in 0..<threads {
       group.enter()

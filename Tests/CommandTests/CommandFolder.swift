@@ -1,6 +1,6 @@
 import Annals
+import AnnalsStorage
 import Foundation
-import Synchronization
 
 @testable import AnnalsCommand
 
@@ -82,7 +82,7 @@ final class CommandFolder {
 
 /// A clock that goes on when it is told to.
 private final class StoreClock: Sendable {
-  private let microseconds = Mutex(Int64(1_571_768_100_000_000))
+  private let microseconds = Locked(Int64(1_571_768_100_000_000))
 
   var now: Timestamp { Timestamp(microseconds: microseconds.withLock { $0 }) }
 

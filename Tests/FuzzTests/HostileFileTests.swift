@@ -6,8 +6,10 @@ import Testing
 @testable import FuzzTargets
 
 /// Small files that claim, or stand for, far more than they are. Each is given to the command as a
-/// process of its own whose memory is limited, which it must neither exceed nor crash at.
-@Suite struct HostileFileTests {
+/// process of its own whose memory is limited, which it must neither exceed nor crash at. What a
+/// sanitizer adds to a process would not fit.
+@Suite(.enabled(if: !isSanitized, "a sanitizer needs more memory than the limit"))
+struct HostileFileTests {
   /// In KiB of address space; the command alone takes less than a fifth of it.
   private static let limit = 700_000
 
@@ -162,6 +164,9 @@ import Testing
       ? process.terminationStatus : 128 + process.terminationStatus
   }
 }
+
+/// Whether the tests run under a sanitizer; Tools/test says so.
+private let isSanitized = ProcessInfo.processInfo.environment["ANNALS_SANITIZER"] != nil
 
 /// A folder that goes with the test.
 private final class Folder {

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -122,10 +121,10 @@ struct SharingTests {
     let files = FaultyFileSystem(syncDelay: .milliseconds(2))
     let lab = try LogLab(files)
     try lab.lock()
-    let isDone = Mutex(false)
+    let isDone = Locked(false)
     let log = lab.log
     let syncer = try WorkerThread(name: "syncer")
-    let synced = Mutex<[Int64]>([])
+    let synced = Locked<[Int64]>([])
     _ = syncer.submit {
       while !isDone.withLock({ $0 }) {
         guard let position = try? log.sync() else { break }
@@ -149,7 +148,7 @@ struct SharingTests {
   @Test
   func twoMakersMakeOneStore() throws {
     let files = MemoryFileSystem()
-    let made = Mutex(0)
+    let made = Locked(0)
     var workers: [WorkerThread] = []
     for index in 0..<4 {
       let worker = try WorkerThread(name: "maker \(index)")

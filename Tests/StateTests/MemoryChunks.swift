@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
-import Synchronization
+import AnnalsStorage
 
 /// Chunks in memory, by offset, in place of a file; counts what is asked for.
 final class MemoryChunks: ChunkSource {
@@ -11,7 +11,7 @@ final class MemoryChunks: ChunkSource {
     var bytes = 0
     var reads: [UInt64] = []
   }
-  private let contents = Mutex(Contents())
+  private let contents = Locked(Contents())
 
   func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8> {
     let payload = contents.withLock {

@@ -1,5 +1,5 @@
+import AnnalsStorage
 import Foundation
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -146,7 +146,7 @@ import Testing
       try files.create(path("b"), like: nil).write([UInt8](repeating: 2, count: 64), at: 0)
       for _ in 0..<200 {
         let file = try files.open(path("a"), for: .reading)
-        let strangers = Mutex(0)
+        let strangers = Locked(0)
         let readers = try (0..<2).map { try WorkerThread(name: "reader \($0)") }
         for reader in readers {
           reader.submit {

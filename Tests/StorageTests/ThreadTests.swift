@@ -1,12 +1,11 @@
 import AnnalsStorage
 import Foundation
-import Synchronization
 import Testing
 
 @Suite struct ThreadTests {
   @Test func workRunsInOrderOnOneThreadOfItsOwn() throws {
     let worker = try WorkerThread(name: "worker")
-    let seen = Mutex<[(Int, Bool)]>([])
+    let seen = Locked<[(Int, Bool)]>([])
     for number in 0..<1_000 {
       #expect(worker.submit { seen.withLock { $0.append((number, worker.isCurrent)) } })
     }

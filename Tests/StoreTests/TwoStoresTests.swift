@@ -2,7 +2,6 @@ import Annals
 import AnnalsModel
 import AnnalsStorage
 import Foundation
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -90,7 +89,7 @@ import Testing
     patient.lockTimeout = .seconds(60)
     let second = try noteStore(location, options: patient, seed: 2)
     let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let state = Mutex((count: 0, isOver: false))
+    let state = Locked((count: 0, isOver: false))
     Thread.detachNewThread {
       while !state.withLock(\.isOver) {
         let number = state.withLock { state in

@@ -16,7 +16,7 @@ enum TidyRules {
   /// What in `file` breaks a rule.
   static func violations(in file: SourceFile) -> [Violation] {
     size(of: file) + functions(of: file) + imports(of: file) + platforms(of: file)
-      + names(of: file) + force(of: file) + notes(of: file)
+      + mutexes(of: file) + names(of: file) + force(of: file) + notes(of: file)
   }
 
   static func size(of file: SourceFile) -> [Violation] {
@@ -77,6 +77,14 @@ enum TidyRules {
     let pattern = /canImport\((Darwin|Glibc|Musl)|import (Darwin|Glibc|Musl)\b/
     return file.matches(of: pattern, having: "mport").map {
       Violation(path: file.path, line: $0, rule: "a platform is named outside AnnalsStorage")
+    }
+  }
+
+  static func mutexes(of file: SourceFile) -> [Violation] {
+    if file.path == "Sources/AnnalsStorage/Platform/Locked.swift" { return [] }
+    return file.matches(of: /\bMutex\b/, having: "Mutex").map {
+      Violation(
+        path: file.path, line: $0, rule: "the thread sanitizer does not see a Mutex: use Locked")
     }
   }
 

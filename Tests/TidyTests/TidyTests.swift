@@ -16,6 +16,8 @@ import Testing
     ("package import struct AnnalsLog.LogFile", "AnnalsState may not import AnnalsLog"),
     ("import Foundation", "AnnalsState may not import Foundation"),
     ("#if canImport(Glibc)", "a platform is named outside AnnalsStorage"),
+    ("let size = Mutex(0)", "the thread sanitizer does not see a Mutex: use Locked"),
+    ("let size: Mutex<Int>", "the thread sanitizer does not see a Mutex: use Locked"),
     ("let size = try! read()", "an optional or an error is forced"),
     ("let size = sizes[0]!", "an optional or an error is forced"),
     ("let size = read()!.count", "an optional or an error is forced"),
@@ -38,6 +40,7 @@ import Testing
     "import AnnalsModel", "import Synchronization", "if !isEmpty && a != b {}",
     "// what a Manager is: import AnnalsLog, read()!", "let text = \"a! \\(b(\"c!\")) d!\"",
     "let text = #\"try! \"# + \"x\"", "/* x! /* y! */ z! */", "let manager = FileManager.default",
+    "let mutex = Locked(0)", "/// As a Mutex.",
   ])
   func leavesGoodLinesAlone(line: String) {
     let file = SourceFile(path: "Sources/AnnalsState/A.swift", text: line)

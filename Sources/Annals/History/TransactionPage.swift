@@ -1,5 +1,5 @@
 import AnnalsModel
-import Synchronization
+import AnnalsStorage
 
 /// The decoded changes of one frame, with what it takes to name what they touch.
 ///
@@ -49,7 +49,7 @@ package final class Glossary: Sendable {
   /// The record types, bound to the newest schema.
   package let records: BoundRecords
   /// The names made so far, by how many schemas there had been.
-  private let names = Mutex<[Int: PropertyNames]>([:])
+  private let names = Locked<[Int: PropertyNames]>([:])
 
   /// The glossary of these tables.
   package init(

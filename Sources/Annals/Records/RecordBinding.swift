@@ -1,7 +1,7 @@
 import AnnalsModel
 import AnnalsState
+import AnnalsStorage
 import Foundation
-import Synchronization
 
 /// A record type joined to a store's schema: reads and writes its records.
 ///
@@ -180,7 +180,7 @@ package final class RecordBindings: Sendable {
     var binding: any Sendable & AnyObject
   }
 
-  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+  private let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
   package init() {}
 

@@ -47,7 +47,7 @@ private final class CancellationFlag: Sendable {
 
 /// The store's own thread, started by the first asynchronous write.
 final class WritingThread: Sendable {
-  private let thread = Mutex<WorkerThread?>(nil)
+  private let thread = Locked<WorkerThread?>(nil)
 
   /// The thread; throws what starting one throws.
   func running() throws(StorageError) -> WorkerThread {

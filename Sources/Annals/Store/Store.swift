@@ -4,7 +4,6 @@ import AnnalsModel
 import AnnalsState
 import AnnalsStorage
 import Foundation
-import Synchronization
 
 /// One opening of one `.annals` file: the whole of a program's data, and its history.
 ///
@@ -181,10 +180,10 @@ extension Store {
 
 /// The version that readers see, replaced as commits are acknowledged.
 final class PublishedVersion: Sendable {
-  private let version: Mutex<StoreVersion>
+  private let version: Locked<StoreVersion>
 
   init(_ version: StoreVersion) {
-    self.version = Mutex(version)
+    self.version = Locked(version)
   }
 
   var current: StoreVersion { version.withLock { $0 } }

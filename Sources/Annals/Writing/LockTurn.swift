@@ -1,5 +1,4 @@
 import AnnalsStorage
-import Synchronization
 
 /// How a deferred writer that commits again and again keeps the file lock.
 ///

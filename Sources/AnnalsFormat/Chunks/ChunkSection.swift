@@ -63,9 +63,12 @@ enum ChunkSection {
     let packed = try reader.readSizedBytes()
     try Inflate.checkLength(count, from: packed.count, at: start)
     var fault: DecodeFault?
-    let result = ContiguousArray<UInt8>(unsafeUninitializedCapacity: count) { buffer, filled in
+    // With no capacity it would write its length into the empty array that all threads share.
+    let capacity = max(count, 1)
+    let result = ContiguousArray<UInt8>(unsafeUninitializedCapacity: capacity) { buffer, filled in
       do throws(DecodeFault) {
-        try inflate.decompress(packed, into: UnsafeMutableRawBufferPointer(buffer))
+        let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+        try inflate.decompress(packed, into: bytes)
         filled = count
       } catch {
         fault = .invalid(at: start, reason: "a damaged deflate stream")

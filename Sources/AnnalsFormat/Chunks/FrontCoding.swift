@@ -43,6 +43,8 @@ enum FrontCoding {
     shared: ContiguousArray<UInt64>
   ) -> ContiguousArray<UInt8> {
     let total = Int(lengths.reduce(0, +))
+    // With no capacity it would write its length into the empty array that all threads share.
+    if total == 0 { return [] }
     return rest.withUnsafeBytes { rest in
       ContiguousArray<UInt8>(unsafeUninitializedCapacity: total) { buffer, filled in
         let output = UnsafeMutableRawBufferPointer(buffer)

@@ -148,7 +148,7 @@ enum NumberList {
   private static func unpack(
     _ bytes: ContiguousArray<UInt8>, count: Int, width: Int, base: UInt64
   ) -> ContiguousArray<UInt64> {
-    guard width > 0 else { return ContiguousArray(repeating: base, count: count) }
+    guard width > 0, count > 0 else { return ContiguousArray(repeating: base, count: count) }
     let mask = UInt64.max >> UInt64(64 - width)
     return bytes.withUnsafeBytes { bytes in
       ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { numbers, filled in

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 /// Writes a store's file anew beside the old one and puts it in its place, or makes another store
 /// of it: compaction, pruning, replay.

@@ -1,6 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
-import Synchronization
+import AnnalsStorage
 
 /// A table that only grows: older entries in chunks of the file, read when asked for, and newer
 /// ones in memory. A value; copies share the chunks and the newest chunk read.
@@ -133,7 +133,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
 
   /// The newest chunk read, shared by copies of the table.
   private final class Cache: Sendable {
-    private let newest = Mutex<(offset: UInt64, entries: [Entry])?>(nil)
+    private let newest = Locked<(offset: UInt64, entries: [Entry])?>(nil)
 
     func entries(of offset: UInt64) -> [Entry]? {
       newest.withLock { $0?.offset == offset ? $0?.entries : nil }

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 // Appending transactions. The lock is held, and the log stands at the file's end.
 

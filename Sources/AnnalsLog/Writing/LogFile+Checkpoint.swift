@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 /// Where a checkpoint was written.
 package struct CheckpointMark: Hashable, Sendable {

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 extension LogFile {
   /// Closes the log: syncs, writes a root slot whose mark is the end of the log, syncs again, and

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 /// What a new store begins with.
 package struct NewLog: Sendable {

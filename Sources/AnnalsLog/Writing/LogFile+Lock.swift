@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 // The file lock, and keeping up with other processes.
 

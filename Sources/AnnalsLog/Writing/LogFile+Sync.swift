@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 extension LogFile {
   /// Makes every transaction that was finished before the call durable; returns the last of them.

@@ -25,7 +25,6 @@
 // Not modelled: bytes that change by themselves (the damage tests do that to whole files), sectors
 // that cannot be read, and drives that lie about syncs.
 
-import Synchronization
 import SystemPackage
 
 /// A file system in memory that fails on request, and tells what a power cut would leave.
@@ -34,7 +33,7 @@ import SystemPackage
 /// At that point the power fails: the call throws ENODEV, and so does every later one.
 /// `forEachSurvivor` then hands out a file system for every state that the fault model permits.
 package final class FaultyFileSystem: FileSystem {
-  let disk: Mutex<FaultyDisk>
+  let disk: Locked<FaultyDisk>
   let syncDelay: Duration
 
   /// An empty disk.
@@ -44,12 +43,12 @@ package final class FaultyFileSystem: FileSystem {
   ///   - capacity: how many bytes all files together may have before the disk is full.
   ///   - syncDelay: how long each sync takes, so that other threads write meanwhile.
   package init(seed: UInt64 = 1, capacity: UInt64 = .max, syncDelay: Duration = .zero) {
-    disk = Mutex(FaultyDisk(seed: seed, capacity: capacity))
+    disk = Locked(FaultyDisk(seed: seed, capacity: capacity))
     self.syncDelay = syncDelay
   }
 
   init(_ disk: FaultyDisk, syncDelay: Duration) {
-    self.disk = Mutex(disk)
+    self.disk = Locked(disk)
     self.syncDelay = syncDelay
   }
 

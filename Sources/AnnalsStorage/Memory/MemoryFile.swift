@@ -5,7 +5,7 @@ import SystemPackage
 final class MemoryInode: Sendable {
   let identity: FileIdentity
   let locks = LockTable()
-  let bytes = Mutex(ContiguousArray<UInt8>())
+  let bytes = Locked(ContiguousArray<UInt8>())
 
   /// Larger than any memory, so that a wild offset is an error and not a failed allocation.
   static let largestSize: UInt64 = 1 << 44

@@ -1,4 +1,3 @@
-import Synchronization
 import SystemPackage
 
 /// Files in memory: for stores without a file, and for tests.
@@ -21,7 +20,7 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  private let directory = Mutex(Directory())
+  private let directory = Locked(Directory())
 
   /// A file system without files.
   package init() {}

@@ -12,7 +12,7 @@ final class PosixFile: StorageFile {
   /// The number of calls that use the descriptor, times two, plus one once `close` was called.
   private let use = Atomic<UInt>(0)
   /// Which file it is, once somebody asked; that never changes.
-  private let knownIdentity = Mutex<FileIdentity?>(nil)
+  private let knownIdentity = Locked<FileIdentity?>(nil)
 
   /// Takes over `descriptor`, which this file closes.
   init(_ descriptor: FileDescriptor, path: String) {
