@@ -87,7 +87,7 @@ struct UnitReader {
     var last = frame
     var part = first.part
     while last.header.flags.contains(.continued) {
-      guard case .success(let next) = try ahead.next(), next.header.kind == .block,
+      guard let next = try ahead.nextBehindBlobs(), next.header.kind == .block,
         try ahead.payloadIsValid(next), let summary = ahead.summary(of: next),
         summary.isPart, summary.firstNumber == first.firstNumber, summary.part == part &+ 1
       else { return false }
@@ -99,6 +99,14 @@ struct UnitReader {
 }
 
 extension FrameWalk {
+  /// The next frame that is no piece of a large value; nil if the walk cannot go on.
+  fileprivate mutating func nextBehindBlobs() throws(LogError) -> WalkedFrame? {
+    while case .success(let frame) = try next() {
+      if frame.header.kind != .blob { return frame }
+    }
+    return nil
+  }
+
   /// Appends the transactions of a frame to the batch. The frame's payload was checked.
   func decode(_ frame: WalkedFrame, into batch: inout ChangeBatch) throws(LogError) {
     do {
