@@ -62,8 +62,14 @@ import Testing
     #expect(try other.snapshot(at: shared).number == shared.number)
     let error = #expect(throws: AnnalsError.self) { try other.snapshot(at: lost) }
     #expect(error?.code == .lostBranch)
+    #expect(error?.lastShared == shared)
+    #expect(error?.message.contains("in common is \(shared.number)") == true)
     #expect(
       #expect(throws: AnnalsError.self) { try other.history(after: lost) }?.code == .lostBranch)
+    // An opening that this store never saw: nothing is known to be shared.
+    let foreign = Token(store: lost.store, number: lost.number, opening: 12345)
+    let unknown = #expect(throws: AnnalsError.self) { try other.snapshot(at: foreign) }
+    #expect(unknown?.code == .lostBranch && unknown?.lastShared == nil)
   }
 
   @Test func aNumberStandsForItsStateAndADateForAllBeforeIt() throws {

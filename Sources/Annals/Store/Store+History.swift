@@ -158,8 +158,25 @@ extension StoreVersion {
     guard token.opening != 0, token.number > view.base else { return }
     let found = try self.token(of: token.number)
     guard found.opening == token.opening || found.opening == 0 else {
-      throw .lostBranch(token: token, lastShared: nil)
+      throw .lostBranch(token: token, lastShared: try lastShared(with: token))
     }
+  }
+
+  /// The last transaction before the token's that its opening wrote here too: up to there both
+  /// histories are known to be one. Nil if the opening is not known here. O(length of history).
+  private func lastShared(with token: Token) throws(AnnalsError) -> Token? {
+    guard view.openings.contains(where: { $0.id == token.opening }) else { return nil }
+    var found: Token?
+    let earlier = History(
+      version: self, after: view.base, through: token.number - 1, condition: .always
+    ).reversed()
+    try AnnalsError.narrowing {
+      var cursor = try PartCursor(earlier)
+      while found == nil, let part = try cursor.next() {
+        if part.header.token.opening == token.opening { found = part.header.token }
+      }
+    }
+    return found
   }
 
   private func logged<R>(_ body: () throws(LogError) -> R) throws(AnnalsError) -> R {
