@@ -43,7 +43,8 @@ extension AnnalsError: CustomStringConvertible {
   public var description: String {
     var text = message
     if let offset { text += " (offset \(offset))" }
-    if let underlying { text += ": \(underlying)" }
+    // Most messages say it in their own place.
+    if let underlying, !message.contains(underlying.description) { text += ": \(underlying)" }
     return text
   }
 }
@@ -109,7 +110,7 @@ extension AnnalsError {
   /// The error for a position before the base.
   package static func pruned(_ gap: HistoryGap) -> AnnalsError {
     var text = "transaction \(gap.requested) was pruned (floor is \(gap.oldestValid.number + 1)"
-    if let prunedAt = gap.prunedAt { text += "; pruned \(prunedAt)" }
+    if let prunedAt = gap.prunedAt { text += "; pruned \(prunedAt.dayText)" }
     if let prunedBy = gap.prunedBy, !prunedBy.isEmpty { text += " by \(prunedBy)" }
     text += "). Oldest readable state: \(gap.oldestValid.number)"
     var error = AnnalsError(.pruned, text)
@@ -122,8 +123,8 @@ extension AnnalsError {
     var error = AnnalsError(
       .lost,
       "transaction \(number) is lost: \(lost) \(lost.first == lost.last ? "was" : "were") "
-        + "destroyed by damage (the store was salvaged \(lost.salvaged)). Readable states nearest: "
-        + "\(lost.first - 1) and \(lost.last + 1)")
+        + "destroyed by damage (the store was salvaged \(lost.salvaged.dayText)). Readable states "
+        + "nearest: \(lost.first - 1) and \(lost.last + 1)")
     error.details = .lost(lost)
     return error
   }
@@ -192,31 +193,5 @@ public struct HistoryGap: Hashable, Sendable {
     self.oldestValid = oldestValid
     self.prunedAt = prunedAt
     self.prunedBy = prunedBy
-  }
-}
-
-/// A property that a later transaction changed.
-public struct PropertyConflict: Hashable, Sendable, CustomStringConvertible {
-  /// The object.
-  public var object: ObjectID
-  /// The object as text: `Entity/KEY` or `Entity#ROW`.
-  public var objectName: String
-  /// The name of the property; nil where the whole object is meant.
-  public var property: String?
-  /// The transaction that changed it last.
-  public var changedBy: Int64?
-
-  /// The conflict of these parts.
-  public init(object: ObjectID, objectName: String, property: String?, changedBy: Int64?) {
-    self.object = object
-    self.objectName = objectName
-    self.property = property
-    self.changedBy = changedBy
-  }
-
-  /// The object and property, and the transaction that changed them.
-  public var description: String {
-    let name = property.map { "\(objectName).\($0)" } ?? objectName
-    return changedBy.map { "\(name), changed by transaction \($0)" } ?? name
   }
 }

@@ -11,10 +11,12 @@ extension Store {
   @discardableResult
   public func write(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
+    basedOn: Token? = nil, expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Void
   ) async throws -> Token {
     let thread = try AnnalsError.narrowing { try writingThread.running() }
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+    let preconditions = WritePreconditions(basedOn: basedOn, expecting: expecting)
     let cancellation = CancellationFlag()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -25,7 +27,7 @@ extension Store {
                 throw AnnalsError(
                   .cancelled, "the task was cancelled before the write began; nothing was recorded")
               }
-              return try transact(origin, body)
+              return try transact(origin, preconditions, body)
             })
         }
         if !isAccepted { continuation.resume(throwing: AnnalsError.closedStore) }

@@ -14,19 +14,27 @@ extension Store {
   ///   - author: who makes the change.
   ///   - context: in what context.
   ///   - metadata: key-value pairs to keep with the transaction.
+  ///   - basedOn: the position of the state that the changes were decided on, if it was read before
+  ///     the call. If a property that the transaction changes, or an object that it deletes, was
+  ///     changed since, nothing is recorded. What was only read is not compared.
+  ///   - expecting: the position that the store must be at; if anything came since, nothing is
+  ///     recorded.
   ///   - body: makes the changes.
   /// - Returns: the position after the transaction; the newest position if nothing changed. When
   ///   the call returns, the transaction is as durable as `options.durability` says.
-  /// - Throws: `.invalidChange` with every rule broken; `.busy` if another process holds the lock
-  ///   too long; `.noSpace`, `.io`: nothing was recorded. `.outcomeUnknown`: the disk failed, the
-  ///   transaction may be there or not after reopening; the store refuses all further writes.
+  /// - Throws: `.conflict` with the properties that others changed, and `.pruned`, `.otherStore`,
+  ///   `.lostBranch` or `.beyondHead` for a token that is not of this history; `.invalidChange`
+  ///   with every rule broken; `.busy` if another process holds the lock too long; `.noSpace`,
+  ///   `.io`: nothing was recorded. `.outcomeUnknown`: the disk failed, the transaction may be
+  ///   there or not after reopening; the store refuses all further writes.
   @discardableResult
   public func write(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    _ body: (WriteTransaction) throws -> Void
+    basedOn: Token? = nil, expecting: Token? = nil, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     try transact(
-      TransactionOrigin(author: author, context: context, metadata: metadata), body)
+      TransactionOrigin(author: author, context: context, metadata: metadata),
+      WritePreconditions(basedOn: basedOn, expecting: expecting), body)
   }
 
   /// As `write`, of a transaction that was made elsewhere: with its own timestamp, kept as it is,
@@ -46,6 +54,24 @@ extension Store {
     _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     let token = try writer.write { try $0.transact(origin, body) }
+    writer.checkpointIfDue()
+    return token
+  }
+
+  /// As `transact(_:_:)`, if the preconditions hold when the write gets its turn.
+  func transact(
+    _ origin: TransactionOrigin, _ preconditions: WritePreconditions,
+    _ body: (WriteTransaction) throws -> Void
+  ) throws -> Token {
+    if preconditions.isEmpty { return try transact(origin, body) }
+    let token = try writer.write { writer in
+      let version = writer.newest
+      try preconditions.check(before: version)
+      return try writer.transact(origin) { transaction in
+        try body(transaction)
+        try preconditions.check(after: transaction, on: version)
+      }
+    }
     writer.checkpointIfDue()
     return token
   }

@@ -108,7 +108,9 @@ private struct TransactionInverse {
       }
       guard entry.kind != .delete else { continue }
       for property in try properties(of: change) {
-        let isSame = try hasSameValue(entry, property, current)
+        let isSame = try AnnalsError.translating { () throws(StateFault) in
+          try current.hasSameValue(entry.entity, entry.row, property, as: after)
+        }
         if !isSame { add(change, property: property) }
       }
     }
@@ -147,30 +149,10 @@ private struct TransactionInverse {
     return change.entry.propertyRange.map { change.page.batch.properties[$0].property }
   }
 
-  private func hasSameValue(
-    _ entry: ChangeEntry, _ property: PropertyNumber, _ current: State
-  ) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { () throws(StateFault) in
-      try current.withCell(entry.entity, entry.row, property) { a, arenaA throws(StateFault) in
-        try after.withCell(entry.entity, entry.row, property) { b, arenaB throws(StateFault) in
-          ValueCell.areEqual(a, in: arenaA, b, in: arenaB)
-        }
-      }
-    }
-  }
-
   private mutating func add(_ change: Change, property: PropertyNumber?) {
-    let entity = change.entity
-    let name = property.map { entity.propertyName($0) ?? "#\($0)" }
-    let row = change.objectID.row
-    let key = entity.keyAttribute.flatMap {
-      try? after.value(entity.number, row, $0.number).keyText
-    }
     conflicts.append(
       PropertyConflict(
-        object: change.objectID,
-        objectName: key.map { "\(entity.name)/\($0)" } ?? "\(entity.name)#\(row)",
-        property: name, changedBy: lastChange(of: change.objectID, property)))
+        change, property, named: after, changedBy: lastChange(of: change.objectID, property)))
   }
 
   private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Int64? {

@@ -1,0 +1,130 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// What must still hold when a write gets its turn, for one that was decided on an earlier state.
+///
+/// Checked where the transaction is made, with the lock held and the store level with what other
+/// processes wrote, so nothing can come between the check and the commit.
+struct WritePreconditions {
+  /// The state that the write was decided on; nil if on none in particular.
+  var basedOn: Token?
+  /// The position that the store must be at; nil if any will do.
+  var expecting: Token?
+
+  var isEmpty: Bool { basedOn == nil && expecting == nil }
+
+  /// Throws `.conflict` if the store is not where it was expected to be, and the errors of a token
+  /// that is not of its history.
+  func check(before version: StoreVersion) throws(AnnalsError) {
+    if let expecting {
+      let number = try version.number(at: .token(expecting))
+      guard number == version.head.number else {
+        throw .conflict(
+          "the store was expected to be at transaction \(number), but it has gone on to "
+            + "\(version.head.number); nothing was recorded. Read what came since and try again")
+      }
+    }
+    if let basedOn { _ = try version.number(after: .token(basedOn)) }
+  }
+
+  /// Throws `.conflict` if a property that the transaction changes, or an object that it deletes,
+  /// was changed after the state that it is based on. O(length of history since).
+  func check(
+    after transaction: WriteTransaction, on version: StoreVersion
+  ) throws(AnnalsError) {
+    guard let basedOn, basedOn.number < version.head.number else { return }
+    let first = try version.number(after: .token(basedOn))
+    let search = ConflictSearch(transaction)
+    let conflicts = try search.conflicts(in: version, after: first)
+    guard conflicts.isEmpty else {
+      throw .conflict(
+        "the write was decided on the state at transaction \(basedOn.number), and what it changes "
+          + "has changed since; nothing was recorded", conflicts)
+    }
+  }
+}
+
+/// Looks in history for changes of what a transaction changes too.
+private struct ConflictSearch {
+  private let transaction: WriteTransaction
+  private let touched: Set<ObjectReference>
+  /// So many conflicts are told of; more say nothing new.
+  private static let limit = 20
+
+  /// What one change of the past and the transaction have in common.
+  private struct Overlap: Hashable {
+    let object: ObjectID
+    /// Nil where the whole object is meant.
+    let property: PropertyNumber?
+  }
+
+  init(_ transaction: WriteTransaction) {
+    self.transaction = transaction
+    touched = Set(transaction.touched.list)
+  }
+
+  /// The conflicts with the transactions after this number, each with the last of them.
+  func conflicts(
+    in version: StoreVersion, after number: Int64
+  ) throws(AnnalsError) -> [PropertyConflict] {
+    guard !touched.isEmpty else { return [] }
+    let later = History(
+      version: version, after: number, through: version.head.number, condition: .always)
+    var found: [PropertyConflict] = []
+    var seen: Set<Overlap> = []
+    try AnnalsError.narrowing {
+      // Newest first, so that the transaction told of is the last that changed the property.
+      try later.reversed().forEachChange { change in
+        let row = ObjectReference(entity: change.entry.entity, row: change.entry.row)
+        guard found.count < ConflictSearch.limit, touched.contains(row) else { return }
+        for property in try overlap(with: change)
+        where seen.insert(Overlap(object: change.objectID, property: property)).inserted {
+          found.append(conflict(change, property))
+        }
+      }
+    }
+    return found
+  }
+
+  /// The properties that both changed; nil among them where one made or deleted the object.
+  private func overlap(with change: Change) throws(AnnalsError) -> [PropertyNumber?] {
+    let entry = change.entry
+    let before = transaction.base
+    let after = transaction.reader.state
+    return try AnnalsError.translating { () throws(StateFault) in
+      let existed = try before.contains(entry.entity, entry.row)
+      let exists = try after.contains(entry.entity, entry.row)
+      guard existed, exists, change.kind == .update else {
+        var isTouched = existed != exists
+        if !isTouched { isTouched = try isChanged(entry, in: before, after) }
+        return isTouched ? [nil] : []
+      }
+      var both: [PropertyNumber?] = []
+      for position in entry.propertyRange {
+        let property = change.page.batch.properties[position].property
+        if try !before.hasSameValue(entry.entity, entry.row, property, as: after) {
+          both.append(property)
+        }
+      }
+      return both
+    }
+  }
+
+  /// Whether the transaction changes any property of an object.
+  private func isChanged(
+    _ entry: ChangeEntry, in before: State, _ after: State
+  ) throws(StateFault) -> Bool {
+    let properties = after.schema.entity(numbered: entry.entity)?.readableProperties ?? []
+    for property in properties
+    where try !before.hasSameValue(entry.entity, entry.row, property.number, as: after) {
+      return true
+    }
+    return false
+  }
+
+  private func conflict(_ change: Change, _ property: PropertyNumber?) -> PropertyConflict {
+    PropertyConflict(
+      change, property, named: transaction.base, changedBy: change.transactionNumber)
+  }
+}

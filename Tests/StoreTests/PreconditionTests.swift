@@ -1,0 +1,111 @@
+import Annals
+import AnnalsModel
+import Testing
+
+/// Writes that were decided on an earlier state.
+@Suite struct PreconditionTests {
+  @Test func aWriteThatExpectsAPositionIsRefusedOnceTheStoreHasGoneOn() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    let seen = store.snapshot()
+    try store.write(expecting: seen.token) { try $0.update(note, ["count": 1]) }
+    var hasRun = false
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write(expecting: seen.token) { tx in
+        hasRun = true
+        try tx.update(note, ["count": 2])
+      }
+    }
+    #expect(error?.code == .conflict && !hasRun)
+    #expect(error?.message.contains("it has gone on to 3") == true)
+    #expect(try store.snapshot().object(note)?["count"] == 1)
+    // A write that changes nothing leaves the position where it was.
+    let head = store.token
+    try store.write(expecting: head) { try $0.update(note, ["count": 1]) }
+    #expect(store.token == head)
+  }
+
+  @Test func onlyWhatBothChangedIsAConflict() throws {
+    let store = try noteStore()
+    let note = try store.note("a", text: "x")
+    let other = try store.note("b")
+    let seen = store.token
+    try store.write(author: "ann") { try $0.update(note, ["text": "y"]) }
+    // Another property of the same object, another object, a new one: no conflict.
+    try store.write(basedOn: seen) { try $0.update(note, ["count": 1]) }
+    try store.write(basedOn: seen) { try $0.update(other, ["text": "z"]) }
+    try store.write(basedOn: seen) { try $0.insert("Note", ["id": "c"]) }
+    // The value that it has already: nothing is changed.
+    try store.write(basedOn: seen) { try $0.update(note, ["text": "y"]) }
+    let head = store.token
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { tx in
+        try tx.update(note, ["text": "mine", "count": 5])
+        try tx.update(other, ["count": 5])
+      }
+    }
+    #expect(error?.code == .conflict && store.token == head)
+    #expect(
+      error?.conflicts.map(\.description) == [
+        "Note/a.count, changed by transaction 5", "Note/a.text, changed by transaction 4",
+      ])
+    try store.write(basedOn: head) { try $0.update(note, ["text": "mine"]) }
+    #expect(try store.texts() == ["mine", "z", .null])
+  }
+
+  @Test func deletingWhatOthersChangedIsAConflictAndSoIsTheReverse() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    let seen = store.token
+    try store.write { try $0.update(note, ["count": 1]) }
+    let deletion = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { try $0.delete(note) }
+    }
+    #expect(deletion?.conflicts.map(\.description) == ["Note/a, changed by transaction 3"])
+    let changed = store.token
+    try store.write { try $0.delete(note) }
+    let update = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: changed) { try $0.update(note, ["count": 2]) }
+    }
+    #expect(update?.code == .noSuchObject)
+    #expect(store.token.number == 4)
+  }
+
+  @Test func anotherProcessesChangesCount() throws {
+    let file = memoryFile()
+    let first = try noteStore(file)
+    let note = try first.note("a")
+    let second = try noteStore(file, seed: 2)
+    let seen = second.token
+    try first.write { try $0.update(note, ["count": 1]) }
+    #expect(
+      #expect(throws: AnnalsError.self) {
+        try second.write(basedOn: seen) { try $0.update(note, ["count": 2]) }
+      }?.code == .conflict)
+    #expect(
+      #expect(throws: AnnalsError.self) { try second.write(expecting: seen) { _ in } }?.code
+        == .conflict)
+    // Refused, it is level with the first, and can go on.
+    try second.write(basedOn: second.token) { try $0.update(note, ["count": 2]) }
+    #expect(try second.snapshot().object(note)?["count"] == 2)
+  }
+
+  @Test func tokensThatAreNotOfThisHistorySaySo() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    let old = store.token
+    for count in 1...3 { try store.write { try $0.update(note, ["count": .int(Int64(count))]) } }
+    try store.prune(store.prunePlan(before: store.token))
+    let foreign = try noteStore(seed: 2).token
+    for (token, code) in [(old, AnnalsError.Code.pruned), (foreign, .otherStore)] {
+      for (basedOn, expecting) in [(token, nil), (nil, token)] as [(Token?, Token?)] {
+        let error = #expect(throws: AnnalsError.self) {
+          try store.write(basedOn: basedOn, expecting: expecting) {
+            try $0.update(note, ["count": 9])
+          }
+        }
+        #expect(error?.code == code)
+      }
+    }
+  }
+}
