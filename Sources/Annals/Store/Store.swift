@@ -12,7 +12,7 @@ import Foundation
 /// faster. Two stores on one file, in one process or two, take turns through the file's lock.
 public final class Store: Sendable {
   let writer: StoreWriter
-  private let published: PublishedVersion
+  let published: PublishedVersion
   let writingThread = WritingThread()
   /// Whether this very opening made the file.
   private let hasMadeFile: Bool
@@ -111,6 +111,7 @@ public final class Store: Sendable {
   /// Ends the opening: writes a checkpoint if it would save the next opening much, gives back space
   /// allocated ahead, syncs, and lets go of the lock. Snapshots stay readable. Safe to call again.
   public func close() throws(AnnalsError) {
+    defer { published.end() }
     try AnnalsError.narrowing { try writer.finish() }
   }
 
@@ -129,6 +130,12 @@ public final class Store: Sendable {
       discardIfUnused()
       throw error
     }
+  }
+
+  /// The format of the files that this engine reads and writes: `draft 1`, say, or `version 1`.
+  public static var fileFormat: String {
+    let version = FormatLimits.version
+    return version == 0 ? "draft \(FormatLimits.draft)" : "version \(version)"
   }
 
   // MARK: Reading
@@ -175,26 +182,6 @@ extension Store {
     try LogFile.create(
       at: location.path, in: location.fileSystem,
       NewLog(store: environment.makeUUID(), created: environment.now()))
-  }
-}
-
-/// The version that readers see, replaced as commits are acknowledged.
-final class PublishedVersion: Sendable {
-  private let version: Locked<StoreVersion>
-
-  init(_ version: StoreVersion) {
-    self.version = Locked(version)
-  }
-
-  var current: StoreVersion { version.withLock { $0 } }
-
-  func replace(with newer: StoreVersion) {
-    // The old version may be large; it ends outside the lock.
-    let old = version.withLock { current in
-      defer { current = newer }
-      return current
-    }
-    withExtendedLifetime(old) {}
   }
 }
 

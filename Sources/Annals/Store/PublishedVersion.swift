@@ -1,0 +1,77 @@
+import AnnalsStorage
+
+/// The version that readers see, replaced as commits are acknowledged; those who have read it all
+/// can wait for the next.
+///
+/// Safe on any thread.
+final class PublishedVersion: Sendable {
+  private struct Content {
+    var version: StoreVersion
+    /// How often the version was replaced.
+    var edition: UInt64 = 0
+    var isLast = false
+    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var nextWaiter: UInt64 = 0
+
+    mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+      guard !waiters.isEmpty else { return [] }
+      defer { waiters = [:] }
+      return Array(waiters.values)
+    }
+  }
+
+  private let content: Locked<Content>
+
+  init(_ version: StoreVersion) {
+    content = Locked(Content(version: version))
+  }
+
+  var current: StoreVersion { content.withLock { $0.version } }
+
+  /// The version with its edition, to wait for the next; and whether there will be none.
+  var edition: (version: StoreVersion, number: UInt64, isLast: Bool) {
+    content.withLock { ($0.version, $0.edition, $0.isLast) }
+  }
+
+  func replace(with newer: StoreVersion) {
+    // The old version may be large; it ends outside the lock, and the waiters wake outside it.
+    let (old, waiters) = content.withLock { content in
+      let old = content.version
+      content.version = newer
+      content.edition &+= 1
+      return (old, content.takeWaiters())
+    }
+    for waiter in waiters { waiter.resume() }
+    withExtendedLifetime(old) {}
+  }
+
+  /// Says that no version will follow.
+  func end() {
+    let waiters = content.withLock { content in
+      content.isLast = true
+      return content.takeWaiters()
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Waits until there is another edition than this one, or will be none, or the task is cancelled.
+  func wait(beyond edition: UInt64) async {
+    let number = content.withLock { content in
+      content.nextWaiter &+= 1
+      return content.nextWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = content.withLock { content in
+          // The flag is set before the handler below runs, and that needs the lock.
+          if content.edition != edition || content.isLast || Task.isCancelled { return true }
+          content.waiters[number] = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      content.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+    }
+  }
+}

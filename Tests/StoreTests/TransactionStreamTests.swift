@@ -1,0 +1,86 @@
+import Annals
+import AnnalsModel
+import Testing
+
+/// History that goes on with new commits.
+@Suite struct TransactionStreamTests {
+  @Test(.timeLimit(.minutes(1))) func firstWhatWasThenWhatComesNoneLeftOutNoneTwice() async throws {
+    let store = try noteStore()
+    for number in 1...3 { try store.note("old \(number)") }
+    let writer = Task.detached {
+      for number in 1...200 {
+        try store.note("new \(number)")
+        if number % 7 == 0 { await Task.yield() }
+      }
+      try store.close()
+    }
+    var numbers: [Int64] = []
+    for try await transaction in try store.changes(after: 2) {
+      #expect(transaction.changes.count == 1)
+      numbers.append(transaction.number)
+    }
+    try await writer.value
+    #expect(numbers == Array(3...204))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func theConditionChoosesAndTheTokenGoesOn() async throws {
+    let store = try noteStore()
+    for number in 1...10 {
+      try store.note("\(number)", author: number.isMultiple(of: 2) ? "ann" : "bob")
+    }
+    var iterator = try store.changes(where: .author == "ann").makeAsyncIterator()
+    let first = try #require(await iterator.next())
+    #expect(first.number == 3)
+    // A reader that saved the token goes on behind it.
+    var next = try store.changes(after: first.token, where: .author == "ann").makeAsyncIterator()
+    #expect(try await next.next()?.number == 5)
+    try store.note("late", author: "ann")
+    try store.close()
+    var rest: [Int64] = []
+    while let transaction = try await iterator.next() { rest.append(transaction.number) }
+    #expect(rest == [5, 7, 9, 11, 12])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func cancellingEndsTheWait() async throws {
+    let store = try noteStore()
+    let reader = Task {
+      var count = 0
+      for try await _ in try store.changes(after: 0) { count += 1 }
+      return count
+    }
+    try await Task.sleep(for: .milliseconds(20))
+    reader.cancel()
+    #expect(try await reader.value <= 1)
+    #expect(try store.ids() == [])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func otherProcessesCommitsComeWithARefresh() async throws {
+    let file = memoryFile()
+    let first = try noteStore(file)
+    let second = try noteStore(file, seed: 2)
+    var iterator = try second.changes(after: second.token).makeAsyncIterator()
+    try first.note("a")
+    try second.refresh()
+    #expect(try await iterator.next()?.number == 2)
+    // Compaction and pruning behind the reader's back disturb nothing that it has yet to read.
+    try first.note("b")
+    try first.compact()
+    try second.refresh()
+    #expect(try await iterator.next()?.number == 3)
+    try first.note("c")
+    try first.note("d")
+    try first.prune(first.prunePlan(before: first.token))
+    try second.refresh()
+    let error = await #expect(throws: AnnalsError.self) { try await iterator.next() }
+    #expect(error?.code == .pruned)
+  }
+
+  @Test func aPositionThatCannotBeReadIsRefusedAtOnce() throws {
+    let store = try noteStore()
+    let other = try noteStore(seed: 2)
+    #expect(#expect(throws: AnnalsError.self) { try store.changes(after: 5) }?.code == .beyondHead)
+    #expect(
+      #expect(throws: AnnalsError.self) { try store.changes(after: other.token) }?.code
+        == .otherStore)
+  }
+}
