@@ -22,6 +22,9 @@ extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
     return text + "Z"
   }
 
+  /// The day alone, in UTC: for messages.
+  package var dayText: String { String(description.prefix { $0 != "T" }) }
+
   /// Reads RFC 3339 text with `Z` or an offset and any number of digits after the point, of which
   /// six count; nil for anything else.
   public init?(_ text: String) {

@@ -104,6 +104,19 @@ import Testing
     let unknown = folder.run("log", "@posts.annals", "--entity", "Pots")
     #expect(unknown.status == .couldNotRun)
     #expect(unknown.errors == "annals: there is no entity Pots; there are Post\n")
+    let property = folder.run("log", "@posts.annals", "--property", "titel")
+    #expect(property.status == .couldNotRun && property.errors.contains("property titel"))
+    let year = folder.run("state", "@posts.annals", "--at", "2019")
+    #expect(year.errors.contains("the end of a year is 2019-12"))
+    let missing = folder.run("put", "@no/where.annals", "Post/a", "title=x")
+    #expect(missing.status == .couldNotRun)
+    #expect(missing.errors.components(separatedBy: "No such file").count == 2)
+    #expect(missing.errors.hasSuffix("Create its directory first.\n"))
+  }
+
+  @Test func theVersionNamesTheFormat() throws {
+    let run = try CommandTests.posts().run("--version")
+    #expect(run.status == .done && run.output == "annals 0.1 (file format: draft 1)\n")
   }
 
   @Test func logLines() throws {

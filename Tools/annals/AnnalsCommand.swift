@@ -7,6 +7,7 @@ struct AnnalsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "annals",
     abstract: "Reads and writes .annals files: the state, any past state, and the history of both.",
+    version: "annals 0.1 (file format: \(Store.fileFormat))",
     subcommands: [
       LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
       GetCommand.self, SchemaCommand.self, PutCommand.self, DeleteCommand.self, RevertCommand.self,

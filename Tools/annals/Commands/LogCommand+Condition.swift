@@ -25,6 +25,10 @@ extension LogCommand {
     for name in entity where !store.version.glossary().knowsEntity(name) {
       throw unknown("entity", name, store)
     }
+    for name in property where !store.version.glossary().knowsProperty(name) {
+      throw CommandFailure(
+        "no entity has a property \(name), or had one; annals schema FILE lists them")
+    }
     try add(entity.map { .touches($0) }, to: &condition)
     try add(property.map { .touches(property: $0) }, to: &condition)
     try add(type.map { .kind($0) }, to: &condition)
@@ -54,6 +58,13 @@ extension Glossary {
   func knowsEntity(_ name: String) -> Bool {
     schemas.contains { dated in
       dated.schema.entities.contains { $0.name.utf8.elementsEqual(name.utf8) }
+    }
+  }
+
+  /// Whether a property of any entity has or had this name.
+  func knowsProperty(_ name: String) -> Bool {
+    schemas.contains { dated in
+      dated.schema.entities.contains { $0.propertyNumber(named: name) != nil }
     }
   }
 }

@@ -8,9 +8,14 @@ enum Remedy {
     switch error.code {
     case .lost: return text.hasSuffix(".") ? text : text + ". annals log shows the gap."
     case .pruned: return "\(text). Try --at base."
-    case .notFound where !text.contains("check the path"):
+    case .notFound where !text.contains("check the path") && !text.hasSuffix("."):
       return "\(text). Check the path; annals put and annals import make new files."
+    case .beyondHead where text.contains(yearAsNumber):
+      return "\(text). Digits alone are a number: the end of a year is 2019-12."
     default: return text.hasSuffix(".") ? text : text + "."
     }
   }
+
+  /// A number that was probably meant as a year.
+  private static var yearAsNumber: some RegexComponent { /no transaction (19|20)[0-9][0-9] yet/ }
 }
