@@ -15,8 +15,8 @@ package enum LogError: Error {
   /// A write or sync failed: whether the transactions behind the last acknowledged one will be
   /// there after reopening is not known. The log is poisoned.
   case outcomeUnknown(StorageError)
-  /// An earlier write or sync failed; the file must be opened again.
-  case poisoned
+  /// An earlier write or sync failed, with this error; the file must be opened again.
+  case poisoned(StorageError)
   /// The log was closed.
   case closed
   /// The log was opened for reading.
@@ -76,7 +76,7 @@ extension LogError: CustomStringConvertible {
     case .decode(let fault, let offset):
       "the frame at offset \(offset) cannot be decoded: \(fault)"
     case .outcomeUnknown(let error): "the outcome of the last transactions is unknown: \(error)"
-    case .poisoned: "an earlier write or sync failed; open the file again"
+    case .poisoned(let error): "an earlier write or sync failed (\(error)); open the file again"
     case .closed: "the log was closed"
     case .readOnly: "the log was opened for reading only"
     case .busy: "another process holds the file"

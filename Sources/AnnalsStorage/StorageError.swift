@@ -100,6 +100,9 @@ extension StorageError {
   /// Whether what was asked for does not exist.
   package var isMissing: Bool { errno == .noSuchFileOrDirectory }
 
+  /// Whether permissions do not allow it.
+  package var isForbidden: Bool { errno == .permissionDenied }
+
   /// Whether the name is taken.
   package var isTaken: Bool { errno == .fileExists }
 }

@@ -30,11 +30,14 @@ extension AnnalsError {
     case .outcomeUnknown(let error):
       self.init(
         .outcomeUnknown,
-        "\(error) The last transaction may have been recorded or not; close the store, mend the "
-          + "disk, and open it again to see", underlying: error.errno)
-    case .poisoned:
+        "\(error) What was not synced before may have been recorded or not: the last transaction, "
+          + "and with .deferred all since the last sync. Close the store, mend the disk, and open "
+          + "it again to see", underlying: error.errno)
+    case .poisoned(let error):
       self.init(
-        .poisoned, "an earlier write to \(file) failed; close the store and open it again")
+        .poisoned,
+        "nothing more is written to \(file), since an earlier call failed: \(error) Close the "
+          + "store, mend the disk, and open it again", underlying: error.errno)
     case .closed: self = .closedStore
     case .readOnly: self = .readOnlyStore(file)
     case .busy:

@@ -17,24 +17,37 @@ extension Store {
     precondition(base > 0, "the base of a store without a past is 0, and empty")
     // The base is first written as the one transaction of a scratch file beside, with all the
     // checks, and then flattened into the new store.
+    let fileSystem = location.fileSystem
     let scratch = StoreLocation(
-      fileSystem: location.fileSystem, path: location.path + ".base")
+      fileSystem: fileSystem, path: LogFile.scratchPath(for: location.path))
     var new = NewLog(store: environment.makeUUID(), created: environment.now())
     new.base = base - 1
     new.baseTimestamp = timestamp
     try AnnalsError.narrowing { () throws in
+      try LogFile.removeStaleScratch(for: location.path, in: fileSystem)
       guard try LogFile.create(at: scratch.path, in: scratch.fileSystem, new) else {
         throw LogError.exists(scratch.path)
       }
     }
-    defer { try? scratch.fileSystem.remove(scratch.path) }
-    let store = try Store(scratch, creates: false, environment: environment)
+    defer { try? fileSystem.remove(scratch.path) }
+    // The lock tells others that somebody is at work on the scratch file.
+    var options = StoreOptions()
+    options.lockMode = .exclusive
+    let store = try Store(scratch, creates: false, options: options, environment: environment)
     defer { try? store.close() }
     var origin = TransactionOrigin()
     origin.timestamp = timestamp
     origin.isAlwaysRecorded = true
     origin.allowsDangling = true
-    _ = try store.transact(origin, body)
+    do {
+      _ = try store.transact(origin, body)
+    } catch let error as AnnalsError where error.code == .outcomeUnknown {
+      // The outcome is known: the scratch file goes, and with it everything.
+      throw AnnalsError(
+        .io,
+        "the base of \(location.path) cannot be written. Nothing is left of it; mend the disk "
+          + "and try again", underlying: error.underlying)
+    }
     try store.replay(to: location.path, at: base, flatten: true)
   }
 }

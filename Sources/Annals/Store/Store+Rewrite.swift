@@ -132,7 +132,9 @@ extension Store {
               "another process has written the file anew meanwhile; nothing was changed, try again")
           }
           let report = try rewriter.finish()
-          if report.outcome == .done { try writer.reload() }
+          // What was asked for is done and durable. If the new file cannot be read now, whoever
+          // comes next tries again, and learns why not.
+          if report.outcome == .done { try? writer.reload() }
           writer.bareHead = plan.checkpoint ? nil : writer.newest.head.number
           return report
         }

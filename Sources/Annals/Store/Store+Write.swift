@@ -27,6 +27,8 @@ extension Store {
   ///   with every rule broken; `.busy` if another process holds the lock too long; `.noSpace`,
   ///   `.io`: nothing was recorded. `.outcomeUnknown`: the disk failed, the transaction may be
   ///   there or not after reopening; the store refuses all further writes.
+  ///   `.poisoned`: it refuses, since an earlier call failed so, or since the disk failed while a
+  ///   transaction that was given up was taken out; `underlying` says how.
   @discardableResult
   public func write(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
@@ -77,6 +79,9 @@ extension Store {
   }
 
   /// Makes everything written so far survive a power cut; needed with `.deferred` only.
+  ///
+  /// Throws `.outcomeUnknown` if the disk failed: then transactions since the last sync may be
+  /// there or not after reopening, even without a power cut; the store refuses all further writes.
   public func sync() throws(AnnalsError) {
     try AnnalsError.narrowing { try writer.writeAlone { _ = try $0.sync() } }
   }

@@ -32,7 +32,8 @@ public struct StoreOptions: Sendable {
     /// Synced: a power cut loses nothing acknowledged. Concurrent commits share a sync.
     case full
     /// Written: a killed process loses nothing acknowledged, a power cut may. Synced by `sync()`,
-    /// at checkpoints and by `close()`.
+    /// at checkpoints and by `close()`; if that fails, with `.outcomeUnknown`, what was committed
+    /// since the last sync may be gone at once, since systems may drop what they could not write.
     case deferred
   }
 

@@ -276,9 +276,9 @@ final class StoreWriter: @unchecked Sendable {
     var replay = StateReplay()
     // A number may stand for another schema than before.
     knownRulesVersion = -1
+    isStale = true
     try log.reload(
       from: choice, restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
-    isStale = true
     advance(to: try log.state(after: replay), isCommit: false, isReloaded: true)
   }
 

@@ -225,17 +225,8 @@ package final class LogRewriter {
     let fileSystem = log.fileSystem
     let temporary = target.temporary
     guard isReplacing else {
-      let destination = destination
-      do throws(StorageError) {
-        try fileSystem.place(temporary.path, at: destination)
-      } catch {
-        throw error.isTaken ? .exists(destination) : .storage(error)
-      }
-      temporary.file.close()
       self.target = nil
-      return try storage { () throws(StorageError) in
-        try fileSystem.syncDirectory(of: destination)
-      }
+      return try temporary.put(at: destination)
     }
     let path = log.path
     try LogRewriter.requireOneName(path, in: fileSystem)
@@ -257,7 +248,7 @@ package final class LogRewriter {
       state.replacement = new
       if let synced {
         // Which of the two files a power cut would leave is not known: nothing may be appended.
-        state.isPoisoned = true
+        state.failure = synced
         throw .outcomeUnknown(synced)
       }
     }
@@ -274,7 +265,7 @@ extension LogFile {
 
   /// Lets nothing more be written: it is not known which file is in place.
   fileprivate func poisoned(by error: StorageError) -> LogError {
-    state.withLock { $0.isPoisoned = true }
+    state.withLock { $0.failure = error }
     return .outcomeUnknown(error)
   }
 

@@ -234,15 +234,7 @@ package final class LogSalvage {
     let target = try writing()
     precondition(open == nil && blobs.isEmpty, "the last transaction is whole")
     try target.complete()
-    do throws(StorageError) {
-      try fileSystem.place(target.temporary.path, at: destination)
-    } catch {
-      cancel()
-      throw error.isTaken ? .exists(destination) : .storage(error)
-    }
-    target.temporary.file.close()
     self.target = nil
-    let destination = destination
-    try storage { () throws(StorageError) in try fileSystem.syncDirectory(of: destination) }
+    try target.temporary.put(at: destination)
   }
 }

@@ -131,10 +131,10 @@ extension LogFile {
     guard state.transaction != nil, !state.isPoisoned else { return }
     state.transaction = nil
     let written = state.frames.start
-    do {
+    do throws(StorageError) {
       if written > state.end.offset { try state.erase(upTo: written) }
     } catch {
-      state.isPoisoned = true
+      state.failure = error
     }
     state.resetFrames()
   }

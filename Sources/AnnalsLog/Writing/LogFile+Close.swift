@@ -61,7 +61,7 @@ extension LogFile {
     } catch let error as LogError {
       throw error
     } catch let error as StorageError {
-      state.isPoisoned = true
+      state.failure = error
       throw .outcomeUnknown(error)
     } catch {
       throw .interrupted(error)

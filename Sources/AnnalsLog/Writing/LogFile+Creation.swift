@@ -81,14 +81,15 @@ extension LogFile {
     do throws(StorageError) {
       try bytes.withBytes { bytes throws(StorageError) in try temporary.file.write(bytes, at: 0) }
       try temporary.file.sync()
-      try fileSystem.place(temporary.path, at: path)
     } catch {
       temporary.discard()
-      if error.isTaken { return false }
       throw .storage(error)
     }
-    temporary.file.close()
-    try storage { () throws(StorageError) in try fileSystem.syncDirectory(of: path) }
+    do throws(LogError) {
+      try temporary.put(at: path)
+    } catch .exists {
+      return false
+    }
     return true
   }
 }

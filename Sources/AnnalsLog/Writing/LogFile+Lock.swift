@@ -159,12 +159,16 @@ extension LogFile {
     }
   }
 
-  /// Sees to what lies behind the end, under the lock: puts zeros over what a crash left of a
-  /// transaction, and writes again and syncs what nothing proves to have been synced.
+  /// Sees to what a crash left, under the lock: makes the file's name durable, puts zeros over
+  /// what is left of a transaction behind the end, and writes again and syncs what nothing proves
+  /// to have been synced.
   func prepare(_ state: inout LogState) throws(LogError) {
     let generation = state.generation
     try removeStaleFile()
     do {
+      // Whoever put the file in its place may have died before the name was durable.
+      if !state.isNameSynced { try syncName() }
+      state.isNameSynced = true
       var hasWritten = false
       if try state.hasBytesBehindEnd() {
         try state.erase(upTo: state.size)
@@ -178,7 +182,7 @@ extension LogFile {
       }
       if hasWritten { try generation.file.sync() }
     } catch let error as StorageError {
-      state.isPoisoned = true
+      state.failure = error
       throw .outcomeUnknown(error)
     } catch let error as LogError {
       throw error
@@ -187,6 +191,17 @@ extension LogFile {
     }
     state.noteSynced()
     state.isPrepared = true
+  }
+}
+
+extension LogFile {
+  /// Makes the file's name durable, unless the directory may not be opened.
+  private func syncName() throws(StorageError) {
+    do {
+      try fileSystem.syncDirectory(of: path)
+    } catch  where error.isForbidden {
+      return
+    }
   }
 }
 

@@ -19,12 +19,12 @@ extension LogFile {
     do {
       try target.generation.file.sync()
     } catch {
-      state.withLock { $0.poison(writtenUpTo: $0.frames.offset) }
+      state.withLock { $0.poison(error, writtenUpTo: $0.frames.offset) }
       throw .outcomeUnknown(error)
     }
     return try state.withLock { (state) throws(LogError) in
       // A write that failed meanwhile has taken out what this sync was for.
-      if state.isPoisoned { throw .poisoned }
+      if let failure = state.failure { throw .poisoned(failure) }
       state.note(target)
       return target.head
     }

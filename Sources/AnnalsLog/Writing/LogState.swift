@@ -20,7 +20,10 @@ struct LogState: Sendable {
   var isLocked = false
   /// Whether what lies behind the end was seen to, so that frames may be appended.
   var isPrepared = false
-  var isPoisoned = false
+  /// What failed and left an outcome unknown; after it nothing more is written.
+  var failure: StorageError?
+  /// Whether it is known that the file's name, too, would survive a power cut.
+  var isNameSynced = false
   var isClosed = false
   /// The generation that has taken this one's place; `reload` goes on with it.
   var replacement: LogGeneration?
@@ -79,6 +82,8 @@ struct LogState: Sendable {
     if durableMark == end.offset { noteSynced() }
   }
 
+  var isPoisoned: Bool { failure != nil }
+
   var view: LogView { LogView(file: generation, tables: tables, end: end.offset) }
 
   /// Notes that everything up to the end is known to be synced.
@@ -92,7 +97,7 @@ struct LogState: Sendable {
 
   func requireOpen() throws(LogError) {
     if isClosed { throw .closed }
-    if isPoisoned { throw .poisoned }
+    if let failure { throw .poisoned(failure) }
   }
 
   /// Forgets frames that were not written, and stands at the end again.
@@ -114,7 +119,7 @@ extension LogState {
     do {
       try frames.bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: start) }
     } catch {
-      poison(writtenUpTo: frames.offset)
+      poison(error, writtenUpTo: frames.offset)
       throw .outcomeUnknown(error)
     }
     frames.removeAll()
@@ -187,7 +192,7 @@ extension LogState {
       do {
         try erase(from: standing.offset, upTo: written)
       } catch {
-        poison(writtenUpTo: frames.offset)
+        poison(error, writtenUpTo: frames.offset)
         throw .outcomeUnknown(error)
       }
       frames = FrameWriter(
@@ -203,9 +208,9 @@ extension LogState {
 
   /// After a write or sync failed: takes out what was not acknowledged, as far as that can be done,
   /// and lets nothing more be written.
-  mutating func poison(writtenUpTo limit: UInt64) {
+  mutating func poison(_ failure: StorageError, writtenUpTo limit: UInt64) {
     guard !isPoisoned else { return }
-    isPoisoned = true
+    self.failure = failure
     transaction = nil
     guard isLocked else { return }
     end = acknowledged
@@ -233,7 +238,7 @@ extension LogState {
     do {
       try block.withBytes { bytes throws(StorageError) in try file.write(bytes, at: offset) }
     } catch {
-      poison(writtenUpTo: frames.offset)
+      poison(error, writtenUpTo: frames.offset)
       throw .outcomeUnknown(error)
     }
     slotExtent = slot.extent

@@ -52,12 +52,43 @@ struct TemporaryFile {
     file.close()
   }
 
+  /// Gives the finished file its name, makes the name durable, and closes the file.
+  ///
+  /// Throws `exists` if there is a file by now, `storage` for all else. If it throws, nothing is
+  /// left, as far as that can be done: the lock is held to the end, so nobody can have written to
+  /// the file.
+  func put(at destination: String) throws(LogError) {
+    defer { file.close() }
+    do throws(StorageError) {
+      try fileSystem.place(path, at: destination)
+      try fileSystem.syncDirectory(of: destination)
+    } catch {
+      let isOwn = isAt(destination)
+      if isOwn { try? fileSystem.remove(destination) }
+      try? fileSystem.remove(path)
+      throw error.isTaken && !isOwn ? .exists(destination) : .storage(error)
+    }
+  }
+
+  /// Whether this is known to be the file at a path.
+  private func isAt(_ path: String) -> Bool {
+    guard let place = try? fileSystem.identity(of: path) else { return false }
+    return place == (try? file.identity())
+  }
+
   /// Removes a file that a dead maker left. Returns false if its maker lives.
   @discardableResult
   static func removeStale(
     for destination: String, in fileSystem: any FileSystem
   ) throws(LogError) -> Bool {
-    let path = path(for: destination)
+    try removeStale(path(for: destination), for: destination, in: fileSystem)
+  }
+
+  /// Removes the file at `path` if nobody holds its lock, or it is the one at `destination` under
+  /// another name. Returns false if somebody holds it.
+  fileprivate static func removeStale(
+    _ path: String, for destination: String, in fileSystem: any FileSystem
+  ) throws(LogError) -> Bool {
     do throws(StorageError) {
       guard let place = try fileSystem.identity(of: path) else { return true }
       // A maker on a file system without a better way links the finished file into place before it
@@ -79,8 +110,30 @@ struct TemporaryFile {
 }
 
 extension LogFile {
-  /// Removes what a rewrite left that was cut short, if there is anything.
+  /// Where a store is made whose newest state is to become the base of the one at `path`.
+  package static func scratchPath(for path: String) -> String { path + ".base" }
+
+  /// Removes what a dead maker left at `scratchPath(for:)`. Returns false if its maker lives, or
+  /// what is there is no store.
+  @discardableResult
+  package static func removeStaleScratch(
+    for path: String, in fileSystem: any FileSystem
+  ) throws(LogError) -> Bool {
+    let scratch = scratchPath(for: path)
+    try TemporaryFile.removeStale(for: scratch, in: fileSystem)
+    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: scratch) }
+    if place == nil { return true }
+    // Unlike the name of a file in the making this one may be somebody's own.
+    guard let file = try? fileSystem.open(scratch, for: .reading) else { return false }
+    defer { file.close() }
+    guard (try? LogGeneration.open(file)) != nil else { return false }
+    return try TemporaryFile.removeStale(scratch, for: path, in: fileSystem)
+  }
+
+  /// Removes what a rewrite or the making of the store left that was cut short, if there is
+  /// anything.
   func removeStaleFile() throws(LogError) {
     try TemporaryFile.removeStale(for: path, in: fileSystem)
+    try LogFile.removeStaleScratch(for: path, in: fileSystem)
   }
 }
