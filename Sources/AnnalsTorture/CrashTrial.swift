@@ -26,6 +26,15 @@ package struct CrashTrial: Sendable {
 
     /// The default extent.
     package init() {}
+
+    /// A few states at each point, and no second crash: to see every point before any at length.
+    package static var brief: Extent {
+      var extent = Extent()
+      extent.survivors = 2
+      extent.oneIn = 5
+      extent.recoveries = 0
+      return extent
+    }
   }
 
   /// The first pass: does the work on a disk that does not fail, and counts the points.
@@ -36,6 +45,7 @@ package struct CrashTrial: Sendable {
     self.seed = seed
     let before = WorkSession(
       FaultyFileSystem(seed: seed), seed: seed &* 2, isRehearsing: true)
+    before.files.placesByLinking = workload.placesByLinking
     try workload.setUp(before)
     image = before.files.afterKill()
     pledge = before.pledge

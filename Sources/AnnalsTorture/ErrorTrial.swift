@@ -35,7 +35,8 @@ package struct ErrorTrial: Sendable {
       (.allocate, .noSpace, [.none]), (.allocate, .ioError, [.none, .complete]),
       (.truncate, .ioError, [.none, .complete]),
       (.create, .noSpace, [.none]), (.create, .permissionDenied, [.none]),
-      (.place, .ioError, [.none, .complete]), (.rename, .ioError, [.none, .complete]),
+      (.place, .ioError, [.none, .complete]), (.link, .ioError, [.none, .complete]),
+      (.rename, .ioError, [.none, .complete]),
       (.remove, .ioError, [.none, .complete]), (.syncDirectory, .ioError, [.none, .complete]),
       (.open, .tooManyOpenFiles, [.none]), (.open, .ioError, [.none]),
       (.size, .ioError, [.none]), (.read, .ioError, [.none]), (.lock, .noLocks, [.none]),
@@ -47,11 +48,26 @@ package struct ErrorTrial: Sendable {
   }()
 
   private let crash: CrashTrial
+  /// How many calls of each kind the work makes.
+  private let callCounts: [StorageError.Operation: Int]
 
-  /// The trial of a workload; does the work once on a disk that does not fail.
+  /// The trial of a workload; does the work on a disk that does not fail.
   package init(_ workload: Workload, seed: UInt64) throws {
-    crash = try CrashTrial(workload, seed: seed)
+    try self.init(CrashTrial(workload, seed: seed))
   }
+
+  /// The trial of the work that is cut short in `crash`; does it once more.
+  package init(_ crash: CrashTrial) throws {
+    self.crash = crash
+    let session = crash.session()
+    try crash.workload.work(session)
+    callCounts = Dictionary(
+      ErrorTrial.failures.map { ($0.operation, session.files.callCount($0.operation)) },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// How many calls there are that can fail so, as they were counted when the work was done once.
+  package func callCount(_ failure: Failure) -> Int { callCounts[failure.operation] ?? 0 }
 
   /// Lets the call of this kind fail that comes after `number` others; false if there are not so
   /// many.
@@ -111,18 +127,18 @@ package struct ErrorTrial: Sendable {
       case .permissionDenied: .permission
       default: .io
       }
-    // What was given up could not be taken out again: the next call says that nothing more goes.
-    let isPoisoned = error.code == .poisoned && failure.operation == .write
-    let isExpected =
-      error.underlying == failure.errno
-      && [refused, .outcomeUnknown].contains(error.code)
-    guard isPoisoned || isExpected else {
+    // What was given up could not be taken out again: nobody was told then, so the next call says
+    // that nothing more goes.
+    let isPoisoned = error.code == .poisoned && session.hasFailedGivingUp
+    let isExpected = isPoisoned || [refused, .outcomeUnknown].contains(error.code)
+    guard isExpected, error.underlying == failure.errno else {
       throw BrokenPromise("an error of another kind: \(error.code): \(error)")
     }
     if error.code == .outcomeUnknown {
       tally.errorsUnknown += 1
       if failure.effect == .cacheDrops {
-        // What was never synced is gone before any power cut, and the error said so.
+        // What was never synced is gone before any power cut, and the error said so
+        // (`StoreOptions.Durability.deferred`).
         session.pledge.acknowledged = session.pledge.durable
       }
     } else {

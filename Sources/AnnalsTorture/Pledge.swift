@@ -21,6 +21,8 @@ package struct Pledge: Sendable {
     package var isFlat: Bool
     /// Whether the call that makes it has returned.
     package var isAcknowledged = false
+    /// Whether the call said that not everything could be read.
+    package var isPartial = false
   }
 
   /// Nothing yet.
@@ -40,5 +42,6 @@ package struct Pledge: Sendable {
   mutating func withdraw() {
     attempted = acknowledged ?? 0
     attemptedBase = nil
+    copies = copies.filter { $0.value.isAcknowledged }
   }
 }

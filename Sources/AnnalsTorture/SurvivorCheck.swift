@@ -36,6 +36,24 @@ struct SurvivorCheck {
     let number = try goOn(files)
     try requireEnd(files, number)
     try checkCopies(files)
+    try requireDurable(files, number)
+  }
+
+  /// What was closed is there, under its name, though the power fails now.
+  private func requireDurable(_ files: FaultyFileSystem, _ number: Int64) throws {
+    files.cutPower()
+    try files.forEachSurvivor(limit: 2) { survivor in
+      guard try survivor.files.identity(of: path) != nil else {
+        throw BrokenPromise("the store is gone, though it was closed: \(survivor.description)")
+      }
+      let store = try Store(location(survivor.files, path), creates: false, options: .readOnly)
+      guard store.token.number == number else {
+        throw BrokenPromise(
+          "the head is \(store.token.number), though \(number) was closed: "
+            + survivor.description)
+      }
+      try store.close()
+    }
   }
 
   /// No byte that was acknowledged is damaged; a torn tail is no damage.
@@ -140,6 +158,10 @@ struct SurvivorCheck {
       }
       try requireSoundBytes(files, path)
       let store = try Store(location(files, path), creates: false)
+      if copy.isPartial {
+        try store.close()
+        continue
+      }
       guard store.token.number == copy.number,
         store.base.number == (copy.isFlat ? copy.number : 0)
       else {

@@ -21,6 +21,9 @@ package final class WorkSession {
   /// Random numbers for the workload.
   package var random: SeededNumbers
 
+  /// Whether a call failed, by injection, while what was given up was taken out.
+  package private(set) var hasFailedGivingUp = false
+
   private let isRehearsing: Bool
   private let seed: UInt64
   private var openingCount: UInt64 = 0
@@ -93,12 +96,16 @@ package final class WorkSession {
   package func giveUp(_ store: Store, _ body: (WriteTransaction) throws -> Void) throws {
     struct GivenUp: Error {}
     lastUsed = store
+    var failureCount = files.injectedCount
     do {
       try store.write { tx in
         try body(tx)
+        failureCount = files.injectedCount
         throw GivenUp()
       }
-    } catch is GivenUp {}
+    } catch is GivenUp {
+      hasFailedGivingUp = files.injectedCount > failureCount
+    }
   }
 
   /// Makes everything acknowledged durable.
@@ -139,6 +146,45 @@ package final class WorkSession {
     pledge.copies[path] = Pledge.Copy(number: number, isFlat: flatten)
     try store.replay(to: path, at: number, flatten: flatten)
     pledge.copies[path]?.isAcknowledged = true
+  }
+
+  /// Writes everything readable of the store, which is closed, into another.
+  package func salvage(to path: String) throws {
+    lastUsed = nil
+    pledge.copies[path] = Pledge.Copy(number: pledge.acknowledged ?? 0, isFlat: false)
+    let report = try Store.salvage(
+      location, to: path, environment: WorkSession.environment(seed &* 16 &+ 15))
+    guard report.isComplete || files.injectedCount > 0 else {
+      throw BrokenPromise("a salvage found damage: \(report.lines())")
+    }
+    pledge.copies[path]?.isAcknowledged = true
+    pledge.copies[path]?.isPartial = !report.isComplete
+  }
+
+  /// Makes the store, whose history begins after a transaction, as the import of a pruned store's
+  /// export does.
+  package func create(base: Int64) throws {
+    lastUsed = nil
+    if isRehearsing {
+      // If it is cut short, a store that begins at the beginning may be made in its place.
+      try chronicle.read(Store(.memory, creates: true), after: 0)
+    }
+    pledge.attempted = base
+    pledge.attemptedBase = base
+    try Store.create(
+      location, base: base, timestamp: Timestamp(microseconds: 1_600_000_000_000_000),
+      environment: WorkSession.environment(seed &* 16 &+ 14)
+    ) { tx in
+      try tx.require(Note.schema)
+      for length in [20, 9_000] { try WorkSession.insertNote(tx, text: random.text(length)) }
+    }
+    pledge.base = base
+    pledge.attemptedBase = nil
+    pledge.acknowledged = base
+    pledge.durable = base
+    if isRehearsing {
+      try chronicle.read(Store(location, creates: false, options: .readOnly), after: base)
+    }
   }
 
   /// Closes the store.

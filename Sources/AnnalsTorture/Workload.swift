@@ -8,13 +8,18 @@ package struct Workload: Sendable {
   let setUp: @Sendable (WorkSession) throws -> Void
   /// The work.
   let work: @Sendable (WorkSession) throws -> Void
+  /// Whether the disk has no better way to give a file a free name than to link it there.
+  let placesByLinking: Bool
+  /// Whether one run of it takes long enough that few can be made without optimisation.
+  package var isLong: Bool { name == "close" }
 
   /// A workload of these parts.
   package init(
     _ name: String, setUp: @escaping @Sendable (WorkSession) throws -> Void = { _ in },
-    work: @escaping @Sendable (WorkSession) throws -> Void
+    placesByLinking: Bool = false, work: @escaping @Sendable (WorkSession) throws -> Void
   ) {
     self.name = name
+    self.placesByLinking = placesByLinking
     self.setUp = setUp
     self.work = work
   }
@@ -100,7 +105,64 @@ package struct Workload: Sendable {
       try session.close(store)
     },
     Workload("two-openings", setUp: filled(3), work: twoOpenings),
+    Workload("close", setUp: filled(2), work: closing),
+    Workload("large-schema", setUp: filled(2), work: largeEvolution),
+    Workload("base") { session in
+      try session.create(base: 7)
+      let store = try session.open()
+      for _ in 0..<2 { try session.commitSomething(store) }
+      try session.close(store)
+    },
+    Workload("salvage", setUp: filled(6)) { try $0.salvage(to: "/saved.annals") },
+    Workload("linking", placesByLinking: true) { session in
+      let store = try session.open()
+      try session.commitSomething(store)
+      try session.replay(store, to: "/whole.annals", at: 1, flatten: false)
+      try session.compact(store)
+      try session.close(store)
+    },
+    Workload("base-linking", placesByLinking: true) { session in
+      try session.create(base: 3)
+      try session.close(session.open())
+    },
   ]
+
+  /// So many changes that closing writes a checkpoint.
+  private static let closing: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open(.deferred)
+    try session.commit(store) { tx in
+      for number in 0..<5_100 {
+        try tx.insert("Note", ["id": .string("many \(number)"), "count": .int(Int64(number))])
+      }
+    }
+    try session.commitSomething(store)
+    try session.close(store)
+  }
+
+  /// The schema changes while objects have large values of what is changed and removed.
+  private static let largeEvolution: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open()
+    for length in [5_000, 300_000] {
+      let bytes = session.random.bytes(length)
+      try session.commit(store) { tx in
+        try tx.insert("Note", ["id": .string("large \(length)"), "body": .data(bytes)])
+      }
+    }
+    try session.evolve(
+      store, Schema(), .renameProperty(entity: "Note", "body", to: "contents"))
+    try session.evolve(
+      store, Schema { Entity("Note") { Attribute("body", .data) } })
+    let bytes = session.random.bytes(20_000)
+    try session.commit(store) { tx in
+      for note in try tx.objects(of: "Note") {
+        try tx.update(note.objectID, ["body": .data(bytes)])
+      }
+    }
+    try session.evolve(store, Schema(), .removeProperty(entity: "Note", "contents"))
+    try session.checkpoint(store)
+    try session.compact(store)
+    try session.close(store)
+  }
 
   /// The schema grows, is edited, and is used in between.
   private static let evolution: @Sendable (WorkSession) throws -> Void = { session in

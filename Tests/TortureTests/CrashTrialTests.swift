@@ -10,6 +10,8 @@ import Testing
 @Suite struct CrashTrialTests {
   static let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] == "1"
   static let seed: UInt64 = 1
+  /// What is cut short; the long ones only if there is time.
+  static let workloads = Workload.all.filter { isLong || !$0.isLong }.map(\.name)
 
   /// Some of the numbers below `count`, others with another name; all if there is time.
   static func some(_ most: Int, of count: Int, _ name: String) -> [Int] {
@@ -26,7 +28,7 @@ import Testing
     return extent
   }
 
-  @Test(arguments: Workload.all.map(\.name))
+  @Test(arguments: CrashTrialTests.workloads)
   func powerFails(name: String) throws {
     let workload = try #require(Workload.all.first { $0.name == name })
     let trial = try CrashTrial(workload, seed: CrashTrialTests.seed)

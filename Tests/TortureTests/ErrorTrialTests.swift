@@ -4,7 +4,7 @@ import Testing
 /// Every workload, its calls to the operating system failing one at a time: a few of them, or all
 /// with `ANNALS_LONG=1`.
 @Suite struct ErrorTrialTests {
-  @Test(arguments: Workload.all.map(\.name))
+  @Test(arguments: CrashTrialTests.workloads)
   func everyCallMayFail(name: String) throws {
     let workload = try #require(Workload.all.first { $0.name == name })
     let trial = try ErrorTrial(workload, seed: CrashTrialTests.seed)

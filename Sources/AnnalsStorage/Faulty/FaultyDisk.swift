@@ -50,9 +50,13 @@ struct FaultyDisk: Sendable {
   var hasCrashed = false
   var injections: [FaultInjection] = []
   var injectedCount = 0
+  /// How many calls of each kind there were, failed ones too.
+  var callCounts: [StorageError.Operation: Int] = [:]
   var capacity: UInt64
   /// Whether the system can read what the disk holds, past the cache.
   var hasReadPastCache = true
+  /// Whether `place` is two calls: the file is linked under its new name, then the old is removed.
+  var placesByLinking = false
   let seed: UInt64
   private var lastNumber: UInt64 = 0
 
@@ -82,6 +86,7 @@ struct FaultyDisk: Sendable {
     var restarted = FaultyDisk(seed: disk.seed &+ 1, capacity: disk.capacity)
     restarted.lastNumber = disk.lastNumber
     restarted.hasReadPastCache = disk.hasReadPastCache
+    restarted.placesByLinking = disk.placesByLinking
     restarted.names = names
     restarted.durableNames = names
     restarted.files = files.mapValues { File(durable: $0, visible: $0) }
@@ -95,6 +100,7 @@ struct FaultyDisk: Sendable {
     copy.crashPoint = .max
     copy.hasCrashed = false
     copy.injections = []
+    copy.callCounts = [:]
     copy.files = files.mapValues {
       File(durable: $0.durable, visible: $0.visible, pending: $0.pending)
     }
@@ -136,6 +142,7 @@ extension FaultyDisk {
   private mutating func takeInjection(
     _ operation: StorageError.Operation, _ path: String
   ) -> FaultInjection? {
+    callCounts[operation, default: 0] += 1
     var taken: FaultInjection?
     for index in injections.indices where injections[index].operation == operation {
       guard injections[index].count > 0, path.hasSuffix(injections[index].pathSuffix) else {

@@ -74,6 +74,11 @@ package final class FaultyFileSystem: FileSystem {
   /// How many calls have failed because of injections.
   package var injectedCount: Int { disk.withLock { $0.injectedCount } }
 
+  /// How many calls of this kind there were so far: those that an injection could let fail.
+  package func callCount(_ operation: StorageError.Operation) -> Int {
+    disk.withLock { $0.callCounts[operation] ?? 0 }
+  }
+
   /// How many bytes all files together may have; may be changed at any time.
   package var capacity: UInt64 {
     get { disk.withLock { $0.capacity } }
@@ -84,6 +89,13 @@ package final class FaultyFileSystem: FileSystem {
   package var hasReadPastCache: Bool {
     get { disk.withLock { $0.hasReadPastCache } }
     set { disk.withLock { $0.hasReadPastCache = newValue } }
+  }
+
+  /// Whether the system cannot rename to a name only if it is free, so that `place` links the file
+  /// under its new name and then removes the old; false at first.
+  package var placesByLinking: Bool {
+    get { disk.withLock { $0.placesByLinking } }
+    set { disk.withLock { $0.placesByLinking = newValue } }
   }
 
   /// What is there after the process was killed: everything written so far. Locks are gone.
@@ -141,6 +153,10 @@ extension FaultyFileSystem {
   }
 
   package func place(_ from: String, at to: String) throws(StorageError) {
+    if placesByLinking {
+      try link(from, to: to)
+      return try remove(from)
+    }
     try disk.withLock { disk throws(StorageError) in
       guard let number = disk.names[from] else {
         throw StorageError(.place, to, .noSuchFileOrDirectory)

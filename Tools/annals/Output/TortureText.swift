@@ -5,7 +5,7 @@ struct TortureText {
   private let run: TortureRun
   private let console: Console
   private static let nameWidth = 18
-  private static let numberWidth = 17
+  private static let numberWidth = 16
 
   init(_ run: TortureRun, _ console: Console) {
     self.run = run
@@ -14,14 +14,18 @@ struct TortureText {
 
   /// Writes three tables, what broke, and a line that sums it up.
   func write(seed: UInt64) throws {
-    try table("power cut", ["points", "states left", "after a second"], run.crashes) {
-      [$0.points, $0.survivors, $0.recoveries]
+    try table(
+      "power cut", ["points", "tried", "in full", "states left", "after a second"], run.crashes
+    ) {
+      [$0.count, $0.tried, $0.triedInFull, $0.tally.survivors, $0.tally.recoveries]
     }
-    try table("failing call", ["calls", "refused", "outcome unknown", "states left"], run.errors) {
-      [$0.errors, $0.errorsRefused, $0.errorsUnknown, $0.survivors]
+    try table(
+      "failing call", ["calls", "tried", "refused", "outcome unknown", "states left"], run.errors
+    ) {
+      [$0.count, $0.tried, $0.tally.errorsRefused, $0.tally.errorsUnknown, $0.tally.survivors]
     }
     try table("process", ["killed", "acknowledged", "found", "read meanwhile"], run.processes) {
-      [$0.kills, $0.acknowledged, $0.found, $0.reads]
+      [$0.tally.kills, $0.tally.acknowledged, $0.tally.found, $0.tally.reads]
     }
     try console.output.line()
     for failure in run.failures.prefix(10) {
@@ -29,9 +33,9 @@ struct TortureText {
       try console.output.line("  again: annals torture --seed \(seed) --only \(failure.name)")
     }
     if run.failures.isEmpty {
-      let isWhole = (run.crashes + run.errors).allSatisfy { !$0.isTried || $0.isComplete }
       try console.output.line(
-        "every promise was kept" + (isWhole ? "" : "; with more --seconds more is tried"))
+        "every promise was kept"
+          + (run.isComplete ? "" : "; with more --seconds more is tried"))
     } else {
       try console.output.line(
         "\(Numerals.counted(run.failures.count, "case")) in which a promise was broken")
@@ -39,22 +43,24 @@ struct TortureText {
   }
 
   private func table(
-    _ title: String, _ columns: [String], _ rows: [TortureRun.Row], _ numbers: (Tally) -> [Int]
+    _ title: String, _ columns: [String], _ rows: [TortureRun.Row],
+    _ numbers: (TortureRun.Row) -> [Int]
   ) throws {
     let tried = rows.filter { $0.isTried }
     if tried.isEmpty { return }
     try console.output.line()
     try line(title, columns)
-    for row in tried {
-      try line(row.name, numbers(row.tally).map(Numerals.grouped), row.isComplete ? "" : "  part")
+    for row in tried { try line(row.name, numbers(row).map(Numerals.grouped)) }
+    if tried.count == 1 { return }
+    let sums = columns.indices.map { column in
+      tried.reduce(0) { $0 + numbers($1)[column] }
     }
-    let sum = tried.reduce(Tally()) { $0 + $1.tally }
-    if tried.count > 1 { try line("in all", numbers(sum).map(Numerals.grouped)) }
+    try line("in all", sums.map(Numerals.grouped))
   }
 
-  private func line(_ name: String, _ cells: [String], _ end: String = "") throws {
+  private func line(_ name: String, _ cells: [String]) throws {
     let cells = cells.map { padding(TortureText.numberWidth - $0.count) + $0 }.joined()
-    try console.output.line(name + padding(TortureText.nameWidth - name.count) + cells + end)
+    try console.output.line(name + padding(TortureText.nameWidth - name.count) + cells)
   }
 
   private func padding(_ count: Int) -> String { String(repeating: " ", count: max(1, count)) }
