@@ -21,6 +21,8 @@ package struct Pledge: Sendable {
     package var isFlat: Bool
     /// Whether the call that makes it has returned.
     package var isAcknowledged = false
+    /// Whether the call said that nothing is left of it; a power cut may bring back its name.
+    package var isWithdrawn = false
     /// Whether the call said that not everything could be read.
     package var isPartial = false
   }
@@ -42,6 +44,8 @@ package struct Pledge: Sendable {
   mutating func withdraw() {
     attempted = acknowledged ?? 0
     attemptedBase = nil
-    copies = copies.filter { $0.value.isAcknowledged }
+    for path in copies.keys where copies[path]?.isAcknowledged == false {
+      copies[path]?.isWithdrawn = true
+    }
   }
 }

@@ -119,6 +119,7 @@ package struct Workload: Sendable {
       try session.commitSomething(store)
       try session.replay(store, to: "/whole.annals", at: 1, flatten: false)
       try session.compact(store)
+      try session.commitSomething(store)
       try session.close(store)
     },
     Workload("base-linking", placesByLinking: true) { session in

@@ -61,6 +61,21 @@ import Testing
     }
   }
 
+  @Test func closingSaysThatItsCheckpointFailedBeforeDeferredCommitsWereSynced() throws {
+    let disk = FaultyFileSystem()
+    let store = try noteStore(location(disk), options: .deferred)
+    try store.sync()
+    try store.write { tx in
+      for number in 0..<5_001 { try tx.insert("Note", ["id": .string("\(number)")]) }
+    }
+    disk.inject(FaultInjection(.sync, .ioError, effect: .cacheDrops))
+    let error = #expect(throws: AnnalsError.self) { try store.close() }
+    #expect(error?.code == .outcomeUnknown && error?.underlying == .ioError)
+    try store.close()
+    // Nothing that was promised is gone.
+    #expect(try Store(location(disk.afterKill()), creates: false).ids() == [])
+  }
+
   @Test func aNameThatItsMakerCouldNotSyncIsMadeDurableByTheFirstWriter() throws {
     let disk = FaultyFileSystem()
     disk.inject(FaultInjection(.syncDirectory, .ioError))
@@ -80,6 +95,25 @@ import Testing
     try restarted.forEachSurvivor { survivor in
       let ids = try Store(location(survivor.files), creates: false).ids()
       #expect(ids == ["a"], "\(survivor.description)")
+    }
+  }
+
+  @Test(arguments: [StorageError.Operation.size, .read, .lock, .identify])
+  func aCatchUpThatFailsLeavesTheStoreWhereItWas(operation: StorageError.Operation) throws {
+    for number in 0..<12 {
+      let disk = FaultyFileSystem()
+      let store = try noteStore(location(disk))
+      let other = try noteStore(location(disk), seed: 2)
+      try store.note("a")
+      try other.note("b")
+      disk.inject(FaultInjection(operation, after: number, .ioError))
+      if (try? store.note("c")) == nil { try store.note("c") }
+      if (try? other.note("d")) == nil { try other.note("d") }
+      // Whatever did not meet the failure is not to meet it here.
+      let again = try Store(location(disk.afterKill()), creates: false)
+      #expect(try again.ids() == ["a", "b", "c", "d"], "\(operation) \(number)")
+      #expect(try again.verify() == [], "\(operation) \(number)")
+      try again.close()
     }
   }
 

@@ -1,6 +1,7 @@
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
+import AnnalsStorage
 import Synchronization
 
 extension Store {
@@ -99,10 +100,10 @@ extension StoreWriter {
 
   /// Writes a checkpoint if the log behind the last one has outgrown what a new one would take.
   ///
-  /// Failures are left for the next commit to meet: the transactions before are acknowledged.
+  /// Failures are left for the next call to meet: the transactions before are acknowledged.
   func checkpointIfDue() {
     guard log.bytesSinceCheckpoint > checkpointThreshold.load(ordering: .relaxed) else { return }
-    try? writeAlone { writer in
+    notingFailure { writer in
       let cost = UInt64(writer.newest.state.unsavedByteEstimate)
       guard writer.log.bytesSinceCheckpoint > cost else {
         writer.checkpointThreshold.store(
@@ -155,8 +156,20 @@ extension StoreWriter {
     let isWorthIt =
       log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint || log.hasUnsavedClockJumps
     if !options.isReadOnly, !log.isPoisoned, bareHead != newest.head.number, isWorthIt {
-      try? writeAlone { try $0.checkpoint() }
+      notingFailure { try $0.checkpoint() }
     }
     try close()
+    if let failure = untoldFailure.withLock({ $0.take() }) { throw failure }
+  }
+
+  /// Runs `body` as the only writer, and says nothing of errors, unless they mean that commits of
+  /// `.deferred` may be gone: those are left for the end of the store.
+  private func notingFailure(_ body: (StoreWriter) throws -> Void) {
+    do {
+      try writeAlone(body)
+    } catch let error as AnnalsError {
+      guard error.code == .outcomeUnknown, options.durability == .deferred else { return }
+      untoldFailure.withLock { $0 = error }
+    } catch {}
   }
 }

@@ -110,6 +110,9 @@ public final class Store: Sendable {
 
   /// Ends the opening: writes a checkpoint if it would save the next opening much, gives back space
   /// allocated ahead, syncs, and lets go of the lock. Snapshots stay readable. Safe to call again.
+  ///
+  /// Throws `.outcomeUnknown` if the disk failed, so that what was committed with `.deferred` since
+  /// the last sync may be gone; the store is closed all the same.
   public func close() throws(AnnalsError) {
     defer { published.end() }
     try AnnalsError.narrowing { try writer.finish() }

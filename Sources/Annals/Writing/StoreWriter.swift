@@ -53,6 +53,9 @@ final class StoreWriter: @unchecked Sendable {
   /// The head of a file that was compacted without a checkpoint; closing adds none as long as it
   /// stays the head.
   var bareHead: Int64?
+  /// What failed while nobody asked for anything, and may have taken deferred commits; thrown when
+  /// the store is closed.
+  let untoldFailure = Locked<AnnalsError?>(nil)
   private let publish: @Sendable (StoreVersion) -> Void
 
   /// A group closes after this many commits, or this long, so that other processes get a turn.

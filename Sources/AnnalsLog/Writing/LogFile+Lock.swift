@@ -148,11 +148,13 @@ extension LogFile {
     if case .damaged(let damage) = end.tail { throw .damage(damage) }
     var replay = LogReplay(generation, from: point, tables: tables, limit: end.point.offset)
     try replay.run(apply: apply)
-    try state.withLock { (state) throws(LogError) in
+    // Nothing may fail from here on: the log and the state made by `apply` go on together or not.
+    let size = try generation.size()
+    state.withLock { state in
       state.tables = replay.tables
       state.end = replay.point
       state.durableMark = max(state.durableMark, min(end.provenMark, replay.point.offset))
-      state.size = try generation.size()
+      state.size = size
       if case .unfinished = end.tail { state.isPrepared = false }
       if state.isLocked { state.acknowledged = state.end }
       state.resetFrames()
