@@ -127,9 +127,9 @@ package struct ErrorTrial: Sendable {
       case .permissionDenied: .permission
       default: .io
       }
-    // What was given up could not be taken out again: nobody was told then, so the next call says
-    // that nothing more goes.
-    let isPoisoned = error.code == .poisoned && session.hasFailedGivingUp
+    // Nobody was told when it failed, for nothing acknowledged was at risk; so the next call says
+    // that nothing more goes, and why.
+    let isPoisoned = error.code == .poisoned && session.hasFailedQuietly
     let isExpected = isPoisoned || [refused, .outcomeUnknown].contains(error.code)
     guard isExpected, error.underlying == failure.errno else {
       throw BrokenPromise("an error of another kind: \(error.code): \(error)")

@@ -21,8 +21,9 @@ package final class WorkSession {
   /// Random numbers for the workload.
   package var random: SeededNumbers
 
-  /// Whether a call failed, by injection, while what was given up was taken out.
-  package private(set) var hasFailedGivingUp = false
+  /// Whether a call failed, by injection, of which nobody was told: while what was given up was
+  /// taken out, or while a commit that returned went on to write a checkpoint.
+  package private(set) var hasFailedQuietly = false
 
   private let isRehearsing: Bool
   private let seed: UInt64
@@ -83,7 +84,9 @@ package final class WorkSession {
   ) throws {
     lastUsed = store
     pledge.attempted = (pledge.acknowledged ?? 0) + 1
+    let failureCount = files.injectedCount
     let token = try store.write(author: author, context: "torture", body)
+    if files.injectedCount > failureCount { hasFailedQuietly = true }
     try acknowledge(token.number, store)
   }
 
@@ -104,7 +107,7 @@ package final class WorkSession {
         throw GivenUp()
       }
     } catch is GivenUp {
-      hasFailedGivingUp = files.injectedCount > failureCount
+      if files.injectedCount > failureCount { hasFailedQuietly = true }
     }
   }
 
