@@ -2,7 +2,7 @@ import AnnalsModel
 
 /// The constants that readers and writers share. FORMAT.md, "Limits" and "File map", lists the same
 /// numbers.
-@frozen
+@usableFromInline @frozen
 package enum FormatLimits {
   /// The version of the format: 0 while it is a draft.
   package static let version: UInt32 = 0
@@ -16,9 +16,9 @@ package enum FormatLimits {
   /// Where the first frame begins.
   package static let logStart: UInt64 = 12_288
   /// Frames begin at multiples of this.
-  package static let frameAlignment = 8
+  @inlinable package static var frameAlignment: Int { 8 }
   /// Bytes of a frame's header.
-  package static let frameHeaderLength = 24
+  @inlinable package static var frameHeaderLength: Int { 24 }
   /// The greatest length of a frame's payload.
   package static let maximumPayload = 16 << 20
   /// The greatest count of bytes that one payload may decode to: inflated columns together, and the

@@ -24,6 +24,9 @@ package struct ChangeBatch: Sendable {
   package var changes: ContiguousArray<ChangeEntry> = []
   package var properties: ContiguousArray<PropertyChange> = []
   package var arena: ContiguousArray<UInt8> = []
+  /// Long texts that many cells share, as `ValueCell.shared` counts them: a reader makes a string
+  /// of each but once. Whatever else changes the arrays may leave this as it is.
+  package var sharedTexts: ContiguousArray<ValueCell> = []
 
   package init() {}
 
@@ -33,19 +36,20 @@ package struct ChangeBatch: Sendable {
     changes.removeAll(keepingCapacity: true)
     properties.removeAll(keepingCapacity: true)
     arena.removeAll(keepingCapacity: true)
+    sharedTexts.removeAll(keepingCapacity: true)
   }
 }
 
 /// One change in a batch.
-@frozen
+@usableFromInline @frozen
 package struct ChangeEntry: Sendable {
-  package var row: Int64
-  package var entity: EntityNumber
+  @usableFromInline package var row: Int64
+  @usableFromInline package var entity: EntityNumber
   /// Where in the batch's `properties` the change's run begins.
-  package var firstProperty: UInt32
+  @usableFromInline package var firstProperty: UInt32
   /// How many properties the change lists.
-  package var propertyCount: UInt32
-  package var kind: ChangeKind
+  @usableFromInline package var propertyCount: UInt32
+  @usableFromInline package var kind: ChangeKind
 
   @inlinable
   package init(
@@ -71,12 +75,12 @@ package struct ChangeEntry: Sendable {
 /// UInt32, entity UInt32, row Int64, little-endian, positions rising. Positions of removals count
 /// in the list before, those of insertions in the list after, so swapping the two inverts the
 /// change.
-@frozen
+@usableFromInline @frozen
 package struct PropertyChange: Sendable {
-  package var before: ValueCell
-  package var after: ValueCell
-  package var property: PropertyNumber
-  package var isEdits: Bool
+  @usableFromInline package var before: ValueCell
+  @usableFromInline package var after: ValueCell
+  @usableFromInline package var property: PropertyNumber
+  @usableFromInline package var isEdits: Bool
 
   @inlinable
   package init(
@@ -90,47 +94,6 @@ package struct PropertyChange: Sendable {
 
   /// The count of bytes of one edit in an arena.
   @inlinable package static var editByteCount: Int { 16 }
-}
-
-/// What a batch knows of one transaction besides its changes.
-package struct TransactionRecord: Sendable {
-  /// The transaction's number, from 1.
-  package var number: Int64
-  package var timestamp: Timestamp
-  /// The interned name of the author; 0 for none.
-  package var author: NameNumber = 0
-  /// The interned name of the context; 0 for none.
-  package var context: NameNumber = 0
-  /// The opening that wrote the transaction; 0 for none (a replayed or imported base).
-  package var opening: OpeningNumber = 0
-  /// The caller's key-value pairs, keys rising by UTF-8 bytes.
-  package var metadata: [MetadataEntry] = []
-  /// The complete new definitions of the entities whose definition changed; empty for none.
-  package var schemaChange: [Entity] = []
-  /// Names first used here: `NameNumber`s that follow those known before, from `firstNewName`.
-  package var newNames: [String] = []
-  package var firstNewName: NameNumber = 0
-  /// The opening first used here, if it is.
-  package var newOpening: Opening?
-  /// What a gap record says of the lost transactions that it covers, the last of which has its
-  /// number; nil for a transaction.
-  package var lost: LostTransactions?
-  /// The tagged extension area's raw bytes, kept by rewrites.
-  package var extensions: ContiguousArray<UInt8> = []
-  /// Which part of a transaction of several frames this is, from 0, and whether another follows.
-  package var part: UInt32 = 0
-  package var isContinued = false
-  /// The transaction's run in the batch's `changes`.
-  package var firstChange: UInt32 = 0
-  package var changeCount: UInt32 = 0
-
-  package init(number: Int64, timestamp: Timestamp) {
-    self.number = number
-    self.timestamp = timestamp
-  }
-
-  /// The transaction's run in the batch's `changes`.
-  package var changeRange: Range<Int> { Int(firstChange)..<Int(firstChange) + Int(changeCount) }
 }
 
 /// A key and value that the caller attached to a transaction.

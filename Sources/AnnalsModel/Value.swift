@@ -29,10 +29,10 @@ public enum Value: Sendable {
   /// The objects of a to-many relationship, in their order.
   case objects([ObjectReference])
   /// A value over 4 KiB that has not been read from the file.
-  case large(LargeValue)
+  indirect case large(LargeValue)
 
   /// Whether this is the absence of a value.
-  public var isNull: Bool {
+  @inlinable public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 }

@@ -18,14 +18,18 @@
 ///
 /// With `isLarge`, the tag is one of string, url, data, json, and the arena holds at `bits` 20
 /// bytes: number UInt64, length UInt64, checksum UInt32, little-endian; `length` is 20.
-@frozen
+@usableFromInline @frozen
 package struct ValueCell: Sendable {
-  package var bits: UInt64
-  package var length: UInt32
-  package var tag: ValueTag
-  package var isLarge: Bool
+  @usableFromInline package var bits: UInt64
+  @usableFromInline package var length: UInt32
+  @usableFromInline package var tag: ValueTag
+  @usableFromInline package var isLarge: Bool
+  /// Where among its batch's `sharedTexts` the value is, counted from 1; 0 for most, and for what
+  /// is farther back than this can say. No part of the value: a hint, which whoever follows it
+  /// checks.
+  @usableFromInline package var shared: UInt16 = 0
 
-  @inlinable
+  @inlinable @inline(__always)
   package init(tag: ValueTag, bits: UInt64 = 0, length: UInt32 = 0, isLarge: Bool = false) {
     self.bits = bits
     self.length = length
@@ -34,22 +38,28 @@ package struct ValueCell: Sendable {
   }
 
   /// No value.
-  @inlinable package static var null: ValueCell { ValueCell(tag: .null) }
+  @inlinable package static var null: ValueCell {
+    @inline(__always) get { ValueCell(tag: .null) }
+  }
 
   /// Whether this is the absence of a value.
-  @inlinable package var isNull: Bool { tag == .null }
+  @inlinable package var isNull: Bool {
+    @inline(__always) get { tag.rawValue == 0 }
+  }
 
   /// Whether the value's bytes are in the arena.
   @inlinable package var usesArena: Bool {
-    switch tag {
-    case .string, .url, .data, .json, .uuid, .objects: true
-    default: false
+    @inline(__always) get {
+      switch tag {
+      case .string, .url, .data, .json, .uuid, .objects: true
+      default: false
+      }
     }
   }
 
   /// Where in the arena the value's bytes are; empty for kinds that need none.
   @inlinable package var arenaRange: Range<Int> {
-    usesArena ? Int(bits)..<Int(bits) + Int(length) : 0..<0
+    @inline(__always) get { usesArena ? Int(bits)..<Int(bits) + Int(length) : 0..<0 }
   }
 
   /// The count of bytes that describe a large value in the arena.
@@ -71,22 +81,37 @@ extension ValueCell {
   }
 
   /// The value that the cell stands for, read out of its arena.
+  @inlinable
   package func value(in arena: UnsafeRawBufferPointer) -> Value {
-    let bytes = UnsafeRawBufferPointer(rebasing: arena[arenaRange])
+    switch tag {
+    case .null: .null
+    case .bool: .bool(bits != 0)
+    case .int: .int(Int64(bitPattern: bits))
+    case .double: .double(Double(bitPattern: bits))
+    case .date: .date(Timestamp(microseconds: Int64(bitPattern: bits)))
+    case .object: .object(ObjectReference(entity: length, row: Int64(bitPattern: bits)))
+    case .uuid: .uuid(RawUUID(bytes: bytes(in: arena)))
+    case .string, .url, .data, .json, .objects: variableValue(in: arena)
+    }
+  }
+
+  /// The value's bytes in its arena.
+  @inlinable @inline(__always)
+  package func bytes(in arena: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: arena[arenaRange])
+  }
+
+  /// The value of a cell of a kind whose values have any length.
+  @usableFromInline
+  package func variableValue(in arena: UnsafeRawBufferPointer) -> Value {
+    let bytes = bytes(in: arena)
     if isLarge { return .large(LargeValue(tag: tag, description: bytes)) }
     switch tag {
-    case .null: return .null
-    case .bool: return .bool(bits != 0)
-    case .int: return .int(Int64(bitPattern: bits))
-    case .double: return .double(Double(bitPattern: bits))
     case .string: return .string(String(decoding: bytes, as: UTF8.self))
-    case .date: return .date(Timestamp(microseconds: Int64(bitPattern: bits)))
-    case .uuid: return .uuid(RawUUID(bytes: bytes))
     case .url: return .url(String(decoding: bytes, as: UTF8.self))
-    case .data: return .data(Array(bytes))
     case .json: return .json(String(decoding: bytes, as: UTF8.self))
-    case .object: return .object(ObjectReference(entity: length, row: Int64(bitPattern: bits)))
-    case .objects: return .objects(ObjectReference.list(in: bytes))
+    case .data: return .data(Array(bytes))
+    default: return .objects(ObjectReference.list(in: bytes))
     }
   }
 

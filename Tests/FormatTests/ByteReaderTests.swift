@@ -45,6 +45,35 @@ struct ByteReaderTests {
     }
   }
 
+  /// Eight bytes at a time where there are as many, one at a time before the end.
+  @Test(arguments: 0...12)
+  func integersWithBytesBehind(count: Int) throws {
+    for shift in UInt64(0)...63 {
+      for value in [1 << shift, UInt64.max >> shift, 0x5555_5555_5555_5555 >> shift] {
+        var bytes: ContiguousArray<UInt8> = []
+        bytes.append(varInt: value)
+        let length = bytes.count
+        bytes.append(contentsOf: repeatElement(0xFF, count: count))
+        try bytes.withUnsafeBytes { bytes in
+          var reader = ByteReader(bytes)
+          let read = try reader.readVarInt()
+          #expect(read == value)
+          #expect(reader.offset == length)
+        }
+        guard length < VarInt.maximumLength else { continue }
+        // The same number in one byte more.
+        bytes[length - 1] |= 0x80
+        bytes.insert(0, at: length)
+        #expect(throws: DecodeFault.invalid(at: 0, reason: "an overlong number")) {
+          try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            _ = try reader.readVarInt()
+          }
+        }
+      }
+    }
+  }
+
   @Test(arguments: [0, -1, 1, -2, 63, -64, 64, Int64.max, Int64.min])
   func zigzag(value: Int64) {
     #expect(VarInt.unzigzag(VarInt.zigzag(value)) == value)
@@ -98,5 +127,7 @@ struct ByteReaderTests {
     plain.append(fixed: UInt64(12_288))
     plain.append(contentsOf: "123456789".utf8)
     #expect(seeded == plain.withUnsafeBytes { Checksum.crc32($0) })
+    let seed = FrameSeed(store: store, generation: 3)
+    #expect(seed.checksum(ofBytesWith: check, count: 9, at: 12_288) == seeded)
   }
 }

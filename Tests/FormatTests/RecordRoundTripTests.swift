@@ -37,6 +37,38 @@ struct RecordRoundTripTests {
     #expect(decoded.description == batch.description + batch.description)
   }
 
+  /// Long texts that come again and again are listed, and their cells say where.
+  @Test
+  func sharedTexts() throws {
+    let texts = ["a text of some length", "another one, as long as that", "short"]
+    var batch = ChangeBatch()
+    for row in 0..<120 {
+      let text = Value.string(texts[row % 3])
+      let cell = ValueCell(text, appendingTo: &batch.arena)
+      batch.properties.append(PropertyChange(property: 1, before: .null, after: cell))
+      batch.changes.append(
+        ChangeEntry(
+          kind: .insert, entity: 1, row: Int64(row + 1), firstProperty: row, propertyCount: 1))
+    }
+    var record = TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0))
+    record.changeCount = 120
+    batch.transactions = [record]
+    var bytes: ContiguousArray<UInt8> = []
+    BlockCodec.encode(batch, into: &bytes)
+    var decoded = ChangeBatch()
+    for round in 0..<2 {
+      try bytes.withUnsafeBytes { try BlockCodec.decode($0, into: &decoded) }
+      #expect(decoded.sharedTexts.count == 2 * (round + 1))
+    }
+    for (index, property) in decoded.properties.enumerated() {
+      let number = Int(property.after.shared)
+      #expect((number == 0) == (index % 120 % 3 == 2))
+      guard number > 0 else { continue }
+      let shared = decoded.sharedTexts[number - 1]
+      #expect((shared.bits, shared.length) == (property.after.bits, property.after.length))
+    }
+  }
+
   @Test
   func parts() throws {
     var maker = RandomBatch(seed: 7)

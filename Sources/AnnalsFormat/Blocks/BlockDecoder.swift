@@ -7,11 +7,10 @@ package struct BlockDecoder: ~Copyable {
   private var values = CellReader(arenaLength: 0)
   private var integers = Scratch<Int64>()
   private var positions = Scratch<UInt32>()
-  private var firsts = Scratch<UInt32>()
   private var cells = Scratch<ValueCell>()
-  /// The sides (1 before, 2 after) on which each property change of the entity has edits; empty
-  /// while none has.
-  private var edits: ContiguousArray<UInt8> = []
+  private var run = Scratch<PropertyChange>()
+  /// Which of the entity's cells are edits; empty while none is.
+  private var edits: ContiguousArray<Bool> = []
 
   package init() {}
 
@@ -23,8 +22,9 @@ package struct BlockDecoder: ~Copyable {
     let mark = BatchMark(batch)
     do {
       columns.start()
-      values.start(arenaLength: batch.arena.count)
+      values.start(arenaLength: batch.arena.count, sharedTexts: batch.sharedTexts.count)
       try decodeBlock(payload, isContinued: isContinued, into: &batch)
+      batch.sharedTexts.append(contentsOf: values.sharedTexts.cells)
     } catch {
       mark.restore(&batch)
       throw error
@@ -157,9 +157,10 @@ package struct BlockDecoder: ~Copyable {
     let rows = UnsafeMutableBufferPointer(rebasing: numbers[count...])
     try decodeIntegers(&reader, into: shapeOf)
     try decodeIntegers(&reader, into: rows)
-    let firsts = firsts.take(count)
     let positions = positions.take(start + count)
-    var next = batch.properties.count
+    var layout = BlockLayout(shapes, entity.properties)
+    let base = batch.properties.count
+    var next = base
     let end = next + limit
     for index in 0..<count {
       guard shapeOf[index] >= 0, shapeOf[index] < Int64(shapes.count) else {
@@ -169,30 +170,26 @@ package struct BlockDecoder: ~Copyable {
       guard row >= entity.minimumRow, row <= entity.maximumRow else {
         throw reader.invalid("a row outside the entity's range")
       }
-      let kind = shapes[Int(shapeOf[index])].kind
-      let length = shapes[Int(shapeOf[index])].properties.count
-      guard length <= end - next else {
+      let shape = layout.use(Int(shapeOf[index]))
+      guard shape.length <= end - next else {
         throw .tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumPropertyChanges))
       }
-      firsts[index] = UInt32(truncatingIfNeeded: next)
       batch.changes[Int(positions[start + index])] = ChangeEntry(
-        kind: kind, entity: entity.entity, row: row, firstProperty: next, propertyCount: length)
-      next += length
+        kind: shape.kind, entity: entity.entity, row: row, firstProperty: next,
+        propertyCount: shape.length)
+      next += shape.length
     }
     limit = end - next
-    let none = PropertyChange(property: 0, before: .null, after: .null)
-    let base = batch.properties.count
-    let added = next - base
-    batch.properties.append(contentsOf: repeatElement(none, count: added))
-    let layout = BlockColumns(
-      shapes: shapes, shapeOf: shapeOf, firsts: firsts, properties: entity.properties)
+    layout.placeColumns()
+    let cells = cells.take(layout.cellCount)
     edits.removeAll(keepingCapacity: true)
-    for column in layout.indices where layout.count(of: column) > 0 {
-      try decodeValues(&reader, layout, column, from: base, into: &batch)
+    for column in layout.columns where !column.isEmpty {
+      try decodeValues(&reader, into: cells, column, arena: &batch.arena)
     }
-    if !edits.isEmpty {
-      try markEdits(&reader, positions[start..<start + count], from: base, in: &batch)
-    }
+    let run = run.take(next - base)
+    let isSound = layout.assemble(cells, edits: edits, shapeOf, into: run)
+    guard isSound else { throw reader.invalid("edits where a value belongs") }
+    batch.properties.append(contentsOf: UnsafeBufferPointer(run))
   }
 
   /// Throws unless the shapes are distinct in kind or properties, none but those of the summary.
@@ -218,53 +215,20 @@ package struct BlockDecoder: ~Copyable {
     }
   }
 
+  /// Reads one column of values into its place among the entity's.
   private mutating func decodeValues(
-    _ reader: inout ByteReader, _ layout: borrowing BlockColumns, _ column: Int, from base: Int,
-    into batch: inout ChangeBatch
+    _ reader: inout ByteReader, into all: UnsafeMutableBufferPointer<ValueCell>,
+    _ column: Range<Int>, arena: inout ContiguousArray<UInt8>
   ) throws(DecodeFault) {
-    let isBefore = column % 2 == 0
-    let property = layout.properties[column / 2]
-    let cells = cells.take(layout.count(of: column))
+    let cells = UnsafeMutableBufferPointer(rebasing: all[column])
     var bytes = ByteReader(try columns.read(&reader))
-    let (uniform, mixed) = try values.decodeTagged(&bytes, into: cells, arena: &batch.arena)
+    let (uniform, mixed) = try values.decodeTagged(&bytes, into: cells, arena: &arena)
     try bytes.expectEnd()
-    let slots = layout.slots(of: column)
-    batch.properties.withUnsafeMutableBufferPointer { properties in
-      var next = 0
-      for slot in slots {
-        properties[Int(slot)].property = property
-        if isBefore {
-          properties[Int(slot)].before = cells[next]
-        } else {
-          properties[Int(slot)].after = cells[next]
-        }
-        next += 1
-      }
-    }
     let bit = ValueCodec.editsBit
     guard mixed?.contains(where: { $0 & bit != 0 }) ?? (uniform & bit != 0) else { return }
-    if edits.isEmpty {
-      edits.append(contentsOf: repeatElement(0, count: batch.properties.count - base))
-    }
-    for (index, slot) in slots.enumerated() where (mixed?[index] ?? uniform) & bit != 0 {
-      edits[Int(slot) - base] |= isBefore ? 1 : 2
-    }
-  }
-
-  /// Marks the property changes that are edits; throws unless they are of updates and on both
-  /// sides.
-  private func markEdits(
-    _ reader: inout ByteReader, _ changes: Slice<UnsafeMutableBufferPointer<UInt32>>,
-    from base: Int, in batch: inout ChangeBatch
-  ) throws(DecodeFault) {
-    for change in changes {
-      let entry = batch.changes[Int(change)]
-      for index in entry.propertyRange where edits[index - base] != 0 {
-        guard entry.kind == .update, edits[index - base] == 3 else {
-          throw reader.invalid("edits where a value belongs")
-        }
-        batch.properties[index].isEdits = true
-      }
+    if edits.isEmpty { edits.append(contentsOf: repeatElement(false, count: all.count)) }
+    for index in cells.indices where (mixed?[index] ?? uniform) & bit != 0 {
+      edits[column.lowerBound + index] = true
     }
   }
 }

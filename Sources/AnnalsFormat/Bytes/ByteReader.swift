@@ -4,11 +4,11 @@ import AnnalsModel
 /// by subtraction, before it touches anything.
 ///
 /// It borrows the bytes: whoever makes one keeps them alive and unchanged while it is in use.
-@frozen
+@usableFromInline @frozen
 package struct ByteReader {
   @usableFromInline let bytes: UnsafeRawBufferPointer
   /// Where the next read begins.
-  package private(set) var offset: Int
+  @usableFromInline package internal(set) var offset: Int
 
   /// A reader at the beginning of `bytes`.
   @inlinable
@@ -21,7 +21,7 @@ package struct ByteReader {
   @inlinable package var remaining: Int { bytes.count - offset }
 
   /// Throws unless `count` bytes are left.
-  @inlinable
+  @inlinable @inline(__always)
   package func require(_ count: Int) throws(DecodeFault) {
     guard count >= 0, count <= remaining else {
       throw .truncated(at: offset, needed: count &- remaining)
@@ -41,7 +41,7 @@ package struct ByteReader {
   }
 
   /// Reads one byte.
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func readUInt8() throws(DecodeFault) -> UInt8 {
     try require(1)
     defer { offset += 1 }
@@ -49,7 +49,7 @@ package struct ByteReader {
   }
 
   /// Reads a little-endian integer of fixed width.
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func read<T: FixedWidthInteger & BitwiseCopyable>(
     _ type: T.Type
   ) throws(DecodeFault) -> T {
@@ -65,7 +65,7 @@ package struct ByteReader {
   }
 
   /// Reads `count` bytes; they are valid as long as the reader's own.
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func readBytes(_ count: Int) throws(DecodeFault) -> UnsafeRawBufferPointer {
     try require(count)
     defer { offset += count }
@@ -73,7 +73,7 @@ package struct ByteReader {
   }
 
   /// Reads a variable-length integer; an overlong form is refused.
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func readVarInt() throws(DecodeFault) -> UInt64 {
     if offset < bytes.count, bytes[offset] < 0x80 {
       defer { offset += 1 }
@@ -84,6 +84,31 @@ package struct ByteReader {
 
   @usableFromInline
   package mutating func readLongVarInt() throws(DecodeFault) -> UInt64 {
+    if remaining >= 8 {
+      let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      let ends = ~word & 0x8080_8080_8080_8080
+      if ends != 0 { return try readVarInt(in: word, end: ends.trailingZeroBitCount) }
+    }
+    return try readVarIntByByte()
+  }
+
+  /// Reads a variable-length integer whose last byte's highest bit is bit `end` of the word that
+  /// begins here.
+  private mutating func readVarInt(in word: UInt64, end: Int) throws(DecodeFault) -> UInt64 {
+    guard end == 7 || word >> UInt64(end - 7) & 0xFF != 0 else {
+      throw invalid("an overlong number")
+    }
+    // The sevens of bits are brought together in pairs, then in fours, then in eights.
+    let shift = UInt64(63 - end)
+    var value = (word << shift) >> shift & 0x7F7F_7F7F_7F7F_7F7F
+    value = value & 0x007F_007F_007F_007F | (value & 0x7F00_7F00_7F00_7F00) >> 1
+    value = value & 0x0000_3FFF_0000_3FFF | (value & 0x3FFF_0000_3FFF_0000) >> 2
+    value = value & 0x0000_0000_0FFF_FFFF | (value & 0x0FFF_FFFF_0000_0000) >> 4
+    offset += end >> 3 + 1
+    return value
+  }
+
+  private mutating func readVarIntByByte() throws(DecodeFault) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     var position = offset
@@ -104,7 +129,7 @@ package struct ByteReader {
   }
 
   /// Reads a zigzag variable-length integer.
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func readZigzag() throws(DecodeFault) -> Int64 {
     VarInt.unzigzag(try readVarInt())
   }
@@ -120,7 +145,7 @@ package struct ByteReader {
   }
 
   /// Reads a variable-length integer that is a transaction number or a row: at most Int64.max.
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func readVarInt64() throws(DecodeFault) -> Int64 {
     let start = offset
     guard let value = Int64(exactly: try readVarInt()) else {
@@ -131,7 +156,7 @@ package struct ByteReader {
 
   /// Reads how many items follow, each of at least `minimumLength` bytes (0: they may take none,
   /// and only `limit` bounds them).
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func readCount(
     limit: Int, minimumLength: Int = 1
   ) throws(DecodeFault) -> Int {
@@ -146,7 +171,7 @@ package struct ByteReader {
   }
 
   /// Reads a length and as many bytes.
-  @inlinable
+  @inlinable @inline(__always)
   package mutating func readSizedBytes() throws(DecodeFault) -> UnsafeRawBufferPointer {
     try readBytes(try readCount(limit: FormatLimits.maximumDecodedLength))
   }

@@ -46,4 +46,13 @@ package struct FrameSeed: Hashable, Sendable {
     }
     return Checksum.crc32(bytes, startingFrom: place)
   }
+
+  /// The checksum that bytes have which belong to the frame at `offset`, from their own crc32 and
+  /// their count. O(log count).
+  package func checksum(ofBytesWith crc: UInt32, count: Int, at offset: UInt64) -> UInt32 {
+    let place = withUnsafeBytes(of: offset.littleEndian) {
+      Checksum.crc32($0, startingFrom: start)
+    }
+    return UInt32(truncatingIfNeeded: crc32_combine(uLong(place), uLong(crc), .init(count)))
+  }
 }

@@ -1,6 +1,6 @@
 /// Why bytes are not what the format demands. `at` counts from the beginning of the bytes that were
 /// given to the decoder, or of the column within them.
-@frozen
+@usableFromInline @frozen
 package enum DecodeFault: Error, Equatable {
   /// The bytes end where `needed` more were expected.
   case truncated(at: Int, needed: Int)
@@ -12,15 +12,16 @@ package enum DecodeFault: Error, Equatable {
   case tooLarge(at: Int, limit: UInt64)
 
   /// The rule that was broken, in words.
-  @frozen
+  @usableFromInline @frozen
   package struct Reason: Equatable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    package var text: StaticString
+    @usableFromInline package var text: StaticString
 
     @inlinable
     package init(stringLiteral text: StaticString) { self.text = text }
 
-    package var description: String { text.description }
+    @usableFromInline package var description: String { text.description }
 
+    @usableFromInline
     package static func == (a: Reason, b: Reason) -> Bool { a.description == b.description }
   }
 
@@ -33,7 +34,7 @@ package enum DecodeFault: Error, Equatable {
 }
 
 extension DecodeFault: CustomStringConvertible {
-  package var description: String {
+  @usableFromInline package var description: String {
     switch self {
     case .truncated(let at, let needed): "\(needed) bytes are missing at byte \(at)"
     case .invalid(let at, let reason): "\(reason) at byte \(at)"

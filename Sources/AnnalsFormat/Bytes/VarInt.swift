@@ -1,6 +1,6 @@
 /// Variable-length integers: LEB128, seven bits a byte, least significant first, the high bit set
 /// on all bytes but the last. Only the shortest form is valid. Signed values go through zigzag.
-@frozen
+@usableFromInline @frozen
 package enum VarInt {
   /// The greatest count of bytes of one.
   package static let maximumLength = 10

@@ -144,6 +144,8 @@ extension ColumnChunkCodec {
 
   /// Throws unless each value's length fits its kind.
   private static func checkLengths(_ values: ColumnValues, at start: Int) throws(DecodeFault) {
+    // Bytes may have any length.
+    if values.kind.tag?.isBytes == true, values.large.isEmpty { return }
     for (index, length) in values.lengths.enumerated() {
       let tag = values.kind.tag ?? ValueTag(rawValue: values.tags[index])
       guard let tag, values.kind.admits(tag) else {

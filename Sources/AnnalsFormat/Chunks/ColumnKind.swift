@@ -6,7 +6,7 @@ import AnnalsModel
 /// int64 are one kind: the range belongs to the schema, so that widening rewrites nothing.
 ///
 /// Stored in files: never renumber. FORMAT.md, "Chunks", lists the same numbers.
-@frozen
+@usableFromInline @frozen
 package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
   case bool = 1
   case int = 2
@@ -62,7 +62,7 @@ package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// How the values of a column are kept.
-@frozen
+@usableFromInline @frozen
 package enum ColumnStorage: Hashable, Sendable {
   /// Eight bytes a value.
   case words

@@ -35,17 +35,69 @@ enum DoubleSection {
       }
       return result
     }
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      let plane = try ChunkSection.read(&reader, count: count, inflate: &inflate)
-      plane.withUnsafeBufferPointer { plane in
-        result.withUnsafeMutableBufferPointer { result in
-          // As long as each other, which the section has made sure of: several at a time.
-          for index in 0..<min(count, plane.count) {
-            result[index] |= UInt64(plane[index]) << shift
-          }
-        }
-      }
+    var planes: ContiguousArray<UInt8> = []
+    planes.reserveCapacity(8 * count)
+    for _ in 0..<8 {
+      planes.append(contentsOf: try ChunkSection.read(&reader, count: count, inflate: &inflate))
+    }
+    planes.withUnsafeBytes { planes in
+      result.withUnsafeMutableBufferPointer { join(planes, into: $0) }
     }
     return result
+  }
+
+  /// Puts together numbers of which `planes` has all most significant bytes, then all bytes of the
+  /// next place, and so on.
+  private static func join(
+    _ planes: UnsafeRawBufferPointer, into result: UnsafeMutableBufferPointer<UInt64>
+  ) {
+    let count = result.count
+    var index = 0
+    while index + 8 <= count {
+      // Eight bytes of each of eight places are a square that is turned over its diagonal.
+      func row(_ place: Int) -> UInt64 {
+        let offset = place * count + index
+        return UInt64(littleEndian: planes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      }
+      var (a, b, c, d) = (row(7), row(6), row(5), row(4))
+      var (e, f, g, h) = (row(3), row(2), row(1), row(0))
+      exchange(&a, &b, 8, 0x00FF_00FF_00FF_00FF)
+      exchange(&c, &d, 8, 0x00FF_00FF_00FF_00FF)
+      exchange(&e, &f, 8, 0x00FF_00FF_00FF_00FF)
+      exchange(&g, &h, 8, 0x00FF_00FF_00FF_00FF)
+      exchange(&a, &c, 16, 0x0000_FFFF_0000_FFFF)
+      exchange(&b, &d, 16, 0x0000_FFFF_0000_FFFF)
+      exchange(&e, &g, 16, 0x0000_FFFF_0000_FFFF)
+      exchange(&f, &h, 16, 0x0000_FFFF_0000_FFFF)
+      exchange(&a, &e, 32, 0x0000_0000_FFFF_FFFF)
+      exchange(&b, &f, 32, 0x0000_0000_FFFF_FFFF)
+      exchange(&c, &g, 32, 0x0000_0000_FFFF_FFFF)
+      exchange(&d, &h, 32, 0x0000_0000_FFFF_FFFF)
+      result[index] = a
+      result[index + 1] = b
+      result[index + 2] = c
+      result[index + 3] = d
+      result[index + 4] = e
+      result[index + 5] = f
+      result[index + 6] = g
+      result[index + 7] = h
+      index += 8
+    }
+    while index < count {
+      var word: UInt64 = 0
+      for place in 0..<8 { word = word << 8 | UInt64(planes[place * count + index]) }
+      result[index] = word
+      index += 1
+    }
+  }
+
+  /// Exchanges the high part of each pair of fields in one word with the low part in the other.
+  @inline(__always)
+  private static func exchange(
+    _ low: inout UInt64, _ high: inout UInt64, _ shift: UInt64, _ mask: UInt64
+  ) {
+    let difference = (low >> shift ^ high) & mask
+    high ^= difference
+    low ^= difference << shift
   }
 }

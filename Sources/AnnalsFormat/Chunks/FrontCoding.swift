@@ -47,20 +47,14 @@ enum FrontCoding {
     if total == 0 { return [] }
     return rest.withUnsafeBytes { rest in
       ContiguousArray<UInt8>(unsafeUninitializedCapacity: total) { buffer, filled in
-        let output = UnsafeMutableRawBufferPointer(buffer)
-        var source = 0
+        guard let output = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
+        var source = rest.baseAddress ?? UnsafeRawPointer(output)
         var previous = 0
         for (length, shared) in zip(lengths, shared) {
           let fresh = Int(length - shared)
-          if shared > 0 {
-            let old = UnsafeRawBufferPointer(rebasing: output[previous..<previous + Int(shared)])
-            UnsafeMutableRawBufferPointer(rebasing: output[filled...]).copyMemory(from: old)
-          }
-          if fresh > 0 {
-            let new = UnsafeRawBufferPointer(rebasing: rest[source..<source + fresh])
-            UnsafeMutableRawBufferPointer(rebasing: output[(filled + Int(shared))...])
-              .copyMemory(from: new)
-          }
+          let target = output + filled
+          if shared > 0 { target.copyMemory(from: output + previous, byteCount: Int(shared)) }
+          if fresh > 0 { (target + Int(shared)).copyMemory(from: source, byteCount: fresh) }
           previous = filled
           filled += Int(length)
           source += fresh

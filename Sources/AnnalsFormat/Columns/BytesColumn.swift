@@ -62,10 +62,11 @@ enum BytesColumn {
   }
 
   /// Reads as many values of this kind as `cells` has room for; their bytes go to the arena, which
-  /// grows to no more than `arenaLimit`.
+  /// grows to no more than `arenaLimit`. Notes the texts that many share.
   static func decode(
     _ reader: inout ByteReader, tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>,
-    arena: inout ContiguousArray<UInt8>, arenaLimit: Int, integers: inout Scratch<Int64>
+    arena: inout ContiguousArray<UInt8>, arenaLimit: Int, integers: inout Scratch<Int64>,
+    shared: inout SharedTexts
   ) throws(DecodeFault) {
     guard !cells.isEmpty else { return }
     var layout = try ValuesLayout.read(&reader)
@@ -85,6 +86,7 @@ enum BytesColumn {
     try decodeEach(
       &reader, layout, tag: tag, into: distinct, arena: &arena, arenaLimit: arenaLimit,
       integers: &integers)
+    if tag != .data { shared.note(distinct, of: cells.count) }
     try ValuesLayout.spread(UnsafeBufferPointer(distinct), &reader, into: cells, &integers)
   }
 

@@ -7,13 +7,17 @@ package struct CellReader: ~Copyable {
   private var tags = Scratch<UInt8>()
   /// The greatest length of the arena that decoding may reach.
   private var arenaLimit = 0
+  /// The texts that many of the cells read since `start` share.
+  private(set) var sharedTexts = SharedTexts()
 
   /// A reader that lets `arena` grow by no more than the limit of one frame.
   package init(arenaLength: Int) { start(arenaLength: arenaLength) }
 
   /// Lets the arena, as long as it is now, grow by the limit of one frame: a new payload begins.
-  package mutating func start(arenaLength: Int) {
+  /// The batch has so many shared texts by now.
+  package mutating func start(arenaLength: Int, sharedTexts count: Int = 0) {
     arenaLimit = arenaLength + FormatLimits.maximumDecodedLength
+    sharedTexts.start(after: count)
   }
 
   /// Reads as many values as `cells` has room for. Returns the tag bytes of those that are not all
@@ -87,7 +91,8 @@ package struct CellReader: ~Copyable {
     case .object: try decodeReferences(&reader, into: cells)
     case .string, .url, .data, .json:
       try BytesColumn.decode(
-        &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers)
+        &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers,
+        shared: &sharedTexts)
     case .objects:
       try ReferencesColumn.decode(
         &reader, isEdits: isEdits, into: cells, arena: &arena, arenaLimit: arenaLimit,

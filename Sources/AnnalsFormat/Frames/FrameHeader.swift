@@ -12,21 +12,23 @@ import AnnalsModel
 ///  |  previous frame's header checksum |         durable mark back         |
 ///  +--------+--------+--------+--------+--------+--------+--------+--------+
 /// ```
+@usableFromInline @frozen
 package struct FrameHeader: Hashable, Sendable {
-  package var kind: FrameKind
-  package var flags: FrameFlags
-  package var payloadLength: UInt32
-  package var payloadChecksum: UInt32
+  @usableFromInline package var kind: FrameKind
+  @usableFromInline package var flags: FrameFlags
+  @usableFromInline package var payloadLength: UInt32
+  @usableFromInline package var payloadChecksum: UInt32
   /// The header checksum of the frame before, or the file header's checksum for the first frame.
-  package var previousChecksum: UInt32
+  @usableFromInline package var previousChecksum: UInt32
   /// How many bytes before this frame the durable mark was when it was written.
-  package var durableMarkBack: UInt32
+  @usableFromInline package var durableMarkBack: UInt32
   /// This header's own checksum; set by `encode` and `decode`.
-  package internal(set) var checksum: UInt32 = 0
+  @usableFromInline package internal(set) var checksum: UInt32 = 0
 
   /// The `durableMarkBack` of a writer that knows no mark within reach.
   package static let unknownMark = UInt32.max
 
+  @inlinable
   package init(
     kind: FrameKind, flags: FrameFlags, payloadLength: UInt32, payloadChecksum: UInt32,
     previousChecksum: UInt32, durableMarkBack: UInt32
@@ -40,9 +42,12 @@ package struct FrameHeader: Hashable, Sendable {
   }
 
   /// Header, payload and padding.
-  package var frameLength: UInt64 { FrameHeader.frameLength(payloadLength: Int(payloadLength)) }
+  @inlinable package var frameLength: UInt64 {
+    FrameHeader.frameLength(payloadLength: Int(payloadLength))
+  }
 
   /// The length of a frame with a payload of this length.
+  @inlinable
   package static func frameLength(payloadLength: Int) -> UInt64 {
     let alignment = UInt64(FormatLimits.frameAlignment)
     let length = UInt64(FormatLimits.frameHeaderLength) + UInt64(payloadLength)
@@ -81,31 +86,40 @@ package struct FrameHeader: Hashable, Sendable {
   package static func decode(
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, seed: FrameSeed
   ) throws(DecodeFault) -> FrameHeader {
-    var reader = ByteReader(bytes)
-    try reader.require(FormatLimits.frameHeaderLength)
-    let checksum = try reader.read(UInt32.self)
-    let covered = UnsafeRawBufferPointer(rebasing: bytes[4..<FormatLimits.frameHeaderLength])
+    let length = FormatLimits.frameHeaderLength
+    guard bytes.count >= length else { throw .truncated(at: 0, needed: length - bytes.count) }
+    // Three words.
+    let head = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
+    let payload = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    let links = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+    let checksum = UInt32(truncatingIfNeeded: head)
+    let covered = UnsafeRawBufferPointer(rebasing: bytes[4..<length])
     guard checksum == seed.checksum(covered, at: offset) else { throw .checksum(at: 0) }
-    let kind = FrameKind(rawValue: try reader.readUInt8())
+    let kind = FrameKind(rawValue: UInt8(truncatingIfNeeded: head >> 32))
     guard kind.rawValue != 0 else { throw .invalid(at: 4, reason: "a frame of kind 0") }
-    let flags = FrameFlags(rawValue: try reader.readFlags(known: FrameFlags.known.rawValue))
-    guard !kind.isKnown || kind.allowedFlags.isSuperset(of: flags) else {
+    let flags = FrameFlags(rawValue: UInt8(truncatingIfNeeded: head >> 40))
+    guard flags.rawValue & ~FrameFlags.known.rawValue == 0 else {
+      throw .invalid(at: 5, reason: "a flag that this version does not know")
+    }
+    guard !kind.isKnown || flags.rawValue & ~kind.allowedFlags.rawValue == 0 else {
       throw .invalid(at: 5, reason: "a flag that this kind of frame cannot have")
     }
-    try reader.skipZeros(2)
-    let length = try reader.read(UInt32.self)
-    guard length <= UInt32(FormatLimits.maximumPayload) else {
+    guard head >> 48 == 0 else {
+      let place = head >> 48 & 0xFF != 0 ? 6 : 7
+      throw .invalid(at: place, reason: "a reserved byte that is not zero")
+    }
+    let payloadLength = UInt32(truncatingIfNeeded: payload)
+    guard payloadLength <= UInt32(FormatLimits.maximumPayload) else {
       throw .tooLarge(at: 8, limit: UInt64(FormatLimits.maximumPayload))
     }
-    let payloadChecksum = try reader.read(UInt32.self)
-    let previousChecksum = try reader.read(UInt32.self)
-    let durableMarkBack = try reader.read(UInt32.self)
+    let durableMarkBack = UInt32(truncatingIfNeeded: links >> 32)
     guard
       durableMarkBack == unknownMark || durableMarkBack % UInt32(FormatLimits.frameAlignment) == 0
     else { throw .invalid(at: 20, reason: "a durable mark between frames") }
     var header = FrameHeader(
-      kind: kind, flags: flags, payloadLength: length, payloadChecksum: payloadChecksum,
-      previousChecksum: previousChecksum, durableMarkBack: durableMarkBack)
+      kind: kind, flags: flags, payloadLength: payloadLength,
+      payloadChecksum: UInt32(truncatingIfNeeded: payload >> 32),
+      previousChecksum: UInt32(truncatingIfNeeded: links), durableMarkBack: durableMarkBack)
     header.checksum = checksum
     return header
   }

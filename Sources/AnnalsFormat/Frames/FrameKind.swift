@@ -2,62 +2,69 @@
 ///
 /// Stored in files: never renumber. FORMAT.md, "Frame kinds", lists the same numbers. 0 is never
 /// valid: zeroed space is unwritten space.
+@usableFromInline @frozen
 package struct FrameKind: RawRepresentable, Hashable, Sendable {
-  package var rawValue: UInt8
+  @usableFromInline package var rawValue: UInt8
 
+  @inlinable
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// One small transaction, by row.
-  package static let transaction = FrameKind(rawValue: 1)
+  @inlinable package static var transaction: FrameKind { FrameKind(rawValue: 1) }
   /// Transactions, or a part of one, by column.
-  package static let block = FrameKind(rawValue: 2)
+  @inlinable package static var block: FrameKind { FrameKind(rawValue: 2) }
   /// The bytes of a large value.
-  package static let blob = FrameKind(rawValue: 3)
+  @inlinable package static var blob: FrameKind { FrameKind(rawValue: 3) }
   /// A piece of a checkpoint.
-  package static let chunk = FrameKind(rawValue: 4)
+  @inlinable package static var chunk: FrameKind { FrameKind(rawValue: 4) }
   /// The directory of a checkpoint.
-  package static let checkpoint = FrameKind(rawValue: 5)
+  @inlinable package static var checkpoint: FrameKind { FrameKind(rawValue: 5) }
   // Reserved: no version writes them yet.
-  package static let opening = FrameKind(rawValue: 6)
-  package static let consumerChange = FrameKind(rawValue: 7)
-  package static let prune = FrameKind(rawValue: 8)
-  package static let gap = FrameKind(rawValue: 9)
-  package static let erasure = FrameKind(rawValue: 10)
-  package static let tombstones = FrameKind(rawValue: 11)
-  package static let restorePoint = FrameKind(rawValue: 12)
-  package static let projectionState = FrameKind(rawValue: 13)
-  package static let featureAnnouncement = FrameKind(rawValue: 14)
-  package static let digest = FrameKind(rawValue: 15)
+  @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
+  @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
+  @inlinable package static var prune: FrameKind { FrameKind(rawValue: 8) }
+  @inlinable package static var gap: FrameKind { FrameKind(rawValue: 9) }
+  @inlinable package static var erasure: FrameKind { FrameKind(rawValue: 10) }
+  @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
+  @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
+  @inlinable package static var projectionState: FrameKind { FrameKind(rawValue: 13) }
+  @inlinable package static var featureAnnouncement: FrameKind { FrameKind(rawValue: 14) }
+  @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
   /// Whether this engine can read the payload.
-  package var isKnown: Bool { (1...5).contains(rawValue) }
+  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 }
 
   /// The flags that frames of a known kind may have: only blocks and blobs have parts, and no known
   /// kind is compressed or encrypted as a whole.
-  var allowedFlags: FrameFlags { self == .block || self == .blob ? [.continued] : [] }
+  var allowedFlags: FrameFlags {
+    FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
+  }
 }
 
 /// The flags of a frame. Stored in files: never renumber.
+@usableFromInline @frozen
 package struct FrameFlags: OptionSet, Hashable, Sendable {
-  package var rawValue: UInt8
+  @usableFromInline package var rawValue: UInt8
 
+  @inlinable
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// A reader that does not know the kind may go on behind the frame.
-  package static let skippable = FrameFlags(rawValue: 1)
+  @inlinable package static var skippable: FrameFlags { FrameFlags(rawValue: 1) }
   /// Another frame of the same transaction or blob follows.
-  package static let continued = FrameFlags(rawValue: 2)
+  @inlinable package static var continued: FrameFlags { FrameFlags(rawValue: 2) }
   /// The whole payload is one deflate stream (not used by kinds 1 to 5).
-  package static let compressed = FrameFlags(rawValue: 4)
+  @inlinable package static var compressed: FrameFlags { FrameFlags(rawValue: 4) }
   /// The payload is encrypted (reserved).
-  package static let encrypted = FrameFlags(rawValue: 8)
+  @inlinable package static var encrypted: FrameFlags { FrameFlags(rawValue: 8) }
 
   /// Whether the payload is something else first: compressed or encrypted as a whole.
-  package var isTransformed: Bool { rawValue & 12 != 0 }
+  @inlinable package var isTransformed: Bool { rawValue & 12 != 0 }
 
   /// The flags of a frame of a transaction or blob: whether another follows.
+  @inlinable
   package init(isContinued: Bool) { rawValue = isContinued ? 2 : 0 }
 
   /// Every flag that has a meaning.
-  package static let known: FrameFlags = [.skippable, .continued, .compressed, .encrypted]
+  @inlinable package static var known: FrameFlags { FrameFlags(rawValue: 15) }
 }

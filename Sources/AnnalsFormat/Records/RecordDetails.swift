@@ -15,7 +15,8 @@ enum RecordDetails {
 
   /// Which parts a record has.
   static func flags(of record: TransactionRecord) -> UInt8 {
-    (record.newNames.isEmpty ? 0 : hasNewNames)
+    if record.isPlain { return 0 }
+    return (record.newNames.isEmpty ? 0 : hasNewNames)
       | (record.newOpening == nil ? 0 : hasNewOpening)
       | (record.metadata.isEmpty ? 0 : hasMetadata)
       | (record.schemaChange.isEmpty ? 0 : hasSchemaChange)
@@ -55,6 +56,7 @@ enum RecordDetails {
     _ reader: inout ByteReader, into record: inout TransactionRecord
   ) throws(DecodeFault) {
     let flags = try reader.readFlags(known: known)
+    if flags == 0 { return }
     if flags & hasNewNames != 0 { try decodeNames(&reader, into: &record) }
     if flags & hasNewOpening != 0 { record.newOpening = try decodeOpening(&reader) }
     if flags & hasMetadata != 0 { try decodeMetadata(&reader, into: &record) }
@@ -80,7 +82,9 @@ enum RecordDetails {
     guard count > 0, record.firstNewName > 0, !last.overflow else {
       throw reader.invalid("new names without a number")
     }
-    for _ in 0..<count { record.newNames.append(try reader.readString()) }
+    var names: [String] = []
+    for _ in 0..<count { names.append(try reader.readString()) }
+    record.newNames = names
   }
 
   private static func decodeMetadata(
@@ -88,14 +92,16 @@ enum RecordDetails {
   ) throws(DecodeFault) {
     let count = try reader.readCount(limit: FormatLimits.maximumChanges, minimumLength: 2)
     guard count > 0 else { throw reader.invalid("empty metadata") }
+    var metadata: [MetadataEntry] = []
     for _ in 0..<count {
       let start = reader.offset
       let key = try reader.readString()
-      if let last = record.metadata.last, !last.key.precedesInBytes(key) {
+      if let last = metadata.last, !last.key.precedesInBytes(key) {
         throw .invalid(at: start, reason: "metadata out of order")
       }
-      record.metadata.append(MetadataEntry(key: key, value: try ValueCodec.decode(&reader)))
+      metadata.append(MetadataEntry(key: key, value: try ValueCodec.decode(&reader)))
     }
+    record.metadata = metadata
   }
 
   /// Appends one opening.

@@ -120,6 +120,7 @@ package enum TransactionCodec {
         propertyCount: batch.properties.count - first))
   }
 
+  @inline(__always)
   private static func decodeProperty(
     _ reader: inout ByteReader, _ property: PropertyNumber, kind: ChangeKind,
     arena: inout ContiguousArray<UInt8>
@@ -140,13 +141,14 @@ package enum TransactionCodec {
 
 /// How long a batch's arrays were before a record was decoded into it.
 struct BatchMark {
-  private let transactions, changes, properties, arena: Int
+  private let transactions, changes, properties, arena, sharedTexts: Int
 
   init(_ batch: ChangeBatch) {
     transactions = batch.transactions.count
     changes = batch.changes.count
     properties = batch.properties.count
     arena = batch.arena.count
+    sharedTexts = batch.sharedTexts.count
   }
 
   /// Drops what was added since.
@@ -155,5 +157,6 @@ struct BatchMark {
     batch.changes.removeSubrange(changes...)
     batch.properties.removeSubrange(properties...)
     batch.arena.removeSubrange(arena...)
+    batch.sharedTexts.removeSubrange(sharedTexts...)
   }
 }

@@ -94,32 +94,50 @@ package enum ValueCodec {
     _ reader: inout ByteReader, arena: inout ContiguousArray<UInt8>
   ) throws(DecodeFault) -> (cell: ValueCell, isEdits: Bool) {
     let start = reader.offset
-    let (tag, isLarge, isEdits) = try readTag(try reader.readUInt8(), at: start)
+    let byte = try reader.readUInt8()
+    // The kinds of most values first: a tag byte without flags is the kind's number.
+    switch byte {
+    case ValueTag.null.rawValue: return (.null, false)
+    case ValueTag.int.rawValue:
+      return (ValueCell(tag: .int, bits: UInt64(bitPattern: try reader.readZigzag())), false)
+    case ValueTag.date.rawValue:
+      return (ValueCell(tag: .date, bits: UInt64(bitPattern: try reader.readZigzag())), false)
+    case ValueTag.double.rawValue:
+      return (ValueCell(tag: .double, bits: try reader.read(UInt64.self)), false)
+    case ValueTag.string.rawValue:
+      return (append(try reader.readSizedBytes(), tag: .string, to: &arena), false)
+    case ValueTag.uuid.rawValue:
+      return (append(try reader.readBytes(16), tag: .uuid, to: &arena), false)
+    default: return try decodeOther(byte, at: start, &reader, arena: &arena)
+    }
+  }
+
+  /// Reads a cell of one of the rarer kinds.
+  private static func decodeOther(
+    _ byte: UInt8, at start: Int, _ reader: inout ByteReader, arena: inout ContiguousArray<UInt8>
+  ) throws(DecodeFault) -> (cell: ValueCell, isEdits: Bool) {
+    let (tag, isLarge, isEdits) = try readTag(byte, at: start)
     if isLarge {
       let bytes = try reader.readBytes(ValueCell.largeDescriptionLength)
       return (append(bytes, tag: tag, isLarge: true, to: &arena), false)
     }
     switch tag {
-    case .null: return (.null, false)
     case .bool:
       let byte = try reader.readUInt8()
       guard byte <= 1 else { throw .invalid(at: start, reason: "a bool other than 0 and 1") }
       return (ValueCell(tag: .bool, bits: UInt64(byte)), false)
-    case .int, .date:
-      return (ValueCell(tag: tag, bits: UInt64(bitPattern: try reader.readZigzag())), false)
-    case .double: return (ValueCell(tag: .double, bits: try reader.read(UInt64.self)), false)
-    case .string, .url, .data, .json:
-      return (append(try reader.readSizedBytes(), tag: tag, to: &arena), false)
-    case .uuid: return (append(try reader.readBytes(16), tag: .uuid, to: &arena), false)
     case .object:
       let reference = try readReference(&reader)
       let row = UInt64(bitPattern: reference.row)
       return (ValueCell(tag: .object, bits: row, length: reference.entity), false)
     case .objects:
       return (try decodeList(&reader, isEdits: isEdits, arena: &arena), isEdits)
+    case .null, .int, .double, .string, .date, .uuid, .url, .data, .json:
+      return (append(try reader.readSizedBytes(), tag: tag, to: &arena), false)
     }
   }
 
+  @inline(__always)
   private static func append(
     _ bytes: UnsafeRawBufferPointer, tag: ValueTag, isLarge: Bool = false,
     to arena: inout ContiguousArray<UInt8>

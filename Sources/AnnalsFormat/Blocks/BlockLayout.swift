@@ -1,0 +1,117 @@
+import AnnalsModel
+
+/// Where the values of an entity's changes are among its columns: what a reader puts the changes
+/// together by.
+struct BlockLayout {
+  /// One property that changes of some shape have: its columns before and after, -1 for none.
+  private struct Place {
+    var property: PropertyNumber
+    var before: Int32
+    var after: Int32
+  }
+
+  /// What changes of one shape have in common.
+  struct Shape {
+    var kind: ChangeKind
+    /// How many properties they list.
+    var length: Int
+    fileprivate var first: Int
+    /// How many changes have the shape.
+    fileprivate var uses = 0
+  }
+
+  private var shapes: ContiguousArray<Shape> = []
+  private var places: ContiguousArray<Place> = []
+  /// Where each column's values are: `2 * ordinal` has those before of each of the entity's
+  /// properties, `2 * ordinal + 1` those after. Empty until `placeColumns`.
+  private(set) var columns: ContiguousArray<Range<Int>>
+
+  /// The layout of changes of these shapes, which list no property but these, rising.
+  init(_ shapes: ContiguousArray<BlockShape>, _ properties: ContiguousArray<PropertyNumber>) {
+    columns = ContiguousArray(repeating: 0..<0, count: properties.count * 2)
+    for shape in shapes {
+      let first = places.count
+      var ordinal = 0
+      for property in shape.properties {
+        while properties[ordinal] < property { ordinal += 1 }
+        let column = Int32(ordinal * 2)
+        places.append(
+          Place(
+            property: property, before: shape.kind == .insert ? -1 : column,
+            after: shape.kind == .delete ? -1 : column + 1))
+      }
+      self.shapes.append(
+        Shape(kind: shape.kind, length: shape.properties.count, first: first))
+    }
+  }
+
+  /// Counts a change of this shape.
+  mutating func use(_ shape: Int) -> Shape {
+    shapes[shape].uses += 1
+    return shapes[shape]
+  }
+
+  /// Gives each column as much room as the changes counted need.
+  mutating func placeColumns() {
+    var counts = ContiguousArray<Int>(repeating: 0, count: columns.count)
+    for shape in shapes {
+      for place in places[shape.first..<shape.first + shape.length] {
+        if place.before >= 0 { counts[Int(place.before)] += shape.uses }
+        if place.after >= 0 { counts[Int(place.after)] += shape.uses }
+      }
+    }
+    var start = 0
+    for column in columns.indices {
+      columns[column] = start..<start + counts[column]
+      start += counts[column]
+    }
+  }
+
+  /// How many values all columns have.
+  var cellCount: Int { columns.last?.upperBound ?? 0 }
+
+  /// Puts the changes together, of whose shapes `shapeOf` tells, from the values of all columns.
+  /// False if there are edits (`edits`, empty or one flag a cell) on one side only, or of what is
+  /// no update.
+  func assemble(
+    _ cells: UnsafeMutableBufferPointer<ValueCell>, edits: ContiguousArray<Bool>,
+    _ shapeOf: UnsafeMutableBufferPointer<Int64>,
+    into run: UnsafeMutableBufferPointer<PropertyChange>
+  ) -> Bool {
+    var next = ContiguousArray(columns.map(\.lowerBound))
+    var isSound = true
+    var slot = 0
+    next.withUnsafeMutableBufferPointer { next in
+      shapes.withUnsafeBufferPointer { shapes in
+        places.withUnsafeBufferPointer { places in
+          for number in shapeOf {
+            let shape = shapes[Int(number)]
+            for place in places[shape.first..<shape.first + shape.length] {
+              var change = PropertyChange(property: place.property, before: .null, after: .null)
+              var sides = 0
+              if place.before >= 0 {
+                let position = next[Int(place.before)]
+                change.before = cells[position]
+                next[Int(place.before)] = position + 1
+                if !edits.isEmpty, edits[position] { sides += 1 }
+              }
+              if place.after >= 0 {
+                let position = next[Int(place.after)]
+                change.after = cells[position]
+                next[Int(place.after)] = position + 1
+                if !edits.isEmpty, edits[position] { sides += 1 }
+              }
+              if sides > 0 {
+                change.isEdits = true
+                isSound = isSound && sides == 2
+              }
+              run[slot] = change
+              slot += 1
+            }
+          }
+        }
+      }
+    }
+    return isSound
+  }
+}
