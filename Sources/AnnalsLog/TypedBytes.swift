@@ -1,17 +1,27 @@
 // The standard library's `withUnsafeBytes` of arrays forgets the type of what its closure throws.
 
+/// What a closure returned or threw. As `Result`, but the run time looks for no conformance when it
+/// first meets one of its types, which at the opening of a file counts.
+private enum Outcome<Value, Fault> {
+  case value(Value)
+  case fault(Fault)
+}
+
 extension ContiguousArray<UInt8> {
   /// Calls `body` with the array's bytes; what it throws keeps its type.
   @inline(__always)
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let result = withUnsafeBytes { bytes -> Result<R, E> in
+    let result = withUnsafeBytes { bytes -> Outcome<R, E> in
       do throws(E) {
-        return .success(try body(bytes))
+        return .value(try body(bytes))
       } catch {
-        return .failure(error)
+        return .fault(error)
       }
     }
-    return try result.get()
+    switch result {
+    case .value(let value): return value
+    case .fault(let fault): throw fault
+    }
   }
 
   /// Calls `body` with the array's bytes, which it may change; what it throws keeps its type.
@@ -19,14 +29,17 @@ extension ContiguousArray<UInt8> {
   mutating func withMutableBytes<R, E: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
-    let result = withUnsafeMutableBytes { bytes -> Result<R, E> in
+    let result = withUnsafeMutableBytes { bytes -> Outcome<R, E> in
       do throws(E) {
-        return .success(try body(bytes))
+        return .value(try body(bytes))
       } catch {
-        return .failure(error)
+        return .fault(error)
       }
     }
-    return try result.get()
+    switch result {
+    case .value(let value): return value
+    case .fault(let fault): throw fault
+    }
   }
 }
 

@@ -46,50 +46,82 @@ extension Leaf {
   ) -> Leaf {
     let rows = lastBit(bits) + 1
     let count = bits.reduce(0) { $0 + $1.nonzeroBitCount }
-    let lengths = values.lengths
-    let arena =
-      values.kind.storage == .bytes
-      ? Int(lengths[ordinal..<ordinal + count].reduce(0, +)) : 0
+    let arena = values.kind.storage == .bytes ? total(values.lengths, ordinal, count) : 0
     let leaf = make(kind: values.kind, entity: values.target, rows: rows, arenaCapacity: arena)
     for (index, word) in bits.enumerated() { leaf.words[index] = word }
     leaf.head.pointee.rows = rows
     leaf.head.pointee.present = count
     leaf.head.pointee.arenaCount = arena
-    var next = ordinal
     switch values.kind.storage {
     case .words:
-      for slot in 0..<rows where leaf.isPresent(slot) {
-        leaf.words[bitWords + slot] = values.words[next]
-        next += 1
-      }
+      values.words.withUnsafeBytes { leaf.place($0, from: ordinal, width: 8) }
     case .pairs:
-      values.bytes.withUnsafeBytes { bytes in
-        for slot in 0..<rows where leaf.isPresent(slot) {
-          let pair = UnsafeRawBufferPointer(rebasing: bytes[next * 16..<next * 16 + 16])
-          UnsafeMutableRawBufferPointer(start: leaf.arena + slot * 16, count: 16)
-            .copyMemory(from: pair)
-          next += 1
-        }
-      }
+      values.bytes.withUnsafeBytes { leaf.place($0, from: ordinal, width: 16) }
     case .bytes:
-      var end = 0
-      for slot in 0..<rows {
-        if leaf.isPresent(slot) {
-          end += Int(lengths[next])
-          if values.kind == .any { leaf.tags[slot] = values.tags[next] }
-          if !values.large.isEmpty, values.large[next] { leaf.setLarge(slot, true) }
-          next += 1
-        }
-        leaf.ends[slot] = UInt32(end)
-      }
+      leaf.placeEnds(values, from: ordinal)
       values.bytes.withUnsafeBytes { bytes in
         let source = UnsafeRawBufferPointer(rebasing: bytes[byte..<byte + arena])
         UnsafeMutableRawBufferPointer(start: leaf.arena, count: arena).copyMemory(from: source)
       }
       byte += arena
     }
-    ordinal = next
+    ordinal += count
     return leaf
+  }
+
+  private static func total(
+    _ lengths: ContiguousArray<UInt64>, _ first: Int, _ count: Int
+  ) -> Int {
+    lengths.withUnsafeBufferPointer { lengths in
+      var sum: UInt64 = 0
+      for index in first..<first + count { sum &+= lengths[index] }
+      return Int(sum)
+    }
+  }
+
+  /// Puts values of equal width, those from `ordinal` on, at the slots of the rows that have one.
+  private func place(_ values: UnsafeRawBufferPointer, from ordinal: Int, width: Int) {
+    let rows = head.pointee.rows
+    let target = UnsafeMutableRawBufferPointer(
+      start: words + Leaf.bitWords, count: rows * width)
+    if head.pointee.present == rows {
+      let all = values[ordinal * width..<(ordinal + rows) * width]
+      target.copyMemory(from: UnsafeRawBufferPointer(rebasing: all))
+      return
+    }
+    var next = ordinal * width
+    for slot in 0..<rows where isPresent(slot) {
+      let place = UnsafeMutableRawBufferPointer(
+        rebasing: target[slot * width..<slot * width + width])
+      place.copyMemory(from: UnsafeRawBufferPointer(rebasing: values[next..<next + width]))
+      next += width
+    }
+  }
+
+  /// Notes where each value's bytes end, of values from `ordinal` on, with tags and what is large.
+  private func placeEnds(_ values: ColumnValues, from ordinal: Int) {
+    let rows = head.pointee.rows
+    let ends = ends
+    var end: UInt64 = 0
+    if head.pointee.present == rows, values.kind != .any, values.large.isEmpty {
+      values.lengths.withUnsafeBufferPointer { lengths in
+        for slot in 0..<rows {
+          end &+= lengths[ordinal + slot]
+          ends[slot] = UInt32(truncatingIfNeeded: end)
+        }
+      }
+      return
+    }
+    var next = ordinal
+    for slot in 0..<rows {
+      if isPresent(slot) {
+        end += values.lengths[next]
+        if values.kind == .any { tags[slot] = values.tags[next] }
+        if !values.large.isEmpty, values.large[next] { setLarge(slot, true) }
+        next += 1
+      }
+      ends[slot] = UInt32(end)
+    }
   }
 
   private static func lastBit(_ bits: ArraySlice<UInt64>) -> Int {

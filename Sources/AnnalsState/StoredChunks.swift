@@ -25,14 +25,19 @@ extension ChunkSource {
     } catch {
       throw .chunk(error)
     }
-    let result = payload.withUnsafeBytes { bytes in
-      Result { () throws(DecodeFault) in try decoder(bytes) }
+    var fault = DecodeFault.truncated(at: 0, needed: 0)
+    let result = payload.withUnsafeBytes { bytes -> Decoded? in
+      do throws(DecodeFault) {
+        return try decoder(bytes)
+      } catch {
+        fault = error
+        return nil
+      }
     }
-    switch result {
-    case .success(let decoded): return decoded
-    case .failure(let fault):
+    guard let result else {
       throw .chunk(ChunkFault(offset: reference.offset, reason: .decode(fault)))
     }
+    return result
   }
 
   /// The fault of a chunk that is not what its reference says.

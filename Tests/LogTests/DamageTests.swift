@@ -241,7 +241,7 @@ struct DamageTests {
     var last = UInt32(0)
     var walk = FrameWalk(
       view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
-    while case .success(let frame)? = try? walk.next() { last = frame.header.checksum }
+    while case .frame(let frame)? = try? walk.next() { last = frame.header.checksum }
     let checksum = payload.withUnsafeBytes { seed.checksum($0, at: view.end) }
     var header = FrameHeader(
       kind: kind, flags: flags, payloadLength: length ?? UInt32(payload.count),

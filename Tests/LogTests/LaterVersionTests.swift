@@ -21,7 +21,7 @@ struct LaterVersionTests {
     var previous = view.file.header.checksum
     var walk = FrameWalk(
       view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
-    while case .success(let frame) = try walk.next() { previous = frame.header.checksum }
+    while case .frame(let frame) = try walk.next() { previous = frame.header.checksum }
     var writer = FrameWriter(
       seed: view.file.header.seed, offset: view.end, previousChecksum: previous, durableMark: nil)
     for frame in frames {

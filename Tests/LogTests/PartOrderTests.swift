@@ -41,7 +41,7 @@ import Testing
     var walk = FrameWalk(
       view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
     var frames: [(kind: FrameKind, flags: FrameFlags, payload: [UInt8])] = []
-    while case .success(let frame) = try walk.next() {
+    while case .frame(let frame) = try walk.next() {
       try #require(try walk.payloadIsValid(frame))
       let payload = walk.withPayload(of: frame) { Array($0) }
       frames.append((frame.header.kind, frame.header.flags, payload))

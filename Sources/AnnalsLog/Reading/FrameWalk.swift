@@ -52,6 +52,15 @@ enum WalkEnd: Hashable {
   }
 }
 
+/// What a walk comes to: the next frame, or its end.
+///
+/// No `Result`: the run time of Swift looks a while for the conformance that its failure must have,
+/// once in every process, as long as opening a file takes otherwise.
+enum WalkStep {
+  case frame(WalkedFrame)
+  case end(WalkEnd)
+}
+
 /// Reads frames forward from one point of the log to a limit, as long as each is valid and names
 /// the one before. Payloads are checked only when asked for.
 ///
@@ -86,63 +95,64 @@ struct FrameWalk {
 
   /// The next frame, or why there is none. Throws `unsupported` at a valid frame that this engine
   /// may not skip.
-  mutating func next() throws(LogError) -> Result<WalkedFrame, WalkEndError> {
-    switch try peek() {
-    case .success(let frame):
+  mutating func next() throws(LogError) -> WalkStep {
+    let step = try peek()
+    if case .frame(let frame) = step {
       point = ChainPoint(
         offset: frame.end, previousChecksum: frame.header.checksum, previousOffset: frame.offset)
-      return .success(frame)
-    case .failure(let end):
-      return .failure(end)
     }
+    return step
   }
 
   /// The frame at the walk's point, which stays.
-  private mutating func peek() throws(LogError) -> Result<WalkedFrame, WalkEndError> {
+  private mutating func peek() throws(LogError) -> WalkStep {
     let offset = point.offset
-    guard offset < limit else { return .failure(.init(.limit)) }
+    guard offset < limit else { return .end(.limit) }
     let left = limit - offset
     let headerLength = FormatLimits.frameHeaderLength
     try load(offset, count: Int(min(left, UInt64(headerLength))))
-    let decoded: Result<FrameHeader, DecodeFault>
-    let isZero: Bool
-    (decoded, isZero) = withWindow(offset) { bytes in
+    var fault: DecodeFault?
+    var isZero = false
+    let header = withWindow(offset) { bytes -> FrameHeader? in
       let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(headerLength))
       do throws(DecodeFault) {
-        return (.success(try FrameHeader.decode(head, at: offset, seed: generation.seed)), false)
+        return try FrameHeader.decode(head, at: offset, seed: generation.seed)
       } catch {
-        return (.failure(error), !head.contains { $0 != 0 })
+        fault = error
+        isZero = !head.contains { $0 != 0 }
+        return nil
       }
     }
-    switch decoded {
-    case .failure(let fault):
-      if isZero { return .failure(.init(.zeros)) }
-      switch fault {
-      case .checksum, .truncated: break
-      case .invalid, .tooLarge:
-        return .failure(.init(.refusedFrame(reason: "a frame header that is refused: \(fault)")))
-      }
-      return .failure(.init(.badFrame(reason: "no frame begins here (\(fault))")))
-    case .success(let header):
-      return try check(header, at: offset, left: left)
+    if let header { return try check(header, at: offset, left: left) }
+    if isZero { return .end(.zeros) }
+    switch fault {
+    case .invalid(let at, let reason):
+      let fault = DecodeFault.invalid(at: at, reason: reason)
+      return .end(.refusedFrame(reason: "a frame header that is refused: \(fault)"))
+    case .tooLarge(let at, let limit):
+      let fault = DecodeFault.tooLarge(at: at, limit: limit)
+      return .end(.refusedFrame(reason: "a frame header that is refused: \(fault)"))
+    case .checksum, .truncated, nil:
+      let what = fault.map { "\($0)" } ?? ""
+      return .end(.badFrame(reason: "no frame begins here (\(what))"))
     }
   }
 
   private func check(
     _ header: FrameHeader, at offset: UInt64, left: UInt64
-  ) throws(LogError) -> Result<WalkedFrame, WalkEndError> {
+  ) throws(LogError) -> WalkStep {
     if let previous = point.previousChecksum, header.previousChecksum != previous {
-      return .failure(.init(.badFrame(reason: "a frame that does not follow the one before it")))
+      return .end(.badFrame(reason: "a frame that does not follow the one before it"))
     }
     guard header.frameLength <= left else {
-      return .failure(.init(.badFrame(reason: "a frame that reaches behind the end of the file")))
+      return .end(.badFrame(reason: "a frame that reaches behind the end of the file"))
     }
     let isReadable =
       header.kind.isKnown && !header.flags.isTransformed
     guard isReadable || header.flags.contains(.skippable) else {
       throw .unsupported(kind: header.kind.rawValue, at: offset)
     }
-    return .success(WalkedFrame(offset: offset, header: header))
+    return .frame(WalkedFrame(offset: offset, header: header))
   }
 
   /// Whether the frame's payload is what its header says.
@@ -181,6 +191,7 @@ struct FrameWalk {
     }
   }
 
+  @inline(__always)
   private func withWindow<R>(_ offset: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     let start = Int(offset - windowStart)
     return window.withUnsafeBytes { bytes in
@@ -203,11 +214,4 @@ struct FrameWalk {
     window = try generation.read(Int(wanted), at: offset)
     windowStart = offset
   }
-}
-
-/// A reason to end a walk, in the form that `Result` wants.
-struct WalkEndError: Error {
-  var end: WalkEnd
-
-  init(_ end: WalkEnd) { self.end = end }
 }

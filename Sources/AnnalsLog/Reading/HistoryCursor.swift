@@ -113,12 +113,12 @@ package struct HistoryCursor {
       expecting: end - start)
     while true {
       switch try walk.next() {
-      case .success(let frame):
+      case .frame(let frame):
         if frame.header.kind == .transaction || frame.header.kind == .block {
           frames.append(frame)
         }
-      case .failure(let error):
-        guard error.end == .limit else {
+      case .end(let end):
+        guard end == .limit else {
           throw .damage(
             LogDamage(offset: walk.point.offset, reason: "the chain of frames is broken"))
         }
@@ -191,12 +191,6 @@ package struct HistoryCursor {
       throw .damage(
         LogDamage(offset: frames[place].offset, reason: "a part without its beginning"))
     }
-    batch.transactions[0].metadata = firstPart.metadata
-    batch.transactions[0].schemaChange = firstPart.schemaChange
-    batch.transactions[0].newNames = firstPart.newNames
-    batch.transactions[0].firstNewName = firstPart.firstNewName
-    batch.transactions[0].newOpening = firstPart.newOpening
-    batch.transactions[0].lost = firstPart.lost
-    batch.transactions[0].extensions = firstPart.extensions
+    batch.transactions[0].takeDetails(of: firstPart)
   }
 }

@@ -38,14 +38,18 @@ package final class LogGeneration: Sendable {
   private static func read(
     _ count: Int, at offset: UInt64, of file: any StorageFile
   ) throws(LogError) -> ContiguousArray<UInt8> {
-    var bytes = ContiguousArray<UInt8>(repeating: 0, count: count)
-    let length = try storage { () throws(StorageError) in
-      try bytes.withMutableBytes { buffer throws(StorageError) in
-        try file.read(into: buffer, at: offset)
+    var fault: StorageError?
+    let bytes = ContiguousArray<UInt8>(unsafeUninitializedCapacity: count) { buffer, filled in
+      do throws(StorageError) {
+        filled = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch {
+        fault = error
       }
     }
-    if length < count { bytes.removeLast(count - length) }
-    return bytes
+    return try storage { () throws(StorageError) in
+      if let fault { throw fault }
+      return bytes
+    }
   }
 
   /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
@@ -91,6 +95,14 @@ package final class LogGeneration: Sendable {
   func payload(
     at offset: UInt64, kind: FrameKind
   ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>) {
+    let (header, bytes, _) = try checkedPayload(at: offset, kind: kind)
+    return (header, bytes)
+  }
+
+  /// As `payload`, with the crc32 of the bytes by themselves.
+  private func checkedPayload(
+    at offset: UInt64, kind: FrameKind
+  ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>, crc: UInt32) {
     guard let header = try frameHeader(at: offset), header.kind == kind else {
       throw .damage(LogDamage(offset: offset, reason: "the frame that should be here is not"))
     }
@@ -101,21 +113,20 @@ package final class LogGeneration: Sendable {
       throw .damage(LogDamage(offset: offset, reason: "the file ends within the frame"))
     }
     let bytes = try read(length, at: start)
-    let checksum = bytes.withUnsafeBytes { seed.checksum($0, at: offset) }
+    let crc = bytes.withUnsafeBytes { Checksum.crc32($0) }
+    let checksum = seed.checksum(ofBytesWith: crc, count: bytes.count, at: offset)
     guard bytes.count == length, checksum == header.payloadChecksum else {
       throw .damage(LogDamage(offset: offset, reason: "the frame's payload was changed"))
     }
-    return (header, bytes)
+    return (header, bytes, crc)
   }
 
   /// Reads a chunk's payload; frame and payload are checked. Throws `damage` if they do not hold.
   package func chunk(
     _ reference: ChunkReference
   ) throws(LogError) -> ContiguousArray<UInt8> {
-    let (_, bytes) = try payload(at: reference.offset, kind: .chunk)
-    guard bytes.count == Int(reference.length),
-      bytes.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum
-    else {
+    let (_, bytes, crc) = try checkedPayload(at: reference.offset, kind: .chunk)
+    guard bytes.count == Int(reference.length), crc == reference.checksum else {
       throw .damage(
         LogDamage(offset: reference.offset, reason: "the chunk is not the one referred to"))
     }

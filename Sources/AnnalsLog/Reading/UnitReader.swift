@@ -32,8 +32,8 @@ struct UnitReader {
     while true {
       let frame: WalkedFrame
       switch try walk.next() {
-      case .failure(let end): return .end(end.end)
-      case .success(let next): frame = next
+      case .end(let end): return .end(end)
+      case .frame(let next): frame = next
       }
       let start = unitStart ?? frame.offset
       unitStart = start
@@ -101,7 +101,7 @@ struct UnitReader {
 extension FrameWalk {
   /// The next frame that is no piece of a large value; nil if the walk cannot go on.
   fileprivate mutating func nextBehindBlobs() throws(LogError) -> WalkedFrame? {
-    while case .success(let frame) = try next() {
+    while case .frame(let frame) = try next() {
       if frame.header.kind != .blob { return frame }
     }
     return nil

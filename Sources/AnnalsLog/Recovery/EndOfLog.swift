@@ -64,19 +64,19 @@ struct EndOfLog {
     var spot = BadSpot(offset: start.offset, end: .limit)
     headers: while true {
       switch try walk.next() {
-      case .success(let frame):
+      case .frame(let frame):
         if let mark = frame.header.durableMark(at: frame.offset) {
           provenMark = max(provenMark, mark)
         }
-      case .failure(let end):
-        spot = BadSpot(offset: walk.point.offset, end: end.end)
+      case .end(let end):
+        spot = BadSpot(offset: walk.point.offset, end: end)
         break headers
       }
     }
     // The frames before `spot` follow one another. Those that nothing proves synced must be whole.
     walk = FrameWalk(generation, from: start, limit: spot.offset)
     point = start
-    while case .success(let frame) = try walk.next() {
+    while case .frame(let frame) = try walk.next() {
       if frame.end > provenMark, try !walk.payloadIsValid(frame) {
         return BadSpot(offset: frame.offset, end: .badFrame(reason: "a payload was not written"))
       }
@@ -133,7 +133,7 @@ struct EndOfLog {
     if sizeNow > size { return true }
     var walk = FrameWalk(
       generation, from: ChainPoint(offset: spot.offset, previousChecksum: nil), limit: sizeNow)
-    guard case .success(let frame) = try walk.next() else { return false }
+    guard case .frame(let frame) = try walk.next() else { return false }
     if case .badFrame("a frame that does not follow the one before it") = spot.end { return false }
     return try walk.payloadIsValid(frame)
   }

@@ -14,7 +14,7 @@ struct LogLoading {
   private(set) var report = RecoveryReport()
   private var slots: [RootSlot] = []
   /// The checkpoints that were tried.
-  private var tried: Set<UInt64> = []
+  private var tried: [UInt64] = []
 
   init(_ generation: LogGeneration, _ options: LogOptions) {
     self.generation = generation
@@ -76,7 +76,7 @@ struct LogLoading {
     apply: (inout ChangeBatch) throws -> Void
   ) throws(LogError) -> Attempt {
     let candidate = Candidate(offset: offset, isBase: false)
-    tried.insert(offset)
+    tried.append(offset)
     var result = Attempt.directoryDamaged
     do throws(LogError) {
       let prepared = try prepare(candidate)
@@ -124,8 +124,12 @@ struct LogLoading {
   private func slotCheckpoints(before end: EndOfLog) -> [UInt64] {
     var offsets = slots.map(\.checkpointOffset)
     if slots.isEmpty, let offset = end.newestCheckpoint { offsets.append(offset) }
-    var seen: Set<UInt64> = [0, base.offset]
-    return offsets.filter { $0 < end.size && seen.insert($0).inserted }
+    var result: [UInt64] = []
+    for offset in offsets where offset < end.size {
+      if offset == 0 || offset == base.offset || result.contains(offset) { continue }
+      result.append(offset)
+    }
+    return result
   }
 
   /// The last checkpoints that the chain of frames leads to from the log's beginning, the newest
@@ -134,7 +138,7 @@ struct LogLoading {
     var walk = FrameWalk(
       generation, from: ChainPoint(beginningOf: generation.header), limit: end.point.offset)
     var offsets: [UInt64] = []
-    while case .success(let frame) = try walk.next() {
+    while case .frame(let frame) = try walk.next() {
       guard frame.header.kind == .checkpoint, frame.offset != base.offset else { continue }
       if tried.contains(frame.offset) { continue }
       offsets.append(frame.offset)

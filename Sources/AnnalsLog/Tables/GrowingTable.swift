@@ -11,7 +11,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   private(set) var chunks: [ChunkReference] = []
   /// The entries behind those in chunks.
   private(set) var entries: [Entry] = []
-  private let cache = Cache()
+  private let cache = TableCache()
 
   /// How many entries a checkpoint puts into one chunk.
   static var chunkLength: Int { 1024 }
@@ -81,7 +81,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   private func load(
     _ reference: ChunkReference, in generation: LogGeneration
   ) throws(LogError) -> [Entry] {
-    if let entries = cache.entries(of: reference.offset) { return entries }
+    if let entries = cache.entries(of: reference.offset, as: Entry.self) { return entries }
     let payload = try generation.chunk(reference)
     let entries: [Entry]
     do {
@@ -130,18 +130,21 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
     result.entries = entries
     return result
   }
+}
 
-  /// The newest chunk read, shared by copies of the table.
-  private final class Cache: Sendable {
-    private let newest = Locked<(offset: UInt64, entries: [Entry])?>(nil)
+/// The newest chunk read of a table, shared by copies of the table.
+///
+/// Not generic: the run time would look for the conformance of each kind of entry whenever a file
+/// is opened.
+private final class TableCache: Sendable {
+  private let newest = Locked<(offset: UInt64, entries: any Sendable)?>(nil)
 
-    func entries(of offset: UInt64) -> [Entry]? {
-      newest.withLock { $0?.offset == offset ? $0?.entries : nil }
-    }
+  func entries<Entry: Sendable>(of offset: UInt64, as type: Entry.Type) -> [Entry]? {
+    newest.withLock { $0?.offset == offset ? $0?.entries as? [Entry] : nil }
+  }
 
-    func hold(_ entries: [Entry], of offset: UInt64) {
-      newest.withLock { $0 = (offset, entries) }
-    }
+  func hold(_ entries: any Sendable, of offset: UInt64) {
+    newest.withLock { $0 = (offset, entries) }
   }
 }
 
