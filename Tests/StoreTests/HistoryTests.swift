@@ -31,6 +31,41 @@ import Testing
     return store
   }
 
+  /// Texts that many objects share are read like any others, from the log as it was written and as
+  /// it was compacted.
+  @Test func sharedTexts() throws {
+    let texts = ["a text that is long enough", "brief", "another long one, as it should be"]
+    let store = try noteStore()
+    var notes: [ObjectID] = []
+    try store.write { tx in
+      for index in 0..<300 {
+        notes.append(
+          try tx.insert("Note", ["id": .string("\(index)"), "text": .string(texts[index % 3])]))
+      }
+    }
+    try store.write { tx in
+      for (index, note) in notes.enumerated() {
+        try tx.update(note, ["text": .string(texts[(index + 1) % 3])])
+      }
+    }
+    for isCompacted in [false, true] {
+      if isCompacted { try store.compact() }
+      let transactions = try store.history(after: 1).collect()
+      #expect(transactions.map(\.changes.count) == [300, 300])
+      for (index, change) in transactions[0].changes.enumerated() {
+        #expect(change.before("text") == .null)
+        #expect(change.after("text") == .string(texts[index % 3]))
+        for (place, difference) in change.properties.enumerated() {
+          #expect(change.properties[place] == difference)
+        }
+      }
+      for (index, change) in transactions[1].changes.enumerated() {
+        #expect(change.before("text") == .string(texts[index % 3]))
+        #expect(change.after("text") == .string(texts[(index + 1) % 3]))
+      }
+    }
+  }
+
   @Test func conditions() throws {
     let store = try store()
     let a = ObjectID(store: RawUUID(store.id), entity: 1, row: 1)

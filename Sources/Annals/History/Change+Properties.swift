@@ -3,22 +3,21 @@ import AnnalsModel
 extension Change {
   /// The properties that a change touched, with their values; each is read when it is looked at.
   public struct Properties: Sendable, RandomAccessCollection, CustomStringConvertible {
-    private let page: TransactionPage
-    private let kind: ChangeKind
-    private let first: Int
-    private let names: PropertyNames.OfEntity?
-
+    @usableFromInline let page: TransactionPage
+    @usableFromInline let transaction: Int
+    @usableFromInline let change: Int
+    /// Where in the page the first property is.
+    @usableFromInline let first: Int
     /// How many properties there are.
     public let count: Int
 
     init(_ change: Change) {
       page = change.page
-      let entry = page.batch.changes[change.index]
-      kind = entry.kind
-      first = entry.propertyRange.lowerBound
-      count = entry.propertyRange.count
-      names = page.names(asOf: page.batch.transactions[change.transaction].number)
-        .names(of: entry.entity)
+      transaction = change.transaction
+      self.change = change.index
+      let entry = change.page.batch.changes[change.index]
+      first = Int(entry.firstProperty)
+      count = Int(entry.propertyCount)
     }
 
     /// 0.
@@ -30,69 +29,48 @@ extension Change {
     /// The property at this position, with its values. O(length of the values).
     public subscript(position: Int) -> PropertyDifference {
       precondition(position >= 0 && position < count, "no changed property at \(position)")
-      return difference(page.batch.properties[first + position])
+      return page.difference(at: first + position, of: change, in: transaction)
     }
 
     /// The difference in the property with this number; nil if there is none.
     func first(of property: PropertyNumber) -> PropertyDifference? {
       for position in first..<first + count
       where page.batch.properties[position].property == property {
-        return difference(page.batch.properties[position])
+        return page.difference(at: position, of: change, in: transaction)
       }
       return nil
-    }
-
-    @inline(__always)
-    private func difference(_ change: PropertyChange) -> PropertyDifference {
-      let name = names?.name(of: change.property) ?? "#\(change.property)"
-      if change.isEdits { return edits(change, name: name) }
-      return PropertyDifference(
-        number: change.property, name: name,
-        before: value(change.before, of: change.property, exists: kind != .insert),
-        after: value(change.after, of: change.property, exists: kind != .delete), edits: nil)
-    }
-
-    /// The value of a cell. A null in a required attribute of an object that exists stands for its
-    /// default, as in every reading.
-    @inline(__always)
-    private func value(
-      _ cell: ValueCell, of property: PropertyNumber, exists: Bool
-    ) -> Value {
-      if cell.isNull {
-        return exists ? names?.unwritten(property) ?? .null : .null
-      }
-      return page.batch.arena.withUnsafeBytes { cell.value(in: $0) }
-    }
-
-    private func edits(_ change: PropertyChange, name: String) -> PropertyDifference {
-      page.batch.arena.withUnsafeBytes { arena in
-        PropertyDifference(
-          number: change.property, name: name, before: .null, after: .null,
-          edits: RelationshipEdits(
-            removed: RelationshipEdits.list(change.before, in: arena),
-            inserted: RelationshipEdits.list(change.after, in: arena)))
-      }
     }
 
     /// The differences, as of a list.
     public var description: String { Array(self).description }
 
     /// An iterator over the differences.
-    public func makeIterator() -> Iterator { Iterator(properties: self) }
+    @inlinable
+    public func makeIterator() -> Iterator { Iterator(self) }
 
     /// Walks the differences.
     public struct Iterator: IteratorProtocol {
-      private let properties: Properties
-      private var position = 0
+      @usableFromInline let page: TransactionPage
+      @usableFromInline let transaction: Int
+      @usableFromInline let change: Int
+      @usableFromInline var position: Int
+      @usableFromInline let end: Int
 
-      init(properties: Properties) { self.properties = properties }
+      @inlinable
+      init(_ properties: Properties) {
+        page = properties.page
+        transaction = properties.transaction
+        change = properties.change
+        position = properties.first
+        end = properties.first + properties.count
+      }
 
       /// The next difference; nil after the last.
+      @inlinable
       public mutating func next() -> PropertyDifference? {
-        guard position < properties.count else { return nil }
+        guard position < end else { return nil }
         defer { position += 1 }
-        return properties.difference(
-          properties.page.batch.properties[properties.first + position])
+        return page.difference(at: position, of: change, in: transaction)
       }
     }
   }

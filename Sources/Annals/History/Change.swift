@@ -3,10 +3,11 @@ import AnnalsModel
 /// What a transaction did to one object: the properties it touched, with their values before and
 /// after.
 public struct Change: Sendable {
-  package let page: TransactionPage
-  package let transaction: Int
-  package let index: Int
+  @usableFromInline package let page: TransactionPage
+  @usableFromInline package let transaction: Int
+  @usableFromInline package let index: Int
 
+  @inlinable
   package init(page: TransactionPage, transaction: Int, index: Int) {
     self.page = page
     self.transaction = transaction
@@ -90,20 +91,6 @@ public struct Change: Sendable {
     else { return nil }
     return difference(of: number)
   }
-}
-
-/// One property of a change, with its values before and after.
-public struct PropertyDifference: Sendable, Hashable {
-  /// The property's stable number.
-  public var number: PropertyNumber
-  /// The property's name at the time.
-  public var name: String
-  /// The value before; null if there was none.
-  public var before: Value
-  /// The value after; null if there is none.
-  public var after: Value
-  /// What an update did to a to-many relationship; nil for everything else.
-  public var edits: RelationshipEdits?
 }
 
 /// What an update did to a to-many relationship.

@@ -35,12 +35,17 @@ package struct PartCursor {
   private var log: AnnalsLog.HistoryCursor
   private let glossary: Glossary
   private let condition: ResolvedCondition
-  private var page: TransactionPage?
+  private let selectsAll: Bool
+  private var page: TransactionPage
+  /// The place of the next transaction in the page, and where they end.
   private var index = 0
+  private var end = 0
 
   package init(_ history: History) throws(AnnalsError) {
     glossary = history.glossary
     condition = ResolvedCondition(history.condition, in: glossary)
+    selectsAll = if case .constant(true) = condition.node { true } else { false }
+    page = TransactionPage(batch: ChangeBatch(), glossary: glossary)
     do throws(LogError) {
       log = try history.version.view.history(
         after: history.after, through: history.through,
@@ -53,22 +58,43 @@ package struct PartCursor {
 
   /// The next transaction or part of one; nil at the end.
   package mutating func next() throws(AnnalsError) -> TransactionPart? {
-    while true {
-      if let page, index < page.batch.transactions.count {
-        defer { index += 1 }
-        return TransactionPart(page: page, index: index, condition: condition)
-      }
-      // A batch of its own for every page: pages stay alive in what is handed out.
-      var batch = ChangeBatch()
-      do throws(LogError) {
-        guard try log.next(into: &batch) else { return nil }
-      } catch {
-        throw AnnalsError(error)
-      }
-      page = TransactionPage(batch: batch, glossary: glossary)
-      index = 0
-    }
+    if index == end, try !turnPage() { return nil }
+    defer { index += 1 }
+    return TransactionPart(page: page, index: index, condition: condition)
   }
+
+  /// The next transaction, if it is whole and the condition wants it; nil at the end, and before
+  /// one of which `next` tells.
+  @inline(__always)
+  fileprivate mutating func nextWhole() throws(AnnalsError) -> Transaction? {
+    if index == end, try !turnPage() { return nil }
+    let index = index
+    guard page.batch.transactions[index].isWhole,
+      selectsAll || condition.matches(transaction: index, in: page.batch)
+    else { return nil }
+    self.index = index + 1
+    return Transaction(page: page, index: index)
+  }
+
+  /// Goes on to the next page; false at the end.
+  private mutating func turnPage() throws(AnnalsError) -> Bool {
+    // A batch of its own for every page: pages stay alive in what is handed out.
+    var batch = ChangeBatch()
+    do throws(LogError) {
+      guard try log.next(into: &batch) else { return false }
+    } catch {
+      throw AnnalsError(error)
+    }
+    index = 0
+    end = batch.transactions.count
+    page = TransactionPage(batch: batch, glossary: glossary)
+    return true
+  }
+}
+
+extension TransactionRecord {
+  /// Whether this is all of the transaction, not a part.
+  fileprivate var isWhole: Bool { part == 0 && !isContinued }
 }
 
 /// Walks history transaction by transaction.
@@ -86,9 +112,9 @@ public struct HistoryCursor {
 
   /// The next transaction with its changes; nil at the end.
   public mutating func next() throws(AnnalsError) -> Transaction? {
+    if let transaction = try parts.nextWhole() { return transaction }
     while let part = try parts.next() {
-      let record = part.page.batch.transactions[part.index]
-      if record.part == 0, !record.isContinued {
+      if part.page.batch.transactions[part.index].isWhole {
         if part.isSelected { return part.transaction }
       } else if let whole = try gather(from: part) {
         return whole

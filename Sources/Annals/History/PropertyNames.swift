@@ -3,49 +3,25 @@ import AnnalsModel
 /// What the properties of a schema's entities are called, and what stands for those never written;
 /// looked up by number. Made once for a schema, since history asks for each change.
 package final class PropertyNames: Sendable {
-  /// What is known of an entity's properties, by number as far as numbers are low.
-  struct OfEntity: Sendable {
-    private var dense: ContiguousArray<String?> = []
-    private var others: [PropertyNumber: String] = [:]
-    /// What a null stands for in required attributes with a default; few have one.
-    private var defaults: [PropertyNumber: Value] = [:]
-
-    /// Numbers up to this have a place of their own.
-    private static let denseLimit: PropertyNumber = 1024
-
-    init(_ entity: Entity) {
-      for attribute in entity.attributes {
-        add(attribute.name, attribute.number)
-        if !attribute.isOptional, let value = attribute.defaultValue {
-          defaults[attribute.number] = value
-        }
-      }
-      for relationship in entity.relationships { add(relationship.name, relationship.number) }
-    }
-
-    private mutating func add(_ name: String, _ number: PropertyNumber) {
-      guard number <= OfEntity.denseLimit else {
-        others[number] = name
-        return
-      }
-      while dense.count <= Int(number) { dense.append(nil) }
-      dense[Int(number)] = name
-    }
-
-    /// The property's name; nil if the schema does not have it.
-    @inline(__always)
-    func name(of number: PropertyNumber) -> String? {
-      Int(number) < dense.count ? dense[Int(number)] : others[number]
-    }
-
-    /// What stands for a value never written: the default, in a required attribute.
-    @inline(__always)
-    func unwritten(_ number: PropertyNumber) -> Value {
-      defaults.isEmpty ? .null : defaults[number] ?? .null
-    }
+  /// Where the names of an entity are.
+  private struct Run: Sendable {
+    var entity: EntityNumber
+    /// The place of property 0, and how many follow.
+    var first: Int
+    var count: Int
   }
 
-  private let entities: ContiguousArray<(number: EntityNumber, names: OfEntity)>
+  private let runs: ContiguousArray<Run>
+  /// The names of each entity's properties of low numbers, each at its number.
+  private let names: ContiguousArray<String?>
+  /// The names of the others, by entity and number.
+  private let others: [UInt64: String]
+  /// What a null stands for in required attributes with a default, by entity and number; few have
+  /// one.
+  private let defaults: [UInt64: Value]
+
+  /// Numbers up to this have a place of their own.
+  private static let denseLimit: PropertyNumber = 1024
 
   /// The names in a schema, and those of the entities that only the other one defines.
   init(_ schema: Schema, otherwise other: Schema) {
@@ -55,16 +31,66 @@ package final class PropertyNames: Sendable {
       entities.append(entity)
     }
     entities.sort { $0.number < $1.number }
-    self.entities = ContiguousArray(entities.map { ($0.number, OfEntity($0)) })
+    var runs: ContiguousArray<Run> = []
+    var names: ContiguousArray<String?> = []
+    var others: [UInt64: String] = [:]
+    var defaults: [UInt64: Value] = [:]
+    for entity in entities {
+      let first = names.count
+      for property in entity.namedNumbers {
+        guard property.number <= PropertyNames.denseLimit else {
+          others[PropertyNames.key(entity.number, property.number)] = property.name
+          continue
+        }
+        while names.count <= first + Int(property.number) { names.append(nil) }
+        names[first + Int(property.number)] = property.name
+      }
+      runs.append(Run(entity: entity.number, first: first, count: names.count - first))
+      for attribute in entity.attributes where !attribute.isOptional {
+        guard let value = attribute.defaultValue else { continue }
+        defaults[PropertyNames.key(entity.number, attribute.number)] = value
+      }
+    }
+    self.runs = runs
+    self.names = names
+    self.others = others
+    self.defaults = defaults
   }
 
-  /// The names of an entity's properties; nil for one that no schema defines.
-  func names(of entity: EntityNumber) -> OfEntity? {
+  /// The name of a property; nil if no schema has it.
+  @inline(__always)
+  func name(of property: PropertyNumber, in entity: EntityNumber) -> String? {
     // Numbers are dense in most stores, so the first look finds it.
     let guess = Int(entity) - 1
-    if entities.indices.contains(guess), entities[guess].number == entity {
-      return entities[guess].names
+    if guess >= 0, guess < runs.count {
+      let run = runs[guess]
+      if run.entity == entity, Int(property) < run.count { return names[run.first + Int(property)] }
     }
-    return entities.first { $0.number == entity }?.names
+    return searchedName(of: property, in: entity)
+  }
+
+  @inline(never)
+  private func searchedName(of property: PropertyNumber, in entity: EntityNumber) -> String? {
+    if let run = runs.first(where: { $0.entity == entity }), Int(property) < run.count {
+      return names[run.first + Int(property)]
+    }
+    return others[PropertyNames.key(entity, property)]
+  }
+
+  /// What stands for a value never written: the default, in a required attribute.
+  @inline(__always)
+  func unwritten(_ property: PropertyNumber, in entity: EntityNumber) -> Value {
+    defaults.isEmpty ? .null : defaults[PropertyNames.key(entity, property)] ?? .null
+  }
+
+  private static func key(_ entity: EntityNumber, _ property: PropertyNumber) -> UInt64 {
+    UInt64(entity) << 32 | UInt64(property)
+  }
+}
+
+extension Entity {
+  /// The properties' numbers, with their names.
+  fileprivate var namedNumbers: [(number: PropertyNumber, name: String)] {
+    attributes.map { ($0.number, $0.name) } + relationships.map { ($0.number, $0.name) }
   }
 }

@@ -6,8 +6,8 @@ import Foundation
 /// Complete once read: no property touches the disk, but for the bytes of values over 4 KiB, which
 /// are `Value.large` until `Store.bytes(of:)` reads them. A value of a few words; copying is cheap.
 public struct Transaction: Sendable, Identifiable {
-  package let page: TransactionPage
-  package let index: Int
+  @usableFromInline package let page: TransactionPage
+  @usableFromInline package let index: Int
   /// The pages of a transaction of several frames, after the first.
   package let continuation: [TransactionPage]
 
@@ -110,15 +110,15 @@ extension Transaction {
 
     /// Walks the changes page by page.
     public struct Iterator: IteratorProtocol {
-      private let transaction: Transaction
-      private var page: TransactionPage
-      private var record: Int
-      private var position: Int
-      private var end: Int
+      private let continuation: [TransactionPage]
+      @usableFromInline var page: TransactionPage
+      @usableFromInline var record: Int
+      @usableFromInline var position: Int
+      @usableFromInline var end: Int
       private var nextPage = 0
 
       init(transaction: Transaction) {
-        self.transaction = transaction
+        continuation = transaction.continuation
         page = transaction.page
         record = transaction.index
         let range = page.batch.transactions[record].changeRange
@@ -127,18 +127,26 @@ extension Transaction {
       }
 
       /// The next change; nil after the last.
+      @inlinable
       public mutating func next() -> Change? {
+        guard position < end || turnPage() else { return nil }
+        defer { position += 1 }
+        return Change(page: page, transaction: record, index: position)
+      }
+
+      /// Goes on to the next page that has a change; false at the end.
+      @usableFromInline
+      mutating func turnPage() -> Bool {
         while position == end {
-          guard nextPage < transaction.continuation.count else { return nil }
-          page = transaction.continuation[nextPage]
+          guard nextPage < continuation.count else { return false }
+          page = continuation[nextPage]
           nextPage += 1
           record = 0
           let range = page.batch.transactions[0].changeRange
           position = range.lowerBound
           end = range.upperBound
         }
-        defer { position += 1 }
-        return Change(page: page, transaction: record, index: position)
+        return true
       }
     }
   }

@@ -5,6 +5,7 @@ import AnnalsStorage
 ///
 /// Transactions and changes are small values that point into a page, so reading history costs one
 /// allocation a frame and none a change.
+@usableFromInline
 package final class TransactionPage: Sendable {
   /// The frame's transactions and changes.
   package let batch: ChangeBatch
@@ -12,17 +13,95 @@ package final class TransactionPage: Sendable {
   package let glossary: Glossary
   /// The names of properties, if one schema was in force after each of the transactions.
   private let names: PropertyNames?
+  /// `names`, which the page keeps, without a reference counted for every property read.
+  private let namesInUse: Unmanaged<PropertyNames>?
+  /// The batch's shared texts, each made once.
+  private let texts: ContiguousArray<String>
 
   /// A page of these changes.
   package init(batch: ChangeBatch, glossary: Glossary) {
     self.batch = batch
     self.glossary = glossary
+    texts = batch.arena.withUnsafeBytes { arena in
+      ContiguousArray(
+        batch.sharedTexts.lazy.map { cell in
+          guard cell.usesArena, cell.arenaRange.upperBound <= arena.count else { return "" }
+          return String(decoding: cell.bytes(in: arena), as: UTF8.self)
+        })
+    }
     if let first = batch.transactions.first, let last = batch.transactions.last,
       glossary.hasOneSchema(min(first.number, last.number), max(first.number, last.number))
     {
-      names = glossary.names(asOf: first.number)
+      let one = glossary.names(asOf: first.number)
+      names = one
+      namesInUse = Unmanaged.passUnretained(one)
     } else {
       names = nil
+      namesInUse = nil
+    }
+  }
+
+  /// One property of a change, by their places in the batch.
+  @usableFromInline
+  func difference(
+    at position: Int, of change: Int, in transaction: Int
+  ) -> PropertyDifference {
+    if let namesInUse {
+      return namesInUse._withUnsafeGuaranteedRef { difference(at: position, of: change, $0) }
+    }
+    return difference(
+      at: position, of: change, names(asOf: batch.transactions[transaction].number))
+  }
+
+  @inline(__always)
+  private func difference(
+    at position: Int, of change: Int, _ names: PropertyNames
+  ) -> PropertyDifference {
+    let entity = batch.changes[change].entity
+    let property = batch.properties[position]
+    let number = property.property
+    let name = names.name(of: number, in: entity) ?? "#\(number)"
+    guard !property.isEdits else {
+      return PropertyDifference(number: number, name: name, edits: edits(property))
+    }
+    let kind = batch.changes[change].kind
+    // A null in a required attribute of an object that exists stands for its default, as in every
+    // reading.
+    let before =
+      !property.before.isNull
+      ? value(property.before) : kind == .insert ? .null : names.unwritten(number, in: entity)
+    let after =
+      !property.after.isNull
+      ? value(property.after) : kind == .delete ? .null : names.unwritten(number, in: entity)
+    return PropertyDifference(number: number, name: name, before: before, after: after)
+  }
+
+  private func edits(_ property: PropertyChange) -> RelationshipEdits {
+    batch.arena.withUnsafeBytes { arena in
+      RelationshipEdits(
+        removed: RelationshipEdits.list(property.before, in: arena),
+        inserted: RelationshipEdits.list(property.after, in: arena))
+    }
+  }
+
+  /// The value of one of the batch's cells.
+  @inline(__always)
+  func value(_ cell: ValueCell) -> Value {
+    if cell.shared != 0, let value = sharedValue(cell) { return value }
+    return batch.arena.withUnsafeBytes { cell.value(in: $0) }
+  }
+
+  private func sharedValue(_ cell: ValueCell) -> Value? {
+    let index = Int(cell.shared) - 1
+    guard index < texts.count else { return nil }
+    // The hint may be of another batch; the place in the arena is this one's in any case.
+    let text = batch.sharedTexts[index]
+    guard text.bits == cell.bits, text.length == cell.length, !cell.isLarge else { return nil }
+    switch cell.tag {
+    case .string: return .string(texts[index])
+    case .url: return .url(texts[index])
+    case .json: return .json(texts[index])
+    default: return nil
     }
   }
 
