@@ -1,27 +1,58 @@
 import AnnalsModel
 
 // Reading many values of one object: the group and the leaves' place in it are found once, and
-// nothing is retained for each value. The pointers within are valid while `withRow` runs: the table
-// that it is called on keeps the group, a group that is shared is never changed, and it keeps its
-// leaves.
+// nothing is retained for each value. The pointers within are valid while the group is kept, by a
+// `RowBlock` or the table that `withRow` is called on: a group that is shared is never changed, and
+// it keeps its leaves.
 
 extension TableView {
-  /// Calls `body` with the values of one row, valid within the call only; all null for a row that
-  /// never was.
-  package func withRow<T, E: Error>(
-    _ row: Int64, _ body: (RowView) throws(E) -> T
-  ) throws(E) -> T {
-    try table.withRow(row, body)
-  }
+  /// The block of 256 rows that a row is in.
+  package func block(of row: Int64) -> RowBlock { RowBlock(row, in: table) }
 }
 
-extension Table {
-  /// As `TableView.withRow`.
+/// A block of 256 rows, held to read one row after the other.
+package struct RowBlock {
+  /// Which block it is; -1 for none.
+  private let number: Int64
+  /// Keeps what the pointers lead to: a group that is shared is never changed.
+  private let group: RowGroup?
+  private let leaves: UnsafeBufferPointer<Leaf?>
+  private let stored: UnsafeBufferPointer<StoredColumn?>
+
+  /// No block.
+  package static var none: RowBlock { RowBlock() }
+
+  private init() {
+    number = -1
+    group = nil
+    leaves = UnsafeBufferPointer(start: nil, count: 0)
+    stored = UnsafeBufferPointer(start: nil, count: 0)
+  }
+
+  fileprivate init(_ row: Int64, in table: Table) {
+    number = (row &- 1) >> 8
+    guard row >= 1, row <= RowPosition.maximumRow,
+      let found = table.groups.group(RowPosition(row).group)
+    else {
+      group = nil
+      leaves = UnsafeBufferPointer(start: nil, count: 0)
+      stored = UnsafeBufferPointer(start: nil, count: 0)
+      return
+    }
+    group = found
+    (leaves, stored) = found.withBlock(RowPosition(row).leaf) { ($0, $1) }
+  }
+
+  /// Whether the row is in the block.
   @inline(__always)
-  func withRow<T, E: Error>(_ row: Int64, _ body: (RowView) throws(E) -> T) throws(E) -> T {
-    guard row >= 1, row <= RowPosition.maximumRow else { return try body(.empty) }
-    let place = RowPosition(row)
-    return try RowGroup.withRow(groups.group(place.group), place, body)
+  private func contains(_ row: Int64) -> Bool { (row &- 1) >> 8 == number }
+
+  /// The values of a row, if it is in the block; all null for a row that never was. Valid as long
+  /// as the block.
+  package func view(of row: Int64) -> RowView? {
+    guard contains(row) else { return nil }
+    return RowView(
+      leaves: leaves, stored: stored, leaf: Int(number & 15), slot: Int((row &- 1) & 255))
   }
 }
 
@@ -38,7 +69,7 @@ extension RowGroup {
   }
 }
 
-/// The values of one object, for the time of `TableView.withRow`.
+/// The values of one object, as long as its block.
 package struct RowView {
   /// The block's leaves, and what a checkpoint holds of the group, by column position.
   let leaves: UnsafeBufferPointer<Leaf?>
@@ -93,7 +124,7 @@ package struct RowView {
   }
 }
 
-/// A cell with its arena, for the time of `TableView.withRow`.
+/// A cell with its arena, as long as its block.
 @frozen
 package struct RowCell {
   package var cell: ValueCell

@@ -111,16 +111,8 @@ extension RecordBinding {
   /// file throws.
   package func read(_ row: Int64, _ reader: inout RecordReader) throws(AnnalsError) -> R {
     do throws(RecordReader.Stop) {
-      guard let table = reader.table else {
-        reader.move(to: row)
-        return try record.read(&reader)
-      }
-      return try table.withRow(row) { (view) throws(RecordReader.Stop) in
-        reader.move(to: row)
-        reader.view = view
-        defer { reader.view = .empty }
-        return try record.read(&reader)
-      }
+      reader.move(to: row)
+      return try record.read(&reader)
     } catch {
       throw reader.fault ?? AnnalsError(.unreadableRecord, "\(record.name)#\(row) is unreadable")
     }

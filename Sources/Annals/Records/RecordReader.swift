@@ -15,8 +15,11 @@ public struct RecordReader {
   let store: RawUUID
   let largeValues: any LargeValueSource
   var row: Int64 = 0
-  /// The object's values; valid while `withRow` runs.
-  var view: RowView = .empty
+  /// Where the object is, and its values.
+  private var block = RowBlock.none
+  private var view = RowView.empty
+  /// The columns of the properties, -1 for those that the table does not have; empty without one.
+  private let positions: ContiguousArray<Int>
   private var index = 0
   private(set) var fault: AnnalsError?
 
@@ -27,7 +30,13 @@ public struct RecordReader {
     self.state = state
     self.store = store
     self.largeValues = largeValues
-    table = state.table(layout.entity)
+    let table = state.table(layout.entity)
+    self.table = table
+    guard let table else {
+      positions = []
+      return
+    }
+    positions = ContiguousArray(layout.columns.map { table.column(of: $0.property) ?? -1 })
   }
 
   /// Moves to an object, before its first property.
@@ -35,6 +44,12 @@ public struct RecordReader {
     self.row = row
     index = 0
     fault = nil
+    if let found = block.view(of: row) {
+      view = found
+    } else if let table {
+      block = table.block(of: row)
+      view = block.view(of: row) ?? .empty
+    }
   }
 
   /// Moves to one property of the object.
@@ -48,12 +63,12 @@ public struct RecordReader {
     let column = layout.columns[index]
     defer { index += 1 }
     guard !column.isRelationship else { return try relationship() }
-    guard let position = table?.column(of: column.property) else {
+    guard index < positions.count, positions[index] >= 0 else {
       return try decoded(.null, in: UnsafeRawBufferPointer(start: nil, count: 0))
     }
     let found: RowCell
     do throws(StateFault) {
-      found = try view.cell(position)
+      found = try view.cell(positions[index])
     } catch {
       throw stop(AnnalsError(error))
     }
