@@ -36,6 +36,14 @@ struct HistoryIndex: Sendable {
     isOpen = true
   }
 
+  /// Whether the open segment has room for a unit at `offset` and names its entities: then `note`
+  /// would change nothing.
+  func covers(_ offset: UInt64, entities: [EntityNumber]) -> Bool {
+    guard isOpen, let last = table.entries.last else { return false }
+    return offset - last.offset < HistoryIndex.segmentLength
+      && entities.allSatisfy { last.entities.contains($0) }
+  }
+
   /// Ends the open segment, if any: the next unit begins another.
   mutating func closeSegment() { isOpen = false }
 

@@ -28,17 +28,7 @@ package struct LogPosition: Hashable, Sendable {
 /// Only whole transactions go in; what does not continue the tables is damage.
 struct LogTables: Sendable {
   private(set) var head: LogPosition
-  /// Interned names, from number 1.
-  private(set) var names = ListedTable<String>()
-  private(set) var openings = ListedTable<Opening>()
-  private(set) var blobs = GrowingTable<BlobEntry>()
   private(set) var nextBlobNumber: UInt64 = 1
-  private(set) var schema = Schema()
-  /// Schema changes; the first is the whole schema at the base, unless that is empty.
-  private(set) var schemaHistory = ListedTable<SchemaHistoryEntry>()
-  private(set) var index = HistoryIndex()
-  /// The gaps that a salvage left, those before the base among them, rising.
-  private(set) var gaps: [LostTransactions] = []
   /// How many changes the file holds, from the base to the head.
   private(set) var changeCount: Int64 = 0
   var clockJumps: Int64 = 0
@@ -49,8 +39,53 @@ struct LogTables: Sendable {
   /// Where the newest checkpoint (or the space before the log) ends, and the changes up to it.
   private(set) var checkpointEnd = FormatLimits.logStart
   private(set) var changesAtCheckpoint: Int64 = 0
+  /// What most transactions leave as it is: views share it, so that making one counts one
+  /// reference and not one for each table.
+  private var lasting = Lasting()
+
+  /// Interned names, from number 1.
+  var names: ListedTable<String> { lasting.names }
+  var openings: ListedTable<Opening> { lasting.openings }
+  var blobs: GrowingTable<BlobEntry> { lasting.blobs }
+  var schema: Schema { lasting.schema }
+  /// Schema changes; the first is the whole schema at the base, unless that is empty.
+  var schemaHistory: ListedTable<SchemaHistoryEntry> { lasting.schemaHistory }
+  var index: HistoryIndex { lasting.index }
+  /// The gaps that a salvage left, those before the base among them, rising.
+  var gaps: [LostTransactions] { lasting.gaps }
   /// The directory's extension area, carried from checkpoint to checkpoint.
-  private(set) var extensions: ContiguousArray<UInt8> = []
+  var extensions: ContiguousArray<UInt8> { lasting.extensions }
+
+  /// The tables and lists. Changed only by the one holder of its only reference.
+  private final class Lasting: @unchecked Sendable {
+    @exclusivity(unchecked) var names = ListedTable<String>()
+    @exclusivity(unchecked) var openings = ListedTable<Opening>()
+    @exclusivity(unchecked) var blobs = GrowingTable<BlobEntry>()
+    @exclusivity(unchecked) var schema = Schema()
+    @exclusivity(unchecked) var schemaHistory = ListedTable<SchemaHistoryEntry>()
+    @exclusivity(unchecked) var index = HistoryIndex()
+    @exclusivity(unchecked) var gaps: [LostTransactions] = []
+    @exclusivity(unchecked) var extensions: ContiguousArray<UInt8> = []
+
+    init() {}
+
+    init(copying other: Lasting) {
+      names = other.names
+      openings = other.openings
+      blobs = other.blobs
+      schema = other.schema
+      schemaHistory = other.schemaHistory
+      index = other.index
+      gaps = other.gaps
+      extensions = other.extensions
+    }
+  }
+
+  /// The tables for changing: nobody else holds them.
+  private mutating func writable() -> Lasting {
+    if !isKnownUniquelyReferenced(&lasting) { lasting = Lasting(copying: lasting) }
+    return lasting
+  }
 
   /// The tables of a file whose base is the empty state.
   init(emptyBaseOf header: FileHeader) {
@@ -65,18 +100,20 @@ struct LogTables: Sendable {
     nextBlobNumber: UInt64, clockJumps: Int64, gaps: [LostTransactions],
     extensions: ContiguousArray<UInt8>
   ) {
-    self.gaps = gaps
     head = base
-    for name in names { self.names.append(name) }
-    for opening in openings { self.openings.append(opening) }
-    for blob in blobs { self.blobs.append(blob) }
     self.nextBlobNumber = nextBlobNumber
-    self.schema = schema
-    if !schema.entities.isEmpty {
-      schemaHistory.append(SchemaHistoryEntry(number: base.number, entities: schema.entities))
-    }
     self.clockJumps = clockJumps
-    self.extensions = extensions
+    let lasting = writable()
+    lasting.gaps = gaps
+    for name in names { lasting.names.append(name) }
+    for opening in openings { lasting.openings.append(opening) }
+    for blob in blobs { lasting.blobs.append(blob) }
+    lasting.schema = schema
+    if !schema.entities.isEmpty {
+      lasting.schemaHistory.append(
+        SchemaHistoryEntry(number: base.number, entities: schema.entities))
+    }
+    lasting.extensions = extensions
   }
 
   /// The tables as a checkpoint's directory has them. Reads the chunks with names; throws if they
@@ -88,21 +125,22 @@ struct LogTables: Sendable {
     head = LogPosition(
       number: directory.number, timestamp: directory.timestamp,
       maximumTimestamp: directory.maximumTimestamp, openingID: directory.openingID)
-    names = try ListedTable(directory.names, in: generation)
-    openings = try ListedTable(directory.openings, in: generation)
-    blobs = GrowingTable(directory.blobs)
     nextBlobNumber = directory.nextBlobNumber
-    schema = directory.schema
-    schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
-    index = HistoryIndex(directory.historyIndex)
-    gaps = directory.gaps
     changeCount = directory.changeCount
     changesAtCheckpoint = directory.changeCount
     clockJumps = directory.clockJumps
     clockJumpsAtCheckpoint = directory.clockJumps
-    extensions = directory.extensions
     checkpoint = place
     checkpointEnd = end
+    let lasting = writable()
+    lasting.names = try ListedTable(directory.names, in: generation)
+    lasting.openings = try ListedTable(directory.openings, in: generation)
+    lasting.blobs = GrowingTable(directory.blobs)
+    lasting.schema = directory.schema
+    lasting.schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
+    lasting.index = HistoryIndex(directory.historyIndex)
+    lasting.gaps = directory.gaps
+    lasting.extensions = directory.extensions
   }
 
   /// Takes in a transaction that follows the head. `record` is its first part's, `offset` where its
@@ -114,27 +152,33 @@ struct LogTables: Sendable {
   ) throws(LogError) {
     try check(record, at: offset)
     let openingID = openingID(of: record)
-    index.note(
-      firstNumber: record.number, at: offset, maximumTimestamp: head.maximumTimestamp,
-      entities: entities)
-    for name in record.newNames { names.append(name) }
-    if let lost = record.lost {
-      gaps.append(lost)
-      for opening in lost.openings { openings.append(opening) }
+    if !lasting.index.covers(offset, entities: entities) {
+      writable().index.note(
+        firstNumber: record.number, at: offset, maximumTimestamp: head.maximumTimestamp,
+        entities: entities)
     }
-    if let opening = record.newOpening {
-      openings.append(opening)
-    }
+    if record.hasDetails { absorbDetails(of: record) }
     absorb(blobs)
-    if !record.schemaChange.isEmpty {
-      schema = schema.applying(record.schemaChange)
-      schemaHistory.append(
-        SchemaHistoryEntry(number: record.number, entities: record.schemaChange))
-    }
     self.changeCount += Int64(changeCount)
     head = LogPosition(
       number: record.number, timestamp: record.timestamp,
       maximumTimestamp: max(head.maximumTimestamp, record.timestamp), openingID: openingID)
+  }
+
+  /// Takes in what a transaction brings besides its changes.
+  private mutating func absorbDetails(of record: TransactionRecord) {
+    let lasting = writable()
+    for name in record.newNames { lasting.names.append(name) }
+    if let lost = record.lost {
+      lasting.gaps.append(lost)
+      for opening in lost.openings { lasting.openings.append(opening) }
+    }
+    if let opening = record.newOpening { lasting.openings.append(opening) }
+    if !record.schemaChange.isEmpty {
+      lasting.schema = lasting.schema.applying(record.schemaChange)
+      lasting.schemaHistory.append(
+        SchemaHistoryEntry(number: record.number, entities: record.schemaChange))
+    }
   }
 
   private func check(_ record: TransactionRecord, at offset: UInt64) throws(LogError) {
@@ -144,19 +188,22 @@ struct LogTables: Sendable {
     guard record.firstNumber == head.number + 1 else {
       throw damage("transaction \(record.firstNumber) where \(head.number + 1) should be")
     }
-    guard record.newNames.isEmpty || Int(record.firstNewName) == names.count + 1 else {
+    let nameCount = lasting.names.count
+    guard record.newNames.isEmpty || Int(record.firstNewName) == nameCount + 1 else {
       throw damage("names that do not continue those known")
     }
-    let known = names.count + record.newNames.count
+    let known = nameCount + record.newNames.count
     guard Int(record.author) <= known, Int(record.context) <= known else {
       throw damage("a name that was never recorded")
     }
-    var next = openings.count + 1
-    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
-      guard Int(opening.number) == next else {
-        throw damage("an opening that does not continue those known")
+    var next = lasting.openings.count + 1
+    if record.hasDetails {
+      for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
+        guard Int(opening.number) == next else {
+          throw damage("an opening that does not continue those known")
+        }
+        next += 1
       }
-      next += 1
     }
     guard Int(record.opening) < next else {
       throw damage("an opening that was never recorded")
@@ -166,13 +213,15 @@ struct LogTables: Sendable {
   private func openingID(of record: TransactionRecord) -> UInt64 {
     if record.opening == 0 { return 0 }
     if let opening = record.newOpening, opening.number == record.opening { return opening.id }
-    return openings.list[Int(record.opening) - 1].id
+    return lasting.openings.list[Int(record.opening) - 1].id
   }
 
   /// Takes in large values that were met.
   mutating func absorb(_ added: [BlobEntry]) {
+    guard !added.isEmpty else { return }
+    let lasting = writable()
     for blob in added {
-      blobs.append(blob)
+      lasting.blobs.append(blob)
       nextBlobNumber = max(nextBlobNumber, blob.number &+ 1)
     }
   }
@@ -183,13 +232,13 @@ struct LogTables: Sendable {
     checkpointEnd = end
     changesAtCheckpoint = changeCount
     clockJumpsAtCheckpoint = clockJumps
-    index.closeSegment()
+    writable().index.closeSegment()
   }
 
   /// Takes over from a checkpoint at the head what a directory says and no transaction does.
   mutating func adopt(_ directory: CheckpointDirectory) {
     clockJumps = directory.clockJumps
-    extensions = directory.extensions
+    writable().extensions = directory.extensions
   }
 
   /// The directory of a checkpoint at the head; entries that are many move into chunks.
@@ -198,6 +247,7 @@ struct LogTables: Sendable {
     store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
   ) throws(LogError) -> CheckpointDirectory {
     var result = CheckpointDirectory(number: head.number)
+    let lasting = writable()
     result.maximumTimestamp = head.maximumTimestamp
     result.timestamp = head.timestamp
     result.openingID = head.openingID
@@ -205,16 +255,23 @@ struct LogTables: Sendable {
     result.clockJumps = clockJumps
     result.isBase = isBase
     result.schema = schema
-    result.names = try names.checkpoint(store)
-    result.openings = try openings.checkpoint(store)
-    result.blobs = try blobs.checkpoint(store)
-    result.schemaHistory = try schemaHistory.checkpoint(store)
-    result.historyIndex = try index.checkpoint(store)
-    result.gaps = gaps
+    result.names = try lasting.names.checkpoint(store)
+    result.openings = try lasting.openings.checkpoint(store)
+    result.blobs = try lasting.blobs.checkpoint(store)
+    result.schemaHistory = try lasting.schemaHistory.checkpoint(store)
+    result.historyIndex = try lasting.index.checkpoint(store)
+    result.gaps = lasting.gaps
     result.nextBlobNumber = nextBlobNumber
     result.entities = entities
     result.previousCheckpoint = checkpoint
-    result.extensions = extensions
+    result.extensions = lasting.extensions
     return result
+  }
+}
+
+extension TransactionRecord {
+  /// Whether the record brings more than changes: names, openings, a gap, or schema changes.
+  fileprivate var hasDetails: Bool {
+    !newNames.isEmpty || newOpening != nil || lost != nil || !schemaChange.isEmpty
   }
 }

@@ -110,11 +110,9 @@ extension LogState {
   }
 
   private mutating func appendOne(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
-    // Taken out while it is changed, so that it is not copied.
-    guard var open = transaction.take(), var record = open.record, !open.isComplete else {
+    guard let open = transaction, var record = open.record, !open.isComplete else {
       preconditionFailure("the transaction has its last part")
     }
-    defer { transaction = open }
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
     record.part = open.partCount
     record.isContinued = !isLast

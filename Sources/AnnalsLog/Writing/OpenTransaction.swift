@@ -31,18 +31,20 @@ package struct TransactionDraft: Sendable {
 }
 
 /// A transaction that was begun and is neither finished nor aborted.
-struct OpenTransaction: Sendable {
+///
+/// Guarded by the log's mutex, as part of its state. An object, as it has many parts to copy.
+final class OpenTransaction: @unchecked Sendable {
   /// What its parts say of it; nil until it was described.
-  var record: TransactionRecord?
+  @exclusivity(unchecked) var record: TransactionRecord?
   /// The large values written so far.
-  var blobs: [BlobEntry] = []
+  @exclusivity(unchecked) var blobs: [BlobEntry] = []
   /// How many parts were appended, whether the last was, and what they hold.
-  var partCount: UInt32 = 0
-  var isComplete = false
-  var changeCount = 0
-  var entities: [EntityNumber] = []
+  @exclusivity(unchecked) var partCount: UInt32 = 0
+  @exclusivity(unchecked) var isComplete = false
+  @exclusivity(unchecked) var changeCount = 0
+  @exclusivity(unchecked) var entities: [EntityNumber] = []
   /// Whether the transaction brings this log's own opening.
-  var recordsOwnOpening = false
+  @exclusivity(unchecked) var recordsOwnOpening = false
 }
 
 /// Numbers of interned names, by their bytes.
@@ -62,7 +64,9 @@ struct NameNumbers: Sendable {
 
   /// The number of a name that the log knows; nil if it is new.
   mutating func number(of name: String, in names: [String]) -> NameNumber? {
-    for entry in recent where entry.name.hasSameBytes(as: name) { return entry.number }
+    for index in recent.indices where recent[index].name.hasSameBytes(as: name) {
+      return recent[index].number
+    }
     while count < names.count {
       count += 1
       numbers[ContiguousArray(names[count - 1].utf8)] = NameNumber(count)
