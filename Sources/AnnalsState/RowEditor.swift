@@ -15,7 +15,8 @@ extension State {
     guard try group.isLive(place.offset) else {
       throw table.invalid(row, "changed, but it is not there")
     }
-    return RowEditor(table: table, group: group, place: place, row: row)
+    let leaves = group.writableLeaves(place.leaf, width: table.columns.count)
+    return RowEditor(table: table, group: group, place: place, row: row, leaves: leaves)
   }
 }
 
@@ -26,6 +27,8 @@ package struct RowEditor {
   let place: RowPosition
   /// The object's row.
   package let row: Int64
+  /// The leaves of the object's block, by column position; nil if a checkpoint holds some.
+  let leaves: UnsafeMutablePointer<Leaf?>?
 
   /// The position of the property's column; nil if there is none.
   package func column(of property: PropertyNumber) -> Int? { table.position(of: property) }
@@ -42,6 +45,11 @@ package struct RowEditor {
   package func set(
     column: Int, _ cell: ValueCell, in arena: UnsafeRawBufferPointer
   ) throws(StateFault) {
-    try table.put(cell, in: arena, row: row, place: place, group: group, column: column)
+    guard let leaves, !table.columns[column].isIndexed, !cell.isAbsence else {
+      return try table.put(cell, in: arena, row: row, place: place, group: group, column: column)
+    }
+    let isSet = Leaf.set(
+      &leaves[column], slot: place.slot, to: cell, in: arena, declared: table.columns[column].kind)
+    guard isSet else { throw table.invalid(row, "a value that its property does not admit") }
   }
 }

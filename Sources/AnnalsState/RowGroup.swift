@@ -170,6 +170,16 @@ extension RowGroup {
     if column >= blocks[leaf].count { widen(leaf, to: width) }
   }
 
+  /// The leaves of a block for writing, `width` of them, by column position; nil if a checkpoint
+  /// holds any column. Valid until the group is changed in another way.
+  @inline(__always)
+  func writableLeaves(_ leaf: Int, width: Int) -> UnsafeMutablePointer<Leaf?>? {
+    guard stored.isEmpty || stored.allSatisfy({ $0 == nil }) else { return nil }
+    if blocks.isEmpty { blocks = ContiguousArray(repeating: [], count: RowPosition.leafCount) }
+    if blocks[leaf].count < width { widen(leaf, to: width) }
+    return blocks[leaf].withUnsafeMutableBufferPointer { $0.baseAddress }
+  }
+
   private func widen(_ leaf: Int, to width: Int) {
     blocks[leaf].append(contentsOf: repeatElement(nil, count: width - blocks[leaf].count))
   }

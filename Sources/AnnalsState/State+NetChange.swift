@@ -168,7 +168,10 @@ extension ValueCell {
     guard usesArena else { return self }
     var copy = self
     copy.bits = UInt64(arena.count)
-    arena.append(contentsOf: UnsafeRawBufferPointer(rebasing: source[arenaRange]))
+    // Bytes of a known type are copied at once, raw ones each by itself.
+    UnsafeRawBufferPointer(rebasing: source[arenaRange]).withMemoryRebound(to: UInt8.self) {
+      arena.append(contentsOf: $0)
+    }
     return copy
   }
 }

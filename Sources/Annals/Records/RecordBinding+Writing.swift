@@ -90,7 +90,7 @@ extension RecordBinding {
       layout: layout, editor: try editor(row, of: &state), store: store,
       largeValues: largeValues, isNew: isNew)
     withUnsafePointer(to: value) { address in
-      record.write(UnsafeRawPointer(address), unless: previous, &writer)
+      put(UnsafeRawPointer(address), unless: previous, &writer)
     }
     if !writer.violations.isEmpty { violations += writer.violations }
     if let fault = writer.fault { throw fault }

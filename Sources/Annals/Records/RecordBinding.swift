@@ -10,6 +10,9 @@ import Foundation
 package final class RecordBinding<R: Record>: Sendable {
   package let layout: RecordLayout
   let record: RecordEntity<R>
+  // Of `record`, beside it: getting at its parts costs the metadata of its type each time.
+  private let fields: ContiguousArray<RecordField>
+  private let isStored: Bool
   /// Where the record has dates, if they are all that storing it may round; nil if a record must be
   /// read back to see what was stored.
   private let dates: ContiguousArray<DateField>?
@@ -20,6 +23,8 @@ package final class RecordBinding<R: Record>: Sendable {
   /// allowed: they read as nil or their default, and nothing can be written.
   package init(schema: Schema) throws(AnnalsError) {
     record = R.entity
+    fields = record.fields
+    isStored = record.isStored
     guard let stored = schema.entity(named: record.name) else {
       throw AnnalsError.invalidSchema([
         SchemaConflict(
@@ -45,11 +50,32 @@ package final class RecordBinding<R: Record>: Sendable {
   }
 
   func position(of keyPath: PartialKeyPath<R>) -> Int {
+    // As `RecordEntity.position`.
+    if isStored, let offset = MemoryLayout<R>.offset(of: keyPath) {
+      for index in fields.indices where fields[index].offset == offset {
+        if fields[index].type == type(of: keyPath).valueType { return index }
+        break
+      }
+    }
     guard let position = record.position(of: keyPath) else {
       preconditionFailure(
         "\(keyPath) is none of the properties that \(R.self).entity lists")
     }
     return position
+  }
+}
+
+extension RecordBinding {
+  /// Writes all properties of a record at an address, or those in which it differs from the
+  /// previous one.
+  func put(
+    _ value: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
+  ) {
+    if isStored {
+      RecordField.put(fields, of: value, previous, &writer)
+    } else {
+      record.write(value, unless: previous, &writer)
+    }
   }
 }
 
@@ -185,10 +211,9 @@ package final class RecordBindings: Sendable {
   ) throws(AnnalsError) -> RecordBinding<R> {
     let key = ObjectIdentifier(type)
     let known = entries.withLock { $0[key] }
-    if let known, known.schemaVersion == version,
-      let binding = known.binding as? RecordBinding<R>
-    {
-      return binding
+    if let known, known.schemaVersion == version {
+      // The key says that it is of this type; a cast would look at the metadata of both.
+      return unsafeDowncast(known.binding, to: RecordBinding<R>.self)
     }
     let binding = try RecordBinding<R>(schema: schema)
     entries.withLock { $0[key] = Entry(schemaVersion: version, binding: binding) }
