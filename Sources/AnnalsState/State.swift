@@ -17,6 +17,12 @@ package struct State: Sendable {
   /// By place of the entity in `schema`.
   var tables: ContiguousArray<Table>
 
+  /// A state of nothing at all, to stand where another was taken from.
+  package init() {
+    schema = Schema()
+    tables = []
+  }
+
   /// The state without any object.
   package init(schema: Schema) {
     self.schema = Schema()
@@ -63,6 +69,21 @@ package struct State: Sendable {
         return table
       })
     self.schema = Schema(entities: entities)
+  }
+
+  /// Takes over which rows new objects get from a state with the same objects: some may have been
+  /// given to objects that came and went within one transaction.
+  package mutating func adoptNextRows(of other: State) {
+    for index in tables.indices where index < other.tables.count {
+      let row = other.tables[index].nextRow
+      guard tables[index].nextRow < row, tables[index].number == other.tables[index].number else {
+        continue
+      }
+      if !isKnownUniquelyReferenced(&tables[index]) {
+        tables[index] = Table(copying: tables[index])
+      }
+      tables[index].nextRow = row
+    }
   }
 
   /// The place of the entity's table.

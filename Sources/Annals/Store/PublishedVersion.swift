@@ -1,3 +1,6 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
 import AnnalsStorage
 
 /// The version that readers see, replaced as commits are acknowledged; those who have read it all
@@ -5,15 +8,17 @@ import AnnalsStorage
 ///
 /// Safe on any thread.
 final class PublishedVersion: Sendable {
+  private typealias Waiter = CheckedContinuation<Void, Never>
+
   private struct Content {
     var version: StoreVersion
     /// How often the version was replaced.
     var edition: UInt64 = 0
     var isLast = false
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var waiters: [UInt64: Waiter] = [:]
     var nextWaiter: UInt64 = 0
 
-    mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+    mutating func takeWaiters() -> [Waiter] {
       guard !waiters.isEmpty else { return [] }
       defer { waiters = [:] }
       return Array(waiters.values)
@@ -39,6 +44,30 @@ final class PublishedVersion: Sendable {
       let old = content.version
       content.version = newer
       content.edition &+= 1
+      return (old, content.takeWaiters())
+    }
+    for waiter in waiters { waiter.resume() }
+    withExtendedLifetime(old) {}
+  }
+
+  /// Publishes one transaction, all of whose changes are in the batch and none of which is to the
+  /// schema. `state` is the state after it.
+  ///
+  /// A version that nobody holds is moved on in place, which copies nothing. It shares less and
+  /// less with `state` then, which the caller keeps for the next transaction to work on.
+  func moveOn(by batch: ChangeBatch, to state: State, view: LogView) {
+    let (old, waiters) = content.withLock { content -> (StoreVersion?, [Waiter]) in
+      content.edition &+= 1
+      if isKnownUniquelyReferenced(&content.version) {
+        do throws(StateFault) {
+          try content.version.moveOn(by: batch, like: state, view: view)
+          return (nil, content.takeWaiters())
+        } catch {
+          // What is left of the version is not used: the next has the transaction's own state.
+        }
+      }
+      let old = content.version
+      content.version = old.successor(state: state, view: view)
       return (old, content.takeWaiters())
     }
     for waiter in waiters { waiter.resume() }

@@ -80,7 +80,7 @@ public final class Store: Sendable {
     writer = StoreWriter(
       log: log, newest: version, options: options, environment: environment,
       turn: location.hasLockTurns ? LockTurn() : nil,
-      publish: { published.replace(with: $0) })
+      published: published)
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }
     }

@@ -5,13 +5,15 @@ import AnnalsState
 
 /// Everything that can be read as of one transaction: the state in memory, and the log up to there.
 ///
-/// Never changes once made. A version keeps its generation of the file open, so it stays readable
-/// after a rewrite has replaced the file.
-package final class StoreVersion: Sendable {
-  package let state: State
-  package let view: LogView
+/// Never changes while it is held: only `PublishedVersion` moves one on in place, when nobody else
+/// has it. A version keeps its generation of the file open, so it stays readable after a rewrite
+/// has replaced the file.
+package final class StoreVersion: @unchecked Sendable {
+  // Exclusive access follows from the rule above.
+  @exclusivity(unchecked) package private(set) var state: State
+  @exclusivity(unchecked) package private(set) var view: LogView
   /// The position of the last transaction; beside the view, which is dear to copy for one field.
-  package let head: LogPosition
+  @exclusivity(unchecked) package private(set) var head: LogPosition
   /// The last transaction that changed the schema.
   package let schemaVersion: Int64
   package let store: RawUUID
@@ -33,6 +35,21 @@ package final class StoreVersion: Sendable {
   ) -> StoreVersion {
     StoreVersion(
       state: state, view: view, store: store, bindings: isReloaded ? RecordBindings() : bindings)
+  }
+
+  /// Becomes the version after one transaction, all of whose changes are in the batch and none of
+  /// which is to the schema; for the holder of the only reference. `newer` is the state after it as
+  /// the transaction has made it, `view` the log up to it.
+  ///
+  /// If it throws, the version must not be used any more.
+  func moveOn(
+    by batch: ChangeBatch, like newer: State, view: LogView
+  ) throws(StateFault) {
+    try state.apply(batch)
+    _ = try state.checkUniqueness()
+    state.adoptNextRows(of: newer)
+    self.view = view
+    head = view.head
   }
 
   /// The record types, bound to the newest schema.

@@ -32,16 +32,18 @@ extension StoreWriter {
     _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     let pending = PendingLargeValues(log: log)
-    let transaction = WriteTransaction(
-      base: newest.state, store: log.store, origin: origin, largeValues: pending,
-      records: newest.records)
+    let transaction = begin(origin, pending)
     do {
       try body(transaction)
       transaction.close()
       if let failure = transaction.failure { throw failure }
-      let isRecorded = try commit(transaction, pending)
-      if isRecorded { advance(to: transaction.reader.state, isCommit: true) }
-      return newest.token
+      switch try commit(transaction, pending) {
+      case .nothing: break
+      case .whole where canMoveOn(by: spareBatch) && transaction.schemaChange.isEmpty:
+        moveOn(by: spareBatch, to: transaction.takeState())
+      case .whole, .parts: advance(to: transaction.reader.state, isCommit: true)
+      }
+      return Token(store: log.store, number: newestHead.number, opening: newestHead.openingID)
     } catch {
       transaction.close()
       if pending.hasBegun { log.abort() }
@@ -50,21 +52,40 @@ extension StoreWriter {
     }
   }
 
-  /// Checks and appends the transaction's net changes; returns whether there was anything to
-  /// record.
+  /// A transaction on the newest state.
+  private func begin(
+    _ origin: TransactionOrigin, _ pending: PendingLargeValues
+  ) -> WriteTransaction {
+    let version = newest
+    return WriteTransaction(
+      base: version.state, working: takeWorkingState() ?? version.state, store: log.store,
+      origin: origin, largeValues: pending, records: version.records)
+  }
+
+  /// What was recorded of a transaction.
+  private enum Recorded {
+    case nothing
+    /// All changes, by one batch, which is `spareBatch` now.
+    case whole
+    /// More changes than one batch should hold.
+    case parts
+  }
+
+  /// Checks and appends the transaction's net changes, if there are any.
   private func commit(
     _ transaction: WriteTransaction, _ pending: PendingLargeValues
-  ) throws -> Bool {
+  ) throws -> Recorded {
     let collisions = try collisions(in: transaction)
     // Rules are made once for a schema, unless this very transaction changes it.
-    let knowsRules = transaction.schemaChange.isEmpty && knownRulesVersion == newest.schemaVersion
+    let schemaVersion = newestSchemaVersion
+    let knowsRules = transaction.schemaChange.isEmpty && knownRulesVersion == schemaVersion
     var validation = ChangeValidation(
       state: transaction.reader.state, largeValues: pending,
       knownRules: knowsRules ? knownRules : [])
     defer {
       if transaction.schemaChange.isEmpty {
         knownRules = validation.rules
-        knownRulesVersion = newest.schemaVersion
+        knownRulesVersion = schemaVersion
       }
     }
     validation.allowsDangling = transaction.origin.allowsDangling
@@ -86,18 +107,20 @@ extension StoreWriter {
         if isRefused { parts.batch.removeAll() } else { try parts.appendPart() }
       }
     }
-    let violations =
-      transaction.violations + collisions
-      + validation.violations.besides(transaction.violations)
-    guard violations.isEmpty else { throw AnnalsError.invalidChange(violations) }
+    if !(transaction.violations.isEmpty && collisions.isEmpty && validation.violations.isEmpty) {
+      throw AnnalsError.invalidChange(
+        transaction.violations + collisions
+          + validation.violations.besides(transaction.violations))
+    }
     let isEmpty = !parts.hasChanges && transaction.schemaChange.isEmpty
     if isEmpty, !transaction.origin.isAlwaysRecorded {
       if pending.hasBegun { log.abort() }
-      return false
+      return .nothing
     }
+    let isWhole = parts.isWhole
     let position = try parts.finish()
     if transaction.origin.timestamp == nil { lastOwnTimestamp = position.timestamp }
-    return true
+    return isWhole ? .whole : .parts
   }
 
   /// Throws `.tooLarge` if the last change of the batch is longer than one may be.
@@ -128,8 +151,8 @@ extension StoreWriter {
   /// The clock's moment; one microsecond after the last own one if the clock has gone back.
   private func nextTimestamp() -> Timestamp {
     let now = environment.now()
-    let last = lastOwnTimestamp ?? newest.head.timestamp
-    if newest.head.number == 0 || now >= last { return now }
+    let last = lastOwnTimestamp ?? newestHead.timestamp
+    if newestHead.number == 0 || now >= last { return now }
     log.noteClockJump()
     return Timestamp(microseconds: last.microseconds &+ 1)
   }
@@ -141,6 +164,7 @@ extension StoreWriter {
     let found = try AnnalsError.translating { () throws(StateFault) in
       try transaction.reader.state.checkUniqueness()
     }
+    guard !found.isEmpty else { return [] }
     let state = transaction.reader.state
     return found.map { ValidationViolation($0, in: state) }
   }
@@ -172,6 +196,9 @@ private struct PartWriter {
     self.pending = pending
     self.draft = draft
   }
+
+  /// Whether the batch has all changes.
+  var isWhole: Bool { partCount == 0 }
 
   var hasChanges: Bool { partCount > 0 || !batch.changes.isEmpty }
 

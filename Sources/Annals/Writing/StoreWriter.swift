@@ -10,6 +10,9 @@ import Synchronization
 /// Invariants:
 /// - `newest` is the state after every transaction in `log.view`, acknowledged or not. Only the
 ///   holder of `lock` reads or changes it.
+/// - `working`, if there is one, is the same state as `newest`, and shares with it what was not
+///   changed lately. It is what transactions change while they follow each other closely, so that
+///   neither has to be copied for the other's sake.
 /// - The file lock is held from before a transaction's closure until its group is synced, so no
 ///   other process sees or extends a group that may yet fail. In `.deferred` a writer that commits
 ///   again and again keeps it for a turn (`LockTurn`).
@@ -29,7 +32,13 @@ final class StoreWriter: @unchecked Sendable {
   /// The thread inside `enter` … `leave`; 0 for none.
   private let writingThread = Atomic<UInt64>(0)
   // All that follows is guarded by `lock`, so exclusive access needs no check.
-  @exclusivity(unchecked) private(set) var newest: StoreVersion
+  /// The newest version with `.full`; nil with `.deferred`, where it is the published one, which
+  /// then has no other holder.
+  @exclusivity(unchecked) private var unpublished: StoreVersion?
+  /// The position of the newest version, and the last transaction that changed its schema.
+  @exclusivity(unchecked) private(set) var newestHead: LogPosition
+  @exclusivity(unchecked) private(set) var newestSchemaVersion: Int64
+  @exclusivity(unchecked) private var working: State?
   /// Whether the log has gone on and the state could not follow: then it must be read anew.
   @exclusivity(unchecked) private var isStale = false
   @exclusivity(unchecked) private var isFileLocked = false
@@ -56,7 +65,7 @@ final class StoreWriter: @unchecked Sendable {
   /// What failed while nobody asked for anything, and may have taken deferred commits; thrown when
   /// the store is closed.
   let untoldFailure = Locked<AnnalsError?>(nil)
-  private let publish: @Sendable (StoreVersion) -> Void
+  private let published: PublishedVersion
 
   /// A group closes after this many commits, or this long, so that other processes get a turn.
   private static let largestGroup = 64
@@ -64,16 +73,21 @@ final class StoreWriter: @unchecked Sendable {
 
   init(
     log: LogFile, newest: StoreVersion, options: StoreOptions, environment: StoreEnvironment,
-    turn: LockTurn?, publish: @escaping @Sendable (StoreVersion) -> Void
+    turn: LockTurn?, published: PublishedVersion
   ) {
     self.log = log
-    self.newest = newest
+    unpublished = options.durability == .full ? newest : nil
+    newestHead = newest.head
+    newestSchemaVersion = newest.schemaVersion
     self.options = options
     self.environment = environment
     self.turn = options.durability == .deferred && options.lockMode == .shared ? turn : nil
-    self.publish = publish
+    self.published = published
     group.reset(to: newest.head.number)
   }
+
+  /// The version after every transaction in `log.view`, acknowledged or not.
+  var newest: StoreVersion { unpublished ?? published.current }
 
   /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits for
   /// what it appended to be acknowledged.
@@ -83,9 +97,9 @@ final class StoreWriter: @unchecked Sendable {
     let appended: Int64
     do {
       try prepare()
-      let before = newest.head.number
+      let before = newestHead.number
       result = try body(self)
-      appended = newest.head.number > before ? newest.head.number : 0
+      appended = newestHead.number > before ? newestHead.number : 0
     } catch {
       leave()
       throw error
@@ -112,21 +126,47 @@ final class StoreWriter: @unchecked Sendable {
   /// Takes over a version that `log` has arrived at: after a commit, a catch-up, or a reload.
   func advance(to state: State, isCommit: Bool, isReloaded: Bool = false) {
     let version = newest.successor(state: state, view: log.view, isReloaded: isReloaded)
-    newest = version
+    working = nil
+    newestHead = version.head
+    newestSchemaVersion = version.schemaVersion
     isStale = false
     guard options.durability == .full else {
       hasCommitted = isCommit
-      publish(version)
+      published.replace(with: version)
       return
     }
+    unpublished = version
     guard isCommit else {
       group.reset(to: version.head.number)
-      publish(version)
+      published.replace(with: version)
       return
     }
     commitsUnderLock += 1
     group.append(version)
   }
+
+  /// Whether a commit with these changes may move the published version on: if another is expected
+  /// to follow soon, and readers need not wait long.
+  func canMoveOn(by batch: ChangeBatch) -> Bool {
+    options.durability == .deferred && (turn == nil || isTurnWatched)
+      && batch.changes.count <= StoreWriter.mostChangesMovedOn
+  }
+
+  /// How many changes are applied while readers wait.
+  private static let mostChangesMovedOn = 16
+
+  /// Takes over the state after a commit all of whose changes are in the batch, as `advance` does,
+  /// and keeps it for the next transaction.
+  func moveOn(by batch: ChangeBatch, to state: State) {
+    let view = log.view
+    published.moveOn(by: batch, to: state, view: view)
+    newestHead = view.head
+    hasCommitted = true
+    working = state
+  }
+
+  /// The newest state for a transaction to change, if one is kept; it is not kept any longer.
+  func takeWorkingState() -> State? { working.take() }
 
   // MARK: The lock
 
@@ -186,13 +226,20 @@ final class StoreWriter: @unchecked Sendable {
   /// Gives the file lock up if the turn is over; returns false if there is something to wait for.
   private func endTurn() -> Bool {
     lock.lock()
-    defer { lock.unlock() }
-    if isFileLocked {
-      guard lockedSince.duration(to: .now) >= LockTurn.length else { return false }
-      releaseFileLock()
+    let now = ContinuousClock.now
+    let isPast = !isFileLocked || lockedSince.duration(to: now) >= LockTurn.length
+    if isPast, isFileLocked { releaseFileLock() }
+    let isIdle = lastCommit.map { $0.duration(to: now) >= LockTurn.length } ?? true
+    let isOver = isPast && (isIdle || working == nil)
+    var old: State?
+    if isOver {
+      swap(&old, &working)
+      isTurnWatched = false
     }
-    isTurnWatched = false
-    return true
+    lock.unlock()
+    // What only it held ends outside the lock.
+    withExtendedLifetime(old) {}
+    return isOver
   }
 
   private func releaseFileLock() {
@@ -204,7 +251,8 @@ final class StoreWriter: @unchecked Sendable {
 
   private func acknowledge(_ number: Int64) throws(AnnalsError) {
     do throws(AnnalsError) {
-      if try group.acknowledge(number, sync: sync, publish: publish) { endGroup() }
+      let led = try group.acknowledge(number, sync: sync) { published.replace(with: $0) }
+      if led { endGroup() }
     } catch {
       // Nothing waits for a sync any more: others may have the lock, and those who wait for the
       // group to end must learn that the store is poisoned.
@@ -321,6 +369,7 @@ final class StoreWriter: @unchecked Sendable {
     }
     guard !isClosed else { return }
     isClosed = true
+    working = nil
     do throws(LogError) {
       try log.close()
     } catch {

@@ -9,7 +9,7 @@ import AnnalsState
 /// within the closure only, on its thread.
 public final class WriteTransaction {
   /// The state before the transaction.
-  package let base: State
+  @exclusivity(unchecked) package private(set) var base: State
   // Exclusivity is not checked: the transaction is used on one thread, and no caller's code runs
   // while one of these is being changed.
   @exclusivity(unchecked) package var reader: StateReader
@@ -31,16 +31,17 @@ public final class WriteTransaction {
   @exclusivity(unchecked) private var isOpen = true
   @exclusivity(unchecked) private var scratch: ContiguousArray<UInt8> = []
 
+  /// A transaction on the state `base`; `working` is the same state for the transaction to change.
   package init(
-    base: State, store: RawUUID, origin: TransactionOrigin, largeValues: PendingLargeValues,
-    records: BoundRecords
+    base: State, working: State, store: RawUUID, origin: TransactionOrigin,
+    largeValues: PendingLargeValues, records: BoundRecords
   ) {
     self.base = base
     boundRecords = records
     self.origin = origin
     metadata = origin.metadata
     self.largeValues = largeValues
-    reader = StateReader(state: base, store: store, largeValues: largeValues)
+    reader = StateReader(state: working, store: store, largeValues: largeValues)
   }
 
   /// The schema, with the transaction's own changes to it.
@@ -259,6 +260,15 @@ public final class WriteTransaction {
   /// Ends the use of the transaction; any later call traps.
   package func close() {
     isOpen = false
+  }
+
+  /// Lets go of the state before the transaction and hands over the one after it, which nobody else
+  /// holds then. Nothing can be read any more.
+  package func takeState() -> State {
+    base = State()
+    var state = State()
+    swap(&state, &reader.state)
+    return state
   }
 
   package func checkOpen() {
