@@ -7,7 +7,8 @@
   /// that it reports each use of the value as a race. A build for the thread sanitizer defines
   /// `ANNALS_THREAD_SANITIZER` and has a pthread mutex in its place. `Condition` and `Monitor` are
   /// pthread in every build; `Atomic` is compiled in place, and seen.
-  package struct Locked<Value: ~Copyable>: ~Copyable {
+  @usableFromInline
+  package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline
     let mutex: Mutex<Value>
 
