@@ -91,15 +91,7 @@ extension AnnalsError {
 
   /// The error of the file system.
   package init(_ error: StorageError) {
-    let code: Code =
-      switch error.errno {
-      case .noSpace, .diskQuotaExceeded: .noSpace
-      case .permissionDenied, .notPermitted, .readOnlyFileSystem: .permission
-      case .noSuchFileOrDirectory: .notFound
-      case .fileExists: .alreadyExists
-      default: .io
-      }
-    self.init(code, "\(error)", underlying: error.errno)
+    self.init(Code(of: error.errno), "\(error)", underlying: error.errno)
   }
 
   /// The error of a file whose header cannot be used.
@@ -191,5 +183,19 @@ extension AnnalsError {
   static func objectNotFound(_ id: ObjectID, in schema: Schema) -> AnnalsError {
     let name = schema.entity(numbered: id.entity)?.name ?? "entity \(id.entity)"
     return AnnalsError(.noSuchObject, "there is no object \(name)#\(id.row)")
+  }
+}
+
+extension AnnalsError.Code {
+  /// The code for an error of the system.
+  init(of errno: Errno) {
+    self =
+      switch errno {
+      case .noSpace, .diskQuotaExceeded: .noSpace
+      case .permissionDenied, .notPermitted, .readOnlyFileSystem: .permission
+      case .noSuchFileOrDirectory: .notFound
+      case .fileExists: .alreadyExists
+      default: .io
+      }
   }
 }

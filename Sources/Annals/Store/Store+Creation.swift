@@ -44,7 +44,7 @@ extension Store {
     } catch let error as AnnalsError where error.code == .outcomeUnknown {
       // The outcome is known: the scratch file goes, and with it everything.
       throw AnnalsError(
-        .io,
+        error.underlying.map { AnnalsError.Code(of: $0) } ?? .io,
         "the base of \(location.path) cannot be written. Nothing is left of it; mend the disk "
           + "and try again", underlying: error.underlying)
     }
