@@ -155,7 +155,7 @@ extension StoreWriter {
   func finish() throws {
     let isWorthIt =
       log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint || log.hasUnsavedClockJumps
-    if !options.isReadOnly, !log.isPoisoned, bareHead != newest.head.number, isWorthIt {
+    if !options.isReadOnly, !log.isPoisoned, isWorthIt, !isBare {
       notingFailure { try $0.checkpoint() }
     }
     try close()

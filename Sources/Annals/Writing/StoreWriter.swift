@@ -61,7 +61,7 @@ final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var lastOwnTimestamp: Timestamp?
   /// The head of a file that was compacted without a checkpoint; closing adds none as long as it
   /// stays the head.
-  var bareHead: Int64?
+  @exclusivity(unchecked) var bareHead: Int64?
   /// What failed while nobody asked for anything, and may have taken deferred commits; thrown when
   /// the store is closed.
   let untoldFailure = Locked<AnnalsError?>(nil)
@@ -331,6 +331,13 @@ final class StoreWriter: @unchecked Sendable {
     try log.reload(
       from: choice, restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
     advance(to: try log.state(after: replay), isCommit: false, isReloaded: true)
+  }
+
+  /// Whether the file is one that was compacted without a checkpoint, and nothing was added since.
+  var isBare: Bool {
+    enter()
+    defer { leave() }
+    return bareHead == newestHead.number
   }
 
   /// Catches up with other processes without the lock: for readers.
