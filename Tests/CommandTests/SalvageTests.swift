@@ -84,6 +84,17 @@ import Testing
     #expect(whole.status == .done && whole.output == "@out.annals: 4 transactions, nothing lost\n")
   }
 
+  @Test(arguments: [4_096, 6_000, 8_192, 12_287])
+  func aFileCutOffBeforeItsLogIsNotSaidToHaveLostNothing(length: Int) throws {
+    let folder = try damaged()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("posts.annals")))
+    try bytes.prefix(length).write(to: URL(fileURLWithPath: folder.file("cut.annals")))
+    let run = folder.run("salvage", "@cut.annals", "@out.annals")
+    #expect(run.status == .foundProblems && !run.output.contains("nothing lost"), "\(run)")
+    let isTold = ["perhaps lost: every transaction", "lost: "].contains { run.output.hasPrefix($0) }
+    #expect(isTold, "\(run)")
+  }
+
   /// A real history, a few blocks of whose file are overwritten: what is said to be lost is gone,
   /// and everything else is as it was.
   @Test(

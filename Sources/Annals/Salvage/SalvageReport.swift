@@ -15,7 +15,7 @@ public struct SalvageReport: Sendable {
   /// tokens of the old one do not fit it.
   public internal(set) var hasNewIdentity = false
   /// What could not be read behind the newest transaction, where nobody can tell whether it held
-  /// any: how many bytes, and why. Nil if nothing was there.
+  /// any: how many bytes, and why; 0 bytes if the file was cut off. Nil if nothing was there.
   public internal(set) var rest: (bytes: UInt64, reason: String)?
   /// What was found and needs nothing done: where the header came from, what was built anew.
   public internal(set) var notes: [String] = []
@@ -31,9 +31,11 @@ public struct SalvageReport: Sendable {
   public func lines(_ date: (Timestamp) -> String = { $0.description }) -> [String] {
     var lines = lost.map { "lost: \(text(of: $0, date))" }
     if let rest {
-      lines.append(
-        "perhaps lost: what stood in the \(rest.bytes) bytes behind transaction \(head) "
-          + "(\(rest.reason))")
+      let place =
+        rest.bytes > 0
+        ? "what stood in the \(rest.bytes) bytes behind transaction \(head)"
+        : head > 0 ? "everything behind transaction \(head)" : "every transaction"
+      lines.append("perhaps lost: \(place) (\(rest.reason))")
     }
     for value in lostValues.sorted(by: { $0.number < $1.number }) {
       lines.append("lost: the \(value.length) bytes of large value \(value.number)")

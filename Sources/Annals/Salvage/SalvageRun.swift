@@ -189,6 +189,9 @@ struct SalvageRun {
       try write(gap, leadingTo: remains ?? state)
     } else if let rest = survey.rest, !survey.isRestEmpty, report.lost.last?.last != target.head {
       report.rest = (UInt64(rest.bytes.count), rest.reason)
+    } else if survey.fileSize < FormatLimits.logStart {
+      // No store is that short: what was cut off, and how much, nothing tells.
+      report.rest = (0, "the file ends within its first blocks")
     }
   }
 
