@@ -15,6 +15,9 @@ package enum LogError: Error {
   /// A write or sync failed: whether the transactions behind the last acknowledged one will be
   /// there after reopening is not known. The log is poisoned.
   case outcomeUnknown(StorageError)
+  /// A new file could not be put at this path for certain, nor be taken away again: after a power
+  /// cut it may be there, whole.
+  case placementUnknown(String, StorageError)
   /// An earlier write or sync failed, with this error; the file must be opened again.
   case poisoned(StorageError)
   /// The log was closed.
@@ -76,6 +79,7 @@ extension LogError: CustomStringConvertible {
     case .decode(let fault, let offset):
       "the frame at offset \(offset) cannot be decoded: \(fault)"
     case .outcomeUnknown(let error): "the outcome of the last transactions is unknown: \(error)"
+    case .placementUnknown(let path, let error): "whether \(path) was made is unknown: \(error)"
     case .poisoned(let error): "an earlier write or sync failed (\(error)); open the file again"
     case .closed: "the log was closed"
     case .readOnly: "the log was opened for reading only"

@@ -21,7 +21,7 @@ package struct Pledge: Sendable {
     package var isFlat: Bool
     /// Whether the call that makes it has returned.
     package var isAcknowledged = false
-    /// Whether the call said that nothing is left of it; a power cut may bring back its name.
+    /// Whether the call said that nothing is left of it.
     package var isWithdrawn = false
     /// Whether the call said that not everything could be read.
     package var isPartial = false

@@ -14,13 +14,11 @@ struct SurvivorCheck {
   let pledge: Pledge
   /// The numbers that may be the head; nil if there may be no store.
   let heads: ClosedRange<Int64>?
-  private let afterPowerCut: Bool
   private let path = WorkSession.path
 
   init(_ pledge: Pledge, _ chronicle: Chronicle, afterPowerCut: Bool) {
     self.chronicle = chronicle
     self.pledge = pledge
-    self.afterPowerCut = afterPowerCut
     heads = pledge.heads(afterPowerCut: afterPowerCut)
   }
 
@@ -158,7 +156,7 @@ struct SurvivorCheck {
         if copy.isAcknowledged { throw BrokenPromise("\(path) is gone") }
         continue
       }
-      guard afterPowerCut || !copy.isWithdrawn else { throw BrokenPromise("left behind: \(path)") }
+      guard !copy.isWithdrawn else { throw BrokenPromise("left behind: \(path)") }
       try requireSoundBytes(files, path)
       let store = try Store(location(files, path), creates: false)
       if copy.isPartial {

@@ -23,7 +23,8 @@ extension Store {
   /// - Returns: what was lost, and what was done about it.
   /// - Throws: `.alreadyExists` if there is a file at the destination, which is left alone;
   ///   `.notFound`, `.notAnAnnalsFile`, `.newerVersion`; `.damaged` if nothing can be read;
-  ///   `.noSpace`, `.io`. Nothing is left at the destination then.
+  ///   `.noSpace`, `.io`. Nothing is left at the destination then. `.outcomeUnknown` if the new
+  ///   file's name could neither be made durable nor taken back: it is there, whole, or not.
   public static func salvage(
     _ path: String, to destination: String, environment: StoreEnvironment = .system
   ) throws(AnnalsError) -> SalvageReport {

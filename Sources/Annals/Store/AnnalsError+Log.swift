@@ -57,6 +57,12 @@ extension AnnalsError {
       self.init(
         .lostBranch,
         "transactions after \(number) are gone from \(file): their writer could not sync them")
+    case .placementUnknown(let path, let error):
+      self.init(
+        .outcomeUnknown,
+        "\(error) Whether \(path) was made is not known: after a power cut it may be there, whole, "
+          + "or not. Mend the disk, then look; if it is there, use it, or remove it and try again",
+        underlying: error.errno)
     case .exists(let path):
       self.init(.alreadyExists, "\(path) exists already; choose another name or remove it first")
     case .hardLinked(let count):

@@ -9,7 +9,8 @@ extension Store {
   /// makes as its base; for reading back the export of a pruned store.
   ///
   /// - Throws: `.alreadyExists` if there is a file; what `body` throws. Then nothing is left
-  ///   behind.
+  ///   behind. `.outcomeUnknown` if the store's name could neither be made durable nor taken back:
+  ///   then it is there, whole, or not.
   package static func create(
     _ location: StoreLocation, base: Int64, timestamp: Timestamp,
     environment: StoreEnvironment = .system, _ body: (WriteTransaction) throws -> Void

@@ -103,7 +103,8 @@ extension Store {
   /// Writes a new store whose newest state is that as of a position, with a UUID of its own.
   ///
   /// With `flatten` the history is left out and only the state kept. Throws `.alreadyExists` if
-  /// there is a file at `path`; it is left alone.
+  /// there is a file at `path`; it is left alone. Throws `.outcomeUnknown` if the directory could
+  /// neither be synced with the new file nor without it: then it is there, whole, or not.
   public func replay(
     to path: String, at position: any HistoryPosition, flatten: Bool = false
   ) throws(AnnalsError) {

@@ -166,7 +166,8 @@ package final class LogRewriter {
   /// To replace the old file, the lock is held and the log stands at the file's end. Afterwards it
   /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, the old file
   /// is in place and nothing is left of the new one; but after `outcomeUnknown` the one or the
-  /// other is in place once the disk is back, and the log is poisoned.
+  /// other is in place once the disk is back, and the log is poisoned; and after
+  /// `placementUnknown`, only thrown for another store, that may be there or not.
   package func finish() throws(LogError) -> RewriteReport {
     do throws(LogError) {
       return try finishOrThrow()

@@ -229,7 +229,8 @@ package final class LogSalvage {
     if unitStart == nil { unitStart = target.offset }
   }
 
-  /// Completes the file and puts it in its place. Throws `exists` if there is a file by now.
+  /// Completes the file and puts it in its place. Throws `exists` if there is a file by now,
+  /// `placementUnknown` if it may be there or not.
   package func finish() throws(LogError) {
     let target = try writing()
     precondition(open == nil && blobs.isEmpty, "the last transaction is whole")

@@ -23,7 +23,8 @@ extension LogFile {
   /// and then given its name in one step, so that nobody ever sees half of one.
   ///
   /// Returns false if there was a file already, or if another maker was faster: then open that.
-  /// Throws `busy` if another maker takes longer than ten seconds. Leaves nothing if it throws.
+  /// Throws `busy` if another maker takes longer than ten seconds. Leaves nothing if it throws, but
+  /// for `placementUnknown`: then the store may be there.
   package static func create(
     at path: String, in fileSystem: any FileSystem, _ new: NewLog
   ) throws(LogError) -> Bool {

@@ -54,26 +54,35 @@ struct TemporaryFile {
 
   /// Gives the finished file its name, makes the name durable, and closes the file.
   ///
-  /// Throws `exists` if there is a file by now, `storage` for all else. If it throws, nothing is
-  /// left, as far as that can be done: the lock is held to the end, so nobody can have written to
-  /// the file.
+  /// Throws `exists` if there is a file by now, `storage` for all else: then nothing is left, also
+  /// after a power cut. Throws `placementUnknown` if the name could not be taken back for certain.
+  /// The lock is held to the end, so that nobody can have written to the file.
   func put(at destination: String) throws(LogError) {
     defer { file.close() }
     do throws(StorageError) {
       try fileSystem.place(path, at: destination)
       try fileSystem.syncDirectory(of: destination)
     } catch {
-      let isOwn = isAt(destination)
-      if isOwn { try? fileSystem.remove(destination) }
-      try? fileSystem.remove(path)
-      throw error.isTaken && !isOwn ? .exists(destination) : .storage(error)
+      throw takeBack(destination, after: error)
     }
   }
 
-  /// Whether this is known to be the file at a path.
-  private func isAt(_ path: String) -> Bool {
-    guard let place = try? fileSystem.identity(of: path) else { return false }
-    return place == (try? file.identity())
+  /// Removes both names of the file, which could not be put in its place; returns the error to
+  /// throw.
+  private func takeBack(_ destination: String, after failure: StorageError) -> LogError {
+    defer { try? fileSystem.remove(path) }
+    do throws(StorageError) {
+      guard let place = try fileSystem.identity(of: destination) else { return .storage(failure) }
+      guard try place == file.identity() else {
+        return failure.isTaken ? .exists(destination) : .storage(failure)
+      }
+      try fileSystem.remove(destination)
+      // The call that failed may have given the name all the same, and that be on the disk already.
+      try fileSystem.syncDirectory(of: destination)
+      return .storage(failure)
+    } catch {
+      return .placementUnknown(destination, failure)
+    }
   }
 
   /// Removes a file that a dead maker left. Returns false if its maker lives.
