@@ -69,6 +69,18 @@ import Testing
     #expect(folder.run("verify", "@e.annals").status == .done)
   }
 
+  /// A line whose metadata never ends is refused when it takes more than could be written.
+  @Test(arguments: ["1", "null", "\"a text of some length\""])
+  func metadataWithoutEndIsRefused(value: String) throws {
+    let source = EndlessLine(value)
+    let reading = HistoryImport(
+      source, into: .memory, options: .deferred, environment: .fixed(seed: 1))
+    let failure = #expect(throws: HistoryImport.Failure.self) { try reading.next() }
+    #expect(failure?.line == 1)
+    #expect(failure?.reason == "the line's metadata takes more than 4194304 bytes")
+    #expect(source.length < 16 << 20)
+  }
+
   @Test func infersAndEvolves() throws {
     let folder = try CommandFolder()
     try folder.write(
@@ -269,5 +281,27 @@ import Testing
     folder.environment["PATH"] = "/nonexistent"
     let noGit = folder.run("import", "@g.annals", "--git", "@nowhere")
     #expect(noGit.errors.hasPrefix("annals: there is no git on the PATH."))
+  }
+}
+
+/// A line that begins and never ends: members of different names, all of this value.
+private final class EndlessLine: ByteSource {
+  private let value: String
+  private var rest: ContiguousArray<UInt8> = ContiguousArray("{".utf8)
+  private var count = 0
+  /// How many bytes were asked for.
+  private(set) var length = 0
+
+  init(_ value: String) { self.value = value }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputFault) -> Int {
+    while rest.count < buffer.count {
+      count += 1
+      rest.append(contentsOf: "\"m\(count)\":\(value),".utf8)
+    }
+    buffer.copyBytes(from: rest.prefix(buffer.count))
+    rest.removeFirst(buffer.count)
+    length += buffer.count
+    return buffer.count
   }
 }

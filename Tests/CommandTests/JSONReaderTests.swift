@@ -165,6 +165,11 @@ private func word(_ token: JSONToken, _ reader: JSONReader) -> String {
     #expect(throws: InputFault.self) {
       try tokens("\"\(long.dropLast())\u{e9}\"".utf8, limits: limits)
     }
+    for escape in [#"\n"#, #"\u0041"#] {
+      let text = String(repeating: escape, count: 20)
+      #expect(try tokens("\"\(text)\"".utf8, limits: limits).utf8.count == 24)
+      #expect(throws: InputFault.self) { try tokens("\"\(text)\(escape)\"".utf8, limits: limits) }
+    }
     #expect(try tokens("1234".utf8, limits: limits) == "1234 .")
     #expect(throws: InputFault.self) { try tokens("12345".utf8, limits: limits) }
     let deep = Array(repeating: UInt8(ascii: "["), count: 100_000)

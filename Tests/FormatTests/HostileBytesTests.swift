@@ -41,6 +41,81 @@ struct HostileBytesTests {
     }
   }
 
+  /// What `lengths` is, of so many values: a list of equal numbers.
+  private func equal(_ length: Int64) -> ContiguousArray<UInt8> {
+    var bytes: ContiguousArray<UInt8> = [0]
+    bytes.append(zigzag: length)
+    return bytes
+  }
+
+  /// A section that says it inflates to so many bytes, from four.
+  private func bomb(_ length: UInt64) -> ContiguousArray<UInt8> {
+    var bytes: ContiguousArray<UInt8> = []
+    bytes.append(varInt: length << 1 | 1)
+    return bytes + [4, 0, 0, 0, 0]
+  }
+
+  /// Sections of chunks that say they are long, where the count of values allows it and where not.
+  /// Memory for 2^60 bytes would not be had.
+  @Test
+  func sectionsOfChunksAreBounded() {
+    let rows: ContiguousArray<UInt8> = [1, 1, 1, 128, 8]
+    let column: ContiguousArray<UInt8> = [2, 1, 1, 1, 128, 32]
+    let index: ContiguousArray<UInt8> = [3, 1, 1, 128, 128, 1, 0]
+    let long = Int64(16 << 10)
+    let tooLong = DecodeFault.Reason("more than a deflate stream of this length can hold")
+    for length: UInt64 in [60 << 20, 1 << 60] {
+      let section = bomb(length)
+      // Rows as bits; numbers; UUIDs; doubles, together and by planes; texts of 16 KiB each, whole
+      // and as what they do not share; tags; an index.
+      let chunks: [ContiguousArray<UInt8>] = [
+        rows + [1] + section, column + [2, 0, 64, 0] + section, column + [6, 0] + section,
+        column + [3, 0, 0] + section, column + [3, 0, 1] + section,
+        column + [4, 0] + equal(long) + [0, 0] + section,
+        column + [4, 0] + equal(long) + [0, 1] + equal(0) + section,
+        column + [12, 0] + equal(long) + section, index + equal(0) + equal(100) + section,
+      ]
+      for (number, chunk) in chunks.enumerated() {
+        let fault = #expect(throws: DecodeFault.self) { try decodeChunk(chunk) }
+        switch fault {
+        case .tooLarge: break
+        case .invalid(_, let reason): #expect(reason == tooLong, "chunk \(number)")
+        default: Issue.record("chunk \(number): \(String(describing: fault))")
+        }
+      }
+    }
+    // 4,096 texts of more than 64 MiB together: refused by their lengths.
+    let texts = column + [4, 0] + equal(long + 1) + [0, 0] + bomb(1)
+    let limit = UInt64(FormatLimits.maximumDecodedLength)
+    let fault = #expect(throws: DecodeFault.self) { try decodeChunk(texts) }
+    if case .tooLarge(_, limit) = fault {} else { Issue.record("\(String(describing: fault))") }
+  }
+
+  private func decodeChunk(_ bytes: ContiguousArray<UInt8>) throws {
+    try bytes.withUnsafeBytes { bytes in
+      switch bytes[0] {
+      case 1: _ = try RowsChunkCodec.decode(bytes)
+      case 2: _ = try ColumnChunkCodec.decode(bytes)
+      default: _ = try IndexChunkCodec.decode(bytes)
+      }
+    }
+  }
+
+  /// A record is never deflated: a frame that says so is of a later version, and refused by its
+  /// header, whatever its kind.
+  @Test(arguments: [FrameKind.transaction, .block, .blob, .chunk, .checkpoint])
+  func compressedFramesAreRefused(kind: FrameKind) {
+    let seed = FrameSeed(store: RawUUID(high: 1, low: 2), generation: 1)
+    var header = FrameHeader(
+      kind: kind, flags: FrameFlags(rawValue: 4), payloadLength: 9, payloadChecksum: 0,
+      previousChecksum: 0, durableMarkBack: 0)
+    var bytes: ContiguousArray<UInt8> = []
+    header.encode(into: &bytes, at: 12_288, seed: seed)
+    #expect(throws: DecodeFault.self) {
+      try bytes.withUnsafeBytes { _ = try FrameHeader.decode($0, at: 12_288, seed: seed) }
+    }
+  }
+
   @Test
   func sharedPrefixesCannotMultiply() throws {
     // A value of 1 MiB, and 250,000 more that share all of it and add nothing.

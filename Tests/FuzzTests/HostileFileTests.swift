@@ -95,6 +95,49 @@ struct HostileFileTests {
     }
   }
 
+  /// Packed lines of 320 MiB of one byte. The string takes minutes without optimisation; the limit
+  /// itself has tests in JSONReaderTests.
+  private static let packedLines: [(start: String, byte: UInt8, reason: String)] = [
+    ("", 0, "line.jsonl.gz:1: found byte 0x0 where a value should be"),
+    (
+      #"{"n":"#, UInt8(ascii: "1"), "line.jsonl.gz:1: a number has more than 2048 characters"
+    ),
+    (
+      #"{"changes":[{"op":"insert","entity":"E","id":"a","set":{"s":""#, UInt8(ascii: "0"),
+      "line.jsonl.gz:1: a string is longer than 268435456 bytes"
+    ),
+  ]
+
+  @Test(arguments: isLong ? packedLines : Array(packedLines.prefix(2)))
+  func packedLinesAreBounded(start: String, byte: UInt8, reason: String) throws {
+    let folder = try Folder()
+    let many = gzip(Bytes(repeating: byte, count: 16 << 20))
+    var file = gzip(Bytes((start.isEmpty ? " " : start).utf8))
+    for _ in 0..<20 { file += many }
+    #expect(file.count < 2 << 20)
+    try Data(file).write(to: folder.url("line.jsonl.gz"))
+    let status = try run(
+      ["import", folder.path("s.annals"), folder.path("line.jsonl.gz")],
+      errors: folder.path("errors"))
+    #expect(status == 1)
+    let said = try String(contentsOf: folder.url("errors"), encoding: .utf8)
+    #expect(said.contains(reason), "\(said)")
+    #expect(!FileManager.default.fileExists(atPath: folder.path("s.annals")))
+  }
+
+  /// A gzip member that holds the bytes.
+  private func gzip(_ bytes: Bytes) -> Bytes {
+    var deflate = Deflate()
+    var packed: Bytes = [31, 139, 8, 0, 0, 0, 0, 0, 0, 3]
+    bytes.withUnsafeBytes {
+      #expect(deflate.compress($0, into: &packed, limit: $0.count + 64))
+    }
+    for number in [bytes.withUnsafeBytes { Checksum.crc32($0) }, UInt32(bytes.count)] {
+      withUnsafeBytes(of: number.littleEndian) { packed += $0 }
+    }
+    return packed
+  }
+
   /// Brackets by the million: in an import, in a schema, in a value.
   @Test func nestingIsBounded() throws {
     let folder = try Folder()
@@ -145,7 +188,9 @@ struct HostileFileTests {
   }
 
   /// The status that the command leaves with; 128 and more if a signal ended it.
-  private func run(_ arguments: [String], limit: Int = limit) throws -> Int32 {
+  private func run(
+    _ arguments: [String], limit: Int = limit, errors: String = "/dev/null"
+  ) throws -> Int32 {
     let built =
       Bundle.allBundles.map(\.bundleURL)
       + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
@@ -155,15 +200,23 @@ struct HostileFileTests {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments =
-      ["-c", "ulimit -c 0; ulimit -v \(limit); exec \"$0\" \"$@\" >/dev/null 2>&1", program.path]
+      [
+        "-c", "ulimit -c 0; ulimit -v \(limit); exec \"$0\" \"$@\" >/dev/null 2>\"$ERRORS\"",
+        program.path,
+      ]
       + arguments
-    process.environment = ["SWIFT_BACKTRACE": "enable=no", "HOME": "/nonexistent"]
+    process.environment = [
+      "SWIFT_BACKTRACE": "enable=no", "HOME": "/nonexistent", "ERRORS": errors,
+    ]
     try process.run()
     process.waitUntilExit()
     return process.terminationReason == .exit
       ? process.terminationStatus : 128 + process.terminationStatus
   }
 }
+
+/// Whether what takes minutes is tested, too: `Tools/test --long`.
+private let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil
 
 /// Whether the tests run under a sanitizer; Tools/test says so.
 private let isSanitized = ProcessInfo.processInfo.environment["ANNALS_SANITIZER"] != nil

@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 
 /// The members of a line beside its changes.
@@ -8,6 +9,8 @@ struct TransactionMembers {
   private var timestamp: Timestamp?
   private var microseconds: Int64?
   private var metadata: [String: Value] = [:]
+  /// How many bytes the metadata would take in the file, at least.
+  private var metadataLength = 0
   private var hasChanges = false
 
   init() {}
@@ -69,6 +72,12 @@ struct TransactionMembers {
 
   private mutating func add(_ name: String, _ reader: JSONReader) throws(InputFault) {
     let value = try reader.value(reader.next())
+    // More could not be written, so it is not gathered either.
+    metadataLength += 2 + name.utf8.count + value.textLength
+    guard metadataLength <= FormatLimits.maximumDetailsLength else {
+      throw reader.fault(
+        "the line's metadata takes more than \(FormatLimits.maximumDetailsLength) bytes")
+    }
     if value.isNull { return }
     guard metadata.updateValue(value, forKey: name) == nil else {
       throw reader.fault("the line says `\(name)` twice")
@@ -78,5 +87,16 @@ struct TransactionMembers {
   private func optionalText(_ reader: JSONReader, _ name: String) throws(InputFault) -> String? {
     let token = try reader.next()
     return token == .null ? nil : try reader.text(token, of: name)
+  }
+}
+
+extension Value {
+  /// How many bytes of text or data the value has.
+  fileprivate var textLength: Int {
+    switch self {
+    case .string(let text), .url(let text), .json(let text): text.utf8.count
+    case .data(let bytes): bytes.count
+    default: 0
+    }
   }
 }

@@ -12,8 +12,8 @@ extension JSONReader {
       while index < limit, JSONReader.isPlain(bytes[index]) { index += 1 }
       position = index
       if index > start {
+        try makeRoom(for: index - start)
         text.append(contentsOf: UnsafeBufferPointer(start: bytes + start, count: index - start))
-        guard text.count <= limits.textLength else { throw tooLong() }
         if index == limit { continue }
       }
       switch bytes[index] {
@@ -35,12 +35,21 @@ extension JSONReader {
     byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  private func tooLong() -> InputFault {
-    fault("a string is longer than \(limits.textLength) bytes")
+  /// Makes room for so many more bytes of text: twice as much as there is, but never much more than
+  /// the limit.
+  @inline(__always)
+  private func makeRoom(for count: Int) throws(InputFault) {
+    let needed = text.count + count
+    guard needed > text.capacity || needed > limits.textLength else { return }
+    guard needed <= limits.textLength else {
+      throw fault("a string is longer than \(limits.textLength) bytes")
+    }
+    text.reserveCapacity(min(max(needed, 2 * text.capacity), limits.textLength))
   }
 
   private func readEscape() throws(InputFault) {
     guard try ensure(2) else { throw endsEarly() }
+    try makeRoom(for: 1)
     switch bytes[position + 1] {
     case UInt8(ascii: "\""): text.append(UInt8(ascii: "\""))
     case UInt8(ascii: "\\"): text.append(UInt8(ascii: "\\"))
@@ -78,7 +87,9 @@ extension JSONReader {
     }
     position += length
     // Every scalar has an encoding.
-    if let encoded = UTF8.encode(unicode) { text.append(contentsOf: encoded) }
+    guard let encoded = UTF8.encode(unicode) else { return }
+    try makeRoom(for: encoded.count)
+    text.append(contentsOf: encoded)
   }
 
   private func hexadecimal(at start: Int) throws(InputFault) -> UInt16 {
@@ -122,8 +133,8 @@ extension JSONReader {
     for index in 2..<max(count, 2) where bytes[position + index] & 0xC0 != 0x80 {
       throw fault("text that is not UTF-8")
     }
+    try makeRoom(for: count)
     text.append(contentsOf: UnsafeBufferPointer(start: bytes + position, count: count))
     position += count
-    guard text.count <= limits.textLength else { throw tooLong() }
   }
 }

@@ -9,9 +9,9 @@ struct ImportCommand: StoreCommand {
       "Reads transactions in, from JSON Lines or from git; makes the file if there is none.",
     discussion: """
       CHANGES is a file of JSON Lines, plain or packed by gzip, or - for standard input. Entities \
-      and attributes are inferred as they appear, unless --schema gives them. With --git, every \
-      commit of the branch's first-parent history becomes a transaction; running it again adds \
-      what is new.
+      and attributes are inferred as they appear, unless --schema gives them. A string or nested \
+      value may have 256 MiB, a line's metadata 4 MiB. With --git, every commit of the branch's \
+      first-parent history becomes a transaction; running it again adds what is new.
       """)
 
   @Argument(help: "The store.") var file: String
