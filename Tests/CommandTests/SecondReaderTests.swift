@@ -20,6 +20,17 @@ struct SecondReaderTests {
     #expect(compared > 0)
   }
 
+  /// What is crafted, with right checksums, it refuses for what is wrong with it.
+  @Test(arguments: [
+    ("damaged-chunk-named-twice", "named twice"), ("damaged-overlapping-pieces", "a piece of blob"),
+    ("damaged-number", "transaction 9 where 3 is due"), ("damaged-record", "unknown flags"),
+  ])
+  func itRefusesWhatIsCrafted(name: String, reason: String) throws {
+    let fixture = try #require(SecondReader.fixtures.first { $0.hasSuffix("/\(name).annals") })
+    let check = try SecondReader.check(fixture)
+    #expect(check.status == 1 && check.errors.contains(reason), "\(check)")
+  }
+
   @Test func itReadsWhatTheCommandWrites() throws {
     let folder = try CommandFolder()
     try folder.write(SecondReader.history, to: "h.jsonl")
@@ -108,7 +119,7 @@ private enum SecondReader {
   /// Compares all states of a store with those that the command prints.
   static func compare(_ name: String, in folder: CommandFolder) throws {
     let reader = root.appending(path: "Tests/SecondReader/reader.py").path
-    let check = try run([reader, folder.file(name), "check"])
+    let check = try check(folder.file(name))
     #expect(check.status == 0, "\(check.errors)")
     let digests = try run([reader, folder.file(name), "digest"])
     #expect(digests.status == 0, "\(digests.errors)")
@@ -125,6 +136,11 @@ private enum SecondReader {
       let state = try run([reader, folder.file(name), "state", number])
       #expect(state.output == expected.output, "\(name) at \(number): \(state.errors)")
     }
+  }
+
+  /// What its `check` says of a file.
+  static func check(_ path: String) throws -> (status: Int32, output: String, errors: String) {
+    try run([root.appending(path: "Tests/SecondReader/reader.py").path, path, "check"])
   }
 
   private static func run(

@@ -937,6 +937,8 @@ class Checkpoint:
 
     def __init__(self, file, offset):
         self.file, self.offset = file, offset
+        # The chunks named so far, how long their frames are together, and where the last ends.
+        self.named, self.chunk_length, self.chunk_end = set(), 0, LOG_START
         frame = file.frames.get(offset)
         need(frame and frame.kind == 5, "no checkpoint at %d" % offset)
         c = Cursor(frame.payload())
@@ -959,9 +961,16 @@ class Checkpoint:
         increasing([e[0] for e in self.entities], "entities of a checkpoint")
         extension_area(c)
         c.finish("a checkpoint")
+        need(self.chunk_length <= self.chunk_end - LOG_START, "chunks that overlap")
 
     def reference(self, c):
-        return c.varint(), c.number32(), c.u32(), c.number(), c.number32()
+        ref = c.varint(), c.number32(), c.u32(), c.number(), c.number32()
+        need(ref[0] not in self.named, "the chunk at %d named twice" % ref[0])
+        self.named.add(ref[0])
+        frame = 24 + (ref[1] + 7) // 8 * 8
+        self.chunk_length += frame
+        self.chunk_end = max(self.chunk_end, ref[0] + frame)
+        return ref
 
     def references(self, c):
         out = c.list(self.reference)

@@ -106,6 +106,28 @@ extension FixtureRecipe {
       let directories = $0.frames(.checkpoint)
       $0.flip(directories[directories.count - 1])
     },
+    FixtureRecipe(
+      "damaged-chunk-named-twice", from: "checkpoint-and-indexes", .finding("warning at")
+    ) {
+      try $0.changeDirectory { directory in
+        // Another and another piece of a column, all of them the same: so a small file could stand
+        // for values beyond all memory.
+        guard let chunk = directory.entities[0].columns[0].chunks.last else { return }
+        directory.entities[0].columns[0].chunks += (1...200).map { number in
+          var again = chunk
+          again.first += Int64(number)
+          return again
+        }
+      }
+    },
+    FixtureRecipe(
+      "damaged-overlapping-pieces", from: "large-value-in-pieces", .unreadable(.damaged)
+    ) {
+      // The second of the last value's three pieces begins 8 bytes before the first ends.
+      let blobs = $0.frames(.blob)
+      $0.put([0xF8, 0x0F], at: blobs[blobs.count - 2].payload + 3)
+      try $0.seal()
+    },
     FixtureRecipe("damaged-large-value", from: "large-values", .unreadable(.damaged)) {
       let blobs = $0.frames(.blob)
       $0.flip(blobs[blobs.count - 1])

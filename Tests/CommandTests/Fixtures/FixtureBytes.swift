@@ -53,9 +53,10 @@ struct FixtureBytes {
     bytes.replaceSubrange(offset..<offset + new.count, with: new)
   }
 
-  /// Changes bytes of the header, and puts all checksums right.
+  /// Changes bytes of the header, also where the slots repeat it, and puts all checksums right.
   mutating func changeHeader(at offset: Int, to new: [UInt8]) throws {
     put(new, at: offset)
+    for slot in [4096, 8192] where bytes[slot + 64] != 0 { put(new, at: slot + 64 + offset) }
     try seal()
   }
 
@@ -75,9 +76,68 @@ struct FixtureBytes {
       checksums[frame.end] = previous
     }
     for slot in [4096, 8192] where bytes[slot] != 0 {
-      let mark = bytes[slot + 32..<slot + 40].reversed().reduce(0) { $0 << 8 | Int($1) }
-      if let checksum = checksums[mark] { put(checksum, at: slot + 48) }
+      if let checksum = checksums[number(at: slot + 32)] { put(checksum, at: slot + 48) }
       put(seeded(slot..<slot + end, at: slot), at: slot + end)
+    }
+  }
+
+  /// Writes the log anew, each frame as what `change` makes of its payload: other payloads of the
+  /// same kind, all but the last *continued*. The slots follow; offsets in payloads do not.
+  mutating func rewriteLog(
+    _ change: (Frame, UnsafeRawBufferPointer) throws -> [ContiguousArray<UInt8>]
+  ) throws {
+    let header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
+    var writer = FrameWriter(
+      seed: seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
+      durableMark: nil)
+    for frame in frames {
+      let payload = bytes[frame.payload..<frame.payload + Int(frame.header.payloadLength)]
+      let pieces = try payload.withUnsafeBytes { try change(frame, $0) }
+      for (index, piece) in pieces.enumerated() {
+        let isLast = index == pieces.count - 1
+        piece.withUnsafeBytes {
+          _ = writer.append(
+            kind: frame.header.kind, flags: isLast ? frame.header.flags : .continued, payload: $0)
+        }
+      }
+    }
+    let oldEnd = end
+    cut(to: Int(FormatLimits.logStart))
+    bytes += writer.bytes
+    let newEnd = withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { Array($0) }
+    for slot in [4096, 8192] where number(at: slot + 32) == oldEnd {
+      put(newEnd, at: slot + 32)
+      put(newEnd, at: slot + 52)
+    }
+    self = try FixtureBytes(bytes)
+    try seal()
+  }
+
+  /// Cuts every large value into pieces of so many bytes, smaller than our writers make them.
+  mutating func cutLargeValues(into length: Int) throws {
+    try rewriteLog { frame, payload in
+      guard frame.header.kind == .blob else { return [ContiguousArray(payload)] }
+      let whole = try BlobCodec.decode(payload)
+      return stride(from: 0, to: whole.bytes.count, by: length).map { start in
+        var piece: ContiguousArray<UInt8> = []
+        let rest = UnsafeRawBufferPointer(rebasing: whole.bytes[start...].prefix(length))
+        let part = BlobPart(
+          number: whole.number, totalLength: whole.totalLength,
+          start: whole.start + UInt64(start), bytes: rest)
+        BlobCodec.encode(part, into: &piece)
+        return piece
+      }
+    }
+  }
+
+  /// Changes the directory of the newest checkpoint.
+  mutating func changeDirectory(_ change: (inout CheckpointDirectory) -> Void) throws {
+    let newest = frames(.checkpoint).last?.offset
+    try rewriteLog { frame, payload in
+      guard frame.offset == newest else { return [ContiguousArray(payload)] }
+      var directory = try CheckpointDirectory.decode(payload)
+      change(&directory)
+      return [directory.encode()]
     }
   }
 
@@ -92,6 +152,10 @@ struct FixtureBytes {
     }
     cut(to: end)
     bytes += writer.bytes
+  }
+
+  private func number(at offset: Int) -> Int {
+    bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
   private func checksum(of range: Range<Int>) -> [UInt8] {

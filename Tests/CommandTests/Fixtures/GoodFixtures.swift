@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFormat
 import AnnalsModel
 import Foundation
 
@@ -20,8 +21,14 @@ extension FixtureRecipe {
     FixtureRecipe("relationships") { try $0.made(relationships) },
     FixtureRecipe("schema-evolution") { try $0.made(evolution) },
     FixtureRecipe("large-values") { try $0.made(largeValues) },
+    FixtureRecipe("large-value-in-pieces") { folder in
+      var bytes = try FixtureBytes(ContiguousArray(folder.made(largeValues)))
+      try bytes.cutLargeValues(into: 2048)
+      return Data(bytes.bytes)
+    },
     FixtureRecipe("columnar-transaction") { try $0.made { try notes(120, in: $0) } },
-    FixtureRecipe("continued-transaction") { try $0.made(continued) },
+    FixtureRecipe("continued-transaction") { try $0.made { try continued(180, in: $0) } },
+    FixtureRecipe("long-transaction") { try $0.made { try continued(280, in: $0) } },
     FixtureRecipe("authors-and-openings") { try authors($0) },
     FixtureRecipe("checkpoint-and-indexes") { try $0.made(checkpoint) },
     FixtureRecipe("compacted") { folder in
@@ -57,6 +64,7 @@ extension FixtureRecipe {
     FixtureRecipe("not-closed") { try $0.made(isClosed: false, edits) },
     FixtureRecipe("imported-before-1970") { try imported($0) },
     FixtureRecipe("not-ascii") { try $0.made(notes: false, notASCII) },
+    FixtureRecipe("salvaged") { try salvaged($0) },
   ]
 
   private static func everyType(in store: Store) throws {
@@ -204,11 +212,12 @@ extension FixtureRecipe {
     }
   }
 
-  /// A transaction of three parts, most of which is the same text again and again.
-  private static func continued(in store: Store) throws {
+  /// A transaction of several parts, most of which is the same text again and again: 3,900 bytes in
+  /// each of so many notes.
+  private static func continued(_ count: Int, in store: Store) throws {
     let text = Value.string(String(repeating: "again ", count: 650))
     try store.write { tx in
-      for n in 1...180 { try tx.insert("Note", ["id": .string("\(n)"), "text": text]) }
+      for n in 1...count { try tx.insert("Note", ["id": .string("\(n)"), "text": text]) }
     }
     try store.write { tx in
       guard let note = try tx.object(of: "Note", where: "id", is: "7") else { return }
@@ -295,6 +304,24 @@ extension FixtureRecipe {
     try folder.write(lines.joined(separator: "\n") + "\n", to: "flights.jsonl")
     folder.run("import", "@flights.annals", "@flights.jsonl")
     return try Data(contentsOf: URL(fileURLWithPath: folder.file("flights.annals")))
+  }
+
+  /// What is left of a store that lost a transaction and a large value.
+  private static func salvaged(_ folder: CommandFolder) throws -> Data {
+    let good = try folder.made {
+      try edits(in: $0)
+      try largeValues(in: $0)
+    }
+    var bytes = try FixtureBytes(ContiguousArray(good))
+    bytes.flip(bytes.frames[2])
+    let blobs = bytes.frames(.blob)
+    bytes.flip(blobs[blobs.count - 1])
+    let (damaged, whole) = (folder.file("damaged.annals"), folder.file("salvaged.annals"))
+    try Data(bytes.bytes).write(to: URL(fileURLWithPath: damaged))
+    let environment = StoreEnvironment.fixed(start: fixtureStart, seed: 9)
+    let report = try Store.salvage(damaged, to: whole, environment: environment)
+    guard !report.isComplete else { throw CocoaError(.fileReadCorruptFile) }
+    return try Data(contentsOf: URL(fileURLWithPath: whole))
   }
 
   private static func notASCII(in store: Store) throws {
