@@ -30,6 +30,20 @@ import Testing
     #expect(try transfer(0) { _ in .failure(.ioError) } == 0)
   }
 
+  @Test func aCallIsMadeAgainAfterASignalAndAfterNothingElse() throws {
+    var answers: [(Int32, Errno?)] = [(-1, .interrupted), (-1, .interrupted), (7, nil), (8, nil)]
+    let call = { () -> Int32 in
+      let (result, failure) = answers.removeFirst()
+      if let failure { errno = failure.rawValue }
+      return result
+    }
+    #expect(try retrying(call) == 7)
+    #expect(answers.count == 1)
+    answers = [(-1, .interrupted), (-1, .noSpace), (0, nil)]
+    #expect(throws: Errno.noSpace) { try retrying(call) }
+    #expect(answers.count == 1)
+  }
+
   @Test func pausesGrowAndEndAtTheDeadline() {
     var pauses = LockPauses(until: .now + .seconds(60))
     var last = Duration.zero

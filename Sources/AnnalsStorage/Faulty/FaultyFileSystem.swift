@@ -22,6 +22,11 @@
 // calls them clean: later syncs return without writing them, until they are written anew, and it is
 // open whether the disk holds them. Or it drops them, and shows the old ones.
 //
+// EINTR and transfers of fewer bytes than were asked for do not get here: AnnalsStorage/Posix goes
+// on after both before it answers (`transfer`, `retrying`), so that no error of that kind is for
+// the layers above to see. PosixFileSystemTests gives those functions such answers, and
+// InterruptedCallsTests interrupts the calls of real processes.
+//
 // Not modelled: bytes that change by themselves (the damage tests do that to whole files), sectors
 // that cannot be read, and drives that lie about syncs.
 

@@ -281,9 +281,8 @@ func linkTarget(_ path: FilePath) throws(Errno) -> FilePath {
   return try path.withName { name throws(Errno) in
     let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: capacity + 1)
     defer { buffer.deallocate() }
-    let count = readlink(name, buffer, capacity)
-    guard count >= 0 else { throw Errno.current }
-    buffer[count] = 0
+    let count = try retrying { Int32(readlink(name, buffer, capacity)) }
+    buffer[Int(count)] = 0
     return FilePath(platformString: buffer)
   }
 }
