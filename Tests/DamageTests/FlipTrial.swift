@@ -1,0 +1,110 @@
+import Annals
+import AnnalsFormat
+import AnnalsModel
+
+/// Flips bits of a file, one at a time, and looks at what `verify` and every reading say.
+struct FlipTrial {
+  typealias Bytes = ContiguousArray<UInt8>
+
+  private let bytes: Bytes
+  private let original: Reading
+  private let known: Set<String>
+  private let verify: (Bytes) throws -> Set<String>
+  private let change: (Bytes) -> Bytes
+
+  /// A trial of the file. To see that it would notice, `changing` may alter what is read after each
+  /// flip, and `verify` stand in for the verification.
+  init(
+    _ bytes: Bytes, changing change: @escaping (Bytes) -> Bytes = { $0 },
+    verify: @escaping (Bytes) throws -> Set<String> = DamageTests.verify
+  ) throws {
+    self.bytes = bytes
+    self.verify = verify
+    self.change = change
+    known = try verify(bytes)
+    original = try Reading(openForReading(bytes))
+  }
+
+  /// Flips each of the bits; returns what is wrong, a line each: bits of which `verify` says
+  /// nothing, and of those in `asking` also wrong answers.
+  func run(_ bits: [Int], asking: Set<Int>) throws -> [String] {
+    var problems: [String] = []
+    var flipped = bytes
+    for bit in bits {
+      flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+      defer { flipped[bit / 8] = bytes[bit / 8] }
+      let place = "bit \(bit % 8) of byte \(bit / 8)"
+      let read = change(flipped)
+      // All bytes are covered: reserved ones must be zero, and so must padding and space ahead.
+      if try verify(read).subtracting(known).isEmpty {
+        problems.append("\(place): verify says nothing")
+      }
+      if asking.contains(bit) {
+        problems += try wrongAnswers(read).map { "\(place): \($0)" }
+      }
+    }
+    return problems
+  }
+
+  /// What a damaged file answers must be right, or an error; fewer transactions than there were are
+  /// a torn tail.
+  private func wrongAnswers(_ bytes: Bytes) throws -> [String] {
+    guard let store = try? openForReading(bytes) else { return [] }
+    var wrong: [String] = []
+    let head = store.token.number
+    for number in original.states.keys.sorted() where number <= head {
+      guard let state = try? Reading.state(store, number) else { continue }
+      if state != original.states[number] { wrong.append("the state as of \(number) is another") }
+    }
+    var seen: [Int64: String] = [:]
+    try? store.history().forEach { seen[$0.number] = try Reading.text($0, in: store) }
+    for number in seen.keys.sorted() where seen[number] != original.transactions[number] {
+      wrong.append("transaction \(number) is another")
+    }
+    return wrong
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// The file with the checksums of all payloads made to fit, as if nobody looked at them.
+  func sealed() -> ContiguousArray<UInt8> {
+    var bytes = self
+    guard let header = bytes.withUnsafeBytes({ try? FileHeader.decode($0) }) else { return self }
+    var offset = Int(FormatLimits.logStart)
+    var previous = header.checksum
+    while let frame = bytes.frame(at: offset, header.seed) {
+      let start = offset + FormatLimits.frameHeaderLength
+      let payload = bytes[start..<start + Int(frame.payloadLength)]
+      var new = frame
+      new.payloadChecksum = payload.withUnsafeBytes { header.seed.checksum($0, at: UInt64(offset)) }
+      new.previousChecksum = previous
+      var encoded: ContiguousArray<UInt8> = []
+      new.encode(into: &encoded, at: UInt64(offset), seed: header.seed)
+      bytes.replaceSubrange(offset..<start, with: encoded)
+      previous = new.checksum
+      offset += Int(frame.frameLength)
+    }
+    // The slots name the last frame before their mark; both are those of a clean close.
+    for (index, slot) in FormatLimits.slotOffsets.enumerated() {
+      let range = Int(slot)..<Int(slot) + FormatLimits.blockLength
+      let decoded = bytes[range].withUnsafeBytes {
+        try? RootSlot.decode($0, index: index, seed: header.seed)
+      }
+      guard var root = decoded, root.durableMark == UInt64(offset) else { continue }
+      root.markChecksum = previous
+      bytes.replaceSubrange(range, with: root.encode(seed: header.seed))
+    }
+    return bytes
+  }
+
+  private func frame(at offset: Int, _ seed: FrameSeed) -> FrameHeader? {
+    withUnsafeBytes { all in
+      guard offset + FormatLimits.frameHeaderLength <= all.count else { return nil }
+      let rest = UnsafeRawBufferPointer(rebasing: all[offset...])
+      guard let frame = try? FrameHeader.decode(rest, at: UInt64(offset), seed: seed),
+        frame.frameLength <= UInt64(rest.count)
+      else { return nil }
+      return frame
+    }
+  }
+}
