@@ -47,7 +47,7 @@ extension FuzzTarget {
   /// How many changed seeds a short run feeds to the target.
   fileprivate var rounds: Int {
     switch self {
-    case .file, .log, .raw, .history: 40
+    case .file, .log, .raw, .salvage, .history: 40
     case .schemaJSON: 200
     default: 2000
     }

@@ -7,6 +7,8 @@ import AnnalsStorage
 /// A whole file in memory, and all that can be done to it.
 struct FuzzFile {
   private var bytes: ContiguousArray<UInt8>
+  /// Whether its checksums may fit what they should not.
+  private var isSealed = false
   private static let path = "/fuzz.annals"
 
   init(bytes: ContiguousArray<UInt8>) { self.bytes = bytes }
@@ -16,6 +18,16 @@ struct FuzzFile {
     let image = LogImage(bytes)
     guard !image.frames.isEmpty else { return nil }
     self.bytes = image.file
+  }
+
+  /// The bytes as they are, or with checksums put right: the last one decides.
+  init(toSalvage bytes: UnsafeRawBufferPointer) {
+    if bytes.last.map({ $0 % 2 == 0 }) == true {
+      self.init(sealing: bytes)
+      isSealed = true
+    } else {
+      self.init(bytes: ContiguousArray(bytes))
+    }
   }
 
   /// The bytes with the checksums of header, slots and frames put right, as far as the lengths of
@@ -84,6 +96,67 @@ struct FuzzFile {
       if isOpened { try write(files, wasSound: wasSound) }
     } catch {
       preconditionFailure("a file in memory failed: \(error)")
+    }
+  }
+
+  /// Salvages the file. What comes out is read in all ways; it is sound and can be written to,
+  /// unless the checksums of nonsense were put right; the damaged file stays as it is; if nothing
+  /// comes out, nothing is left.
+  func salvage() {
+    let files = MemoryFileSystem()
+    let out = "/salvaged.annals"
+    do {
+      let file = try files.create(FuzzFile.path, like: nil)
+      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+      file.close()
+      let report = try? Store.salvage(
+        location(files), to: out, environment: .fixed(seed: 5))
+      let after = try contents(FuzzFile.path, files)
+      precondition(after == bytes, "a salvage changed the file")
+      guard let report else {
+        let left = try files.identity(of: out)
+        precondition(left == nil, "something is left of a failed salvage")
+        return
+      }
+      precondition(report.isComplete || !report.lines().isEmpty, "a salvage hides what it lost")
+      let salvaged = try FuzzFile(bytes: contents(out, files))
+      if !isSealed { try salvaged.requireGood(files, out) }
+      salvaged.run()
+    } catch {
+      preconditionFailure("a file in memory failed: \(error)")
+    }
+  }
+
+  private func contents(
+    _ path: String, _ files: MemoryFileSystem
+  ) throws(StorageError) -> ContiguousArray<UInt8> {
+    let file = try files.open(path, for: .reading)
+    defer { file.close() }
+    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
+    let result = bytes.withUnsafeMutableBytes { bytes in
+      Result { () throws(StorageError) in try file.read(into: bytes, at: 0) }
+    }
+    _ = try result.get()
+    return bytes
+  }
+
+  /// Demands that nothing is wrong with the store, and that it takes a transaction.
+  private func requireGood(_ files: MemoryFileSystem, _ path: String) throws(StorageError) {
+    let file = try files.open(path, for: .reading)
+    defer { file.close() }
+    var verification = try PhysicalVerification(file)
+    var text = ""
+    let report = try verification.run { text += $0.description + "\n" }
+    precondition(report.isClean, "a salvaged file is not clean: \(text)")
+    let location = StoreLocation(fileSystem: files, path: path)
+    do {
+      let store = try Store(location, creates: false, environment: .fixed(seed: 7))
+      let errors = try store.verify().filter { $0.severity == .error }
+      precondition(errors.isEmpty, "a salvaged store does not verify: \(errors)")
+      _ = try store.importTransaction(author: "fuzz") { _ in }
+      try store.close()
+    } catch {
+      preconditionFailure("a salvaged store cannot be used: \(error)")
     }
   }
 

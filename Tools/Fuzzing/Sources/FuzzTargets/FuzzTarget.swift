@@ -7,12 +7,16 @@ import AnnalsModel
 public enum FuzzTarget: String, CaseIterable, Sendable {
   case header, slot, record, block, blob, directory, chunk, columns, schema
   case history, schemaJSON, text, gzip
+  /// A TOKEN and an OBJECT of the command line.
+  case arguments
   /// A log whose frames have right checksums, however their payloads look.
   case log
   /// A whole file, its checksums put right as far as it has frames.
   case file
   /// A whole file as it is.
   case raw
+  /// A whole file that is salvaged: as it is, or as `file` makes it.
+  case salvage
 
   /// Feeds it the bytes.
   public func run(_ bytes: UnsafeRawBufferPointer) {
@@ -30,9 +34,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .schemaJSON: FuzzTexts.schema(bytes)
     case .text: FuzzTexts.text(bytes)
     case .gzip: FuzzTexts.gzip(bytes)
+    case .arguments: FuzzArguments.run(bytes)
     case .log: FuzzFile(log: bytes)?.run()
     case .file: FuzzFile(sealing: bytes).run()
     case .raw: FuzzFile(bytes: ContiguousArray(bytes)).run()
+    case .salvage: FuzzFile(toSalvage: bytes).salvage()
     }
   }
 
@@ -55,8 +61,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .schemaJSON: FuzzTexts.schemaSeeds
     case .text: FuzzTexts.textSeeds
     case .gzip: FuzzTexts.gzipSeeds
+    case .arguments: FuzzArguments.seeds
     case .log: files.compactMap(LogImage.init(file:)).map(\.encoded)
-    case .file, .raw: files
+    case .file, .raw, .salvage: files
     }
   }
 
