@@ -41,6 +41,12 @@ public struct ObjectReference: Hashable, Comparable, Sendable {
     self.row = row
   }
 
+  /// The reference to this object, for one who knows its store.
+  @inlinable
+  public init(_ object: ObjectID) {
+    self.init(entity: object.entity, row: object.row)
+  }
+
   /// Whether `a` comes before `b`.
   @inlinable
   public static func < (a: ObjectReference, b: ObjectReference) -> Bool {

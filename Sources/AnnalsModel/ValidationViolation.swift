@@ -44,6 +44,9 @@ public struct ValidationViolation: Hashable, Sendable {
   public var key: String?
   /// The object, where it has an id already.
   public var object: ObjectReference?
+  /// The name of the other object that the rule or the value speaks of, where there is one:
+  /// `Entity/KEY`, or `Entity#ROW` where its key does not tell it from `object`.
+  public var other: String?
   /// The name of the property; for a uniqueness rule over several, their names joined by commas.
   public var property: String
   /// The rule broken.
@@ -53,12 +56,13 @@ public struct ValidationViolation: Hashable, Sendable {
 
   /// The violation made of these parts.
   public init(
-    entity: String, key: String? = nil, object: ObjectReference? = nil, property: String,
-    rule: ValidationRule, value: Value
+    entity: String, key: String? = nil, object: ObjectReference? = nil, other: String? = nil,
+    property: String, rule: ValidationRule, value: Value
   ) {
     self.entity = entity
     self.key = key
     self.object = object
+    self.other = other
     self.property = property
     self.rule = rule
     self.value = value
@@ -74,13 +78,14 @@ extension ValidationViolation: CustomStringConvertible {
     } else if let object {
       place += "#\(object.row)"
     }
-    return "\(place).\(property): \(rule.sentence(about: value))"
+    return "\(place).\(property): \(rule.sentence(about: value, other: other))"
   }
 }
 
 extension ValidationRule {
-  /// What is wrong with `value`, which breaks this rule.
-  func sentence(about value: Value) -> String {
+  /// What is wrong with `value`, which breaks this rule; `other` is the name of the object that one
+  /// of the two speaks of, if it is known.
+  func sentence(about value: Value, other: String? = nil) -> String {
     let given = value.shortDescription
     return switch self {
     case .type(let type): "\(given) is not of type \(type)"
@@ -96,11 +101,11 @@ extension ValidationRule {
     case .json(let offset): "not valid JSON at byte \(offset): \(given)"
     case .url: "a URL cannot be empty"
     case .uniqueLength(let limit): "a unique value is at most \(limit) bytes long"
-    case .unique(let other): "\(given) is taken by #\(other.row)"
+    case .unique(let object): "\(given) is taken by \(other ?? "#\(object.row)")"
     case .relationship(let isToMany):
       isToMany ? "\(given) is not a list of objects" : "\(given) is not an object"
-    case .destination(let name): "\(given) is not of entity \(name)"
-    case .existing(let object): "there is no object #\(object.row)"
+    case .destination(let name): "\(other ?? given) is not of entity \(name)"
+    case .existing(let object): "there is no object \(other ?? "#\(object.row)")"
     case .knownProperty: "there is no such property"
     }
   }

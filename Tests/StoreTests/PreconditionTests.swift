@@ -67,8 +67,54 @@ import Testing
     let update = #expect(throws: AnnalsError.self) {
       try store.write(basedOn: changed) { try $0.update(note, ["count": 2]) }
     }
-    #expect(update?.code == .noSuchObject)
+    #expect(update?.code == .conflict)
+    #expect(update?.conflicts.map(\.description) == ["Note/a, deleted by transaction 4"])
     #expect(store.token.number == 4)
+  }
+
+  @Test func whatWasDeletedSinceIsAConflictWhereverItIsTouched() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    let other = try store.note("b")
+    try store.write { try $0.delete(other) }
+    let seen = store.token
+    try store.write { try $0.delete(note) }
+    for body in [
+      { try $0.delete(note) }, { try $0.update(note, ["text": "x"]) },
+      { try $0.update(TextNote.self, note) { $0.text = "x" } },
+      { try $0.set(\TextNote.text, of: note, to: "x") },
+    ] as [(WriteTransaction) throws -> Void] {
+      let error = #expect(throws: AnnalsError.self) { try store.write(basedOn: seen, body) }
+      #expect(error?.code == .conflict)
+      #expect(error?.message.contains("Note/a, deleted by transaction 5") == true)
+      #expect(error?.conflicts.first?.isDeletion == true)
+      #expect(error?.conflicts.first?.changedBy == 5)
+      // Without a position, and with one from behind the deletion, there is just nothing there.
+      for position in [nil, store.token] {
+        #expect(
+          #expect(throws: AnnalsError.self) { try store.write(basedOn: position, body) }?.code
+            == .noSuchObject)
+      }
+    }
+    // Gone before, or deleted by the transaction itself, is nobody else's doing.
+    let before = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { try $0.delete(other) }
+    }
+    #expect(before?.code == .noSuchObject)
+    let third = try store.note("c")
+    let own = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { tx in
+        try tx.delete(third)
+        try tx.delete(third)
+      }
+    }
+    #expect(own?.code == .noSuchObject)
+    // What was revived is there.
+    try store.revert(5)
+    let revived = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { try $0.update(note, ["text": "x"]) }
+    }
+    #expect(revived?.code == .conflict)
   }
 
   @Test func anotherProcessesChangesCount() throws {
@@ -108,4 +154,12 @@ import Testing
       }
     }
   }
+}
+
+/// A note as a record, with what these tests need.
+private struct TextNote: Record {
+  var id: String
+  var text: String?
+  static let entity = RecordEntity(
+    "Note", TextNote.init, Property("id", \.id).unique(), Property("text", \.text))
 }

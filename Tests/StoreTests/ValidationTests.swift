@@ -20,7 +20,7 @@ import Testing
       Relationship("other", to: "Rule")
       Relationship("others", to: "Other", isToMany: true)
     }
-    Entity("Other")
+    Entity("Other") { Attribute("key", .string, isUnique: true) }
   }
 
   /// The rules that the error names, by property.
@@ -32,6 +32,14 @@ import Testing
     #expect(store.token == before)
     #expect(try store.snapshot().count(of: "Rule") == 0)
     return (error?.violations ?? []).map { "\($0.property) \($0.rule)" }.sorted()
+  }
+
+  /// The lines of the error that the transaction is refused with.
+  private func messages(
+    of store: Store, _ body: (WriteTransaction) throws -> Void
+  ) throws -> [String] {
+    let error = #expect(throws: AnnalsError.self) { try store.write(body) }
+    return (error?.violations ?? []).map(\.description)
   }
 
   @Test func allViolationsOfATransactionAreInOneError() throws {
@@ -88,6 +96,30 @@ import Testing
       try store.write { try $0.insert("Rule", ["name": "a", "small": .int(40_000)]) }
     }
     #expect(error?.message.contains("Rule/a.small: 40000 is not within -32768...32767") == true)
+    var other: ObjectID?
+    try store.write { tx in
+      other = try tx.insert("Other", ["key": "o"])
+      try tx.insert("Rule", ["name": "b"])
+    }
+    let target = ObjectReference(try #require(other))
+    let messages = try messages(of: store) { tx in
+      let made = try tx.insert("Rule", ["name": "b"])
+      try tx.update(made, ["small": .int(40_000)])
+      let gone = try tx.insert("Other", ["key": "p"])
+      try tx.delete(gone)
+      let late = try tx.insert("Rule", ["others": .objects([ObjectReference(gone)])])
+      try tx.update(late, ["name": "late", "other": .object(target)])
+      try tx.delete(ObjectID(store: store.token.store, entity: target.entity, row: target.row))
+      try tx.insert("Rule", ["name": "last", "others": .objects([target])])
+    }
+    #expect(
+      messages == [
+        "Rule/b.small: 40000 is not within -32768...32767",
+        "Rule/late.other: Other/o is not of entity Rule",
+        "Rule/b.name: \"b\" is taken by Rule#1",
+        "Rule/late.others: there is no object Other#2",
+        "Rule/last.others: there is no object Other/o",
+      ])
     let unknown = #expect(throws: AnnalsError.self) { try store.write { try $0.insert("Nothing") } }
     #expect(unknown?.message.contains("it has Rule, Other") == true)
   }

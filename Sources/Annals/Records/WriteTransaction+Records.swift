@@ -49,7 +49,7 @@ extension WriteTransaction {
     checkOpen()
     let binding = try binding(of: R.self)
     guard let current = try reader.object(id, binding) else {
-      throw AnnalsError.objectNotFound(id, in: schema)
+      throw missing(id)
     }
     var record = current.value
     try body(&record)
@@ -86,7 +86,7 @@ extension WriteTransaction {
       try AnnalsError.translating({ () throws(StateFault) in
         try reader.state.contains(id.entity, id.row)
       })
-    else { throw .objectNotFound(id, in: schema) }
+    else { throw missing(id) }
     defer { touch(id.entity, id.row) }
     let column = binding.layout.columns[binding.position(of: keyPath)]
     if column.hasDefault, let entity = schema.entity(numbered: id.entity) {

@@ -17,7 +17,8 @@ extension Store {
   ///   - metadata: key-value pairs to keep with the transaction.
   ///   - basedOn: the position of the state that the changes were decided on, if it was read before
   ///     the call. If a property that the transaction changes, or an object that it deletes, was
-  ///     changed since, nothing is recorded. What was only read is not compared.
+  ///     changed since, or an object that it changes was deleted, nothing is recorded. What was
+  ///     only read is not compared.
   ///   - expecting: the position that the store must be at; if anything came since, nothing is
   ///     recorded.
   ///   - body: makes the changes.
@@ -71,6 +72,7 @@ extension Store {
       let version = writer.newest
       try preconditions.check(before: version)
       return try writer.transact(origin) { transaction in
+        transaction.decision = (preconditions, version)
         try body(transaction)
         try preconditions.check(after: transaction, on: version)
       }

@@ -159,14 +159,7 @@ struct ChangeValidation {
     let object = ObjectReference(entity: entry.entity, row: entry.row)
     violations.append(
       ValidationViolation(
-        entity: rules.entity.name, key: keyText(of: object, rules.entity), object: object,
+        entity: rules.entity.name, object: object,
         property: rules.entity.propertyName(property) ?? "#\(property)", rule: rule, value: value))
-  }
-
-  private func keyText(of object: ObjectReference, _ entity: Entity) -> String? {
-    guard let attribute = entity.keyAttribute,
-      let value = try? state.value(object.entity, object.row, attribute.number)
-    else { return nil }
-    return value.keyText
   }
 }

@@ -28,7 +28,7 @@ extension Store {
 
   /// Appends a transaction that undoes the one at `position`: inserted objects are deleted, deleted
   /// ones revived under their own ids, changed properties get their values back. Changes of the
-  /// schema stay.
+  /// schema stay, and so does what was in properties that they removed.
   ///
   /// - Returns: the position after the new transaction.
   /// - Throws: `.conflict` with the properties that later transactions changed, `.pruned`,
@@ -107,7 +107,8 @@ private struct TransactionInverse {
         continue
       }
       guard entry.kind != .delete else { continue }
-      for property in try properties(of: change) {
+      let removed = current.schema.entity(numbered: entry.entity)?.removedProperties ?? []
+      for property in try properties(of: change) where !removed.contains(property) {
         let isSame = try AnnalsError.translating { () throws(StateFault) in
           try current.hasSameValue(entry.entity, entry.row, property, as: after)
         }
@@ -129,8 +130,12 @@ private struct TransactionInverse {
       }
       write.touch(entry.entity, entry.row)
       guard entry.kind != .insert else { continue }
+      let removed =
+        write.schema.entity(numbered: entry.entity)?.removedProperties ?? []
       for position in entry.propertyRange {
         let property = change.page.batch.properties[position].property
+        // What the schema has removed meanwhile stays as it is, where nobody sees it.
+        guard !removed.contains(property) else { continue }
         try AnnalsError.translating { () throws(StateFault) in
           try before.withCell(entry.entity, entry.row, property) { cell, arena throws(StateFault) in
             try write.reader.state.set(entry.entity, entry.row, property, cell, in: arena)
@@ -152,10 +157,10 @@ private struct TransactionInverse {
   private mutating func add(_ change: Change, property: PropertyNumber?) {
     conflicts.append(
       PropertyConflict(
-        change, property, named: after, changedBy: lastChange(of: change.objectID, property)))
+        change, property, named: after, with: lastChange(of: change.objectID, property)))
   }
 
-  private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Int64? {
+  private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Change? {
     let later = History(
       version: version, after: transaction.number, through: version.view.head.number,
       condition: .touches(object)
@@ -163,8 +168,8 @@ private struct TransactionInverse {
     guard var cursor = try? later.makeCursor() else { return nil }
     while let found = try? cursor.next() {
       for change in found.changes where change.objectID == object {
-        guard let property, change.kind == .update else { return found.number }
-        if change.touches(property) { return found.number }
+        guard let property, change.kind == .update else { return change }
+        if change.touches(property) { return change }
       }
     }
     return nil

@@ -108,9 +108,10 @@ extension StoreWriter {
       }
     }
     if !(transaction.violations.isEmpty && collisions.isEmpty && validation.violations.isEmpty) {
-      throw AnnalsError.invalidChange(
+      let violations =
         transaction.violations + collisions
-          + validation.violations.besides(transaction.violations))
+        + validation.violations.besides(transaction.violations)
+      throw AnnalsError.invalidChange(violations.named(in: transaction))
     }
     let isEmpty = !parts.hasChanges && transaction.schemaChange.isEmpty
     if isEmpty, !transaction.origin.isAlwaysRecorded {

@@ -28,6 +28,36 @@ struct WritePreconditions {
     if let basedOn { _ = try version.number(after: .token(basedOn)) }
   }
 
+  /// What to throw where a write asked for an object that is not there: `.conflict` if it was
+  /// deleted after the state that the write is based on, else nil.
+  func deletion(
+    of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
+  ) throws(AnnalsError) -> AnnalsError? {
+    guard let basedOn, basedOn.number < version.head.number else { return nil }
+    let reference = ObjectReference(entity: object.entity, row: object.row)
+    let wasThere = try AnnalsError.translating { () throws(StateFault) in
+      try transaction.base.contains(reference.entity, reference.row)
+    }
+    guard !wasThere, object.store == version.store else { return nil }
+    let first = try version.number(after: .token(basedOn))
+    let later = History(
+      version: version, after: first, through: version.head.number, condition: .touches(object))
+    var cursor = try later.reversed().makeCursor()
+    while let found = try cursor.next() {
+      for change in found.changes where change.objectID == object && change.kind == .delete {
+        return refusal(
+          basedOn, [PropertyConflict(change, nil, named: transaction.base, with: change)])
+      }
+    }
+    return nil
+  }
+
+  private func refusal(_ basedOn: Token, _ conflicts: [PropertyConflict]) -> AnnalsError {
+    .conflict(
+      "the write was decided on the state at transaction \(basedOn.number), and what it changes "
+        + "has changed since; nothing was recorded", conflicts)
+  }
+
   /// Throws `.conflict` if a property that the transaction changes, or an object that it deletes,
   /// was changed after the state that it is based on. O(length of history since).
   func check(
@@ -37,11 +67,7 @@ struct WritePreconditions {
     let first = try version.number(after: .token(basedOn))
     let search = ConflictSearch(transaction)
     let conflicts = try search.conflicts(in: version, after: first)
-    guard conflicts.isEmpty else {
-      throw .conflict(
-        "the write was decided on the state at transaction \(basedOn.number), and what it changes "
-          + "has changed since; nothing was recorded", conflicts)
-    }
+    guard conflicts.isEmpty else { throw refusal(basedOn, conflicts) }
   }
 }
 
@@ -80,7 +106,8 @@ private struct ConflictSearch {
         guard found.count < ConflictSearch.limit, touched.contains(row) else { return }
         for property in try overlap(with: change)
         where seen.insert(Overlap(object: change.objectID, property: property)).inserted {
-          found.append(conflict(change, property))
+          found.append(
+            PropertyConflict(change, property, named: transaction.base, with: change))
         }
       }
     }
@@ -121,10 +148,5 @@ private struct ConflictSearch {
       return true
     }
     return false
-  }
-
-  private func conflict(_ change: Change, _ property: PropertyNumber?) -> PropertyConflict {
-    PropertyConflict(
-      change, property, named: transaction.base, changedBy: change.transactionNumber)
   }
 }

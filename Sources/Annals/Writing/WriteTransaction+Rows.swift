@@ -43,9 +43,9 @@ extension WriteTransaction {
     _ list: [ObjectReference], in property: PropertyNumber, row: Int64, of entity: EntityNumber
   ) throws(AnnalsError) {
     guard list.count > FormatLimits.maximumReferences else { return }
-    let definition = schema.entity(numbered: entity)
-    let name = definition?.propertyName(property) ?? "#\(property)"
-    throw .tooManyReferences(list.count, "\(definition?.name ?? "#\(entity)")#\(row).\(name)")
+    let name = schema.entity(numbered: entity)?.propertyName(property) ?? "#\(property)"
+    let object = nameText(of: ObjectReference(entity: entity, row: row))
+    throw .tooManyReferences(list.count, "\(object).\(name)")
   }
 
   /// Undoes an insertion that failed on the way, so that the transaction may go on without it.

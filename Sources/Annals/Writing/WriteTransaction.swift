@@ -25,6 +25,8 @@ public final class WriteTransaction {
   @exclusivity(unchecked) package var violations: [ValidationViolation] = []
   /// Why the transaction cannot be committed: an operation failed and could not be taken back.
   private(set) var failure: AnnalsError?
+  /// What the transaction was decided on, and what it is made on, if that was said.
+  @exclusivity(unchecked) var decision: (on: WritePreconditions, for: StoreVersion)?
   private let boundRecords: BoundRecords
   /// The record type used last, bound to the schema from before the transaction.
   @exclusivity(unchecked) private var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?
@@ -148,8 +150,8 @@ public final class WriteTransaction {
 
   /// Sets properties of an object; a null value clears one.
   ///
-  /// Throws `.notFound` if the object does not exist, and as `insert` does; then nothing is
-  /// changed.
+  /// Throws `.noSuchObject` if the object does not exist, `.conflict` if it was deleted since the
+  /// position that the write is based on, and as `insert` does; then nothing is changed.
   public func update(_ id: ObjectID, _ values: [String: Value]) throws(AnnalsError) {
     checkOpen()
     let entity = try existing(id)
@@ -173,7 +175,8 @@ public final class WriteTransaction {
 
   /// Deletes an object.
   ///
-  /// Throws `.noSuchObject` if it does not exist.
+  /// Throws `.noSuchObject` if it does not exist, `.conflict` if it was deleted since the position
+  /// that the write is based on.
   public func delete(_ id: ObjectID) throws(AnnalsError) {
     checkOpen()
     let entity = try existing(id)
@@ -284,6 +287,18 @@ public final class WriteTransaction {
       }
       if exists { return entity }
     }
-    throw .objectNotFound(id, in: reader.state.schema)
+    throw missing(id)
+  }
+
+  /// The error for an object that is not there.
+  func missing(_ id: ObjectID) -> AnnalsError {
+    do throws(AnnalsError) {
+      if let decision, let conflict = try decision.on.deletion(of: id, in: self, on: decision.for) {
+        return conflict
+      }
+      return .objectNotFound(id, in: schema)
+    } catch {
+      return error
+    }
   }
 }
