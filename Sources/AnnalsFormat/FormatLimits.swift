@@ -33,9 +33,10 @@ package enum FormatLimits {
   /// The greatest count of references in one to-many value.
   package static let maximumReferences = 1 << 20
 
-  /// The greatest length by row of one change (`ChangeBatch.rowLength`), and of the details of one
-  /// transaction: with both and a part's worth of changes, a payload stays below its limit.
-  package static let maximumChangeLength = 8 << 20
+  /// The greatest length by row of one change (`ChangeBatch.rowLength`): with a part's worth of
+  /// changes and one of details, a payload stays below its limit.
+  package static let maximumChangeLength = 14 << 20
+  /// The greatest length of the details of one transaction.
   package static let maximumDetailsLength = 4 << 20
 
   /// A transaction whose row form is longer than this is written as blocks.

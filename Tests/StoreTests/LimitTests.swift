@@ -19,48 +19,88 @@ import Testing
 
   private func text(_ count: Int) -> Value { .string(String(repeating: "x", count: count)) }
 
-  /// An object of many long texts, none of them long enough to be kept by itself.
-  @Test func aChangeIsAtMost8MiB() throws {
+  /// An object of many long values, none of them long enough to be kept by itself, and none that
+  /// can be compressed.
+  @Test func anObjectIsAtMost14MiBAndCanBeDeleted() throws {
     let location = memoryFile()
-    let names = (1...2_048).map { "p\($0)" }
+    let names = (1...3_583).map { "p\($0)" }
     let wide = Schema(entities: [
-      Entity("Wide", attributes: names.map { Attribute($0, .string) })
+      Entity("Wide", attributes: names.map { Attribute($0, .data) })
     ])
     let store = try Store(location, schema: wide)
-    // By row: kind and entity, row, 3 bytes more than each text, the set of properties.
+    var random = SeededGenerator(seed: 14)
+    func noise(_ count: Int) -> Value {
+      var bytes: [UInt8] = []
+      while bytes.count < count {
+        withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) }
+      }
+      return .data(Array(bytes.prefix(count)))
+    }
+    // By row: kind and entity, row, 3 bytes more than each value, the set of properties.
     var values: [String: Value] = [:]
-    for name in names.prefix(2_046) { values[name] = text(4_096) }
-    let taken = 5 + 2_046 * 4_099 + 2_047 / 8 + 3
+    for name in names.prefix(3_581) { values[name] = noise(4_096) }
+    let taken = 5 + 3_581 * 4_099 + 3_582 / 8 + 3
     let left = FormatLimits.maximumChangeLength - taken
     try #require(left > 0 && left < 4_096)
     let head = store.token
     for extra in [1, 500] {
-      values[names[2_046]] = text(left + extra)
+      values[names[3_581]] = noise(left + extra)
       let error = failure { try store.write { try $0.insert("Wide", values) } }
       #expect(error?.code == .tooLarge)
-      #expect(error?.message.contains("the insert of Wide#1 takes 838") == true, "\(error as Any)")
-      #expect(error?.message.contains("8388608") == true)
+      #expect(error?.message.contains("the insert of Wide#1 takes 1468") == true, "\(error as Any)")
+      #expect(error?.message.contains("14680064") == true)
       #expect(store.token == head)
     }
-    values[names[2_046]] = text(left)
+    values[names[3_581]] = noise(left)
     var id: ObjectID?
-    try store.write { id = try $0.insert("Wide", values) }
+    // Details as long as may be, beside it.
+    let note = text(FormatLimits.maximumDetailsLength - 100)
+    try store.write(metadata: ["m": note]) { id = try $0.insert("Wide", values) }
     let made = try #require(id)
-    // One more property makes an object that is too long for one change, in a change of its own;
-    // deleting it takes two.
-    try store.write { try $0.update(made, [names[2_047]: text(4_096)]) }
-    let error = failure { try store.write { try $0.delete(made) } }
-    #expect(error?.code == .tooLarge)
-    #expect(error?.message.contains("the delete of Wide#1 takes") == true)
-    try store.write { try $0.update(made, [names[2_047]: .null]) }
-    #expect(try store.verify() == [])
+    #expect(try store.transaction(2).metadata["m"] == note)
+    // One more property would make an object that is too long to be deleted.
+    let more = failure { try store.write { try $0.update(made, [names[3_582]: noise(1)]) } }
+    #expect(more?.code == .tooLarge)
+    #expect(more?.message.contains("Wide#1 would take 14680068 bytes") == true, "\(more as Any)")
+    #expect(store.token.number == 2)
+    try store.write { try $0.update(made, [names[3_582]: noise(1), names[0]: .null]) }
+    try store.write { try $0.update(made, [names[3_582]: .null, names[0]: noise(4_096)]) }
     try store.close()
     let again = try Store(location, creates: false)
     let object = try #require(try again.snapshot().object(made))
-    #expect(object[names[2_046]] == text(left) && object[names[0]] == text(4_096))
-    try again.write { try $0.delete(made) }
-    #expect(try again.snapshot(at: 2).object(made)?[names[1]] == text(4_096))
+    #expect(object[names[3_581]] == values[names[3_581]])
+    try again.write(metadata: ["m": note]) { try $0.delete(made) }
+    #expect(try again.snapshot(at: 2).object(made)?[names[1]] == values[names[1]])
     #expect(try again.verify() == [])
+    #expect(try again.compact().isRewritten)
+    #expect(try again.verify() == [])
+    #expect(try again.snapshot(at: 3).object(made)?[names[1]] == values[names[1]])
+  }
+
+  @Test func listsThatGrowBitByBitEndWhereTheirObjectCanBeDeleted() throws {
+    let schema = Schema {
+      Entity("Folder") {
+        Attribute("id", .string, isUnique: true)
+        Relationship("one", to: "Folder", isToMany: true, isOrdered: true)
+        Relationship("two", to: "Folder", isToMany: true, isOrdered: true)
+      }
+    }
+    let store = try Store(.memory, schema: schema)
+    var made: ObjectID?
+    try store.write { made = try $0.insert("Folder", ["id": "all"]) }
+    let folder = try #require(made)
+    // 12 bytes each: both lists together may have some 1,223,000.
+    func list(_ count: Int) -> Value {
+      .objects(Array(repeating: ObjectReference(folder), count: count))
+    }
+    try store.write { try $0.update(folder, ["one": list(500_000)]) }
+    try store.write { try $0.update(folder, ["two": list(500_000)]) }
+    try store.write { try $0.update(folder, ["one": list(700_000)]) }
+    let error = failure { try store.write { try $0.update(folder, ["two": list(700_000)]) } }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message.contains("Folder/all would take 168") == true, "\(error as Any)")
+    try store.write { try $0.delete(folder) }
+    #expect(try store.verify() == [])
   }
 
   @Test func detailsAreAtMost4MiB() throws {

@@ -26,9 +26,9 @@ struct ChangeValidation {
     rules = knownRules
   }
 
-  /// Checks one change of the batch.
-  mutating func check(_ entry: ChangeEntry, in batch: ChangeBatch) throws(AnnalsError) {
-    guard entry.kind != .delete, let rules = rules(of: entry.entity) else { return }
+  /// Checks one change of the batch; returns whether an object of its entity can be too long.
+  mutating func check(_ entry: ChangeEntry, in batch: ChangeBatch) throws(AnnalsError) -> Bool {
+    guard entry.kind != .delete, let rules = rules(of: entry.entity) else { return false }
     if entry.kind == .insert { checkRequired(entry, rules, in: batch) }
     for position in entry.propertyRange {
       let change = batch.properties[position]
@@ -52,6 +52,7 @@ struct ChangeValidation {
       }
     }
     if entry.kind == .update { checkCleared(entry, rules, in: batch) }
+    return rules.admitsLongObjects
   }
 
   private static func fits<T: FixedWidthInteger>(_ cell: ValueCell, _ type: T.Type) -> Bool {

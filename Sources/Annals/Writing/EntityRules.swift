@@ -26,11 +26,14 @@ final class EntityRules: Sendable {
   private let relationships: ContiguousArray<Relationship?>
   /// The attributes that must have a value, rising by number.
   let required: ContiguousArray<Attribute>
+  /// Whether an object can be too long for one change.
+  let admitsLongObjects: Bool
   /// The properties covered by a unique rule.
   private let uniqueProperties: Set<PropertyNumber>
 
   init(_ entity: Entity) {
     self.entity = entity
+    admitsLongObjects = entity.admitsLongObjects
     let uniqueProperties = Set(entity.uniqueRules.flatMap(\.properties))
     let count = Int(entity.nextPropertyNumber)
     var checks = ContiguousArray<Check>(repeating: .none, count: count)

@@ -98,9 +98,12 @@ extension StoreWriter {
       guard try changes.append(object, to: &parts.batch) else { continue }
       // What is not in the arena is far below the limit, however many properties there are.
       if parts.batch.arena.count - arenaBefore > FormatLimits.maximumChangeLength / 2 {
-        try requireWithinLimit(parts.batch, transaction.reader.state)
+        try requireWithinLimit(parts.batch, transaction)
       }
-      try validation.check(parts.batch.changes[parts.batch.changes.count - 1], in: parts.batch)
+      let change = parts.batch.changes[parts.batch.changes.count - 1]
+      if try validation.check(change, in: parts.batch), change.kind == .update {
+        try requireDeletable(object, in: transaction)
+      }
       if LogFile.isFull(parts.batch) {
         let isRefused =
           !(validation.violations.isEmpty && collisions.isEmpty && transaction.violations.isEmpty)
@@ -122,18 +125,6 @@ extension StoreWriter {
     let position = try parts.finish()
     if transaction.origin.timestamp == nil { lastOwnTimestamp = position.timestamp }
     return isWhole ? .whole : .parts
-  }
-
-  /// Throws `.tooLarge` if the last change of the batch is longer than one may be.
-  private func requireWithinLimit(_ batch: ChangeBatch, _ state: State) throws(AnnalsError) {
-    let length = batch.rowLength(ofChange: batch.changes.count - 1)
-    guard length > FormatLimits.maximumChangeLength, let change = batch.changes.last else { return }
-    let entity = state.schema.entity(numbered: change.entity)?.name ?? "#\(change.entity)"
-    throw AnnalsError(
-      .tooLarge,
-      "the \(change.kind) of \(entity)#\(change.row) takes \(length) bytes; the most for one "
-        + "object in one transaction is \(FormatLimits.maximumChangeLength). Change its properties "
-        + "in several")
   }
 
   private func draft(for transaction: WriteTransaction) -> TransactionDraft {

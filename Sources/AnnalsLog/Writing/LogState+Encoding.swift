@@ -70,6 +70,7 @@ extension LogState {
       throw .detailsTooLarge(length: length, limit: FormatLimits.maximumDetailsLength)
     }
     transaction?.record = record
+    transaction?.detailsLength = length
     transaction?.recordsOwnOpening = recordsOwnOpening
   }
 
@@ -98,6 +99,14 @@ extension LogState {
 
   /// Appends the batch's changes, in several parts if they are too many for one.
   mutating func append(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
+    if let transaction, transaction.partCount == 0,
+      transaction.detailsLength > FormatLimits.partTarget,
+      transaction.detailsLength + batch.approximateLength > FormatLimits.maximumPayload / 2
+    {
+      // Long details may leave no room beside them for a long change.
+      var none = ChangeBatch()
+      try appendOne(&none, isLast: false)
+    }
     if batch.changes.count > 1, batch.isBeyondPart {
       var splitter = PartSplitter(batch)
       while var part = splitter.next() {
@@ -168,7 +177,7 @@ extension LogState {
 
 extension ChangeBatch {
   /// About how long the row form is.
-  private var approximateLength: Int { changes.count * 6 + properties.count * 8 + arena.count }
+  fileprivate var approximateLength: Int { changes.count * 6 + properties.count * 8 + arena.count }
 
   /// Whether the row form may be as short as its limit.
   var mayFitRowForm: Bool { approximateLength <= 4 * FormatLimits.rowFormLimit }

@@ -36,6 +36,8 @@ package struct TransactionDraft: Sendable {
 final class OpenTransaction: @unchecked Sendable {
   /// What its parts say of it; nil until it was described.
   @exclusivity(unchecked) var record: TransactionRecord?
+  /// How long the record's details are.
+  @exclusivity(unchecked) var detailsLength = 0
   /// The large values written so far.
   @exclusivity(unchecked) var blobs: [BlobEntry] = []
   /// How many parts were appended, whether the last was, and what they hold.

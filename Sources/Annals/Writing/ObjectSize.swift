@@ -1,0 +1,94 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsState
+
+// An insert and a delete hold the whole object, and one change goes into one frame. So the object
+// itself is kept within what one change can hold: what was written can be deleted.
+
+extension StoreWriter {
+  /// Throws `.tooLarge` if the last change of the batch is longer than one may be.
+  func requireWithinLimit(
+    _ batch: ChangeBatch, _ transaction: WriteTransaction
+  ) throws(AnnalsError) {
+    let length = batch.rowLength(ofChange: batch.changes.count - 1)
+    guard length > FormatLimits.maximumChangeLength, let change = batch.changes.last else { return }
+    let name = transaction.nameText(
+      of: ObjectReference(entity: change.entity, row: change.row))
+    let remedy =
+      switch change.kind {
+      case .insert: AnnalsError.tooLongRemedy
+      case .update: "Change its properties in several"
+      case .delete: "Clear some of its properties before"
+      }
+    throw AnnalsError(
+      .tooLarge,
+      "the \(change.kind) of \(name) takes \(length) bytes; the most for one object in one "
+        + "transaction is \(FormatLimits.maximumChangeLength). \(remedy)")
+  }
+
+  /// Throws `.tooLarge` if the transaction has made an object longer than what one change can hold,
+  /// which deleting it would have to.
+  ///
+  /// To be asked for updated objects of entities that allow such ones. O(properties).
+  func requireDeletable(
+    _ object: ObjectReference, in transaction: WriteTransaction
+  ) throws(AnnalsError) {
+    let state = transaction.reader.state
+    let limit = FormatLimits.maximumChangeLength
+    try AnnalsError.narrowing {
+      guard try state.greatestLength(of: object) > limit else { return }
+      let length = try state.changeLength(of: object)
+      guard length > limit, try length > transaction.base.changeLength(of: object) else { return }
+      throw AnnalsError(
+        .tooLarge,
+        "\(transaction.nameText(of: object)) would take \(length) bytes; the most for one object "
+          + "is \(limit). \(AnnalsError.tooLongRemedy)")
+    }
+  }
+}
+
+extension AnnalsError {
+  fileprivate static var tooLongRemedy: String {
+    "Values over \(FormatLimits.largeValueThreshold) bytes are kept by themselves and do not "
+      + "count; long lists can be spread over several objects"
+  }
+}
+
+extension Entity {
+  /// The most that the attributes of one object take by row.
+  fileprivate var greatestAttributesLength: Int {
+    // Behind the value: its kind and length, and the bits in the set of properties.
+    16 + attributes.count * (FormatLimits.largeValueThreshold + 4)
+      + Int(nextPropertyNumber) / 8
+  }
+
+  /// Whether an object of the entity can be too long for one change.
+  var admitsLongObjects: Bool {
+    relationships.contains(where: \.isToMany)
+      || greatestAttributesLength > FormatLimits.maximumChangeLength
+  }
+}
+
+extension State {
+  /// An upper bound of what an object takes by row, from the lengths of its lists alone.
+  fileprivate func greatestLength(of object: ObjectReference) throws(StateFault) -> Int {
+    guard let entity = schema.entity(numbered: object.entity) else { return 0 }
+    var result = entity.greatestAttributesLength + entity.relationships.count * 16
+    for relationship in entity.relationships where relationship.isToMany {
+      result += try withCell(object.entity, object.row, relationship.number) { cell, _ in
+        cell.usesArena ? Int(cell.length) : 0
+      }
+    }
+    return result
+  }
+
+  /// What an object takes by row, inserted or deleted.
+  fileprivate func changeLength(of object: ObjectReference) throws(StateFault) -> Int {
+    var batch = ChangeBatch()
+    guard
+      try State.appendNetChange(
+        object.entity, object.row, from: State(schema: schema), to: self, into: &batch)
+    else { return 0 }
+    return batch.rowLength(ofChange: 0)
+  }
+}
