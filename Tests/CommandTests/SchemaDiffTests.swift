@@ -63,4 +63,38 @@ import Testing
 
         """)
   }
+
+  @Test func aDeleteShowsOnlyWhatTheObjectVisiblyHad() throws {
+    let folder = try notes()
+    folder.run("delete", "@n.annals", "Note/b", "--author", "Ann")
+    let shown = folder.run("show", "@n.annals", "6").output
+    #expect(
+      shown.split(separator: "\n").dropFirst() == [
+        "    - Note/b", "        name: \"Mist\"",
+      ])
+    let lines = folder.run("log", "@n.annals", "--limit", "1", "--format", "jsonl").output
+    #expect(lines.contains(#""was":{"id":"b","name":"Mist"}"#), "\(lines)")
+    #expect(
+      folder.run("diff", "@n.annals", "5", "6").output == """
+        - Note/b
+            name: "Mist"
+
+        """)
+    let store = try Store(path: folder.file("n.annals"), environment: folder.store)
+    let change = try store.transaction(6).changes[0]
+    #expect(change.changedProperties == ["id", "name"])
+    #expect(change.before("old").isNull)
+    // States from before the removal have it still, the ones behind it do not get it back.
+    #expect(try store.snapshot(at: 2).objects(of: "Note").map { $0["old"] } == ["x", "y"])
+    try store.revert(6)
+    #expect(try store.transaction(7).changes[0].changedProperties == ["id", "name"])
+    try store.revert(5)
+    #expect(try store.snapshot().objects(of: "Note").map { $0["name"] } == ["Fog", "Mist"])
+    #expect(try store.snapshot(at: 2).objects(of: "Note").map { $0["old"] } == ["x", "y"])
+    // Undoing what wrote only the property that is gone changes nothing.
+    let head = store.token
+    #expect(try store.verify() == [])
+    #expect(store.token == head)
+    try store.close()
+  }
 }

@@ -36,6 +36,8 @@ package struct PartCursor {
   private let glossary: Glossary
   private let condition: ResolvedCondition
   private let selectsAll: Bool
+  /// Whether changes may list properties that had been removed.
+  private let hasRemovedProperties: Bool
   private var page: TransactionPage
   /// The place of the next transaction in the page, and where they end.
   private var index = 0
@@ -45,6 +47,8 @@ package struct PartCursor {
     glossary = history.glossary
     condition = ResolvedCondition(history.condition, in: glossary)
     selectsAll = if case .constant(true) = condition.node { true } else { false }
+    // What was removed once stays in the schema, flagged.
+    hasRemovedProperties = glossary.schema.hasRemovedProperties
     page = TransactionPage(batch: ChangeBatch(), glossary: glossary)
     do throws(LogError) {
       log = try history.version.view.history(
@@ -85,6 +89,7 @@ package struct PartCursor {
     } catch {
       throw AnnalsError(error)
     }
+    if hasRemovedProperties { batch.leaveOutRemoved(by: glossary) }
     index = 0
     end = batch.transactions.count
     page = TransactionPage(batch: batch, glossary: glossary)
