@@ -24,6 +24,8 @@ package struct FileHeader: Hashable, Sendable {
   package var prunedAt: Timestamp?
   /// Who pruned them: at most 64 bytes of UTF-8, cut by `encode` where a character ends.
   package var prunedBy = ""
+  /// How often a clock that jumped back had been found when this generation was made.
+  package var clockJumps: UInt32 = 0
   /// The header's own checksum: what the first frame names as its predecessor. Set by `decode`;
   /// `encode` returns it within the bytes.
   package internal(set) var checksum: UInt32 = 0
@@ -66,7 +68,8 @@ package struct FileHeader: Hashable, Sendable {
     let name = FileHeader.cut(prunedBy)
     bytes.append(prunedAt == nil ? 0 : 1)
     bytes.append(UInt8(name.count))
-    bytes.append(zerosUpTo: 104)
+    bytes.append(zerosUpTo: 100)
+    bytes.append(fixed: clockJumps)
     bytes.append(contentsOf: name)
     bytes.append(zerosUpTo: FormatLimits.blockLength - 4)
     checksum = bytes.withUnsafeBytes { Checksum.crc32($0) }
@@ -179,7 +182,8 @@ extension FileHeader {
     guard isPruned || (length == 0 && prunedAt.microseconds == 0) else {
       throw reader.invalid("a pruner without a prune")
     }
-    try reader.skipZeros(6)
+    try reader.skipZeros(2)
+    header.clockJumps = try reader.read(UInt32.self)
     if isPruned { header.prunedAt = prunedAt }
     guard let name = String(validating: try reader.readBytes(length), as: UTF8.self) else {
       throw reader.invalid("text that is not UTF-8")

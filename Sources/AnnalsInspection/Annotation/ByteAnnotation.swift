@@ -94,7 +94,8 @@ extension ByteAnnotation {
     try reader.fixed("time of the last prune", Int64.self, text: ByteAnnotation.time)
     try reader.byte("whether there was a prune") { $0 == 0 ? "no" : "yes" }
     let length = try reader.byte("length of the pruner's name")
-    try reader.zeros("reserved", count: 6)
+    try reader.zeros("reserved", count: 2)
+    try reader.fixed("clock jumps", UInt32.self)
     let name = min(Int(length), FileHeader.maximumNameLength)
     if name > 0 {
       try reader.field(

@@ -89,6 +89,7 @@ extension RegionDescription {
       add("pruned", prunedAt.description)
       add("pruned by", header.prunedBy)
     }
+    if header.clockJumps != 0 { add("clock jumps", header.clockJumps) }
   }
 
   private mutating func describe(_ verdict: SlotVerdict) {

@@ -105,7 +105,8 @@ struct StatisticsCollector {
     }
     let state = newest ?? base
     statistics.checkpointNumber = state?.number
-    statistics.clockJumps = state?.clockJumps ?? 0
+    statistics.clockJumps = max(
+      state?.clockJumps ?? 0, Int64(statistics.header?.clockJumps ?? 0))
     for entity in state?.entities ?? [] {
       statistics.objectsAtCheckpoint[entity.entity] = entity.liveCount
     }

@@ -101,6 +101,7 @@ package final class LogRewriter {
     switch plan.destination {
     case .replace:
       header.generation = old.generation + 1
+      header.clockJumps = UInt32(clamping: view.clockJumps)
       original = log.path
     case .new(_, let store, let created):
       header = FileHeader(store: store, generation: 1, base: old.base, created: created)

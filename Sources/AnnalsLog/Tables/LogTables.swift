@@ -32,7 +32,7 @@ struct LogTables: Sendable {
   /// How many changes the file holds, from the base to the head.
   private(set) var changeCount: Int64 = 0
   var clockJumps: Int64 = 0
-  /// How many of them the newest checkpoint counts.
+  /// How many of them the newest checkpoint counts, or the file's header.
   private(set) var clockJumpsAtCheckpoint: Int64 = 0
   /// The newest checkpoint, the base's among them; nil if there is none.
   private(set) var checkpoint: CheckpointReference?
@@ -92,6 +92,8 @@ struct LogTables: Sendable {
     head = LogPosition(
       number: header.base, timestamp: header.baseTimestamp,
       maximumTimestamp: header.baseTimestamp, openingID: 0)
+    clockJumps = Int64(header.clockJumps)
+    clockJumpsAtCheckpoint = clockJumps
   }
 
   /// The tables at a base that is made: what was known as of it.
@@ -128,8 +130,9 @@ struct LogTables: Sendable {
     nextBlobNumber = directory.nextBlobNumber
     changeCount = directory.changeCount
     changesAtCheckpoint = directory.changeCount
-    clockJumps = directory.clockJumps
-    clockJumpsAtCheckpoint = directory.clockJumps
+    // A base that was kept may be from long before the file was made.
+    clockJumps = max(directory.clockJumps, Int64(generation.header.clockJumps))
+    clockJumpsAtCheckpoint = clockJumps
     checkpoint = place
     checkpointEnd = end
     let lasting = writable()
