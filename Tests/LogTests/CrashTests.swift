@@ -218,19 +218,7 @@ struct CrashTests {
     #expect(seeds.count > 8)
     for seed in seeds {
       guard try seed.identity(of: LogLab.path) != nil else { continue }
-      let trial = seed.afterKill()
-      let rehearsal = Witness()
-      rehearsal.states = states.states
-      try continueWork(trial, rehearsal)
-      for point in 0..<trial.pointCount {
-        let files = seed.afterKill()
-        files.crash(at: point)
-        let witness = Witness()
-        witness.states = states.states
-        witness.acknowledged = 0
-        #expect(throws: (any Error).self) { try continueWork(files, witness) }
-        try files.forEachSurvivor(limit: 8) { survivor in try check(survivor, witness) }
-      }
+      try crashGoingOn(from: seed, states, acknowledged: 0, limit: 8)
     }
   }
 
@@ -246,16 +234,26 @@ struct CrashTests {
     try lab.commit([(1, "one")])
     try lab.commit([(2, "two")])
     let killed = first.afterKill()
-    let rehearsal = killed.afterKill()
-    try continueWork(rehearsal, states)
+    try crashGoingOn(from: killed, states, acknowledged: 2)
+  }
+
+  /// Crashes at each point of what an opening and one more commit do on a file, and checks what
+  /// each crash may leave, at most `limit` of them each time.
+  private func crashGoingOn(
+    from files: FaultyFileSystem, _ known: Witness, acknowledged: Int64, limit: Int = 64
+  ) throws {
+    let rehearsal = files.afterKill()
+    let witness = Witness()
+    witness.states = known.states
+    try continueWork(rehearsal, witness)
     for point in 0..<rehearsal.pointCount {
-      let files = killed.afterKill()
-      files.crash(at: point)
+      let trial = files.afterKill()
+      trial.crash(at: point)
       let witness = Witness()
-      witness.states = states.states
-      witness.acknowledged = 2
-      #expect(throws: (any Error).self) { try continueWork(files, witness) }
-      try files.forEachSurvivor { survivor in try check(survivor, witness) }
+      witness.states = known.states
+      witness.acknowledged = acknowledged
+      #expect(throws: (any Error).self) { try continueWork(trial, witness) }
+      try trial.forEachSurvivor(limit: limit) { survivor in try check(survivor, witness) }
     }
   }
 

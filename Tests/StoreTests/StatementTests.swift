@@ -84,7 +84,6 @@ import Testing
     #expect(try findings(disk) == [])
   }
 
-  /// Records, whose update cannot be taken back by half: the transaction fails with the operation.
   @Test func aFailedRecordLeavesNothing() throws {
     let disk = FaultyFileSystem()
     let store = try Store(location(disk), schema: Schema(records: [Memo.self]))
@@ -99,26 +98,56 @@ import Testing
       try tx.insert(Memo(id: 3, text: "three"))
     }
     #expect(try store.snapshot().objects(of: Memo.self).map(\.value.id) == [1, 3])
+    try store.write { tx in
+      let memo = try #require(try tx.object(Memo.self, where: \.id, is: 1))
+      try tx.set(\.text, of: memo, to: "uno")
+      disk.capacity = 100_000
+      let error = failure {
+        try tx.update(memo) {
+          $0.id = 9
+          $0.text = long
+        }
+      }
+      #expect(error?.code == .noSpace)
+      disk.capacity = .max
+      #expect(try tx.object(Memo.self, where: \.id, is: 9) == nil)
+      try tx.insert(Memo(id: 4, text: "four"))
+    }
+    let changes = try store.transaction(store.token.number).changes
+    #expect(changes.map(\.changedProperties) == [["text"], ["id", "text"]])
+    #expect(try store.snapshot().objects(of: Memo.self).map(\.value.id) == [1, 3, 4])
+    #expect(try store.snapshot().object(Memo.self, where: \.id, is: 1)?.text == "uno")
+    #expect(try store.verify() == [])
+    try store.close()
+    #expect(try findings(disk) == [])
+  }
+
+  /// A long value that the update replaced could only be written again: the transaction fails.
+  @Test func aFailedRecordThatCannotBeTakenBackFailsTheTransaction() throws {
+    let disk = FaultyFileSystem()
+    let store = try Store(location(disk), schema: Schema(records: [LongMemo.self]))
+    let long = String(repeating: "x", count: 3_500_000)
+    try store.write { try $0.insert(LongMemo(id: 1, text: long, more: nil)) }
     let head = store.token
     let failed = failure {
       try store.write { tx in
-        let memo = try #require(try tx.object(Memo.self, where: \.id, is: 1))
-        disk.capacity = 100_000
+        let memo = try #require(try tx.object(LongMemo.self, where: \.id, is: 1))
+        disk.capacity = 3_600_000
         let error = failure {
           try tx.update(memo) {
-            $0.id = 9
-            $0.text = long
+            $0.text = "short"
+            $0.more = long + "y"
           }
         }
         #expect(error?.code == .noSpace)
         disk.capacity = .max
-        try tx.insert(Memo(id: 4, text: "four"))
+        try tx.insert(LongMemo(id: 4, text: "four", more: nil))
       }
     }
     #expect(failed?.code == .noSpace)
     #expect(store.token == head)
-    #expect(try store.snapshot().objects(of: Memo.self).map(\.value.id) == [1, 3])
-    try store.write { try $0.insert(Memo(id: 5, text: "five")) }
+    #expect(try store.snapshot().objects(of: LongMemo.self).map(\.value.text) == [long])
+    try store.write { try $0.insert(LongMemo(id: 5, text: "five", more: nil)) }
     #expect(try store.verify() == [])
     try store.close()
     #expect(try findings(disk) == [])
@@ -231,6 +260,16 @@ private struct Memo: Record {
 
   static let entity = RecordEntity(
     "Memo", Memo.init, Property("id", \.id).unique(), Property("text", \.text))
+}
+
+private struct LongMemo: Record {
+  var id: Int
+  var text: String
+  var more: String?
+
+  static let entity = RecordEntity(
+    "Memo", LongMemo.init, Property("id", \.id).unique(), Property("text", \.text),
+    Property("more", \.more))
 }
 
 private struct StarredMemo: Record {

@@ -126,7 +126,8 @@ extension RecordBinding {
     }
   }
 
-  private func checkComplete() throws(AnnalsError) {
+  /// Throws `.invalidSchema` if the store lacks a property, so that no record can be written.
+  func checkComplete() throws(AnnalsError) {
     guard layout.missing.isEmpty else {
       throw AnnalsError.invalidSchema(
         layout.missing.map {

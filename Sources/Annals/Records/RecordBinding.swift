@@ -74,7 +74,7 @@ extension RecordBinding {
     if isStored {
       RecordField.put(fields, of: value, previous, &writer)
     } else {
-      record.write(value, unless: previous, &writer)
+      record.writeComputed(value, unless: previous, &writer)
     }
   }
 }

@@ -146,21 +146,10 @@ struct RecordAccess<R>: Sendable {
 }
 
 extension RecordEntity {
-  /// Writes all properties of the record at an address, or those in which it differs from the
-  /// previous one.
-  func write(
-    _ record: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
-  ) {
-    if isStored {
-      RecordField.put(fields, of: record, previous, &writer)
-    } else {
-      writeComputed(record, unless: previous, &writer)
-    }
-  }
-
-  /// As `write`, of a record with properties that are not stored in it.
+  /// Writes all properties of the record at an address, some of which are not stored in it, or
+  /// those in which it differs from the previous one.
   @inline(never)
-  private func writeComputed(
+  func writeComputed(
     _ record: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
   ) {
     let value = record.assumingMemoryBound(to: R.self).pointee

@@ -31,9 +31,11 @@ extension WriteTransaction {
   /// Changes an object: `body` gets the record as it is now, with the transaction's own changes,
   /// and what it changes is written.
   ///
-  /// Throws `.noSuchObject` if the object does not exist, what `body` throws, and as `insert` does.
-  /// If the record could be written in part only, the transaction fails with the same error at its
-  /// end.
+  /// Throws `.noSuchObject` if the object does not exist, `.conflict` if it was deleted since the
+  /// position that the write is based on, what `body` throws, and as `insert` does. Then nothing is
+  /// changed, and the transaction may go on; only where what was written already cannot be taken
+  /// back exactly (a long value was replaced, or a default that was never stored), it fails with
+  /// the same error at its end.
   @discardableResult
   public func update<R: Record>(
     _ object: Object<R>, _ body: (inout R) throws -> Void
@@ -53,23 +55,46 @@ extension WriteTransaction {
     }
     var record = current.value
     try body(&record)
+    try binding.checkComplete()
+    let violationCount = violations.count
     do throws(AnnalsError) {
       try binding.update(
         from: current.value, to: record, id.row, into: &reader.state, store: reader.store,
         largeValues: largeValues, violations: &violations)
     } catch {
-      throw fail(error)
+      violations.removeLast(violations.count - violationCount)
+      if !takeBack(updateOf: id.row, from: record, to: current.value, binding) { _ = fail(error) }
+      throw error
     }
     touch(id.entity, id.row)
     return try written(id.row, binding, as: record)
+  }
+
+  /// Gives an object back what it had before an update that failed on the way; false if that cannot
+  /// be done exactly.
+  private func takeBack<R: Record>(
+    updateOf row: Int64, from record: R, to previous: R, _ binding: RecordBinding<R>
+  ) -> Bool {
+    // A null that stood for a default cannot be told from the default.
+    if binding.layout.columns.contains(where: { $0.hasDefault && !$0.isOptional }) { return false }
+    var broken: [ValidationViolation] = []
+    do throws(AnnalsError) {
+      try binding.update(
+        from: record, to: previous, row, into: &reader.state, store: reader.store,
+        largeValues: StoredLargeValues(source: largeValues), violations: &broken)
+      return broken.isEmpty
+    } catch {
+      return false
+    }
   }
 
   /// Sets one property of an object, without reading the others: the quickest way to change a few,
   /// and the one for objects with values of many megabytes.
   ///
   /// Setting the value that the property has is no change. Throws `.noSuchObject` if the object
-  /// does not exist, and as `insert` does. Traps if the key path leads to none of the properties
-  /// that the record type lists.
+  /// does not exist, `.conflict` if it was deleted since the position that the write is based on,
+  /// and as `insert` does; then nothing is changed. Traps if the key path leads to none of the
+  /// properties that the record type lists.
   public func set<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, of object: Object<R>, to value: V
   ) throws(AnnalsError) {
@@ -149,5 +174,18 @@ extension WriteTransaction {
   public func count<R: Record>(of type: R.Type) throws(AnnalsError) -> Int {
     checkOpen()
     return reader.state.count(of: try binding(of: type).entity)
+  }
+}
+
+/// The large values that there are; no new ones.
+private struct StoredLargeValues: LargeValueSink {
+  let source: any LargeValueSource
+
+  func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
+    try source.bytes(of: value)
+  }
+
+  func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue {
+    throw AnnalsError(.noSpace, "a value of \(bytes.count) bytes is not among those stored")
   }
 }
