@@ -219,4 +219,23 @@ import Testing
     #expect(try history.collect().count == 6)
     #expect(try store.history().count() == 7)
   }
+
+  @Test func whatIsPrintedSaysWhatItIs() throws {
+    let store = try noteStore()
+    let note = try store.note("a", text: "Fog", author: "ann")
+    try store.write(author: "bob", context: "share") { try $0.update(note, ["text": "Mist"]) }
+    let transaction = try store.transaction(3)
+    #expect("\(transaction)".hasPrefix("transaction 3  20"))
+    #expect("\(transaction)".hasSuffix("Z  bob · share: 1 change"))
+    #expect("\(try store.transaction(1))".hasSuffix(": 0 changes and the schema"))
+    #expect(
+      transaction.changes.map(\.description) == [
+        #"update Note#1, text: string("Fog") → string("Mist")"#
+      ])
+    let blame = try store.blame(note).map(\.description)
+    #expect(blame.first?.hasPrefix(#"id: string("a"), set by transaction 2"#) == true)
+    #expect(
+      "\([.null, 1, .object(ObjectReference(note)), .data([1, 2])] as [Value])"
+        == "[null, int(1), object(entity 1, row 1), data(2 bytes)]")
+  }
 }

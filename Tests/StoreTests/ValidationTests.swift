@@ -136,5 +136,9 @@ import Testing
       #expect(error?.code == .noSuchObject)
     }
     #expect(store.token.number == 3)
+    let foreign = #expect(throws: AnnalsError.self) {
+      try store.write { try $0.delete(ObjectID(store: .zero, entity: 1, row: 1)) }
+    }
+    #expect(foreign?.message.contains("is one of store 00000000-") == true)
   }
 }

@@ -20,7 +20,7 @@ extension Store {
   public func blame(_ object: ObjectID) throws(AnnalsError) -> [BlameLine] {
     let version = version
     guard let now = try version.snapshot.object(object) else {
-      throw .objectNotFound(object, in: version.state.schema)
+      throw .objectNotFound(object, in: version.state.schema, of: version.store)
     }
     var found: [PropertyNumber: Transaction] = [:]
     var open = Set(now.values.map(\.property))

@@ -185,9 +185,15 @@ extension AnnalsError {
       .invalidArgument, "\(entity.name).\(attribute) is not a unique attribute (\(known))")
   }
 
-  /// The error for an object that does not exist.
-  static func objectNotFound(_ id: ObjectID, in schema: Schema) -> AnnalsError {
-    let name = schema.entity(numbered: id.entity)?.name ?? "entity \(id.entity)"
+  /// The error for an object that does not exist in this store.
+  static func objectNotFound(
+    _ id: ObjectID, in schema: Schema, of store: RawUUID
+  ) -> AnnalsError {
+    guard id.store == store else {
+      return AnnalsError(
+        .noSuchObject, "the object is one of store \(id.store), this is store \(store)")
+    }
+    let name = schema.entity(numbered: id.entity)?.name ?? "entity \(id.entity) "
     return AnnalsError(.noSuchObject, "there is no object \(name)#\(id.row)")
   }
 }

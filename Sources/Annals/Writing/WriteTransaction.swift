@@ -296,7 +296,7 @@ public final class WriteTransaction {
       if let decision, let conflict = try decision.on.deletion(of: id, in: self, on: decision.for) {
         return conflict
       }
-      return .objectNotFound(id, in: schema)
+      return .objectNotFound(id, in: schema, of: reader.store)
     } catch {
       return error
     }

@@ -1,0 +1,33 @@
+import AnnalsModel
+
+// What printing a transaction or a change shows: enough to see what it is about, not its parts.
+
+extension Transaction: CustomStringConvertible {
+  /// Number, moment, author, context, and what it has: `transaction 5  2026-11-21T02:50:56Z  ann:
+  /// 2 changes`.
+  public var description: String {
+    let record = page.batch.transactions[index]
+    var text = "transaction \(number)  \(record.timestamp)"
+    if let author { text += "  \(author)" }
+    if let context { text += " · \(context)" }
+    text += ": \(changes.count) \(changes.count == 1 ? "change" : "changes")"
+    if !schemaChange.isEmpty { text += " and the schema" }
+    return text
+  }
+}
+
+extension Change: CustomStringConvertible {
+  /// Kind, object, and the properties with their values: `update Post#3, title: string("Fog") →
+  /// string("Mist")`.
+  public var description: String {
+    (["\(kind) \(entityName)#\(objectID.row)"] + properties.map(\.description))
+      .joined(separator: ", ")
+  }
+}
+
+extension BlameLine: CustomStringConvertible {
+  /// The property, its value, and the transaction: `title: string("Fog"), set by transaction 5  …`.
+  public var description: String {
+    "\(property): \(value)" + (transaction.map { ", set by \($0)" } ?? ", set by nobody known")
+  }
+}
