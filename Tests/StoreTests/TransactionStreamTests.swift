@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsStorage
 import Testing
 
 /// History that goes on with new commits.
@@ -39,6 +40,34 @@ import Testing
     var rest: [Int64] = []
     while let transaction = try await iterator.next() { rest.append(transaction.number) }
     #expect(rest == [5, 7, 9, 11, 12])
+  }
+
+  /// Nothing but the commits themselves wakes the reader here: the store stays open, and there is
+  /// always one commit behind which nothing comes.
+  @Test(arguments: [StoreOptions.Durability.full, .deferred], [1, 3])
+  func eachCommitWakesWhoeverWaits(durability: StoreOptions.Durability, atOnce: Int) async throws {
+    var options = StoreOptions()
+    options.durability = durability
+    let store = try noteStore(options: options)
+    let seen = SeenNumbers()
+    let reader = Task.detached {
+      for try await transaction in try store.changes(after: 1) {
+        seen.list.withLock { $0.append(transaction.number) }
+      }
+    }
+    for round in 0..<20 {
+      // By now the reader has gone to wait.
+      try await Task.sleep(for: .milliseconds(5))
+      for number in 1...atOnce { try store.note("\(round) \(number)") }
+      let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+      while seen.list.withLock({ Int64($0.count) }) < store.token.number - 1 {
+        try #require(ContinuousClock.now < deadline, "commit \(store.token.number) woke nobody")
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    reader.cancel()
+    _ = try await reader.value
+    #expect(seen.list.withLock { $0 } == Array(2...store.token.number))
   }
 
   @Test(.timeLimit(.minutes(1))) func cancellingEndsTheWait() async throws {
@@ -83,4 +112,9 @@ import Testing
       #expect(throws: AnnalsError.self) { try store.changes(after: other.token) }?.code
         == .otherStore)
   }
+}
+
+/// What a reader has seen.
+private final class SeenNumbers: Sendable {
+  let list = Locked<[Int64]>([])
 }
