@@ -144,3 +144,15 @@ extension String {
     utf8.lexicographicallyPrecedes(other.utf8)
   }
 }
+
+extension Entity {
+  /// The numbers of the properties that were removed.
+  package var removedProperties: Set<PropertyNumber> {
+    var result: Set<PropertyNumber> = []
+    for attribute in attributes where attribute.isRemoved { result.insert(attribute.number) }
+    for relationship in relationships where relationship.isRemoved {
+      result.insert(relationship.number)
+    }
+    return result
+  }
+}

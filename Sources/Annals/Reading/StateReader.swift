@@ -136,16 +136,6 @@ package struct ReadableProperty: Sendable {
 }
 
 extension Entity {
-  /// The numbers of the properties that were removed.
-  package var removedProperties: Set<PropertyNumber> {
-    var result: Set<PropertyNumber> = []
-    for attribute in attributes where attribute.isRemoved { result.insert(attribute.number) }
-    for relationship in relationships where relationship.isRemoved {
-      result.insert(relationship.number)
-    }
-    return result
-  }
-
   /// The properties that are not removed, rising by number.
   package var readableProperties: [ReadableProperty] {
     var result: [ReadableProperty] = []

@@ -183,10 +183,13 @@ extension StoreVersion {
     ) { chunks in
       // A state of its own: the chunks written here belong to the new file.
       var image = state
+      image.dropRemoved()
+      // Writing leaves the values as they are, and forgets nothing.
+      let values = image
       let source = LogChunkSource(self.view.file)
       let entities = try image.writeChunks(to: chunks, of: source)
       return BaseImage(
-        schema: image.schema, entities: entities, blobs: try state.largeValues().keys.sorted())
+        schema: image.schema, entities: entities, blobs: try values.largeValues().keys.sorted())
     }
   }
 }

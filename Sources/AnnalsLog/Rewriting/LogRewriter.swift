@@ -23,6 +23,8 @@ package final class LogRewriter {
   private let destination: String
   /// The checkpoint to carry over; nil once it was, or for none.
   private var checkpoint: CheckpointReference?
+  /// The schema at a base that was made: what it has removed is left out of the checkpoint as well.
+  private var schemaMade: Schema?
 
   init(_ log: LogFile, _ plan: RewritePlan) throws(LogError) {
     self.log = log
@@ -81,6 +83,7 @@ package final class LogRewriter {
       self.target = target
       let base = try RewriteBase.write(plan, of: view, into: target)
       point = base.start
+      schemaMade = base.schemaMade
       sealer = HistorySealer(
         target, from: generation, behind: base, through: plan.through ?? .max)
       if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
@@ -158,7 +161,9 @@ package final class LogRewriter {
     guard let directory = try? generation.directory(at: frame.offset).directory,
       try generation.holdsState(of: directory)
     else { return }
-    let entities = try target.copy(directory.entities, from: generation)
+    var entities = directory.entities
+    if let schemaMade { entities = entities.withoutWhatIsRemoved(from: schemaMade) }
+    entities = try target.copy(entities, from: generation)
     try target.writeCheckpoint(as: directory, entities: entities)
   }
 

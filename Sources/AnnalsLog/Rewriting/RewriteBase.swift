@@ -10,6 +10,8 @@ struct RewriteBase {
   var start: ChainPoint
   /// Large values with lower numbers were copied with the base, as far as they are needed.
   var firstBlob: UInt64 = 0
+  /// The schema at a base that was made, which has nothing of what that schema has removed.
+  var schemaMade: Schema?
 
   /// Writes the base of the plan into the target; `view` is the old file's.
   static func write(
@@ -83,7 +85,8 @@ struct RewriteBase {
       nextBlobNumber: kept.nextBlobNumber, clockJumps: view.clockJumps,
       gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
     try target.writeBase(tables, schema: made.schema, entities: made.entities)
-    return RewriteBase(number: number, start: kept.start, firstBlob: kept.nextBlobNumber)
+    return RewriteBase(
+      number: number, start: kept.start, firstBlob: kept.nextBlobNumber, schemaMade: made.schema)
   }
 }
 
