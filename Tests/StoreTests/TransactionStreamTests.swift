@@ -5,7 +5,8 @@ import Testing
 
 /// History that goes on with new commits.
 @Suite struct TransactionStreamTests {
-  @Test(.timeLimit(.minutes(1))) func firstWhatWasThenWhatComesNoneLeftOutNoneTwice() async throws {
+  @Test(.timeLimit(.minutes(10))) func firstWhatWasThenWhatComesNoneLeftOutNoneTwice() async throws
+  {
     let store = try noteStore()
     for number in 1...3 { try store.note("old \(number)") }
     let writer = Task.detached {
@@ -24,7 +25,7 @@ import Testing
     #expect(numbers == Array(3...204))
   }
 
-  @Test(.timeLimit(.minutes(1))) func theConditionChoosesAndTheTokenGoesOn() async throws {
+  @Test(.timeLimit(.minutes(10))) func theConditionChoosesAndTheTokenGoesOn() async throws {
     let store = try noteStore()
     for number in 1...10 {
       try store.note("\(number)", author: number.isMultiple(of: 2) ? "ann" : "bob")
@@ -70,7 +71,7 @@ import Testing
     #expect(seen.list.withLock { $0 } == Array(2...store.token.number))
   }
 
-  @Test(.timeLimit(.minutes(1))) func cancellingEndsTheWait() async throws {
+  @Test(.timeLimit(.minutes(10))) func cancellingEndsTheWait() async throws {
     let store = try noteStore()
     let reader = Task {
       var count = 0
@@ -83,7 +84,7 @@ import Testing
     #expect(try store.ids() == [])
   }
 
-  @Test(.timeLimit(.minutes(1))) func otherProcessesCommitsComeWithARefresh() async throws {
+  @Test(.timeLimit(.minutes(10))) func otherProcessesCommitsComeWithARefresh() async throws {
     let file = memoryFile()
     let first = try noteStore(file)
     let second = try noteStore(file, seed: 2)
