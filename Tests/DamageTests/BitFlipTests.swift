@@ -7,10 +7,12 @@ import Testing
 /// No single bit of a file changes what is read without `verify` having something to say.
 ///
 /// By default a sample of the bits, all of those near something that is not zero being as likely as
-/// all others together; every bit with `ANNALS_LONG`.
+/// all others together; every bit with `ANNALS_LONG`. `ANNALS_DAMAGE_BITS` says how many of each
+/// sort of file.
 @Suite struct BitFlipTests {
   /// How many bits of each sort of file are tried by default.
-  private static let sample = 100
+  private static let sample =
+    ProcessInfo.processInfo.environment["ANNALS_DAMAGE_BITS"].flatMap { Int($0) } ?? 100
 
   private func bits(of bytes: ContiguousArray<UInt8>, _ sort: SampleFile) -> [Int] {
     if isLong { return Array(0..<bytes.count * 8) }
@@ -38,6 +40,19 @@ import Testing
     let trial = try FlipTrial(bytes)
     for problem in try trial.run(bits, asking: Set(asked)) { Issue.record("\(sort): \(problem)") }
     print("flips of \(sort): \(bits.count), with every answer looked at: \(asked.count)")
+  }
+
+  /// No cut goes unseen, either; a sample of all lengths by default.
+  @Test(arguments: SampleFile.allCases)
+  func verifyFindsEveryCut(sort: SampleFile) throws {
+    let bytes = try sort.make()
+    let offset = Int(damageSeed % 997)
+    let lengths = bytes.indices.filter { isLong || ($0 + offset) % ($0 < 12_288 ? 997 : 401) == 0 }
+    let problems = try FlipTrial(bytes).cut(to: lengths)
+    for problem in problems { Issue.record("\(sort): \(problem)") }
+    print("cuts of \(sort): \(lengths.count)")
+    let mute = try FlipTrial(bytes, verify: { _ in [] })
+    #expect(try !mute.cut(to: [12_288]).isEmpty)
   }
 
   /// Three bits of a text where it first stands in the file.

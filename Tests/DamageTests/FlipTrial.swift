@@ -2,7 +2,8 @@ import Annals
 import AnnalsFormat
 import AnnalsModel
 
-/// Flips bits of a file, one at a time, and looks at what `verify` and every reading say.
+/// Flips bits of a file, one at a time, or cuts it, and looks at what `verify` and every reading
+/// say.
 struct FlipTrial {
   typealias Bytes = ContiguousArray<UInt8>
 
@@ -42,6 +43,21 @@ struct FlipTrial {
       if asking.contains(bit) {
         problems += try wrongAnswers(read).map { "\(place): \($0)" }
       }
+    }
+    return problems
+  }
+
+  /// Cuts the file to each of the lengths; returns what is wrong, a line each: cuts of which
+  /// `verify` says nothing though more than zeros went, and wrong answers.
+  func cut(to lengths: [Int]) throws -> [String] {
+    var problems: [String] = []
+    let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
+    for length in lengths {
+      let read = change(Bytes(bytes.prefix(length)))
+      if length < end, try verify(read).subtracting(known).isEmpty {
+        problems.append("cut to \(length) bytes: verify says nothing")
+      }
+      problems += try wrongAnswers(read).map { "cut to \(length) bytes: \($0)" }
     }
     return problems
   }
