@@ -119,9 +119,11 @@ struct FuzzFile {
         return
       }
       precondition(report.isComplete || !report.lines().isEmpty, "a salvage hides what it lost")
-      let salvaged = try FuzzFile(bytes: contents(out, files))
-      if !isSealed { try salvaged.requireGood(files, out) }
-      salvaged.run()
+      if !isSealed { try requireGood(files, out) }
+      let place = StoreLocation(fileSystem: files, path: out)
+      guard let store = try? Store(place, creates: false, options: .readOnly) else { return }
+      FuzzFile.read(store)
+      try? store.close()
     } catch {
       preconditionFailure("a file in memory failed: \(error)")
     }
