@@ -60,13 +60,16 @@ let package = Package(
     .executableTarget(
       name: "ReadmeProgram", dependencies: ["Annals"], path: "Tests/ReadmeProgram",
       swiftSettings: settings),
+    // What several test targets use.
+    .target(
+      name: "AnnalsTestSupport", path: "Tests/AnnalsTestSupport", swiftSettings: settings),
     tests("ClientTests", ["Annals", "ReadmeProgram"]),
     tests("ModelTests", ["AnnalsModel"]),
     tests(
       "StoreTests",
       [
-        "Annals", "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
-        system,
+        "Annals", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsState",
+        "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests(
@@ -74,16 +77,21 @@ let package = Package(
       ["AnnalsCommand", "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
     tests(
       "InspectionTests",
-      ["AnnalsInspection", "AnnalsStorage", "AnnalsFormat", "AnnalsModel", system]),
-    tests("FormatTests", ["AnnalsFormat", "AnnalsModel"]),
-    tests("StateTests", ["AnnalsState", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
+      [
+        "AnnalsInspection", "AnnalsStorage", "AnnalsFormat", "AnnalsModel", "AnnalsTestSupport",
+        system,
+      ]),
+    tests("FormatTests", ["AnnalsFormat", "AnnalsModel", "AnnalsTestSupport"]),
+    tests(
+      "StateTests",
+      ["AnnalsState", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", "AnnalsTestSupport"]),
     tests("StorageTests", ["AnnalsStorage", system]),
     tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", system]),
     tests(
       "DamageTests",
       [
         "Annals", "AnnalsCommand", "AnnalsInspection", "AnnalsLog", "AnnalsFormat", "AnnalsModel",
-        "AnnalsState", "AnnalsStorage", system,
+        "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("DemoTests", ["AnnalsCommand"]),
     // What Tools/Fuzzing feeds its bytes to; FuzzTests feeds it some in every run.

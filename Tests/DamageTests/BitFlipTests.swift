@@ -1,6 +1,7 @@
 import Annals
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
   private func bits(of bytes: ContiguousArray<UInt8>, _ sort: SampleFile) -> [Int] {
     if isLong { return Array(0..<bytes.count * 8) }
     let seed = damageSeed
-    var random = SeededGenerator(
+    var random = SeededRandom(
       seed: seed &+ UInt64(sort.rawValue.utf8.reduce(0) { $0 + Int($1) }))
     let dense = bytes.indices.filter { index in
       bytes[max(0, index - 8)..<min(bytes.count, index + 9)].contains { $0 != 0 }

@@ -2,6 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// What salvage says is lost is what was really lost, and all else is as it was.
@@ -18,7 +19,7 @@ import Testing
   func flippedBits(sort: SampleFile) throws {
     print("ANNALS_DAMAGE_SEED=\(damageSeed)")
     let lab = try SalvageLab(sort.make())
-    var random = SeededGenerator(seed: damageSeed &+ 17)
+    var random = SeededRandom(seed: damageSeed &+ 17)
     let dense = lab.bytes.indices.filter { lab.bytes[$0] != 0 }
     for _ in 0..<(isLong ? 2000 : 12) {
       var damaged = lab.bytes
@@ -57,7 +58,7 @@ import Testing
   func cutFiles(sort: SampleFile) throws {
     let lab = try SalvageLab(sort.make())
     let end = (lab.bytes.lastIndex { $0 != 0 } ?? 0) + 1
-    var random = SeededGenerator(seed: damageSeed &+ 3)
+    var random = SeededRandom(seed: damageSeed &+ 3)
     for _ in 0..<(isLong ? 300 : 6) {
       let length = Int.random(in: 12_288..<end, using: &random)
       try lab.check(ContiguousArray(lab.bytes.prefix(length)), "\(sort) cut to \(length)")
@@ -69,7 +70,7 @@ import Testing
     print("ANNALS_DAMAGE_SEED=\(damageSeed)")
     let lab = try SalvageLab(sort.make())
     let end = (lab.bytes.lastIndex { $0 != 0 } ?? 0) + 1
-    var random = SeededGenerator(seed: damageSeed &+ 5)
+    var random = SeededRandom(seed: damageSeed &+ 5)
     for round in 0..<(isLong ? 300 : 8) {
       let length = [8, 64, 512, 4096][round % 4]
       let start = Int.random(in: 0..<max(1, end - length), using: &random)

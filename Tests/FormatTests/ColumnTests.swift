@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsFormat
@@ -35,7 +36,7 @@ struct ColumnTests {
 
   @Test(arguments: 0...64)
   func everyWidth(width: Int) throws {
-    var random = SeededRandom(UInt64(width))
+    var random = SeededRandom(seed: UInt64(width))
     let mask: UInt64 = width == 64 ? .max : 1 << UInt64(width) - 1
     for count in [1, 2, 7, 8, 9, 63, 64, 65, 200] {
       let values = (0..<count).map { _ in Int64(bitPattern: random.next() & mask) &- 17 }
@@ -97,7 +98,7 @@ struct ColumnTests {
 
   @Test
   func envelopesDeflateOnlyWhatGains() throws {
-    var random = SeededRandom(1)
+    var random = SeededRandom(seed: 1)
     let noise = (0..<5000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     let text = Array(String(repeating: "all work and no play ", count: 50).utf8)
     for (bytes, deflated) in [(noise, false), (text, true), ([], false), ([1, 2, 3], false)] {

@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 
 /// Batches of every kind of change and value, from a seed.
 struct RandomBatch {
@@ -6,7 +7,7 @@ struct RandomBatch {
   /// Whether the values of a property are mostly of one kind, as in real stores.
   var isRegular = true
 
-  init(seed: UInt64) { random = SeededRandom(seed) }
+  init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
   /// A batch of `transactions` transactions whose numbers begin at `first`.
   mutating func make(transactions: Int, first: Int64 = 1, changes: Int = 6) -> ChangeBatch {

@@ -2,6 +2,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @Suite struct AnnotationTests {
@@ -54,7 +55,7 @@ import Testing
 
   /// Payloads of random bytes under a valid checksum: nothing in them is believed.
   @Test func randomPayloads() throws {
-    var random = SplitMix(state: 2024)
+    var random = SeededRandom(seed: 2024)
     for round in 0..<300 {
       var file = SampleStore.small(2)
       let kind = FrameKind(rawValue: UInt8(round % 5 + 1))

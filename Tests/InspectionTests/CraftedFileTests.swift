@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 /// Files whose checksums are all right and whose contents are not: what somebody makes on purpose.
@@ -41,7 +42,7 @@ import Testing
       guard let frame = region.frame else { continue }
       frames.append((region.offset, frame.header))
     }
-    var random = SplitMix(state: 7)
+    var random = SeededRandom(seed: 7)
     for target in frames.indices {
       for place in 0..<Int(frames[target].header.payloadLength) where random.next() % 4 == 0 {
         var crafted = HandMadeFile()

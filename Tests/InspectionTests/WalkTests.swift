@@ -2,6 +2,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @Suite struct WalkTests {
@@ -38,7 +39,7 @@ import Testing
 
   @Test(arguments: [0, 1, 4095, 4096, 12_287, 12_288, 12_289, 300_000])
   func bytesOfNoStore(count: Int) throws {
-    var random = SplitMix(state: UInt64(count) + 1)
+    var random = SeededRandom(seed: UInt64(count) + 1)
     let noise = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     try expectCover(ContiguousArray(noise))
     try expectCover(ContiguousArray(repeating: 0, count: count))
@@ -147,17 +148,4 @@ import Testing
 
 extension FileRegion {
   var isZeros: Bool { if case .unwritten = content { true } else { false } }
-}
-
-/// A small generator of random numbers with a seed.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
 }

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
+import AnnalsTestSupport
 import Testing
 
 /// Chunks to bytes and back, and what becomes of bytes that were damaged.

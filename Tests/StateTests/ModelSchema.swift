@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 
 /// The schema of the model tests: two entities with a property of every type.
 enum ModelSchema {

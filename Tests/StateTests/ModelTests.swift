@@ -1,5 +1,6 @@
 import AnnalsModel
 import AnnalsState
+import AnnalsTestSupport
 import Testing
 
 /// Random transactions on a state and on dictionaries, compared; snapshots are compared long after

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
+import AnnalsTestSupport
 import Testing
 
 /// Schemas that change under a state: nothing is rewritten, nothing is lost.

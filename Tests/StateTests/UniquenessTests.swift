@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
+import AnnalsTestSupport
 import Testing
 
 /// Unique rules against a dictionary from key to rows, in all the ways that keys come and go.

@@ -75,13 +75,6 @@ import Testing
     try byte.withUnsafeBytes { try file.write($0, at: offset) }
   }
 
-  private func findings(_ files: MemoryFileSystem) throws -> [Finding] {
-    var verification = try PhysicalVerification(try files.open(path, for: .reading))
-    var found: [Finding] = []
-    _ = try verification.run { found.append($0) }
-    return found
-  }
-
   private func contents(_ store: Store, at number: Int64) throws -> [[String: Value]] {
     try store.snapshot(at: number).objects(of: "Note").map(\.dictionary)
   }
@@ -94,7 +87,7 @@ import Testing
     let states = try [2, 4, 5, 6].map { try contents(sound, at: $0) }
     try sound.close()
     try flip(try place(of: part, in: files), in: files)
-    let found = try findings(files)
+    let found = try files.findings(about: path)
     #expect(!found.isEmpty)
     for finding in found {
       #expect(finding.severity == .warning, "\(finding)")
@@ -105,7 +98,7 @@ import Testing
     let logical = try store.verify()
     #expect(logical.allSatisfy { $0.message.contains("annals compact") }, "\(logical)")
     #expect(try store.compact().isRewritten)
-    #expect(try findings(files) == [])
+    #expect(try files.findings(about: path) == [])
     #expect(try store.verify() == [])
     for (number, state) in zip([2, 4, 5, 6] as [Int64], states) {
       #expect(try contents(store, at: number) == state, "\(number)")
@@ -133,7 +126,7 @@ import Testing
       #expect(try copy.verify() == [])
     }
     try store.prune(try store.prunePlan(before: 5))
-    #expect(try findings(files) == [])
+    #expect(try files.findings(about: path) == [])
     #expect(try store.verify() == [])
     for (number, state) in zip([4, 5, 6] as [Int64], states) {
       #expect(try contents(store, at: number) == state, "\(number)")
@@ -146,7 +139,7 @@ import Testing
     try flip(try place(of: part, in: files), in: files)
     let store = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
     #expect(try store.compact(smallest: true).isRewritten)
-    #expect(try findings(files) == [])
+    #expect(try files.findings(about: path) == [])
     #expect(try store.verify() == [])
     #expect(try store.ids().count == 3_002)
   }

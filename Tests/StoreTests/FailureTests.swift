@@ -1,6 +1,7 @@
 import Annals
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import SystemPackage
 import Testing
 
@@ -154,7 +155,7 @@ import Testing
       #expect(error?.code == .noSpace)
       #expect(error?.underlying == .noSpace)
     }
-    var random = SeededGenerator(seed: 1)
+    var random = SeededRandom(seed: 1)
     let many = #expect(throws: AnnalsError.self) {
       try store.write { tx in
         for _ in 0..<20_000 { try tx.insert("Note", ["id": .string("\(random.next())")]) }

@@ -10,13 +10,6 @@ import Testing
 @Suite struct LargeValueRewriteTests {
   private let path = "/test.annals"
 
-  private func findings(_ files: MemoryFileSystem) throws -> [Finding] {
-    var verification = try PhysicalVerification(try files.open(path, for: .reading))
-    var found: [Finding] = []
-    _ = try verification.run { found.append($0) }
-    return found
-  }
-
   private func regions(_ files: MemoryFileSystem) throws -> [FileRegion] {
     var walk = try FileWalk(try files.open(path, for: .reading))
     var result: [FileRegion] = []
@@ -106,7 +99,7 @@ import Testing
     let states = try write(store)
     let head = store.token.number
     #expect(try store.compact().isRewritten)
-    #expect(try findings(files) == [])
+    #expect(try files.findings(about: path) == [])
     var blocks = try regions(files).filter { $0.frame?.header.kind == .block }
     #expect(blocks.count == 1)
     var mentioned = try readAll(store)
@@ -118,7 +111,7 @@ import Testing
     for floor in [18, 39, 56] as [Int64] {
       try store.prune(try store.prunePlan(before: floor))
       #expect(store.base.number == floor - 1)
-      #expect(try findings(files) == [], "\(floor)")
+      #expect(try files.findings(about: path) == [], "\(floor)")
       #expect(try store.verify() == [], "\(floor)")
       for number in floor - 1...head {
         #expect(try texts(store, at: number) == states[number], "\(floor): \(number)")
@@ -135,7 +128,7 @@ import Testing
     #expect(pieces < all, "values that nothing mentions are dropped")
     try store.note("more", text: long(200))
     try store.close()
-    #expect(try findings(files) == [])
+    #expect(try files.findings(about: path) == [])
     let again = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
     #expect(try again.verify() == [])
     #expect(try texts(again, at: head) == states[head])
@@ -158,10 +151,10 @@ import Testing
     for number in 1...40 { try store.note("n\(number)", text: long(number)) }
     try store.checkpoint()
     #expect(try blobEntries(files, store) > 1)
-    #expect(try findings(files) == [])
+    #expect(try files.findings(about: path) == [])
     #expect(try store.compact().isRewritten)
     #expect(try blobEntries(files, store) > 0)
-    #expect(try findings(files) == [])
+    #expect(try files.findings(about: path) == [])
     #expect(try store.verify() == [])
   }
 }

@@ -2,6 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
       Entity("Wide", attributes: names.map { Attribute($0, .data) })
     ])
     let store = try Store(location, schema: wide)
-    var random = SeededGenerator(seed: 14)
+    var random = SeededRandom(seed: 14)
     func noise(_ count: Int) -> Value {
       var bytes: [UInt8] = []
       while bytes.count < count {

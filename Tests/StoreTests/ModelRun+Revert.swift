@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 
 extension ModelRun {
   /// Reverts a random transaction, mostly a late one.

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 
 extension ModelRun {
   /// Compacts or prunes; an older snapshot must stay readable.

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 
 extension ModelRun {
   /// Changes the schema at random: adds, widens, renames or removes.

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 
 /// Thrown by closures that are to leave no trace.
 private struct ChangeOfMind: Error {}

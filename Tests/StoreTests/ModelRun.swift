@@ -1,6 +1,7 @@
 import Annals
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 
 /// Random work on a store and on the naive model at once.
 final class ModelRun {
@@ -24,14 +25,14 @@ final class ModelRun {
 
   init(seed: UInt64, location: StoreLocation) throws {
     self.location = location
-    values = RandomValues(random: SeededGenerator(seed: seed))
+    values = RandomValues(random: SeededRandom(seed: seed))
     environment = .fixed(seed: seed)
     options = values.random.chance(30) ? .deferred : StoreOptions()
     stores = [try open(creates: true)]
     try changeSchema { try $0.require(ModelRun.schema) }
   }
 
-  var random: SeededGenerator {
+  var random: SeededRandom {
     get { values.random }
     set { values.random = newValue }
   }

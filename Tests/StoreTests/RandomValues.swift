@@ -1,31 +1,9 @@
 import AnnalsModel
-
-/// SplitMix64: small, and the same everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    return z ^ z >> 31
-  }
-
-  /// Whether something happens that does so `percent` times in a hundred.
-  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
-
-  /// A whole number of the range.
-  mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
-}
+import AnnalsTestSupport
 
 /// Values worth trying: edges, look-alikes, and now and then one over 4 KiB.
 struct RandomValues {
-  var random: SeededGenerator
+  var random: SeededRandom
 
   /// A value of the type.
   mutating func value(of type: AttributeType) -> Value {

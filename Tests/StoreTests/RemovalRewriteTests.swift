@@ -67,14 +67,6 @@ import Testing
     return try #require(directory).entities.map { $0.columns.map(\.property) }
   }
 
-  private func findings(_ location: StoreLocation) throws -> [Finding] {
-    var verification = try PhysicalVerification(
-      try location.fileSystem.open(location.path, for: .reading))
-    var found: [Finding] = []
-    _ = try verification.run { found.append($0) }
-    return found
-  }
-
   @Test(arguments: [4, 5, 6, 7] as [Int64])
   func aPruneBeyondTheRemovalDropsWhatWasRemoved(floor: Int64) throws {
     let location = memoryFile()
@@ -90,7 +82,7 @@ import Testing
     #expect(try columns(store, ofBase: false) == [[1, 2], []])
     #expect(try store.verify() == [])
     try store.close()
-    #expect(try findings(location) == [])
+    #expect(try location.fileSystem.findings(about: location.path) == [])
     let again = try Store(location, creates: false, environment: .fixed())
     for number in floor - 1...head { #expect(try titles(again, at: number) == states[number]) }
     // What was deleted behind the base comes back under its own id, as it was seen.
@@ -113,7 +105,7 @@ import Testing
     try again.prune(try again.prunePlan(before: again.token.number))
     #expect(try again.verify() == [])
     try again.close()
-    #expect(try findings(location) == [])
+    #expect(try location.fileSystem.findings(about: location.path) == [])
   }
 
   @Test func aPruneUpToTheRemovalKeepsWhatTheStateBeforeItShows() throws {

@@ -24,14 +24,6 @@ import Testing
     }
   }
 
-  /// What the bytes of the file have out of order.
-  private func findings(_ disk: FaultyFileSystem) throws -> [Finding] {
-    var verification = try PhysicalVerification(try disk.open("/a.annals", for: .reading))
-    var found: [Finding] = []
-    _ = try verification.run { found.append($0) }
-    return found
-  }
-
   /// The space ends before anything of the long value is written, and with a part of it written.
   @Test(arguments: [100_000, 1_400_000] as [UInt64])
   func aFailedInsertLeavesNothing(capacity: UInt64) throws {
@@ -56,7 +48,7 @@ import Testing
     #expect(try store.wholeTexts() == texts)
     #expect(try store.verify() == [])
     try store.close()
-    #expect(try findings(disk) == [])
+    #expect(try disk.findings(about: "/a.annals") == [])
     let again = try Store(location(disk), creates: false)
     #expect(try again.wholeTexts() == texts)
     #expect(try again.verify() == [])
@@ -81,7 +73,7 @@ import Testing
     #expect(try store.ids() == ["a"] && store.texts() == ["in between"])
     #expect(try store.verify() == [])
     try store.close()
-    #expect(try findings(disk) == [])
+    #expect(try disk.findings(about: "/a.annals") == [])
   }
 
   @Test func aFailedRecordLeavesNothing() throws {
@@ -119,7 +111,7 @@ import Testing
     #expect(try store.snapshot().object(Memo.self, where: \.id, is: 1)?.text == "uno")
     #expect(try store.verify() == [])
     try store.close()
-    #expect(try findings(disk) == [])
+    #expect(try disk.findings(about: "/a.annals") == [])
   }
 
   /// A long value that the update replaced could only be written again: the transaction fails.
@@ -150,7 +142,7 @@ import Testing
     try store.write { try $0.insert(LongMemo(id: 5, text: "five", more: nil)) }
     #expect(try store.verify() == [])
     try store.close()
-    #expect(try findings(disk) == [])
+    #expect(try disk.findings(about: "/a.annals") == [])
   }
 
   /// A null stored in a required attribute stands for its default, so that setting it to that, or

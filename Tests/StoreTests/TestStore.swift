@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
 
@@ -47,4 +48,14 @@ extension Store {
 
   /// The ids of all notes.
   func ids() throws -> [Value] { try snapshot().objects(of: "Note").map { $0["id"] } }
+}
+
+extension FileSystem {
+  /// What the bytes of a store's file have out of order.
+  func findings(about path: String) throws -> [Finding] {
+    var verification = try PhysicalVerification(try open(path, for: .reading))
+    var found: [Finding] = []
+    _ = try verification.run { found.append($0) }
+    return found
+  }
 }

@@ -60,7 +60,7 @@ import Testing
       // By now the reader has gone to wait.
       try await Task.sleep(for: .milliseconds(5))
       for number in 1...atOnce { try store.note("\(round) \(number)") }
-      let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+      let deadline = ContinuousClock.now.advanced(by: .seconds(120))
       while seen.list.withLock({ Int64($0.count) }) < store.token.number - 1 {
         try #require(ContinuousClock.now < deadline, "commit \(store.token.number) woke nobody")
         try await Task.sleep(for: .milliseconds(1))
