@@ -18,23 +18,47 @@
 ///
 /// With `isLarge`, the tag is one of string, url, data, json, and the arena holds at `bits` 20
 /// bytes: number UInt64, length UInt64, checksum UInt32, little-endian; `length` is 20.
+///
+/// Two words, which are copied as such: the one that is not `bits` holds, from its lowest bit, the
+/// length (32), the tag (8), whether the value is large (8) and `shared` (16).
 @usableFromInline @frozen
 package struct ValueCell: Sendable {
   @usableFromInline package var bits: UInt64
-  @usableFromInline package var length: UInt32
-  @usableFromInline package var tag: ValueTag
-  @usableFromInline package var isLarge: Bool
-  /// Where among its batch's `sharedTexts` the value is, counted from 1; 0 for most, and for what
-  /// is farther back than this can say. No part of the value: a hint, which whoever follows it
-  /// checks.
-  @usableFromInline package var shared: UInt16 = 0
+  @usableFromInline var word: UInt64
 
   @inlinable @inline(__always)
   package init(tag: ValueTag, bits: UInt64 = 0, length: UInt32 = 0, isLarge: Bool = false) {
     self.bits = bits
-    self.length = length
-    self.tag = tag
-    self.isLarge = isLarge
+    word = UInt64(length) | UInt64(tag.rawValue) << 32 | (isLarge ? 1 << 40 : 0)
+  }
+
+  /// The count of bytes in the arena, or an entity's number; see the table.
+  @inlinable package var length: UInt32 {
+    @inline(__always) get { UInt32(truncatingIfNeeded: word) }
+    @inline(__always) set { word = word & ~0xFFFF_FFFF | UInt64(newValue) }
+  }
+
+  /// The kind of the value.
+  @inlinable package var tag: ValueTag {
+    // A tag's number is its place among the cases, which is how the language keeps it.
+    @inline(__always) get {
+      unsafeBitCast(UInt8(truncatingIfNeeded: word >> 32), to: ValueTag.self)
+    }
+    @inline(__always) set { word = word & ~(0xFF << 32) | UInt64(newValue.rawValue) << 32 }
+  }
+
+  /// Whether the arena holds the description of a large value.
+  @inlinable package var isLarge: Bool {
+    @inline(__always) get { word & 1 << 40 != 0 }
+    @inline(__always) set { word = word & ~(1 << 40) | (newValue ? 1 << 40 : 0) }
+  }
+
+  /// Where among its batch's `sharedTexts` the value is, counted from 1; 0 for most, and for what
+  /// is farther back than this can say. No part of the value: a hint, which whoever follows it
+  /// checks.
+  @inlinable package var shared: UInt16 {
+    @inline(__always) get { UInt16(truncatingIfNeeded: word >> 48) }
+    @inline(__always) set { word = word & ~(0xFFFF << 48) | UInt64(newValue) << 48 }
   }
 
   /// No value.
@@ -44,7 +68,7 @@ package struct ValueCell: Sendable {
 
   /// Whether this is the absence of a value.
   @inlinable package var isNull: Bool {
-    @inline(__always) get { tag.rawValue == 0 }
+    @inline(__always) get { word & 0xFF << 32 == 0 }
   }
 
   /// Whether the value's bytes are in the arena.

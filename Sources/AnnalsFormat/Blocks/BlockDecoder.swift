@@ -8,7 +8,6 @@ package struct BlockDecoder: ~Copyable {
   private var integers = Scratch<Int64>()
   private var positions = Scratch<UInt32>()
   private var cells = Scratch<ValueCell>()
-  private var run = Scratch<PropertyChange>()
   /// Which of the entity's cells are edits; empty while none is.
   private var edits: ContiguousArray<Bool> = []
 
@@ -186,10 +185,15 @@ package struct BlockDecoder: ~Copyable {
     for column in layout.columns where !column.isEmpty {
       try decodeValues(&reader, into: cells, column, arena: &batch.arena)
     }
-    let run = run.take(next - base)
-    let isSound = layout.assemble(cells, edits: edits, shapeOf, into: run)
+    var isSound = true
+    batch.properties.append(addingCapacity: next - base) { span in
+      span.withUnsafeMutableBufferPointer { run, count in
+        let run = UnsafeMutableBufferPointer(rebasing: run[..<(next - base)])
+        isSound = layout.assemble(cells, edits: edits, shapeOf, into: run)
+        count = run.count
+      }
+    }
     guard isSound else { throw reader.invalid("edits where a value belongs") }
-    batch.properties.append(contentsOf: UnsafeBufferPointer(run))
   }
 
   /// Throws unless the shapes are distinct in kind or properties, none but those of the summary.

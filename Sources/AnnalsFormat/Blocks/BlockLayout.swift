@@ -70,9 +70,9 @@ struct BlockLayout {
   /// How many values all columns have.
   var cellCount: Int { columns.last?.upperBound ?? 0 }
 
-  /// Puts the changes together, of whose shapes `shapeOf` tells, from the values of all columns.
-  /// False if there are edits (`edits`, empty or one flag a cell) on one side only, or of what is
-  /// no update.
+  /// Puts the changes together, of whose shapes `shapeOf` tells, from the values of all columns:
+  /// fills `run`, which may be uninitialised. False if there are edits (`edits`, empty or one flag
+  /// a cell) on one side only, or of what is no update.
   func assemble(
     _ cells: UnsafeMutableBufferPointer<ValueCell>, edits: ContiguousArray<Bool>,
     _ shapeOf: UnsafeMutableBufferPointer<Int64>,
@@ -87,25 +87,17 @@ struct BlockLayout {
           for number in shapeOf {
             let shape = shapes[Int(number)]
             for place in places[shape.first..<shape.first + shape.length] {
-              var change = PropertyChange(property: place.property, before: .null, after: .null)
               var sides = 0
-              if place.before >= 0 {
-                let position = next[Int(place.before)]
-                change.before = cells[position]
-                next[Int(place.before)] = position + 1
-                if !edits.isEmpty, edits[position] { sides += 1 }
-              }
-              if place.after >= 0 {
-                let position = next[Int(place.after)]
-                change.after = cells[position]
-                next[Int(place.after)] = position + 1
-                if !edits.isEmpty, edits[position] { sides += 1 }
-              }
+              run.initializeElement(
+                at: slot,
+                to: PropertyChange(
+                  property: place.property,
+                  before: take(place.before, &next, cells, edits, &sides),
+                  after: take(place.after, &next, cells, edits, &sides)))
               if sides > 0 {
-                change.isEdits = true
+                run[slot].isEdits = true
                 isSound = isSound && sides == 2
               }
-              run[slot] = change
               slot += 1
             }
           }
@@ -113,5 +105,19 @@ struct BlockLayout {
       }
     }
     return isSound
+  }
+
+  /// The next value of a column, null of none; counts it if it is a list of edits.
+  @inline(__always)
+  private func take(
+    _ column: Int32, _ next: inout UnsafeMutableBufferPointer<Int>,
+    _ cells: UnsafeMutableBufferPointer<ValueCell>, _ edits: ContiguousArray<Bool>,
+    _ sides: inout Int
+  ) -> ValueCell {
+    guard column >= 0 else { return .null }
+    let position = next[Int(column)]
+    next[Int(column)] = position + 1
+    if !edits.isEmpty, edits[position] { sides += 1 }
+    return cells[position]
   }
 }
