@@ -19,16 +19,25 @@ public enum ChangeKind: UInt8, Hashable, Sendable, CaseIterable {
 /// - A delete lists the properties that were not null, with `after` null.
 ///
 /// Within a change, properties rise by number. Runs in `properties` may lie in any order.
+@usableFromInline
 package struct ChangeBatch: Sendable {
   package var transactions: ContiguousArray<TransactionRecord> = []
-  package var changes: ContiguousArray<ChangeEntry> = []
-  package var properties: ContiguousArray<PropertyChange> = []
+  @usableFromInline package var changes: ContiguousArray<ChangeEntry> = []
+  @usableFromInline package var properties: ContiguousArray<PropertyChange> = []
   package var arena: ContiguousArray<UInt8> = []
   /// Long texts that many cells share, as `ValueCell.shared` counts them: a reader makes a string
   /// of each but once. Whatever else changes the arrays may leave this as it is.
   package var sharedTexts: ContiguousArray<ValueCell> = []
 
   package init() {}
+
+  /// An empty batch with room for as much as another one holds.
+  package init(asLongAs other: ChangeBatch) {
+    transactions.reserveCapacity(other.transactions.count)
+    changes.reserveCapacity(other.changes.count)
+    properties.reserveCapacity(other.properties.count)
+    arena.reserveCapacity(other.arena.count)
+  }
 
   /// Empties the batch and keeps its memory.
   package mutating func removeAll() {

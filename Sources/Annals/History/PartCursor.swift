@@ -82,8 +82,10 @@ package struct PartCursor {
 
   /// Goes on to the next page; false at the end.
   private mutating func turnPage() throws(AnnalsError) -> Bool {
-    // A batch of its own for every page: pages stay alive in what is handed out.
-    var batch = ChangeBatch()
+    // A batch of its own for every page: pages stay alive in what is handed out. Pages of small
+    // transactions are about as long as each other.
+    let isOfMany = page.batch.transactions.count > 1
+    var batch = isOfMany ? ChangeBatch(asLongAs: page.batch) : ChangeBatch()
     do throws(LogError) {
       guard try log.next(into: &batch) else { return false }
     } catch {

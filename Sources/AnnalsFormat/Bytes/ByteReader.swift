@@ -20,6 +20,11 @@ package struct ByteReader {
   /// How many bytes are left.
   @inlinable package var remaining: Int { bytes.count - offset }
 
+  /// The bytes that are left; they are valid as long as the reader's own.
+  @inlinable package var rest: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[offset...])
+  }
+
   /// Throws unless `count` bytes are left.
   @inlinable @inline(__always)
   package func require(_ count: Int) throws(DecodeFault) {
@@ -87,24 +92,25 @@ package struct ByteReader {
     if remaining >= 8 {
       let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
       let ends = ~word & 0x8080_8080_8080_8080
-      if ends != 0 { return try readVarInt(in: word, end: ends.trailingZeroBitCount) }
+      if ends != 0 { return try readVarInt(in: word, end: UInt64(ends.trailingZeroBitCount)) }
     }
     return try readVarIntByByte()
   }
 
   /// Reads a variable-length integer whose last byte's highest bit is bit `end` of the word that
   /// begins here.
-  private mutating func readVarInt(in word: UInt64, end: Int) throws(DecodeFault) -> UInt64 {
-    guard end == 7 || word >> UInt64(end - 7) & 0xFF != 0 else {
+  @inline(__always)
+  private mutating func readVarInt(in word: UInt64, end: UInt64) throws(DecodeFault) -> UInt64 {
+    guard end == 7 || word &>> (end &- 7) & 0xFF != 0 else {
       throw invalid("an overlong number")
     }
     // The sevens of bits are brought together in pairs, then in fours, then in eights.
-    let shift = UInt64(63 - end)
-    var value = (word << shift) >> shift & 0x7F7F_7F7F_7F7F_7F7F
+    let shift = 63 &- end
+    var value = (word &<< shift) &>> shift & 0x7F7F_7F7F_7F7F_7F7F
     value = value & 0x007F_007F_007F_007F | (value & 0x7F00_7F00_7F00_7F00) >> 1
     value = value & 0x0000_3FFF_0000_3FFF | (value & 0x3FFF_0000_3FFF_0000) >> 2
     value = value & 0x0000_0000_0FFF_FFFF | (value & 0x0FFF_FFFF_0000_0000) >> 4
-    offset += end >> 3 + 1
+    offset &+= Int(end &>> 3) &+ 1
     return value
   }
 

@@ -84,13 +84,18 @@ package enum TransactionCodec {
     batch.transactions.append(record)
     var previousRow: Int64 = 0
     let limit = batch.properties.count + FormatLimits.maximumPropertyChanges
+    // One copy of all that is left, in which the values' bytes stay where they are.
+    let base = batch.arena.count - reader.offset
+    batch.arena.append(contentsOf: reader.rest)
     for _ in 0..<count {
-      try decodeChange(&reader, previousRow: &previousRow, limit: limit, into: &batch)
+      try decodeChange(
+        &reader, base: base, previousRow: &previousRow, limit: limit, into: &batch)
     }
   }
 
   private static func decodeChange(
-    _ reader: inout ByteReader, previousRow: inout Int64, limit: Int, into batch: inout ChangeBatch
+    _ reader: inout ByteReader, base: Int, previousRow: inout Int64, limit: Int,
+    into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     let start = reader.offset
     let head = try reader.readVarInt()
@@ -103,15 +108,15 @@ package enum TransactionCodec {
     let vector = try PropertyVector.read(&reader)
     let first = batch.properties.count
     for (index, byte) in vector.enumerated() {
-      var bits = byte
+      var bits = UInt32(byte)
+      guard bits.nonzeroBitCount <= limit - batch.properties.count else {
+        throw .tooLarge(at: start, limit: UInt64(FormatLimits.maximumPropertyChanges))
+      }
       while bits != 0 {
         let property = PropertyNumber(index * 8 + bits.trailingZeroBitCount + 1)
         bits &= bits &- 1
-        guard batch.properties.count < limit else {
-          throw .tooLarge(at: start, limit: UInt64(FormatLimits.maximumPropertyChanges))
-        }
         batch.properties.append(
-          try decodeProperty(&reader, property, kind: kind, arena: &batch.arena))
+          try decodeProperty(&reader, property, kind: kind, base: base, arena: &batch.arena))
       }
     }
     batch.changes.append(
@@ -122,13 +127,15 @@ package enum TransactionCodec {
 
   @inline(__always)
   private static func decodeProperty(
-    _ reader: inout ByteReader, _ property: PropertyNumber, kind: ChangeKind,
+    _ reader: inout ByteReader, _ property: PropertyNumber, kind: ChangeKind, base: Int,
     arena: inout ContiguousArray<UInt8>
   ) throws(DecodeFault) -> PropertyChange {
     let start = reader.offset
     let none = (cell: ValueCell.null, isEdits: false)
-    let before = kind == .insert ? none : try ValueCodec.decode(&reader, arena: &arena)
-    let after = kind == .delete ? none : try ValueCodec.decode(&reader, arena: &arena)
+    let before =
+      kind == .insert ? none : try ValueCodec.decode(&reader, arena: &arena, base: base)
+    let after =
+      kind == .delete ? none : try ValueCodec.decode(&reader, arena: &arena, base: base)
     let isEdits = before.isEdits || after.isEdits
     // Edits are told for both sides at once, and only of objects that stay.
     guard !isEdits || (kind == .update && before.isEdits && after.isEdits) else {

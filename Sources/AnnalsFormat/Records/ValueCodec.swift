@@ -90,8 +90,12 @@ package enum ValueCodec {
 
   /// Reads a cell and appends its variable part to `arena`, which grows by no more than six times
   /// the bytes read.
+  ///
+  /// With `base` the arena holds all of the reader's bytes already, from there on: then the bytes
+  /// of most values stay where they are, and only lists are appended.
+  @inline(__always)
   package static func decode(
-    _ reader: inout ByteReader, arena: inout ContiguousArray<UInt8>
+    _ reader: inout ByteReader, arena: inout ContiguousArray<UInt8>, base: Int? = nil
   ) throws(DecodeFault) -> (cell: ValueCell, isEdits: Bool) {
     let start = reader.offset
     let byte = try reader.readUInt8()
@@ -105,21 +109,26 @@ package enum ValueCodec {
     case ValueTag.double.rawValue:
       return (ValueCell(tag: .double, bits: try reader.read(UInt64.self)), false)
     case ValueTag.string.rawValue:
-      return (append(try reader.readSizedBytes(), tag: .string, to: &arena), false)
+      let bytes = try reader.readSizedBytes()
+      return (keep(bytes, upTo: reader.offset, base, tag: .string, in: &arena), false)
     case ValueTag.uuid.rawValue:
-      return (append(try reader.readBytes(16), tag: .uuid, to: &arena), false)
-    default: return try decodeOther(byte, at: start, &reader, arena: &arena)
+      let bytes = try reader.readBytes(16)
+      return (keep(bytes, upTo: reader.offset, base, tag: .uuid, in: &arena), false)
+    default: return try decodeOther(byte, at: start, &reader, arena: &arena, base)
     }
   }
 
   /// Reads a cell of one of the rarer kinds.
+  @inline(never)
   private static func decodeOther(
-    _ byte: UInt8, at start: Int, _ reader: inout ByteReader, arena: inout ContiguousArray<UInt8>
+    _ byte: UInt8, at start: Int, _ reader: inout ByteReader, arena: inout ContiguousArray<UInt8>,
+    _ base: Int?
   ) throws(DecodeFault) -> (cell: ValueCell, isEdits: Bool) {
     let (tag, isLarge, isEdits) = try readTag(byte, at: start)
     if isLarge {
       let bytes = try reader.readBytes(ValueCell.largeDescriptionLength)
-      return (append(bytes, tag: tag, isLarge: true, to: &arena), false)
+      let cell = keep(bytes, upTo: reader.offset, base, tag: tag, isLarge: true, in: &arena)
+      return (cell, false)
     }
     switch tag {
     case .bool:
@@ -133,18 +142,27 @@ package enum ValueCodec {
     case .objects:
       return (try decodeList(&reader, isEdits: isEdits, arena: &arena), isEdits)
     case .null, .int, .double, .string, .date, .uuid, .url, .data, .json:
-      return (append(try reader.readSizedBytes(), tag: tag, to: &arena), false)
+      let bytes = try reader.readSizedBytes()
+      return (keep(bytes, upTo: reader.offset, base, tag: tag, in: &arena), false)
     }
   }
 
+  /// The cell of a value whose bytes, which end in the reader at `end`, are in the arena already if
+  /// there is a `base`, and else are appended to it.
   @inline(__always)
-  private static func append(
-    _ bytes: UnsafeRawBufferPointer, tag: ValueTag, isLarge: Bool = false,
-    to arena: inout ContiguousArray<UInt8>
+  private static func keep(
+    _ bytes: UnsafeRawBufferPointer, upTo end: Int, _ base: Int?, tag: ValueTag,
+    isLarge: Bool = false, in arena: inout ContiguousArray<UInt8>
   ) -> ValueCell {
-    let start = UInt64(arena.count)
-    arena.append(contentsOf: bytes)
-    return ValueCell(tag: tag, bits: start, length: UInt32(bytes.count), isLarge: isLarge)
+    let start: Int
+    if let base {
+      start = base + end - bytes.count
+    } else {
+      start = arena.count
+      arena.append(contentsOf: bytes)
+    }
+    return ValueCell(
+      tag: tag, bits: UInt64(start), length: UInt32(bytes.count), isLarge: isLarge)
   }
 
   private static func decodeList(

@@ -113,10 +113,11 @@ struct FrameWalk {
     try load(offset, count: Int(min(left, UInt64(headerLength))))
     var fault: DecodeFault?
     var isZero = false
+    let seed = generation.seed
     let header = withWindow(offset) { bytes -> FrameHeader? in
       let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(headerLength))
       do throws(DecodeFault) {
-        return try FrameHeader.decode(head, at: offset, seed: generation.seed)
+        return try FrameHeader.decode(head, at: offset, seed: seed)
       } catch {
         fault = error
         isZero = !head.contains { $0 != 0 }

@@ -138,11 +138,7 @@ package struct HistoryCursor {
     row frame: WalkedFrame, into batch: inout ChangeBatch
   ) throws(LogError) {
     try check(frame)
-    let number = walk.withPayload(of: frame) { payload in
-      var reader = ByteReader(payload)
-      return try? reader.readVarInt64()
-    }
-    if let number, number <= after || number > through { return }
+    if let number = walk.number(of: frame), number <= after || number > through { return }
     try walk.decode(frame, into: &batch)
   }
 

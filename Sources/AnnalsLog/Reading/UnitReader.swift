@@ -123,6 +123,15 @@ extension FrameWalk {
     }
   }
 
+  /// The number of the transaction in a frame that is no block; nil if it cannot be read.
+  @inline(never)
+  func number(of frame: WalkedFrame) -> Int64? {
+    withPayload(of: frame) { payload in
+      var reader = ByteReader(payload)
+      return try? reader.readVarInt64()
+    }
+  }
+
   /// What the block says of itself; nil if it cannot be decoded. The frame's payload was checked.
   func summary(of frame: WalkedFrame) -> BlockSummary? {
     withPayload(of: frame) { try? BlockCodec.decodeSummary($0) }
