@@ -26,17 +26,19 @@ extension Change {
     /// The count.
     public var endIndex: Int { count }
 
-    /// The property at this position, with its values. O(length of the values).
+    /// The property at this position, with its values. O(1).
     public subscript(position: Int) -> PropertyDifference {
       precondition(position >= 0 && position < count, "no changed property at \(position)")
-      return page.difference(at: first + position, of: change, in: transaction)
+      return PropertyDifference(
+        page: page, position: first + position, change: change, transaction: transaction)
     }
 
     /// The difference in the property with this number; nil if there is none.
     func first(of property: PropertyNumber) -> PropertyDifference? {
       for position in first..<first + count
       where page.batch.properties[position].property == property {
-        return page.difference(at: position, of: change, in: transaction)
+        return PropertyDifference(
+          page: page, position: position, change: change, transaction: transaction)
       }
       return nil
     }
@@ -70,7 +72,8 @@ extension Change {
       public mutating func next() -> PropertyDifference? {
         guard position < end else { return nil }
         defer { position += 1 }
-        return page.difference(at: position, of: change, in: transaction)
+        return PropertyDifference(
+          page: page, position: position, change: change, transaction: transaction)
       }
     }
   }

@@ -83,6 +83,9 @@ package final class PropertyNames: Sendable {
     defaults.isEmpty ? .null : defaults[PropertyNames.key(entity, property)] ?? .null
   }
 
+  /// Whether no attribute has a default that stands for a null.
+  var hasNoDefaults: Bool { defaults.isEmpty }
+
   private static func key(_ entity: EntityNumber, _ property: PropertyNumber) -> UInt64 {
     UInt64(entity) << 32 | UInt64(property)
   }

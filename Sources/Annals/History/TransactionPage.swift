@@ -8,13 +8,13 @@ import AnnalsStorage
 @usableFromInline
 package final class TransactionPage: Sendable {
   /// The frame's transactions and changes.
-  package let batch: ChangeBatch
+  @usableFromInline package let batch: ChangeBatch
   /// The names, openings and schemas that the batch's numbers stand for.
   package let glossary: Glossary
   /// The names of properties, if one schema was in force after each of the transactions.
   private let names: PropertyNames?
-  /// `names`, which the page keeps, without a reference counted for every property read.
-  private let namesInUse: Unmanaged<PropertyNames>?
+  /// Whether no null stands for a default.
+  @usableFromInline let nullIsNull: Bool
   /// The batch's shared texts, each made once.
   private let texts: ContiguousArray<String>
 
@@ -34,49 +34,36 @@ package final class TransactionPage: Sendable {
     {
       let one = glossary.names(asOf: first.number)
       names = one
-      namesInUse = Unmanaged.passUnretained(one)
+      nullIsNull = one.hasNoDefaults
     } else {
       names = nil
-      namesInUse = nil
+      nullIsNull = false
     }
   }
 
-  /// One property of a change, by their places in the batch.
-  @usableFromInline
-  func difference(
-    at position: Int, of change: Int, in transaction: Int
-  ) -> PropertyDifference {
-    if let namesInUse {
-      return namesInUse._withUnsafeGuaranteedRef { difference(at: position, of: change, $0) }
-    }
-    return difference(
-      at: position, of: change, names(asOf: batch.transactions[transaction].number))
-  }
-
-  @inline(__always)
-  private func difference(
-    at position: Int, of change: Int, _ names: PropertyNames
-  ) -> PropertyDifference {
+  /// What a property of a change is called, by the places of these in the batch.
+  func propertyName(
+    _ property: PropertyNumber, of change: Int, in transaction: Int
+  ) -> String {
     let entity = batch.changes[change].entity
-    let property = batch.properties[position]
-    let number = property.property
-    let name = names.name(of: number, in: entity) ?? "#\(number)"
-    guard !property.isEdits else {
-      return PropertyDifference(number: number, name: name, edits: edits(property))
-    }
-    let kind = batch.changes[change].kind
-    // A null in a required attribute of an object that exists stands for its default, as in every
-    // reading.
-    let before =
-      !property.before.isNull
-      ? value(property.before) : kind == .insert ? .null : names.unwritten(number, in: entity)
-    let after =
-      !property.after.isNull
-      ? value(property.after) : kind == .delete ? .null : names.unwritten(number, in: entity)
-    return PropertyDifference(number: number, name: name, before: before, after: after)
+    return names(of: transaction).name(of: property, in: entity) ?? "#\(property)"
   }
 
-  private func edits(_ property: PropertyChange) -> RelationshipEdits {
+  /// What a null stands for in a property of an object that exists: the default, in a required one.
+  func unwritten(
+    _ property: PropertyNumber, in entity: EntityNumber, of transaction: Int
+  ) -> Value {
+    names(of: transaction).unwritten(property, in: entity)
+  }
+
+  /// The names in force just after the transaction at this place in the batch.
+  @inline(__always)
+  private func names(of transaction: Int) -> PropertyNames {
+    names ?? glossary.names(asOf: batch.transactions[transaction].number)
+  }
+
+  /// What an update did to a to-many relationship.
+  func edits(_ property: PropertyChange) -> RelationshipEdits {
     batch.arena.withUnsafeBytes { arena in
       RelationshipEdits(
         removed: RelationshipEdits.list(property.before, in: arena),
@@ -85,7 +72,7 @@ package final class TransactionPage: Sendable {
   }
 
   /// The value of one of the batch's cells.
-  @inline(__always)
+  @usableFromInline
   func value(_ cell: ValueCell) -> Value {
     if cell.shared != 0, let value = sharedValue(cell) { return value }
     return batch.arena.withUnsafeBytes { cell.value(in: $0) }
@@ -103,11 +90,6 @@ package final class TransactionPage: Sendable {
     case .json: return .json(texts[index])
     default: return nil
     }
-  }
-
-  /// The names of properties just after this transaction.
-  func names(asOf number: Int64) -> PropertyNames {
-    names ?? glossary.names(asOf: number)
   }
 }
 
