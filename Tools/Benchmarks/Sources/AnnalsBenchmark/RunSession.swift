@@ -26,8 +26,10 @@ struct RunSession {
   }
 
   func run() throws {
-    unlink(path)
-    try write()
+    if phases.contains("write") {
+      unlink(path)
+      try write()
+    }
     if phases.contains("history") { try HistoryPhases(self).run() }
     if phases.contains("past") { try readPast() }
     if phases.contains("replay") { try replay() }
