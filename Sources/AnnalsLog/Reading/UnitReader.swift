@@ -123,7 +123,8 @@ extension FrameWalk {
     }
   }
 
-  /// The number of the transaction in a frame that is no block; nil if it cannot be read.
+  /// The number that a transaction's record or a checkpoint's directory begins with; nil if it
+  /// cannot be read. The frame's payload was checked.
   @inline(never)
   func number(of frame: WalkedFrame) -> Int64? {
     withPayload(of: frame) { payload in

@@ -195,11 +195,7 @@ struct LogReplay {
         LogFinding(offset: frame.offset, text: "a checkpoint's directory was changed"))
       return
     }
-    let number = reader.walk.withPayload(of: frame) { payload in
-      var numbers = ByteReader(payload)
-      return try? numbers.readVarInt64()
-    }
-    guard number == tables.head.number else {
+    guard reader.walk.number(of: frame) == tables.head.number else {
       findings.append(LogFinding(offset: frame.offset, text: "a checkpoint in the wrong place"))
       return
     }

@@ -75,11 +75,7 @@ struct HistorySealer {
       }
       return (summary.firstNumber, summary.lastNumber)
     }
-    let number = walk.withPayload(of: frame) { payload in
-      var reader = ByteReader(payload)
-      return try? reader.readVarInt64()
-    }
-    guard let number else {
+    guard let number = walk.number(of: frame) else {
       throw .damage(LogDamage(offset: frame.offset, reason: "a record without a number"))
     }
     return (number, number)
