@@ -115,22 +115,28 @@ import Testing
   }
 
   @Test func readersFollowAnUnsyncedTailThatIsTakenBack() throws {
-    let disk = FaultyFileSystem(syncDelay: .milliseconds(150))
+    let disk = FaultyFileSystem()
     let location = StoreLocation(fileSystem: disk, path: "/a.annals")
     let first = try noteStore(location)
     let second = try noteStore(location, seed: 2)
     try first.note("a")
+    let (written, seen) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     disk.inject(FaultInjection(.sync, .ioError, count: 1))
+    disk.duringNextSync {
+      written.signal()
+      seen.wait()
+    }
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
-      _ = try? first.note("lost")
+      #expect(throws: AnnalsError.self) { try first.note("lost") }
       done.signal()
     }
     // Between the write and the failure of its sync, the second sees it.
-    Thread.sleep(forTimeInterval: 0.07)
+    written.wait()
     try second.refresh()
     #expect(second.token.number == 3)
     let lost = second.token
+    seen.signal()
     done.wait()
     try second.note("b")
     #expect(try second.ids() == ["a", "b"])

@@ -29,7 +29,7 @@ import Testing
       var options = StoreOptions()
       options.lockTimeout = .milliseconds(60)
       var wasBusy = false
-      for attempt in 0..<60 where !wasBusy {
+      for attempt in 0..<600 where !wasBusy {
         let child = try ChildProcess(
           .writer, name: "w\(attempt)", executable: try TemporaryFolder.annals, path: path,
           folder: folder)

@@ -80,6 +80,7 @@ final class FaultyFile: StorageFile {
     // What is written while a sync runs may or may not be covered; here it is not.
     let newest = files.disk.withLock { $0.newestChange }
     if files.syncDelay > .zero { sleepThread(for: files.syncDelay) }
+    files.duringNextSync.withLock { $0.take() }?()
     try files.disk.withLock { disk throws(StorageError) in
       try disk.run(.sync, path) { disk, effect in
         disk.sync(file, upTo: newest, effect: effect)

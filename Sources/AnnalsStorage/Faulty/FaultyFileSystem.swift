@@ -40,6 +40,8 @@ import SystemPackage
 package final class FaultyFileSystem: FileSystem {
   let disk: Locked<FaultyDisk>
   let syncDelay: Duration
+  /// What the next sync does before it has an effect.
+  let duringNextSync = Locked<(@Sendable () -> Void)?>(nil)
 
   /// An empty disk.
   ///
@@ -74,6 +76,12 @@ package final class FaultyFileSystem: FileSystem {
   /// Makes calls fail as `injection` says; several may be set at once.
   package func inject(_ injection: FaultInjection) {
     disk.withLock { $0.injections.append(injection) }
+  }
+
+  /// Calls `body` once, in the middle of the next sync of a file: what it covers is decided, and it
+  /// has had no effect yet. The sync goes on when `body` returns; other threads write meanwhile.
+  package func duringNextSync(_ body: @escaping @Sendable () -> Void) {
+    duringNextSync.withLock { $0 = body }
   }
 
   /// How many calls have failed because of injections.
