@@ -21,7 +21,7 @@ public enum ChangeKind: UInt8, Hashable, Sendable, CaseIterable {
 /// Within a change, properties rise by number. Runs in `properties` may lie in any order.
 @usableFromInline
 package struct ChangeBatch: Sendable {
-  package var transactions: ContiguousArray<TransactionRecord> = []
+  @usableFromInline package var transactions: ContiguousArray<TransactionRecord> = []
   @usableFromInline package var changes: ContiguousArray<ChangeEntry> = []
   @usableFromInline package var properties: ContiguousArray<PropertyChange> = []
   package var arena: ContiguousArray<UInt8> = []

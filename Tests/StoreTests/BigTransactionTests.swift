@@ -51,6 +51,7 @@ import Testing
     #expect(backward.map(\.number) == [4, 3, 2, 1])
     #expect(backward[1].changes.map(\.objectID.row) == forward[2].changes.map(\.objectID.row))
     #expect(backward[2].metadata == ["k": "v"])
+    checkWalks(of: forward[2])
     var seen = 0
     try store.history(where: .kind(.delete)).forEachChange { _ in seen += 1 }
     #expect(seen == count / 3)
@@ -58,5 +59,20 @@ import Testing
     #expect(forward[2].changes[count - 1].objectID.row == Int64(count))
     #expect(forward[2].changes[70_000].objectID.row == 70_001)
     #expect(try store.verify() == [])
+  }
+
+  /// Loops and closures meet the same changes and the same properties.
+  private func checkWalks(of transaction: Transaction) {
+    var changes = transaction.changes.makeIterator()
+    var isSame = true
+    transaction.changes.forEach { change in
+      guard let other = changes.next(), other.objectID == change.objectID,
+        other.kind == change.kind
+      else { return isSame = false }
+      var properties = other.properties.makeIterator()
+      change.properties.forEach { isSame = isSame && properties.next()?.number == $0.number }
+      isSame = isSame && properties.next() == nil
+    }
+    #expect(isSame && changes.next() == nil, "\(transaction.number)")
   }
 }

@@ -9,7 +9,7 @@ public struct Transaction: Sendable, Identifiable {
   @usableFromInline package let page: TransactionPage
   @usableFromInline package let index: Int
   /// The pages of a transaction of several frames, after the first.
-  package let continuation: [TransactionPage]
+  @usableFromInline package let continuation: [TransactionPage]
 
   package init(page: TransactionPage, index: Int, continuation: [TransactionPage] = []) {
     self.page = page
@@ -76,7 +76,7 @@ public struct Transaction: Sendable, Identifiable {
 extension Transaction {
   /// The changes of one transaction, in order.
   public struct Changes: Sendable, RandomAccessCollection {
-    let transaction: Transaction
+    @usableFromInline let transaction: Transaction
 
     /// 0.
     public var startIndex: Int { 0 }
@@ -103,6 +103,24 @@ extension Transaction {
       }
       let first = Int(page.batch.transactions[index].firstChange)
       return Change(page: page, transaction: index, index: first + rest)
+    }
+
+    /// Calls the closure with each change, in order.
+    ///
+    /// The fastest way through all changes, as with the properties of one.
+    @inlinable
+    public func forEach(_ body: (Change) throws -> Void) rethrows {
+      try forEach(of: transaction.index, in: transaction.page, body)
+      for page in transaction.continuation { try forEach(of: 0, in: page, body) }
+    }
+
+    @inlinable @inline(__always)
+    func forEach(
+      of record: Int, in page: TransactionPage, _ body: (Change) throws -> Void
+    ) rethrows {
+      for position in page.batch.transactions[record].changeRange {
+        try body(Change(page: page, transaction: record, index: position))
+      }
     }
 
     /// An iterator over the changes.

@@ -36,11 +36,11 @@ struct HistoryPhases {
     var sum: UInt64 = 0
     try store.history(after: number).forEach { transaction in
       sum &+= UInt64(transaction.author?.utf8.count ?? 0)
-      for change in transaction.changes {
+      transaction.changes.forEach { change in
         count += 1
         sum &+= UInt64(truncatingIfNeeded: change.objectID.row)
-        for difference in change.properties {
-          sum &+= difference.before.touched &+ difference.after.touched
+        change.properties.forEach {
+          sum &+= $0.before.touched &+ $0.after.touched
         }
       }
     }
@@ -53,7 +53,7 @@ struct HistoryPhases {
     var count = 0
     var sum: UInt64 = 0
     try store.history(after: number).forEach { transaction in
-      for change in transaction.changes {
+      transaction.changes.forEach { change in
         count += 1
         sum &+= UInt64(truncatingIfNeeded: change.objectID.row) &+ (change.kind == .update ? 1 : 0)
       }
