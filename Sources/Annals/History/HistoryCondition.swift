@@ -18,7 +18,8 @@ public struct HistoryCondition: Sendable {
     case until(Timestamp)
     case kind(ChangeKind)
     case entity(String)
-    case object(ObjectID)
+    /// Any of these objects.
+    case objects([ObjectID])
     case property(entity: String, name: String)
     case propertyName(String)
     case not(Node)
@@ -65,7 +66,12 @@ public struct HistoryCondition: Sendable {
 
   /// Changes to this object.
   public static func touches(_ object: ObjectID) -> HistoryCondition {
-    HistoryCondition(.object(object))
+    HistoryCondition(.objects([object]))
+  }
+
+  /// Changes to any of these objects. A change is tested in O(1).
+  public static func touches(_ objects: some Sequence<ObjectID>) -> HistoryCondition {
+    HistoryCondition(.objects(Array(objects)))
   }
 
   /// What both conditions want.

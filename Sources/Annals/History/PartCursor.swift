@@ -160,6 +160,7 @@ extension HistoryFilter {
       case .until(let moment): until = min(until ?? moment, moment)
       case .entities(let numbers): entities = numbers
       case .object(let reference): object = reference
+      case .objects(let references): entities = Set(references.map(\.entity)).sorted()
       case .properties(let wanted):
         if wanted.count == 1 { property = (wanted[0].entity, wanted[0].property) }
       case .constant, .kind, .not, .or: break

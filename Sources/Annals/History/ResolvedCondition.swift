@@ -15,6 +15,7 @@ package struct ResolvedCondition: Sendable {
     case kind(ChangeKind)
     case entities([EntityNumber])
     case object(ObjectReference)
+    case objects(Set<ObjectReference>)
     case properties([ResolvedProperty])
     case not(Node)
     case and(Node, Node)
@@ -76,7 +77,7 @@ extension ResolvedCondition {
     case .or(let a, let b):
       return holds(a, batch: batch, transaction: transaction, change: change)
         || holds(b, batch: batch, transaction: transaction, change: change)
-    case .kind, .entities, .object, .properties:
+    case .kind, .entities, .object, .objects, .properties:
       guard let change else { return false }
       return holds(node, of: batch.changes[change], in: batch)
     }
@@ -87,6 +88,8 @@ extension ResolvedCondition {
     case .kind(let kind): return entry.kind == kind
     case .entities(let numbers): return numbers.contains(entry.entity)
     case .object(let object): return entry.entity == object.entity && entry.row == object.row
+    case .objects(let objects):
+      return objects.contains(ObjectReference(entity: entry.entity, row: entry.row))
     case .properties(let wanted):
       guard wanted.contains(where: { $0.entity == entry.entity }) else { return false }
       return entry.propertyRange.contains { position in
@@ -100,7 +103,7 @@ extension ResolvedCondition {
   private static func concernsChanges(_ node: HistoryCondition.Node) -> Bool {
     switch node {
     case .always, .author, .context, .since, .until: false
-    case .kind, .entity, .object, .property, .propertyName: true
+    case .kind, .entity, .objects, .property, .propertyName: true
     case .not(let inner): concernsChanges(inner)
     case .and(let a, let b), .or(let a, let b): concernsChanges(a) || concernsChanges(b)
     }
@@ -116,9 +119,13 @@ extension ResolvedCondition {
     case .until(let moment): return .until(moment)
     case .kind(let kind): return .kind(kind)
     case .entity(let name): return .entities(entities(named: name, in: glossary))
-    case .object(let id):
-      guard id.store == glossary.store else { return .constant(false) }
-      return .object(ObjectReference(entity: id.entity, row: id.row))
+    case .objects(let ids):
+      let objects = Set(
+        ids.filter { $0.store == glossary.store }.map {
+          ObjectReference(entity: $0.entity, row: $0.row)
+        })
+      guard let first = objects.first else { return .constant(false) }
+      return objects.count == 1 ? .object(first) : .objects(objects)
     case .property(let entity, let name):
       let numbers = entities(named: entity, in: glossary)
       return .properties(properties(named: name, in: glossary) { numbers.contains($0) })

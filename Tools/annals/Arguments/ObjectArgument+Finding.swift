@@ -20,28 +20,43 @@ extension ObjectArgument {
         + "annals state FILE --entity \(entity)")
   }
 
-  /// The object in the newest state; else the last one of this name that was deleted.
-  func find(inHistoryOf store: Store) throws -> ObjectReference {
-    if let found = try lookUp(in: store.snapshot().reader) { return found }
-    if case .row(let name, let row) = self {
-      if let entity = store.schema.entity(named: name) {
-        return ObjectReference(entity: entity.number, row: row)
-      }
-    } else {
-      let deletions = try store.history(where: .touches(entity) && .kind(.delete)).reversed()
-      var cursor = try PartCursor(deletions)
-      while let part = try cursor.next() {
-        for index in part.selectedChanges {
-          let change = Change(page: part.page, transaction: part.index, index: index)
-          let name = try change.objectName { () throws(AnnalsError) in store.version.snapshot.reader
-          }
-          guard name.text.utf8.elementsEqual(text.utf8) else { continue }
-          return ObjectReference(entity: change.entry.entity, row: change.entry.row)
-        }
+  /// Every object that history tells of by this name: first the one that has it now, then those
+  /// that had it and were deleted or renamed, last first.
+  ///
+  /// O(history), but for a row.
+  func findAll(inHistoryOf store: Store) throws -> [ObjectReference] {
+    var found: [ObjectReference] = []
+    let now = try lookUp(in: store.snapshot().reader)
+    if let now { found.append(now) }
+    var seen = Set(found)
+    switch self {
+    case .row(let name, let row):
+      guard now == nil, let entity = store.schema.entity(named: name) else { break }
+      let object = ObjectReference(entity: entity.number, row: row)
+      let history = try store.history(where: .touches(object.id(in: store)))
+      if try !history.objectIDs().isEmpty { found.append(object) }
+    case .key(let name, let text):
+      guard let entity = store.schema.entity(named: name), let attribute = entity.keyAttribute,
+        let key = attribute.type.value(fromText: text)
+      else { break }
+      let history = try store.history(
+        where: .touches(name, attribute.name) && !.kind(.insert)
+      ).reversed()
+      try history.forEachChange { change in
+        guard let before = change.difference(of: attribute.number)?.before else { return }
+        guard
+          before == key || (!before.isNull && JSONWriter.text(of: before).hasSameBytes(as: text))
+        else { return }
+        let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
+        if seen.insert(object).inserted { found.append(object) }
       }
     }
-    throw CommandFailure(
-      "there is no object \(text), and none was deleted since transaction \(store.base.number)")
+    if found.isEmpty {
+      throw CommandFailure(
+        "there is no object \(self.text), and none was deleted since transaction "
+          + "\(store.base.number)")
+    }
+    return found
   }
 
   /// The object in a state; nil if there is none.

@@ -32,10 +32,8 @@ extension LogCommand {
     try add(entity.map { .touches($0) }, to: &condition)
     try add(property.map { .touches(property: $0) }, to: &condition)
     try add(type.map { .kind($0) }, to: &condition)
-    try add(
-      try object.map { text in
-        .touches(try ObjectArgument(text).find(inHistoryOf: store).id(in: store))
-      }, to: &condition)
+    let objects = try object.flatMap { try ObjectArgument($0).findAll(inHistoryOf: store) }
+    try add(object.isEmpty ? [] : [.touches(objects.map { $0.id(in: store) })], to: &condition)
     return condition
   }
 

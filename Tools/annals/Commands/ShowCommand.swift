@@ -13,7 +13,7 @@ struct ShowCommand: StoreCommand {
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file)
     defer { try? store.close() }
-    if what.contains("/") || what.contains("#") {
+    if what.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") }) {
       try showObject(try ObjectArgument(what), store, console)
     } else {
       try showTransaction(try console.number(what, in: store), store, console)
@@ -48,14 +48,13 @@ struct ShowCommand: StoreCommand {
   }
 
   private func showObject(_ argument: ObjectArgument, _ store: Store, _ console: Console) throws {
-    let object = try argument.find(inHistoryOf: store)
-    let condition = HistoryCondition.touches(object.id(in: store))
+    let objects = try argument.findAll(inHistoryOf: store).map { $0.id(in: store) }
     var walk = try HistoryWalk(
-      store, after: store.base.number, through: store.token.number, condition: condition,
+      store, after: store.base.number, through: store.token.number, condition: .touches(objects),
       isReversed: true)
     if format == .jsonl { return try LogCommand.writeLines(&walk, limit: .max, console) }
     let text = TransactionText(console, limit: 1000)
-    if let stored = try store.snapshot().object(object.id(in: store)) {
+    if let stored = try store.snapshot().object(objects[0]) {
       try ObjectText(text).write(stored, store.version.snapshot.reader)
     } else {
       try console.output.line("\(ValueText.plain(argument.text)) was deleted")
