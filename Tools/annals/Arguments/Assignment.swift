@@ -21,16 +21,19 @@ struct Assignment: Hashable {
   ///
   /// - Throws: `CommandFailure` for a text without `=` or a name, and for JSON that is none.
   init(_ text: String) throws {
-    guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+    // A text may begin with an accent, which is one character with what stands before it.
+    let bytes = text.utf8
+    guard let sign = bytes.firstIndex(of: UInt8(ascii: "=")), sign > bytes.startIndex else {
       throw CommandFailure("`\(text)` sets nothing; write NAME=TEXT or NAME:=JSON", status: .usage)
     }
-    let value = String(text[text.index(after: sign)...])
-    name = String(text[..<sign])
-    guard name.hasSuffix(":"), name.count > 1 else {
+    let value = String(text[bytes.index(after: sign)...])
+    let before = bytes[..<sign]
+    guard before.last == UInt8(ascii: ":"), before.count > 1 else {
+      name = String(text[..<sign])
       content = .text(value)
       return
     }
-    name.removeLast()
+    name = String(text[..<bytes.index(before: sign)])
     if let offset = JSONText.firstError(in: value) {
       throw CommandFailure(
         "`\(value)` is not JSON (at byte \(offset)); a text in JSON needs quotes, or write "
@@ -63,11 +66,21 @@ extension WriteTransaction {
     for assignment in assignments {
       json.key(assignment.name)
       switch assignment.content {
-      case .nothing: json.null()
+      case .nothing:
+        guard entity?.propertyNumber(named: assignment.name) != nil else {
+          throw CommandFailure(
+            "\(object.entity) has no property \(assignment.name) to clear; annals schema FILE "
+              + "lists what it has")
+        }
+        json.null()
       case .json(let text):
-        // To a json attribute the text itself is the value.
-        if entity?.attribute(named: assignment.name)?.type == .json {
+        let type = entity?.attribute(named: assignment.name)?.type
+        if type == .json {
+          // To a json attribute the text itself is the value.
           json.string(text)
+        } else if type == .double, let whole = Int64(text), let exact = Double(exactly: whole) {
+          // 1 is no reason to make an attribute of doubles one of anything.
+          json.value(.double(exact), as: .double)
         } else {
           json.verbatim(text.utf8)
         }
@@ -76,7 +89,7 @@ extension WriteTransaction {
           guard let value = attribute.type.value(fromText: text) else {
             throw CommandFailure(
               "\(object.entity).\(assignment.name) is of type \(attribute.type), and `\(text)` is "
-                + "no such value")
+                + "no such value\(attribute.type.form)")
           }
           json.value(value, as: attribute.type)
         } else {

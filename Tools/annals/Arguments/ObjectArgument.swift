@@ -11,14 +11,16 @@ enum ObjectArgument: Hashable {
   ///
   /// - Throws: `CommandFailure` with what is understood.
   init(_ text: String) throws {
-    if let slash = text.firstIndex(of: "/"), slash > text.startIndex {
+    // A key may begin with an accent, which is one character with what stands before it.
+    let bytes = text.utf8
+    if let slash = bytes.firstIndex(of: UInt8(ascii: "/")), slash > bytes.startIndex {
       self = .key(
-        entity: String(text[..<slash]), key: String(text[text.index(after: slash)...]))
+        entity: String(text[..<slash]), key: String(text[bytes.index(after: slash)...]))
       return
     }
-    guard let mark = text.lastIndex(of: "#"), mark > text.startIndex,
-      let row = Int64(text[text.index(after: mark)...]), row > 0,
-      text[text.index(after: mark)...].utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+    guard let mark = bytes.lastIndex(of: UInt8(ascii: "#")), mark > bytes.startIndex,
+      let row = Int64(text[bytes.index(after: mark)...]), row > 0,
+      bytes[bytes.index(after: mark)...].allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
     else { throw CommandFailure.badObject(text) }
     self = .row(entity: String(text[..<mark]), row: row)
   }

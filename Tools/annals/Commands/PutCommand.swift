@@ -21,6 +21,10 @@ struct PutCommand: StoreCommand {
   func run(_ console: Console) throws -> ExitStatus {
     let argument = try ObjectArgument(object)
     let assignments = try values.map { try Assignment($0) } + unset.map { Assignment(clearing: $0) }
+    for (index, assignment) in assignments.enumerated()
+    where assignments[..<index].contains(where: { $0.name.hasSameBytes(as: assignment.name) }) {
+      throw CommandFailure("`\(assignment.name)` is set twice; name it once", status: .usage)
+    }
     let location = StoreLocation.file(file)
     let store = try Store(
       location, creates: true, options: StoreOptions(), environment: console.store)
@@ -43,11 +47,14 @@ struct PutCommand: StoreCommand {
     try store.close()
     for entity in store.schema.entities {
       let known = schema.entity(numbered: entity.number)
-      for attribute in entity.attributes where known != nil && attribute.number > 0 {
-        guard known?.attributes.contains(where: { $0.number == attribute.number }) == false else {
-          continue
+      for attribute in entity.attributes where known != nil {
+        let name = "\(entity.name).\(attribute.name)"
+        let before = known?.attributes.first { $0.number == attribute.number }
+        if let before, before.type != attribute.type {
+          console.report("\(name) is of type \(attribute.type) now; it was \(before.type)")
+        } else if before == nil {
+          console.report("added the attribute \(name) (\(attribute.type))")
         }
-        console.report("added the attribute \(entity.name).\(attribute.name) (\(attribute.type))")
       }
     }
     if token == before {

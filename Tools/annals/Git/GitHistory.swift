@@ -67,7 +67,7 @@ final class GitHistory {
     guard let authored = Int64(parts[2]), let committed = Int64(parts[3]),
       abs(authored) < 1 << 42, abs(committed) < 1 << 42
     else { throw CommandFailure("git gave `\(parts[3])` as a commit's time") }
-    while parts[4].hasSuffix("\n") { parts[4].removeLast() }
+    while parts[4].utf8.last == 0x0A { parts[4].unicodeScalars.removeLast() }
     return GitCommit(
       id: String(decoding: id, as: UTF8.self),
       parents: parts[0].split(separator: " ").map(String.init), author: parts[1],

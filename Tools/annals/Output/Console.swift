@@ -53,11 +53,13 @@ final class Console {
     (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }
 
-  /// Writes a line `annals: TEXT` to standard error.
+  /// Writes a line `annals: TEXT` to standard error, what was stored or typed with its control
+  /// characters as escapes.
   func report(_ text: String) {
     // Nothing can be done when even this fails.
     try? output.flush()
-    try? errors.write("annals: \(text)\n")
+    let lines = ValueText.lines(of: text).map { ValueText.plain($0) }
+    try? errors.write("annals: \(lines.joined(separator: "\n"))\n")
     try? errors.flush()
   }
 

@@ -27,15 +27,14 @@ struct TableWriter {
       (["entity", "id"] + names).map(TableWriter.quoted).joined(separator: ","))
     for entity in entities {
       try snapshot.forEachObject(of: entity.name) { object in
-        var cells = [entity.name, try id(of: object)]
+        var cells = [TableWriter.quoted(entity.name), TableWriter.quoted(try id(of: object))]
         for name in names {
           let value = object[name]
+          let cell = value.isNull ? "" : try text(value)
           // An empty text is quoted, so that it differs from no value.
-          cells.append(value.isNull ? "" : try text(value))
-          if case .string("") = value { cells[cells.count - 1] = "\"\"" }
+          cells.append(cell.isEmpty && !value.isNull ? "\"\"" : TableWriter.quoted(cell))
         }
-        let line = cells.enumerated().map { $1 == "\"\"" ? $1 : TableWriter.quoted($1) }
-        try console.output.line(line.joined(separator: ","))
+        try console.output.line(cells.joined(separator: ","))
       }
     }
   }
@@ -67,7 +66,7 @@ struct TableWriter {
       sample.removeAll()
     }
     try snapshot.forEachObject(of: entity.name) { object in
-      var row = [try id(of: object)]
+      var row = [ValueText.plain(try id(of: object))]
       for name in names.dropFirst() {
         let value = object[name]
         row.append(value.isNull ? "" : ValueText.plain(try text(value)))
@@ -125,8 +124,12 @@ struct TableWriter {
       $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0A || $0 == 0x0D
     }
     guard needsQuotes else { return text }
-    return "\""
-      + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-      + "\""
+    // By scalars: a quote and an accent behind it are one character.
+    var result = "\"".unicodeScalars
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { result.append(scalar) }
+      result.append(scalar)
+    }
+    return String(result) + "\""
   }
 }

@@ -29,8 +29,8 @@ struct TransactionText {
     try output.line("\(head)  \(values.zone.text(record.timestamp))\(tail)")
     for entry in record.metadata where entry.key == "message" {
       guard case .string(let message) = entry.value, !message.isEmpty else { continue }
-      for line in message.split(separator: "\n", omittingEmptySubsequences: false) {
-        try output.line(line.isEmpty ? "" : cut("    " + ValueText.plain(String(line))))
+      for line in ValueText.lines(of: message) {
+        try output.line(line.isEmpty ? "" : cut("    " + ValueText.plain(line)))
       }
     }
   }

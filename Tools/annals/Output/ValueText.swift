@@ -1,7 +1,7 @@
 import Annals
 
 /// Values and names as text for people. Control characters are shown as escapes, so that no stored
-/// text can play with the terminal.
+/// text can play with the terminal or with the order in which a line is read.
 struct ValueText {
   let zone: LocalZone
   /// How many characters of a text are shown.
@@ -38,10 +38,19 @@ struct ValueText {
     return text.prefix(limit) + "…"
   }
 
-  /// The text with control characters as escapes.
+  /// The lines of a text, which end in LF or CR LF.
+  static func lines(of text: String) -> [String] {
+    text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+      String(Substring(line.last == 0x0D ? line.dropLast() : line))
+    }
+  }
+
+  /// The text with control characters as escapes, and those that turn the direction of writing.
   static func plain(_ text: String, quoting: Bool = false) -> String {
     let isPlain = text.utf8.allSatisfy {
-      $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && (!quoting || $0 != UInt8(ascii: "\""))
+      // What is escaped beyond ASCII begins with C2 or E2.
+      $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2
+        && (!quoting || $0 != UInt8(ascii: "\""))
     }
     if isPlain { return text }
     var result = ""
@@ -51,7 +60,7 @@ struct ValueText {
       case "\t": result += "\\t"
       case "\r": result += "\\r"
       case "\"" where quoting: result += "\\\""
-      case "\u{0}"..<" ", "\u{7F}"..."\u{9F}":
+      case "\u{0}"..<" ", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}":
         let digits = String(scalar.value, radix: 16)
         result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: result.unicodeScalars.append(scalar)
