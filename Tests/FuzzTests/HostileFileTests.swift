@@ -169,6 +169,20 @@ struct HostileFileTests {
     HostileFileTests.root.appending(path: "Fixtures/draft-1/\(name).annals").path
   }
 
+  /// A large value with other bytes than records say is lost, and not passed on.
+  @Test func otherBytesThanThoseSpokenOfAreNotSalvaged() throws {
+    var image = try image(of: "large-values")
+    // The slot of an image that was closed names no head.
+    image.isClosed = false
+    let index = try #require(image.frames.firstIndex { $0.kind == FrameKind.blob.rawValue })
+    image.frames[index].payload[image.frames[index].payload.count - 1] ^= 1
+    let folder = try Folder()
+    try Data(image.file).write(to: folder.url("f.annals"))
+    #expect(try run(["verify", folder.path("f.annals")]) == 1)
+    #expect(try run(["salvage", folder.path("f.annals"), folder.path("out.annals")]) == 1)
+    #expect(try run(["verify", folder.path("out.annals")]) == 0)
+  }
+
   private func image(of name: String) throws -> LogImage {
     let file = try Data(contentsOf: URL(fileURLWithPath: fixture(name)))
     return try #require(LogImage(file: Bytes(file)))

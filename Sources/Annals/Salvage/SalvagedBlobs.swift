@@ -6,8 +6,8 @@ import AnnalsModel
 /// The large values of a salvage, in the order of their numbers: those that are whole, and those
 /// that are spoken of though they are lost.
 struct SalvagedBlobs {
-  private let whole: [SalvageSurvey.Blob]
-  private let numbers: Set<UInt64>
+  private var whole: [SalvageSurvey.Blob]
+  private var byNumber: [UInt64: SalvageSurvey.Blob]
   private var next = 0
   /// Lost values that were spoken of and are not yet written, by number.
   private var pending: [UInt64: LargeValue] = [:]
@@ -18,13 +18,19 @@ struct SalvagedBlobs {
 
   init(_ survey: SalvageSurvey) {
     whole = survey.blobs
-    numbers = Set(survey.blobs.map(\.number))
+    byNumber = Dictionary(survey.blobs.map { ($0.number, $0) }) { first, _ in first }
     mention(survey.mentioned)
   }
 
   /// Takes note that values are spoken of.
   mutating func mention(_ values: [UInt64: LargeValue]) {
-    for (number, value) in values where !numbers.contains(number) && number > last {
+    for (number, value) in values where number > last {
+      if let found = byNumber[number] {
+        if found.suits(value) { continue }
+        // Other bytes than those spoken of are as good as none.
+        byNumber[number] = nil
+        whole.removeAll { $0.number == number }
+      }
       pending[number] = value
     }
   }

@@ -36,6 +36,13 @@ package struct SalvageSurvey: Sendable {
     package var length: UInt64
     package var offset: UInt64
     package var checksum: UInt32
+    /// Whether it says that its bytes were lost in an earlier salvage.
+    package var isLost = false
+
+    /// Whether its bytes are those that a record describes.
+    package func suits(_ value: LargeValue) -> Bool {
+      length == value.length && (isLost || checksum == value.checksum)
+    }
   }
 
   package private(set) var runs: [Run] = []
@@ -134,6 +141,7 @@ package struct SalvageSurvey: Sendable {
       }
       if part.isFirst {
         open = Blob(number: part.number, length: part.totalLength, offset: offset, checksum: 0)
+        open?.isLost = part.isLost
         done = part.isLost ? part.totalLength : 0
       }
       guard var blob = open, blob.number == part.number, part.isLost || done == part.start else {
