@@ -145,6 +145,44 @@ import Testing
     #expect(try disk.findings(about: "/a.annals") == [])
   }
 
+  /// A to-one reads as nil where its object was deleted; what it held is not to be told from that.
+  @Test func aFailedRecordWithALostTargetFailsTheTransaction() throws {
+    let disk = FaultyFileSystem()
+    let store = try Store(location(disk), schema: Schema(records: [LinkedMemo.self]))
+    let long = String(repeating: "x", count: 3_500_000)
+    try store.write { tx in
+      let one = try tx.insert(LinkedMemo(id: 1, next: nil, text: "one"))
+      try tx.insert(LinkedMemo(id: 2, next: one.objectID, text: "two"))
+      try tx.insert(LinkedMemo(id: 3, next: nil, text: "three"))
+    }
+    try store.write { tx in
+      try tx.delete(try #require(try tx.object(LinkedMemo.self, where: \.id, is: 1)))
+    }
+    let head = store.token
+    func fail(_ id: Int, next: Bool) throws -> AnnalsError? {
+      failure {
+        try store.write { tx in
+          let memo = try #require(try tx.object(LinkedMemo.self, where: \.id, is: id))
+          #expect(memo.next == nil)
+          let capacity = disk.capacity
+          disk.capacity = 100_000
+          let error = failure {
+            try tx.update(memo) {
+              if next { $0.next = memo.objectID }
+              $0.text = long
+            }
+          }
+          #expect(error?.code == .noSpace)
+          disk.capacity = capacity
+        }
+      }
+    }
+    #expect(try fail(2, next: false) == nil)
+    #expect(try fail(2, next: true)?.code == .noSpace)
+    #expect(store.token == head)
+    #expect(try store.verify().map(\.severity) == [.note])
+  }
+
   /// A null stored in a required attribute stands for its default, so that setting it to that, or
   /// clearing it, changes nothing.
   @Test func theDefaultThatANullStandsForIsNoChange() throws {
@@ -252,6 +290,16 @@ private struct Memo: Record {
 
   static let entity = RecordEntity(
     "Memo", Memo.init, Property("id", \.id).unique(), Property("text", \.text))
+}
+
+private struct LinkedMemo: Record {
+  var id: Int
+  var next: ObjectID?
+  var text: String
+
+  static let entity = RecordEntity(
+    "Memo", LinkedMemo.init, Property("id", \.id).unique(),
+    Property("next", \.next, to: LinkedMemo.self), Property("text", \.text))
 }
 
 private struct LongMemo: Record {

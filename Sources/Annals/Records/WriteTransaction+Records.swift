@@ -34,8 +34,8 @@ extension WriteTransaction {
   /// Throws `.noSuchObject` if the object does not exist, `.conflict` if it was deleted since the
   /// position that the write is based on, what `body` throws, and as `insert` does. Then nothing is
   /// changed, and the transaction may go on; only where what was written already cannot be taken
-  /// back exactly (a long value was replaced, or a default that was never stored), it fails with
-  /// the same error at its end.
+  /// back exactly (a long value was replaced, a default that was never stored, or a to-one that
+  /// read as nil since its object was deleted), it fails with the same error at its end.
   @discardableResult
   public func update<R: Record>(
     _ object: Object<R>, _ body: (inout R) throws -> Void
@@ -79,13 +79,30 @@ extension WriteTransaction {
     if binding.layout.columns.contains(where: { $0.hasDefault && !$0.isOptional }) { return false }
     var broken: [ValidationViolation] = []
     do throws(AnnalsError) {
+      let written = try toOnes(of: row, binding)
       try binding.update(
         from: record, to: previous, row, into: &reader.state, store: reader.store,
         largeValues: StoredLargeValues(source: largeValues), violations: &broken)
-      return broken.isEmpty
+      // Nor can a nil that stood for a deleted object be told from one that was stored.
+      let cleared = zip(written, try toOnes(of: row, binding)).contains { !$0.isNull && $1.isNull }
+      return broken.isEmpty && !cleared
     } catch {
       return false
     }
+  }
+
+  /// What is stored in the to-one relationships of an object.
+  private func toOnes<R: Record>(
+    of row: Int64, _ binding: RecordBinding<R>
+  ) throws(AnnalsError) -> [Value] {
+    var result: [Value] = []
+    for column in binding.layout.columns where column.isRelationship && !column.isToMany {
+      result.append(
+        try AnnalsError.translating { () throws(StateFault) in
+          try reader.state.value(binding.entity, row, column.property)
+        })
+    }
+    return result
   }
 
   /// Sets one property of an object, without reading the others: the quickest way to change a few,
