@@ -28,6 +28,15 @@ import Testing
     try store.close()
   }
 
+  @Test func aRefusedSchemaLeavesNoFileAfterAPowerCut() throws {
+    let files = FaultyFileSystem()
+    let location = StoreLocation(fileSystem: files, path: "/new.annals")
+    #expect(throws: AnnalsError.self) { try Store(location, schema: bad) }
+    files.cutPower()
+    let count = files.forEachSurvivor { #expect($0.files.paths == [], "\($0.description)") }
+    #expect(count == 1)
+  }
+
   @Test func aStoreThatOthersWriteToStays() throws {
     let files = MemoryFileSystem()
     let location = StoreLocation(fileSystem: files, path: "/new.annals")

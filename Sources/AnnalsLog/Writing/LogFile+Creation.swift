@@ -43,11 +43,14 @@ extension LogFile {
     }
   }
 
-  /// Removes the file from its place. The lock is held, so that nobody writes to it; the next lock
-  /// finds no file.
+  /// Removes the file from its place, also for after a power cut. The lock is held, so that nobody
+  /// writes to it; the next lock finds no file.
   package func remove() throws(LogError) {
     precondition(state.withLock { $0.isLocked }, "a file is removed under its lock")
-    try storage { () throws(StorageError) in try fileSystem.remove(path) }
+    try storage { () throws(StorageError) in
+      try fileSystem.remove(path)
+      try fileSystem.syncDirectory(of: path)
+    }
   }
 
   /// Waits until whoever is making a file for `path` lets go of it.
