@@ -44,11 +44,23 @@ import Testing
   }
 
   /// Nothing but the commits themselves wakes the reader here: the store stays open, and there is
-  /// always one commit behind which nothing comes.
-  @Test(arguments: [StoreOptions.Durability.full, .deferred], [1, 3])
-  func eachCommitWakesWhoeverWaits(durability: StoreOptions.Durability, atOnce: Int) async throws {
+  /// always one commit behind which nothing comes. With an exclusive lock, commits that are not
+  /// synced move the version on in place.
+  @Test(arguments: [(StoreOptions.Durability.full, false), (.deferred, false), (.deferred, true)])
+  func eachCommitWakesWhoeverWaits(
+    durability: StoreOptions.Durability, isExclusive: Bool
+  ) async throws {
+    for atOnce in [1, 3] {
+      try await eachCommitWakesWhoeverWaits(durability, isExclusive, atOnce: atOnce)
+    }
+  }
+
+  private func eachCommitWakesWhoeverWaits(
+    _ durability: StoreOptions.Durability, _ isExclusive: Bool, atOnce: Int
+  ) async throws {
     var options = StoreOptions()
     options.durability = durability
+    if isExclusive { options.lockMode = .exclusive }
     let store = try noteStore(options: options)
     let seen = SeenNumbers()
     let reader = Task.detached {

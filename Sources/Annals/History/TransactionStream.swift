@@ -44,17 +44,30 @@ public struct TransactionStream: AsyncSequence, Sendable {
     ) async throws(AnnalsError) -> Transaction? {
       while !Task.isCancelled {
         if let transaction = try advance() { return transaction }
-        let newest = stream.store.published.edition
-        if newest.version.token != position {
-          end = newest.version.token
-          cursor = try newest.version.cursor(after: position, where: stream.condition)
-        } else if newest.isLast {
-          return nil
-        } else {
-          await stream.store.published.wait(beyond: newest.number)
+        switch try goOn() {
+        case .read: break
+        case .wait(let edition): await stream.store.published.wait(beyond: edition)
+        case .end: return nil
         }
       }
       return nil
+    }
+
+    private enum Step {
+      case read, end
+      case wait(beyond: UInt64)
+    }
+
+    /// Looks for what is newer than the position. Who waits for it holds no version, so that
+    /// commits move that on in place.
+    private mutating func goOn() throws(AnnalsError) -> Step {
+      let newest = stream.store.published.edition
+      if newest.version.token == position {
+        return newest.isLast ? .end : .wait(beyond: newest.number)
+      }
+      end = newest.version.token
+      cursor = try newest.version.cursor(after: position, where: stream.condition)
+      return .read
     }
 
     /// As `next(isolation:)`.
