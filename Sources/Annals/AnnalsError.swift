@@ -44,7 +44,9 @@ extension AnnalsError: CustomStringConvertible {
     var text = message
     if let offset { text += " (offset \(offset))" }
     // Most messages say it in their own place.
-    if let underlying, !message.contains(underlying.description) { text += ": \(underlying)" }
+    if let underlying, !message.contains(underlying.description) {
+      text += text.hasSuffix(".") ? " (\(underlying))" : ": \(underlying)"
+    }
     return text
   }
 }
@@ -109,10 +111,14 @@ extension AnnalsError {
 
   /// The error for a position before the base.
   package static func pruned(_ gap: HistoryGap) -> AnnalsError {
-    var text = "transaction \(gap.requested) was pruned (floor is \(gap.oldestValid.number + 1)"
+    let (number, base) = (gap.requested, gap.oldestValid.number)
+    var text = "transaction \(number) was pruned (floor is \(base + 1)"
     if let prunedAt = gap.prunedAt { text += "; pruned \(prunedAt.dayText)" }
     if let prunedBy = gap.prunedBy, !prunedBy.isEmpty { text += " by \(prunedBy)" }
-    text += "). Oldest readable state: \(gap.oldestValid.number)"
+    text += "). Oldest readable state: \(base)"
+    if number < 0 || number == 0 && base == 0 {
+      text = "there is no transaction \(number); the first is 1"
+    }
     var error = AnnalsError(.pruned, text)
     error.details = .gap(gap)
     return error

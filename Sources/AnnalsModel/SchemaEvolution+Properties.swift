@@ -36,7 +36,7 @@ extension SchemaMerge {
     if added.defaultValue?.isNull == true { added.defaultValue = nil }
     if !added.isOptional, added.defaultValue == nil, objectCount > 0 {
       let reason =
-        "a required attribute can be added to \(objectCount) objects only with a default"
+        "a required attribute can be added where there are objects only with a default"
       return report(.missingDefault, entity.name, added.name, reason)
     }
     if added.isUnique, !added.isOptional, objectCount > 1 {

@@ -91,7 +91,7 @@ private struct Computed: Record, Equatable {
     let third = try bench.insert(ArticleV1(key: "c", text: "Rain", count: 2))
     #expect(try bench.read(ArticleV1.self, first).text == nil)
     let error = #expect(throws: AnnalsError.self) { try bench.read(ArticleV1.self, second) }
-    #expect(error?.message.contains("Article#2.count is 70000 (int), which is no Int16") == true)
+    #expect(error?.message.contains("Article/b.count is 70000 (int), which is no Int16") == true)
     let schema = bench.state.schema
     try bench.open(ArticleV2.self)
     try bench.open(ArticleV1.self)
@@ -118,7 +118,7 @@ private struct Computed: Record, Equatable {
     // A required attribute that the program does not know and that has no default is missed.
     #expect(bench.violations.map(\.description) == ["Article#1.count: a value is required"])
     let error = #expect(throws: AnnalsError.self) { try bench.read(ArticleV2.self, row) }
-    #expect(error?.message.contains("Article#1.count has no value") == true)
+    #expect(error?.message.contains("Article/b.count has no value") == true)
   }
 
   @Test func whatTheStoreLacksReadsAsNilOrDefaultAndCannotBeWritten() throws {
@@ -129,7 +129,7 @@ private struct Computed: Record, Equatable {
     let error = #expect(throws: AnnalsError.self) { try bench.update(row, to: article) }
     #expect(error?.schemaConflicts.map(\.property) == ["body", "stars", "note"])
     let missing = #expect(throws: AnnalsError.self) { try bench.read(Strict.self, row) }
-    #expect(missing?.message.contains("Article#1.missing has no value") == true)
+    #expect(missing?.message.contains("Article/a.missing has no value") == true)
     let refused = #expect(throws: SchemaError.self) { try bench.open(Strict.self) }
     #expect(refused?.conflicts.map(\.kind) == [.missingDefault])
   }

@@ -232,6 +232,7 @@ import Testing
       transaction.changes.map(\.description) == [
         #"update Note#1, text: string("Fog") → string("Mist")"#
       ])
+    #expect(try store.transaction(2).changes[0].description.hasPrefix("insert Note/a, id: "))
     let blame = try store.blame(note).map(\.description)
     #expect(blame.first?.hasPrefix(#"id: string("a"), set by transaction 2"#) == true)
     #expect(

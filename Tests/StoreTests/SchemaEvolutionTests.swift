@@ -84,6 +84,22 @@ import Testing
     #expect(seen == [id.row + 1])
   }
 
+  @Test func anOlderProgramIsToldWhatBecameOfItsNames() throws {
+    let store = try noteStore()
+    try store.note("a")
+    let old = Schema { Entity("Note") { Attribute("id", .string, isOptional: false) } }
+    try store.edit(.renameProperty(entity: "Note", "id", to: "key"))
+    let renamed = #expect(throws: AnnalsError.self) { try store.require(old) }
+    #expect(
+      renamed?.message
+        == "the schema cannot be used; nothing was changed: Note.id: the attribute is named key "
+        + "now; use that name. By this one, a required attribute can be added where there are "
+        + "objects only with a default")
+    try store.edit(.removeProperty(entity: "Note", "key"))
+    let removed = #expect(throws: AnnalsError.self) { try store.require(old) }
+    #expect(removed?.message.contains("Note.id: the attribute was removed; a required") == true)
+  }
+
   @Test func anImpossibleChangeIsRefusedByNameAndChangesNothing() throws {
     let store = try noteStore()
     try store.note("a")

@@ -35,9 +35,14 @@ struct AnnalsCommand: ParsableCommand {
         try parsed.run()
         return .done
       }
-      let status = try command.run(console)
-      try console.output.flush()
-      return status
+      do {
+        let status = try command.run(console)
+        try console.output.flush()
+        return status
+      } catch let error as AnnalsError {
+        console.report(Remedy.message(for: error, of: command))
+        return .couldNotRun
+      }
     } catch OutputFault.closed {
       // Whoever read the output has seen enough.
       return .done
@@ -47,9 +52,6 @@ struct AnnalsCommand: ParsableCommand {
     } catch let failure as CommandFailure {
       console.report(failure.message)
       return failure.status
-    } catch let error as AnnalsError {
-      console.report(Remedy.message(for: error))
-      return .couldNotRun
     } catch {
       return report(error, console)
     }

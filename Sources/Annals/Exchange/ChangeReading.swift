@@ -31,7 +31,8 @@ final class ChangeReading {
     for (object, relationship, found) in deferred {
       guard let value = try references(found, relationship, reader) else {
         throw reader.fault(
-          "`\(relationship.name)` names \(JSONWriter.text(of: found)), which does not exist")
+          "`\(relationship.name)` names \(JSONWriter.text(of: found).prefix(200)), "
+            + (relationship.isToMany ? "not all of which exist" : "which does not exist"))
       }
       try transaction.set(object, relationship.number, to: value)
     }

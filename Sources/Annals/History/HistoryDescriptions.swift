@@ -18,10 +18,14 @@ extension Transaction: CustomStringConvertible {
 
 extension Change: CustomStringConvertible {
   /// Kind, object, and the properties with their values: `update Post#3, title: string("Fog") →
-  /// string("Mist")`.
+  /// string("Mist")`. The object is named by its key where the change has it.
   public var description: String {
-    (["\(kind) \(entityName)#\(objectID.row)"] + properties.map(\.description))
-      .joined(separator: ", ")
+    let entity = entity
+    var name = ObjectName(entity: entity.name, key: .null, row: objectID.row)
+    if let key = entity.keyAttribute, let difference = difference(of: key.number) {
+      name.key = kind == .insert ? difference.after : difference.before
+    }
+    return (["\(kind) \(name.text)"] + properties.map(\.description)).joined(separator: ", ")
   }
 }
 

@@ -140,7 +140,7 @@ extension RecordBinding {
       reader.move(to: row)
       return try record.read(&reader)
     } catch {
-      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(record.name)#\(row) is unreadable")
+      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(reader.name) is unreadable")
     }
   }
 

@@ -181,8 +181,16 @@ public struct RecordReader {
     return Stop()
   }
 
+  /// How people name the object: by its key, if the state has it.
+  var name: String {
+    let reader = StateReader(state: state, store: store, largeValues: largeValues)
+    let object = ObjectReference(entity: layout.entity, row: row)
+    let key = (try? reader.key(of: object)) ?? .null
+    return ObjectName(entity: layout.entityName, key: key, row: row).text
+  }
+
   private func unreadable(_ value: Value, as type: any Any.Type) -> AnnalsError {
-    let place = "\(layout.entityName)#\(row).\(layout.names[index])"
+    let place = "\(name).\(layout.names[index])"
     let what =
       value.isNull
       ? "has no value, and the record's property is not optional"

@@ -22,7 +22,12 @@ extension Store {
 
   func change(schema: Schema, edits: [SchemaEdit]) throws(AnnalsError) {
     let state = version.state
-    let change = try AnnalsError.schema(state.schema, adding: schema, edits: edits, in: state)
+    let change: SchemaChange
+    do throws(AnnalsError) {
+      change = try AnnalsError.schema(state.schema, adding: schema, edits: edits, in: state)
+    } catch {
+      throw tellingOfFormerNames(error)
+    }
     guard !change.isEmpty else { return }
     guard !options.isReadOnly else {
       // A reader makes do with what there is: what is missing reads as nil or as its default.
@@ -34,6 +39,35 @@ extension Store {
         try $0.require(schema, edits: edits)
       }
     }
+  }
+}
+
+extension Store {
+  /// The error with the names that attributes have now which a program demands by an older one.
+  private func tellingOfFormerNames(_ error: AnnalsError) -> AnnalsError {
+    var conflicts = error.schemaConflicts
+    for (index, conflict) in conflicts.enumerated() where conflict.kind == .missingDefault {
+      guard let name = conflict.property, let entity = schema.entity(named: conflict.entity),
+        let now = formerly(name, in: entity)
+      else { continue }
+      conflicts[index].reason =
+        now.isRemoved
+        ? "the attribute was removed; \(conflict.reason)"
+        : "the attribute is named \(now.name) now; use that name. By this one, \(conflict.reason)"
+    }
+    return conflicts == error.schemaConflicts ? error : .invalidSchema(conflicts)
+  }
+
+  /// The attribute that last had this name and has it no more, as it is now.
+  private func formerly(_ name: String, in entity: Entity) -> Attribute? {
+    for dated in version.glossary().schemas.reversed() {
+      let then = dated.schema.entity(numbered: entity.number)?.attributes
+      guard let old = then?.first(where: { $0.name.hasSameBytes(as: name) && !$0.isRemoved }) else {
+        continue
+      }
+      return entity.attributes.first { $0.number == old.number }
+    }
+    return nil
   }
 }
 

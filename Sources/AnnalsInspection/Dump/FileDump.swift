@@ -50,6 +50,8 @@ package struct FileDump {
       summary.problems += region.description.hasProblem ? 1 : 0
       if !region.goesOn { break }
     }
+    // A file without a byte has no region that could tell what it lacks.
+    if walk.bytes.size == 0 { summary.problems = 1 }
     return summary
   }
 

@@ -37,6 +37,9 @@ struct DumpCommand: StoreCommand {
         }
       }
       if let failure { throw failure }
+      if summary.regions == 0, summary.problems > 0 {
+        console.report("\(file) is empty: it has no header")
+      }
       return summary.problems > 0 ? .foundProblems : .done
     }
   }

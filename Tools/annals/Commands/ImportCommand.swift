@@ -61,6 +61,12 @@ struct ImportCommand: StoreCommand {
             : "\(Numerals.counted(lines.count, "transaction")) before it "
               + "\(lines.count == 1 ? "was" : "were") imported."),
         status: .foundProblems)
+    } catch var error as AnnalsError where lines.count > 0 && error.code != .outcomeUnknown {
+      bar.finish()
+      error.message +=
+        ". \(Numerals.counted(lines.count, "transaction")) before it "
+        + "\(lines.count == 1 ? "was" : "were") imported"
+      throw error
     }
     bar.finish()
     let head = lines.store?.token.number ?? 0

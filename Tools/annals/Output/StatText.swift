@@ -58,7 +58,7 @@ struct StatText {
       "\(ValueText.plain($0.name ?? "(none)")) \(Numerals.grouped($0.transactions))"
     }.joined(separator: ", ")
     let more = list.count > 5 ? ", … \(Numerals.grouped(list.count - 5)) more" : ""
-    return "\(Numerals.grouped(list.count)): \(shown)\(more)"
+    return Numerals.grouped(list.count) + (list.isEmpty ? "" : ": \(shown)\(more)")
   }
 
   private func writeBytes() throws {

@@ -1,0 +1,67 @@
+import Annals
+import Foundation
+import Testing
+
+@testable import AnnalsCommand
+
+/// What commands say when something was typed that they cannot do, or that does more than it seems.
+@Suite struct MessageTests {
+  @Test func putNamesWhatItCannotSet() throws {
+    let folder = try CommandTests.posts()
+    let twice = folder.run("put", "@posts.annals", "Post/a", "title=x", "--unset", "title")
+    #expect(twice.status == .usage)
+    #expect(twice.errors == "annals: `title` is set twice; name it once\n")
+    let unknown = folder.run("put", "@posts.annals", "Post/a", "--unset", "titel")
+    #expect(unknown.status == .couldNotRun)
+    #expect(unknown.errors.hasPrefix("annals: Post has no property titel to clear; "))
+  }
+
+  @Test func putTellsOfTypesThatItWidens() throws {
+    let folder = try CommandTests.posts()
+    folder.run("put", "@posts.annals", "Post/a", "weight:=1.5")
+    // A whole number is a double where doubles are.
+    #expect(folder.run("put", "@posts.annals", "Post/a", "weight:=2").errors == "")
+    #expect(
+      folder.run("schema", "@posts.annals").output.contains(#""weight","number":5,"type":"double""#)
+    )
+    #expect(folder.run("state", "@posts.annals").output.contains(#""weight":2.0"#))
+    let wider = folder.run("put", "@posts.annals", "Post/a", "weight:=true")
+    #expect(wider.errors == "annals: Post.weight is of type any now; it was double\n")
+  }
+
+  @Test func whatIsPrunedIsNamedWithTheArgumentsOfTheCommand() throws {
+    let folder = try CommandTests.posts()
+    folder.run("prune", "@posts.annals", "--before", "3")
+    for (arguments, remedy) in [
+      (["state", "@posts.annals", "--at", "1"], " Try --at base."),
+      (["log", "@posts.annals", "--after", "1"], " Try --after base."),
+      (["log", "@posts.annals", "1..4"], " Try --after base."),
+      (["export", "@posts.annals", "--after", "1"], " Try --after base."),
+      (["diff", "@posts.annals", "1"], " Try base."), (["show", "@posts.annals", "1"], ""),
+      (["replay", "@posts.annals", "@o.annals", "--to", "1"], " Try --to base."),
+      (["revert", "@posts.annals", "1"], ""),
+    ] {
+      let run = folder.run(arguments)
+      #expect(run.status == .couldNotRun)
+      #expect(run.errors.hasSuffix("). Oldest readable state: 2.\(remedy)\n"), "\(run.errors)")
+    }
+    #expect(folder.run("replay", "@posts.annals", "@o.annals", "--to", "base").status == .done)
+  }
+
+  @Test func theFirstTransactionIsOne() throws {
+    let folder = try CommandTests.posts()
+    for arguments in [["revert", "@posts.annals", "0"], ["revert", "@posts.annals", "base"]] {
+      let run = folder.run(arguments)
+      #expect(run.status == .couldNotRun)
+      #expect(run.errors == "annals: there is no transaction 0; the first is 1.\n")
+    }
+  }
+
+  @Test func anEmptyFileHasNoHeader() throws {
+    let folder = try CommandFolder()
+    try folder.write("", to: "empty")
+    let run = folder.run("dump", "@empty")
+    #expect(
+      run.status == .foundProblems && run.errors == "annals: @empty is empty: it has no header\n")
+  }
+}
