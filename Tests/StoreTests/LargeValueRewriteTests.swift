@@ -93,6 +93,20 @@ import Testing
     return count
   }
 
+  @Test func pruningWithinABlockDropsWhatOnlyEarlierTransactionsMention() throws {
+    let files = MemoryFileSystem()
+    let store = try noteStore(StoreLocation(fileSystem: files, path: path))
+    let id = try store.note("a", text: long(60))
+    for text in ["short", long(61)] {
+      try store.write { try $0.update(id, ["text": .string(text)]) }
+    }
+    #expect(try store.compact().isRewritten)
+    try store.prune(try store.prunePlan(before: 4))
+    #expect(try regions(files).count { $0.frame?.header.kind == .blob } == 1)
+    #expect(try texts(store, at: 3) == ["a": "short"] && texts(store, at: 4) == ["a": long(61)])
+    #expect(try files.findings(about: path) == [] && store.verify() == [])
+  }
+
   @Test func pruningWithinABlockKeepsTheValuesThatAreNeeded() throws {
     let files = MemoryFileSystem()
     let store = try noteStore(StoreLocation(fileSystem: files, path: path))

@@ -167,16 +167,21 @@ private struct KeptTables {
           hasOpenings = true
         }
       }
-      if blobCount > 0 { note(batch) }
+      if blobCount > 0 { note(batch, after: base) }
       if hasNames, hasOpenings, blobCount == 0 { return }
     }
   }
 
-  private mutating func note(_ batch: ChangeBatch) {
+  /// Notes what the transactions after `base` mention; a block has changes of others, too.
+  private mutating func note(_ batch: ChangeBatch, after base: Int64) {
     batch.arena.withUnsafeBytes { arena in
-      for property in batch.properties {
-        for cell in [property.before, property.after] where cell.isLarge {
-          if case .large(let value) = cell.value(in: arena) { referred.insert(value.number) }
+      for record in batch.transactions where record.number > base {
+        for change in batch.changes[record.changeRange] {
+          for property in batch.properties[change.propertyRange] {
+            for cell in [property.before, property.after] where cell.isLarge {
+              if case .large(let value) = cell.value(in: arena) { referred.insert(value.number) }
+            }
+          }
         }
       }
     }
