@@ -48,6 +48,16 @@ import Testing
     #expect(folder.run("replay", "@posts.annals", "@o.annals", "--to", "base").status == .done)
   }
 
+  @Test func whatLiesBeyondTheNewestIsNamedAsItWasGiven() throws {
+    let folder = try CommandTests.posts()
+    for option in ["--after", "--before", "--since", "--until"] {
+      let run = folder.run("log", "@posts.annals", option, "9")
+      #expect(run.errors == "annals: there is no transaction 9 yet: the newest is 4.\n")
+    }
+    let all = folder.run("log", "@posts.annals").output
+    #expect(folder.run("log", "@posts.annals", "--before", "5").output == all)
+  }
+
   @Test func theFirstTransactionIsOne() throws {
     let folder = try CommandTests.posts()
     for arguments in [["revert", "@posts.annals", "0"], ["revert", "@posts.annals", "base"]] {

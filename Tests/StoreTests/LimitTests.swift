@@ -234,7 +234,7 @@ import Testing
     try store.note(String(repeating: "k", count: 4_096))
     let error = failure { try store.note(String(repeating: "k", count: 4_097)) }
     #expect(error?.code == .invalidChange)
-    #expect(error?.violations.first?.rule == .uniqueLength(4_096))
+    #expect(error?.violations.map(\.rule) == [.uniqueLength(4_096)])
     #expect(try store.verify() == [])
   }
 

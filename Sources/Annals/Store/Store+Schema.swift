@@ -12,10 +12,12 @@ extension Store {
     try change(schema: schema, edits: [])
   }
 
-  /// Renames or removes entities and properties, in this order. What is done already is left alone.
+  /// Renames or removes entities and properties, in this order. What is done already is left alone,
+  /// and so is what the store never had.
   ///
   /// The past keeps what is removed, under its old name, until history before the removal is
-  /// pruned. Throws `.invalidSchema` if something is not there to be renamed, or a name is taken.
+  /// pruned. Throws `.invalidSchema` if a new name is taken or cannot be one, or if a relationship
+  /// still leads to an entity that is to go.
   public func edit(_ edits: SchemaEdit...) throws(AnnalsError) {
     try change(schema: Schema(), edits: edits)
   }

@@ -111,9 +111,8 @@ extension StoreWriter {
       }
     }
     if !(transaction.violations.isEmpty && collisions.isEmpty && validation.violations.isEmpty) {
-      let violations =
-        transaction.violations + collisions
-        + validation.violations.besides(transaction.violations)
+      let told = transaction.violations + collisions
+      let violations = told + validation.violations.besides(told)
       throw AnnalsError.invalidChange(violations.named(in: transaction))
     }
     let isEmpty = !parts.hasChanges && transaction.schemaChange.isEmpty
@@ -163,14 +162,15 @@ extension StoreWriter {
 }
 
 extension [ValidationViolation] {
-  /// Without those that only follow from others: where a value was refused, that there is none.
+  /// Without those that repeat others, or only follow from them: where a value was refused, that
+  /// there is none.
   fileprivate func besides(_ others: [ValidationViolation]) -> [ValidationViolation] {
     guard !others.isEmpty else { return self }
     return filter { violation in
-      violation.rule != .required
-        || !others.contains {
-          $0.object == violation.object && $0.property.hasSameBytes(as: violation.property)
-        }
+      !others.contains {
+        $0.object == violation.object && $0.property.hasSameBytes(as: violation.property)
+          && (violation.rule == .required || $0.rule == violation.rule)
+      }
     }
   }
 }
