@@ -149,7 +149,7 @@ struct SalvageRun {
     let text = baseDamage == nil ? reason + place : reason
     try useCheckpoints(upTo: run.first - 1, text)
     guard target.head < run.first - 1 else { return }
-    var gap = Gap(first: target.head + 1, last: run.first - 1, reason: text)
+    var gap = SalvageGap(first: target.head + 1, last: run.first - 1, reason: text)
     gap.before = run.firstTimestamp
     gap.directory = try laterDirectory(than: gap.last)
     let exact = try stateBefore(run)
@@ -182,7 +182,7 @@ struct SalvageRun {
     let place = survey.rest.map { " at offset \($0.bytes.lowerBound)" } ?? ""
     try useCheckpoints(upTo: .max, baseDamage == nil ? reason + place : reason)
     if target.head < survey.slotHead {
-      var gap = Gap(
+      var gap = SalvageGap(
         first: target.head + 1, last: survey.slotHead,
         reason: baseDamage == nil ? reason + place : reason)
       gap.stale = try allObjects(of: remains ?? state)
@@ -202,7 +202,7 @@ struct SalvageRun {
       guard let directory = try source.directory(at: place.offset),
         let loaded = try states.load(directory), loaded.isWhole
       else { continue }
-      var gap = Gap(first: target.head + 1, last: place.number, reason: reason)
+      var gap = SalvageGap(first: target.head + 1, last: place.number, reason: reason)
       gap.directory = directory
       gap.isExact = true
       gap.before = nil
@@ -248,7 +248,7 @@ struct SalvageRun {
 
   /// The entities that the history index of a later checkpoint says were changed; nil if none says
   /// it.
-  private func entities(changedBy gap: Gap) throws -> Set<EntityNumber>? {
+  private func entities(changedBy gap: SalvageGap) throws -> Set<EntityNumber>? {
     guard let directory = gap.directory, directory.number >= gap.last,
       let entries = try source.entries(of: directory.historyIndex), let first = entries.first,
       first.firstNumber <= gap.first
@@ -269,7 +269,7 @@ struct SalvageRun {
   }
 
   /// Writes a gap record, whose changes lead to a state, and goes on from there.
-  private mutating func write(_ gap: Gap, leadingTo newState: State) throws {
+  private mutating func write(_ gap: SalvageGap, leadingTo newState: State) throws {
     remains = nil
     baseDamage = nil
     var lost = LostTransactions(
@@ -297,7 +297,7 @@ struct SalvageRun {
   }
 
   /// Gives a gap record the names that were lost, made up where no checkpoint knows them.
-  private func name(_ record: inout TransactionRecord, _ gap: Gap) throws {
+  private func name(_ record: inout TransactionRecord, _ gap: SalvageGap) throws {
     guard Int(gap.names) > target.nameCount else { return }
     let known = try gap.directory.flatMap { try source.entries(of: $0.names) } ?? []
     record.firstNewName = NameNumber(target.nameCount + 1)
@@ -306,50 +306,13 @@ struct SalvageRun {
     }
   }
 
-  private func open(_ lost: inout LostTransactions, _ gap: Gap) throws {
+  private func open(_ lost: inout LostTransactions, _ gap: SalvageGap) throws {
     guard Int(gap.openings) > target.openingCount else { return }
     let known = try gap.directory.flatMap { try source.entries(of: $0.openings) } ?? []
     lost.openings = (target.openingCount..<Int(gap.openings)).map {
       known.indices.contains($0)
         ? known[$0]
         : Opening(number: OpeningNumber($0 + 1), id: 0, processName: "(lost)", processID: 0)
-    }
-  }
-}
-
-/// What is known of a gap that is to be written.
-private struct Gap {
-  var first: Int64
-  var last: Int64
-  var reason: String
-  var before: Timestamp?
-  var isExact = false
-  var stale: [LostTransactions.StaleCount] = []
-  /// A later checkpoint, which knows names and openings.
-  var directory: CheckpointDirectory?
-  /// How many names and openings must be known behind the gap.
-  var names: Int64 = 0
-  var openings: Int64 = 0
-  /// Large values that stand before this offset come before the gap.
-  var blobLimit: UInt64 = .max
-
-  var text: String { "transactions \(first) to \(last)" }
-}
-
-extension ChangeBatch {
-  /// The changes that lead from one state to another, which has all its properties.
-  fileprivate init(from old: State, to new: State) throws(StateFault) {
-    self.init()
-    var net = NetChanges(from: old, to: new)
-    for entity in new.schema.entities {
-      var rows: Set<Int64> = []
-      for state in [old, new] {
-        var cursor = state.rows(of: entity.number)
-        while let row = try cursor.next() { rows.insert(row) }
-      }
-      for row in rows.sorted() {
-        _ = try net.append(ObjectReference(entity: entity.number, row: row), to: &self)
-      }
     }
   }
 }

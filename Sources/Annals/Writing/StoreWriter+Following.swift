@@ -1,0 +1,116 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+import Synchronization
+
+// Where the file stands: catching up with other processes, reading it anew, and the end.
+
+extension StoreWriter {
+  /// Takes the file lock and catches up with other processes.
+  func prepare() throws {
+    guard !isClosed else { throw AnnalsError.closedStore }
+    guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
+    if isFileLocked {
+      if isStale { try reload() }
+      return
+    }
+    do {
+      let standing: LogStanding
+      do throws(LogError) {
+        standing = try log.lock(.until(ContinuousClock.now.advanced(by: options.lockTimeout)))
+      } catch .rewound {
+        // The lock is held; what was read and never synced by its writer is gone.
+        standing = .replaced
+      }
+      isFileLocked = true
+      lockedSince = .now
+      commitsUnderLock = 0
+      try follow(standing)
+    } catch {
+      // Whoever comes next must catch up first.
+      if isFileLocked { releaseFileLock() }
+      throw AnnalsError.wrapping(error)
+    }
+  }
+
+  /// Brings `newest` to where the file stands.
+  private func follow(_ standing: LogStanding) throws {
+    if isStale { return try reload() }
+    switch standing {
+    case .current: return
+    case .behind:
+      var replay = StateReplay(state: newest.state)
+      do {
+        try log.catchUp { try replay.apply(&$0) }
+      } catch LogError.rewound {
+        return try reload()
+      }
+      isStale = true
+      advance(to: try log.state(after: replay), isCommit: false)
+    case .replaced: try reload()
+    }
+  }
+
+  /// Reads the file anew: another process or a rewrite replaced it, or what was read is damaged.
+  func reload(from choice: StartChoice = .newest) throws {
+    var replay = StateReplay()
+    // A number may stand for another schema than before.
+    knownRulesVersion = -1
+    isStale = true
+    try log.reload(
+      from: choice, restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+    advance(to: try log.state(after: replay), isCommit: false, isReloaded: true)
+  }
+
+  /// Whether the file is one that was compacted without a checkpoint, and nothing was added since.
+  var isBare: Bool {
+    enter()
+    defer { leave() }
+    return bareHead == newestHead.number
+  }
+
+  /// Catches up with other processes without the lock: for readers.
+  func refresh() throws {
+    enter()
+    defer { leave() }
+    guard !isClosed else { throw AnnalsError.closedStore }
+    if isFileLocked { return }
+    do {
+      let standing: LogStanding
+      do throws(LogError) {
+        standing = try log.standing()
+      } catch .rewound {
+        standing = .replaced
+      }
+      try follow(standing)
+    } catch {
+      throw AnnalsError.wrapping(error)
+    }
+  }
+
+  /// Ends all writing; safe to call again.
+  func close() throws {
+    while true {
+      enter()
+      if options.durability == .deferred || !group.isPending { break }
+      leave()
+      group.drain()
+    }
+    defer {
+      isFileLocked = false
+      // Those who wait for the group to end learn that the store is closed.
+      lock.broadcast()
+      writingThread.store(0, ordering: .relaxed)
+      lock.unlock()
+    }
+    guard !isClosed else { return }
+    isClosed = true
+    working = nil
+    do throws(LogError) {
+      try log.close()
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+}
