@@ -46,6 +46,7 @@ package final class KillTrial {
       try end(children.remove(at: index), &tally)
       try start(role)
     }
+    try awaitCommit()
     pause(milliseconds: 5...60)
     try requireRunning()
     let last = children.shuffled(using: &random)
@@ -53,6 +54,15 @@ package final class KillTrial {
     for child in last { child.kill() }
     for child in last { try end(child, &tally) }
     try check(&tally)
+  }
+
+  /// Waits until one of the children has committed something. A busy machine may take longer than
+  /// all pauses to begin with any of them; they are killed at their work all the same.
+  private func awaitCommit() throws {
+    while try !children.contains(where: { try $0.lines().contains { $0.first == "committed" } }) {
+      try requireRunning()
+      Thread.sleep(forTimeInterval: 0.002)
+    }
   }
 
   private func pause(milliseconds: ClosedRange<Int>) {

@@ -40,11 +40,20 @@ package struct TortureChild: Sendable {
   ///   reads is wrong.
   package mutating func step() throws {
     switch role {
-    case .writer: try write(StoreOptions())
-    case .deferredWriter: try write(.deferred)
+    case .writer: try write(TortureChild.options(.full))
+    case .deferredWriter: try write(TortureChild.options(.deferred))
     case .keeper: try keep()
     case .reader: try read()
     }
+  }
+
+  /// Waits for the lock as long as a busy machine may need: a process that gave up would look like
+  /// one that found something wrong.
+  private static func options(_ durability: StoreOptions.Durability) -> StoreOptions {
+    var options = StoreOptions()
+    options.durability = durability
+    options.lockTimeout = .seconds(3_600)
+    return options
   }
 
   private func tell(_ line: String) {
@@ -88,7 +97,8 @@ package struct TortureChild: Sendable {
   // MARK: Keeping
 
   private mutating func keep() throws {
-    let store = try Store(path: path, schema: Note.schema)
+    let store = try Store(
+      path: path, schema: Note.schema, options: TortureChild.options(.full))
     do {
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         try keep(store, UInt64.random(in: 0..<4, using: &random))

@@ -192,7 +192,7 @@ import Testing
       #expect(try !waiter.lock(.exclusive, wait: .until(start + .milliseconds(30))))
       #expect(ContinuousClock.now - start >= .milliseconds(30))
       afterAMoment { holder.unlock() }
-      #expect(try waiter.lock(.exclusive, wait: .until(.now + .seconds(60))))
+      #expect(try waiter.lock(.exclusive, wait: .until(.now + .seconds(3_600))))
       waiter.unlock()
       #expect(try holder.lock(.shared, wait: .none))
       afterAMoment { holder.close() }

@@ -22,11 +22,14 @@ let noteSchema = Schema {
   }
 }
 
-/// A store of notes with a clock of its own.
+/// A store of notes with a clock of its own. Unless the options say something else, it waits for a
+/// lock as long as a busy machine may need.
 func noteStore(
   _ location: StoreLocation = memoryFile(), options: StoreOptions = StoreOptions(), seed: UInt64 = 1
 ) throws -> Store {
-  try Store(
+  var options = options
+  if options.lockTimeout == StoreOptions().lockTimeout { options.lockTimeout = .seconds(3_600) }
+  return try Store(
     location, schema: noteSchema, options: options,
     environment: .fixed(seed: seed, processName: "notes", processID: Int64(seed)))
 }

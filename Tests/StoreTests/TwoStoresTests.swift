@@ -85,9 +85,7 @@ import Testing
     let location = StoreLocation(
       fileSystem: MemoryFileSystem(), path: "/test.annals", hasLockTurns: true)
     let first = try noteStore(location, options: .deferred)
-    var patient = StoreOptions.deferred
-    patient.lockTimeout = .seconds(60)
-    let second = try noteStore(location, options: patient, seed: 2)
+    let second = try noteStore(location, options: .deferred, seed: 2)
     let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let state = Locked((count: 0, isOver: false))
     Thread.detachNewThread {
@@ -106,9 +104,7 @@ import Testing
     state.withLock { $0.isOver = true }
     done.wait()
     // Whoever has stopped keeps nothing.
-    var impatient = StoreOptions()
-    impatient.lockTimeout = .seconds(5)
-    try noteStore(location, options: impatient, seed: 3).note("third")
+    try noteStore(location, seed: 3).note("third")
     try first.refresh()
     #expect(try first.ids().count == state.withLock(\.count) + 11)
     #expect(try first.verify() == [])
