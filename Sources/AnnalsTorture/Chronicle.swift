@@ -5,7 +5,7 @@ import AnnalsModel
 /// transaction with all its changes, before and after, and one of the whole state after it.
 ///
 /// Digests compare within one process only.
-package struct Chronicle: Sendable {
+package struct Chronicle: Sendable, Hashable {
   package private(set) var transactions: [Int64: Int] = [:]
   package private(set) var states: [Int64: Int] = [:]
 

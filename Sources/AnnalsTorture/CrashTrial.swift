@@ -12,6 +12,7 @@ package struct CrashTrial: Sendable {
   let image: FaultyFileSystem
   let pledge: Pledge
   let chronicle: Chronicle
+  let checked = CheckedStates()
 
   /// How much is tried at each point.
   package struct Extent: Sendable {
@@ -74,9 +75,10 @@ package struct CrashTrial: Sendable {
     tally.points += 1
     // A killed process: everything written is there.
     let killed = SurvivorCheck(session.pledge, chronicle, afterPowerCut: false)
-    try tally.check("point \(point), killed") { try killed.run(on: session.files.afterKill()) }
+    let left = session.files.afterKill()
+    try tally.check("point \(point), killed", killed, on: left, left.fingerprint, checked)
     var random = SeededNumbers(seed: seed &+ UInt64(point))
-    var left = extent.recoveries
+    var recoveries = extent.recoveries
     var isFirst = true
     try session.files.forEachSurvivor(limit: extent.survivors) { survivor in
       let isChosen = isFirst || UInt64.random(in: 0..<extent.oneIn, using: &random) == 0
@@ -84,10 +86,12 @@ package struct CrashTrial: Sendable {
       guard isChosen else { return }
       let check = SurvivorCheck(session.pledge, chronicle, afterPowerCut: true)
       let files = survivor.files.afterKill()
-      try tally.check(survivor.description) { try check.run(on: survivor.files) }
-      guard left > 0, extent.oneIn > 100 || UInt64.random(in: 0..<4, using: &random) == 0
+      let fingerprint = survivor.fingerprint
+      try tally.check(survivor.description, check, on: survivor.files, fingerprint, checked)
+      guard recoveries > 0, extent.oneIn > 100 || UInt64.random(in: 0..<4, using: &random) == 0,
+        checked.isFirstRecovery(of: check, fingerprint)
       else { return }
-      left -= 1
+      recoveries -= 1
       try crashRecovery(of: files, survivor.description, session.pledge, extent, &tally)
     }
   }
@@ -131,9 +135,9 @@ package struct CrashTrial: Sendable {
       try session.files.forEachSurvivor(limit: extent.survivorsOfRecovery) { survivor in
         let check = SurvivorCheck(session.pledge, expected, afterPowerCut: true)
         tally.recoveries += 1
-        try tally.check("\(description); then, while it recovers, \(survivor.description)") {
-          try check.run(on: survivor.files)
-        }
+        try tally.check(
+          "\(description); then, while it recovers, \(survivor.description)", check,
+          on: survivor.files, survivor.fingerprint, checked)
       }
     }
   }

@@ -94,17 +94,16 @@ package struct ErrorTrial: Sendable {
     } catch {
       throw BrokenPromise("\(place): \(error)")
     }
-    let checked = session.files.afterKill()
-    try tally.check("\(place), then killed") {
-      try SurvivorCheck(session.pledge, session.chronicle, afterPowerCut: false).run(on: checked)
-    }
+    let left = session.files.afterKill()
+    let killed = SurvivorCheck(session.pledge, session.chronicle, afterPowerCut: false)
+    try tally.check("\(place), then killed", killed, on: left, left.fingerprint, crash.checked)
     if survivors == 0 { return true }
     files.cutPower()
+    let check = SurvivorCheck(session.pledge, session.chronicle, afterPowerCut: true)
     try files.forEachSurvivor(limit: survivors) { survivor in
-      try tally.check("\(place), then \(survivor.description)") {
-        try SurvivorCheck(session.pledge, session.chronicle, afterPowerCut: true)
-          .run(on: survivor.files)
-      }
+      try tally.check(
+        "\(place), then \(survivor.description)", check, on: survivor.files,
+        survivor.fingerprint, crash.checked)
     }
     return true
   }

@@ -14,7 +14,7 @@ package struct Pledge: Sendable {
   package var copies: [String: Copy] = [:]
 
   /// A store made from the one at work.
-  package struct Copy: Sendable {
+  package struct Copy: Sendable, Hashable {
     /// Its newest transaction.
     package var number: Int64
     /// Whether its base is that transaction.

@@ -16,6 +16,21 @@ struct SurvivorCheck {
   let heads: ClosedRange<Int64>?
   private let path = WorkSession.path
 
+  /// Everything that the verdict on a disk follows from, but the disk.
+  struct Expectation: Hashable {
+    let chronicle: Chronicle
+    let heads: ClosedRange<Int64>?
+    let attempted: Int64
+    let bases: Set<Int64>
+    let copies: [String: Pledge.Copy]
+  }
+
+  var expectation: Expectation {
+    Expectation(
+      chronicle: chronicle, heads: heads, attempted: pledge.attempted, bases: pledge.bases,
+      copies: pledge.copies)
+  }
+
   init(_ pledge: Pledge, _ chronicle: Chronicle, afterPowerCut: Bool) {
     self.chronicle = chronicle
     self.pledge = pledge

@@ -1,9 +1,13 @@
+import AnnalsStorage
+
 /// What was tried, in numbers.
 package struct Tally: Sendable {
   /// Points at which the power failed.
   package var points = 0
-  /// States left by that which were checked.
+  /// States left by that which were judged.
   package var survivors = 0
+  /// Those of them that were checked; the others are equal to these, with as much expected of them.
+  package var distinct = 0
   /// Those of them that a second crash left, while the store recovered from a first.
   package var recoveries = 0
   /// Calls to the operating system that were made to fail.
@@ -24,11 +28,25 @@ package struct Tally: Sendable {
   /// Nothing yet.
   package init() {}
 
-  /// Counts and runs a check, and says in its error where it was.
+  /// Counts and runs a check of what it has not seen, and says in its error where it was.
   mutating func check(_ place: String, _ body: () throws -> Void) throws {
     survivors += 1
+    distinct += 1
     do {
       try body()
+    } catch {
+      throw BrokenPromise("\(place): \(error)")
+    }
+  }
+
+  /// Counts a state that was left, and checks it unless it is one of those that were checked.
+  mutating func check(
+    _ place: String, _ check: SurvivorCheck, on files: FaultyFileSystem, _ fingerprint: Int,
+    _ checked: CheckedStates
+  ) throws {
+    survivors += 1
+    do {
+      if try checked.run(check, on: files, fingerprint) { distinct += 1 }
     } catch {
       throw BrokenPromise("\(place): \(error)")
     }
@@ -39,6 +57,7 @@ package struct Tally: Sendable {
     var sum = one
     sum.points += other.points
     sum.survivors += other.survivors
+    sum.distinct += other.distinct
     sum.recoveries += other.recoveries
     sum.errors += other.errors
     sum.errorsRefused += other.errorsRefused

@@ -237,6 +237,35 @@ import Testing
     #expect(all > 400)
     #expect(some > 20 && some < 60)
   }
+
+  /// Each step changes what the disk holds, or what of it a power cut may take; doing the same
+  /// again, on another disk, makes the same of that.
+  @Test func fingerprintsTellDisksApart() throws {
+    func fingerprints() throws -> [Int] {
+      let (files, file) = try disk([0, 0, 0])
+      var found = [files.fingerprint]
+      let steps: [() throws -> Void] = [
+        { try file.write([1], at: 1) }, { try file.sync() }, { try file.write([1], at: 1) },
+        { try file.write([1], at: 1) }, { try file.truncate(to: 2) },
+        { try file.allocate(from: 0, to: 9) }, { try file.sync() },
+        { try files.create("b", like: nil).close() }, { try files.syncDirectory(of: "b") },
+        { try files.rename("b", over: "c") }, { try files.syncDirectory(of: "c") },
+        { try files.remove("c") }, { try file.write([7], at: 0) },
+        {
+          files.inject(FaultInjection(.sync, .ioError, effect: .cacheLies))
+          #expect(throws: StorageError.self) { try file.sync() }
+        },
+      ]
+      for step in steps {
+        try step()
+        found.append(files.fingerprint)
+      }
+      return found
+    }
+    let one = try fingerprints()
+    #expect(Set(one).count == one.count)
+    #expect(try fingerprints() == one)
+  }
 }
 
 extension StorageFile {

@@ -25,7 +25,7 @@ struct FaultyDisk: Sendable {
     let locks = LockTable()
   }
 
-  enum NameChange: Sendable {
+  enum NameChange: Sendable, Hashable {
     case add(String, UInt64)
     case move(String, String, UInt64)
     case remove(String)

@@ -116,6 +116,11 @@ package final class FaultyFileSystem: FileSystem {
     disk.withLock { FaultyFileSystem($0.afterKill(), syncDelay: syncDelay) }
   }
 
+  /// Differs, but for a chance of one in 2^64, between disks with other names, other bytes, or
+  /// other changes of either that are unsynced. Holds within one process; costs a pass over all
+  /// bytes.
+  package var fingerprint: Int { disk.withLock { $0.fingerprint } }
+
   /// The names that exist, sorted.
   package var paths: [String] { disk.withLock { $0.names.keys.sorted() } }
 

@@ -4,6 +4,8 @@ package struct Survivor: Sendable {
   package var description: String
   /// The files after the restart: nothing of them is unsynced.
   package var files: FaultyFileSystem
+  /// The fingerprint of these files.
+  package var fingerprint: Int
 }
 
 extension FaultyFileSystem {
@@ -24,7 +26,8 @@ extension FaultyFileSystem {
       let isOuter = nameCount == 0 || nameCount == disk.pendingNames.count
       for choice in isOuter ? survivors.choices : [.prefix(0), .prefix(survivors.changeCount)] {
         let restarted = survivors.restarted(choice, nameCount: nameCount)
-        if !seen.insert(restarted.contentHash).inserted { continue }
+        let fingerprint = restarted.fingerprint
+        if !seen.insert(fingerprint).inserted { continue }
         let names = "\(nameCount) of \(disk.pendingNames.count) names"
         var description = "\(survivors.describe(choice)), \(names)"
         if let point = disk.points.last {
@@ -32,7 +35,8 @@ extension FaultyFileSystem {
         }
         try body(
           Survivor(
-            description: description, files: FaultyFileSystem(restarted, syncDelay: syncDelay)))
+            description: description, files: FaultyFileSystem(restarted, syncDelay: syncDelay),
+            fingerprint: fingerprint))
       }
     }
     return seen.count
@@ -187,21 +191,6 @@ extension FaultyDisk.Change.Kind {
     guard case .write(let offset, var bytes) = self else { return self }
     for position in range { bytes[position - offset] = UInt8(truncatingIfNeeded: random.next()) }
     return .write(at: offset, bytes)
-  }
-}
-
-extension FaultyDisk {
-  /// Differs between disks with other names or bytes.
-  fileprivate var contentHash: Int {
-    var hasher = Hasher()
-    for (name, file) in names.sorted(by: { $0.key < $1.key }) {
-      hasher.combine(name)
-      hasher.combine(file)
-      let bytes = files[file]?.durable ?? []
-      hasher.combine(bytes.count)
-      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    }
-    return hasher.finalize()
   }
 }
 

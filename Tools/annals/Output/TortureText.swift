@@ -15,14 +15,22 @@ struct TortureText {
   /// Writes three tables, what broke, and a line that sums it up.
   func write(seed: UInt64) throws {
     try table(
-      "power cut", ["points", "tried", "in full", "states left", "after a second"], run.crashes
+      "power cut", ["points", "tried", "in full", "states left", "different", "after a second"],
+      run.crashes
     ) {
-      [$0.count, $0.tried, $0.triedInFull, $0.tally.survivors, $0.tally.recoveries]
+      [
+        $0.count, $0.tried, $0.triedInFull, $0.tally.survivors, $0.tally.distinct,
+        $0.tally.recoveries,
+      ]
     }
     try table(
-      "failing call", ["calls", "tried", "refused", "outcome unknown", "states left"], run.errors
+      "failing call",
+      ["calls", "tried", "refused", "outcome unknown", "states left", "different"], run.errors
     ) {
-      [$0.count, $0.tried, $0.tally.errorsRefused, $0.tally.errorsUnknown, $0.tally.survivors]
+      [
+        $0.count, $0.tried, $0.tally.errorsRefused, $0.tally.errorsUnknown, $0.tally.survivors,
+        $0.tally.distinct,
+      ]
     }
     try table("process", ["killed", "acknowledged", "found", "read meanwhile"], run.processes) {
       [$0.tally.kills, $0.tally.acknowledged, $0.tally.found, $0.tally.reads]
