@@ -136,6 +136,8 @@ package enum SchemaLimits {
   package static let entities = 65_535
   /// The most properties and indexes of an entity, removed ones counted.
   package static let properties = 65_535
+  /// The most values that a validation lists as allowed.
+  package static let allowedValues = 65_535
   /// The most bytes of one value under a uniqueness rule: what is longer is kept outside the
   /// columns, where an index cannot compare it.
   package static let uniqueValueLength = 4_096

@@ -154,6 +154,9 @@ extension Validation {
         result.append("the minimum length is greater than the maximum length")
       }
     }
+    guard oneOf.count <= SchemaLimits.allowedValues else {
+      return result + ["it lists \(oneOf.count) values; the most is \(SchemaLimits.allowedValues)"]
+    }
     for value in oneOf where value.isNull || plain.violation(of: value) != nil {
       result.append("the allowed value \(value.shortDescription) is not of type \(type)")
     }

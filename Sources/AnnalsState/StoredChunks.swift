@@ -149,8 +149,12 @@ final class StoredColumn: Sendable {
   /// Whether the column admits the values, as it was defined when the checkpoint was read or
   /// written; later definitions admit more.
   private func fits(_ values: ColumnValues) -> Bool {
+    if column.kind == .any {
+      // Of any kind but those of relationships.
+      return values.kind != .objects && values.kind != .object
+        && !values.tags.contains(ValueTag.object.rawValue)
+    }
     if values.kind == column.kind { return true }
-    if column.kind == .any { return values.kind != .objects }
     // Written when the column admitted more, or with references to several entities.
     return values.kind == .any
       && values.tags.allSatisfy { $0 == column.kind.rawValue }

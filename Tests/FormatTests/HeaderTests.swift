@@ -40,11 +40,14 @@ struct HeaderTests {
     #expect(fault(sealed: false) { $0[300] = 1 } == .checksum)
     #expect(fault { $0[16] = 5 } == .unknownFeatures(5))
     #expect(fault { $0[24] = 5 } == nil)
+    // A state at the base that is not empty, whatever the base.
+    #expect(fault { $0[81] = 0x30 } == nil)
   }
 
   @Test(
     arguments: [
-      (48, 0), (63, 0x80), (98, 1), (99, 1), (97, 65), (97, 3), (96, 2), (88, 1), (104, 65),
+      (48, 0), (63, 0x80), (79, 0x80), (80, 8), (81, 0x10), (98, 1), (99, 1), (97, 65), (97, 3),
+      (96, 2), (88, 1), (104, 65),
       (168, 1), (256, 1), (511, 1), (512, 1), (4091, 1),
     ] as [(Int, UInt8)])
   func refusedFields(offset: Int, byte: UInt8) {

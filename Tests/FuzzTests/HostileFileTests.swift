@@ -77,6 +77,47 @@ struct HostileFileTests {
     #expect(try state(image) == 0)
   }
 
+  /// Values that the schema or the format do not admit, in records that are sound otherwise: what
+  /// prints them must not meet them.
+  @Test(arguments: ["reference", "number", "default", "metadata"])
+  func valuesThatCannotBePrinted(what: String) throws {
+    var image = try start()
+    let last = try #require(image.frames.last)
+    var batch = ChangeBatch()
+    try last.payload.withUnsafeBytes { try TransactionCodec.decode($0, into: &batch) }
+    var entity = try #require(batch.transactions[0].schemaChange.first)
+    let number = entity.nextPropertyNumber
+    let reference = Value.object(ObjectReference(entity: entity.number, row: 1))
+    var attribute = Attribute("note", .any, isOptional: what != "default")
+    attribute.number = number
+    if what == "default" { attribute.defaultValue = reference }
+    entity.attributes.append(attribute)
+    entity.nextPropertyNumber += 1
+    var record = TransactionRecord(number: 2, timestamp: Timestamp(microseconds: 1))
+    record.schemaChange = [entity]
+    if what == "metadata" {
+      record.metadata = [MetadataEntry(key: "k", value: .double(.infinity))]
+    }
+    var added = ChangeBatch()
+    if what == "reference" || what == "number" {
+      let value = what == "number" ? Value.double(.nan) : reference
+      let after = ValueCell(value, appendingTo: &added.arena)
+      added.properties.append(PropertyChange(property: number, before: .null, after: after))
+      added.changes.append(
+        ChangeEntry(
+          kind: .update, entity: entity.number, row: 1, firstProperty: 0, propertyCount: 1))
+      record.changeCount = 1
+    }
+    added.transactions.append(record)
+    var payload: Bytes = []
+    TransactionCodec.encode(added, transaction: 0, into: &payload)
+    image.frames.append(
+      LogImage.Frame(kind: FrameKind.transaction.rawValue, flags: 0, payload: payload))
+    #expect(try verify(image) == 1)
+    #expect(try state(image) == 2)
+    #expect(try run("export", image) == 2)
+  }
+
   /// Counts of 2^60 and more, wherever there may be a count.
   @Test(arguments: ["every-value-type", "columnar-transaction", "checkpoint-and-indexes", "pruned"])
   func countsAreNotBelieved(name: String) throws {

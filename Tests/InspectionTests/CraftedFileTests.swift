@@ -108,7 +108,7 @@ import Testing
             (
               .insert, 0x3FFF_FFFF, .max,
               [
-                (1, .null, .int(edge)), (2, .null, .double(.nan)),
+                (1, .null, .int(edge)), (2, .null, .double(.greatestFiniteMagnitude)),
                 (3, .null, .date(Timestamp(microseconds: edge))), (9, .null, .large(large)),
                 (65_535, .null, .object(ObjectReference(entity: .max, row: .max))),
               ]

@@ -218,6 +218,28 @@ import Testing
         .transaction,
         SampleStore.row(SampleStore.record(3), [(.insert, 1, 2, [(2, .null, .int(1))])]))
     }
+    try expect(.record, "changes Post#2 twice") {
+      $0.append(
+        .transaction,
+        SampleStore.row(
+          SampleStore.record(3),
+          [
+            SampleStore.insert(2, title: "a"), (.update, 1, 1, []),
+            SampleStore.update(2, from: "a", to: "b"),
+          ]))
+    }
+    try expect(.record, "gives note of Post#2 a value of another kind") { file in
+      var record = SampleStore.record(3)
+      var post = SampleStore.schema[0]
+      var note = Attribute("note", .any)
+      note.number = 5
+      post.attributes.append(note)
+      post.nextPropertyNumber = 6
+      record.schemaChange = [post]
+      let reference = Value.object(ObjectReference(entity: 1, row: 1))
+      file.append(
+        .transaction, SampleStore.row(record, [(.insert, 1, 2, [(5, .null, reference)])]))
+    }
     try expect(.schema, "given out are gone") { file in
       var record = SampleStore.record(3)
       var post = SampleStore.schema[0]

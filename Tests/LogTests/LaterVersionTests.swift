@@ -58,6 +58,34 @@ struct LaterVersionTests {
     #expect(again.state == lab.state)
   }
 
+  /// A later version announces a feature in the log, and from then on says so in bytes of its slots
+  /// that are reserved here: this version takes none of those slots, and comes by the announcement.
+  @Test(arguments: [[], [0], [1], [0, 1]])
+  func anAnnouncedFeatureIsMet(slots: [Int]) throws {
+    var (file, start, _) = try append(
+      [(.featureAnnouncement, [], [1]), (later, .skippable, [])], to: SmallFile(isClosed: true))
+    let seed = try file.bytes.withUnsafeBytes { try FileHeader.decode($0) }.seed
+    for index in slots {
+      let offset = FormatLimits.slotOffsets[index]
+      var slot = ContiguousArray(file.bytes[Int(offset)..<Int(offset) + 4092])
+      slot[240] = 1
+      slot.append(fixed: slot.withUnsafeBytes { seed.checksum($0, at: offset) })
+      file.bytes.replaceSubrange(Int(offset)..<Int(offset) + 4096, with: Array(slot))
+    }
+    for access in [FileAccess.reading, .writing] {
+      let files = MemoryFileSystem()
+      try files.put(file.bytes, at: LogLab.path)
+      let error = #expect(throws: LogError.self) {
+        _ = try LogLab(files, creates: false, access: access)
+      }
+      guard case .unsupported(14, UInt64(start)) = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(try files.contents(of: LogLab.path) == file.bytes)
+    }
+  }
+
   /// Another process is behind, and catches up.
   @Test
   func catchingUpGoesOverIt() throws {

@@ -355,6 +355,7 @@ import Testing
         Attribute("o", .string, validation: Validation(oneOf: [.int(1)]))
         Attribute("r", .double, validation: Validation(minimum: .double(2), maximum: .double(1)))
         Attribute("line\n", .string)
+        Attribute("many", .int64, validation: Validation(oneOf: (0...65_535).map { .int($0) }))
         Relationship("to", to: "Nowhere", isToMany: true)
         IndexDescription("i", [])
         IndexDescription("j", ["b", "b", "to", "gone"])
@@ -368,7 +369,8 @@ import Testing
       found == [
         "invalidName -", "invalidName ", "duplicateName x", "invalidName line\n",
         "invalidDefault x", "invalidValidation b", "invalidValidation l", "invalidValidation o",
-        "invalidValidation r", "unknownName to", "invalidIndex i", "invalidIndex j",
+        "invalidValidation r", "invalidValidation many", "unknownName to", "invalidIndex i",
+        "invalidIndex j",
         "invalidIndex j", "unknownName j", "invalidName -", "duplicateName -",
       ])
   }

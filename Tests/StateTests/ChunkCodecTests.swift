@@ -33,7 +33,12 @@ import Testing
         [UInt64(index * 1000), random.next(), random.next() & 255][style]
       switch kind.storage {
       case .words:
-        values.words.append(kind == .bool ? number & 1 : number)
+        switch kind {
+        case .bool: values.words.append(number & 1)
+        // Without one bit of the exponent, so finite.
+        case .double: values.words.append(number & ~(1 << 52))
+        default: values.words.append(number)
+        }
         if kind == .object { values.target = 3 }
       case .pairs:
         values.bytes.append(contentsOf: (0..<16).map { UInt8(truncatingIfNeeded: number >> $0) })

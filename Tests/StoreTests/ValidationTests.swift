@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFormat
 import AnnalsModel
 import Foundation
 import Testing
@@ -62,6 +63,31 @@ import Testing
     #expect(late.count == 4)
     #expect(late.filter { $0.hasPrefix("name required") }.count == 2)
     #expect(late.filter { $0.hasPrefix("other") && $0.contains("existing") }.count == 2)
+  }
+
+  /// What no reader would take must not be written, in metadata as in objects.
+  @Test func metadataIsWhatAFileCanHold() throws {
+    let store = try Store(.memory, schema: ValidationTests.schema, environment: .fixed())
+    let before = store.token
+    let large = Value.large(LargeValue(tag: .data, number: 1, length: 5000, checksum: 0))
+    for value in [Value.double(.nan), .double(-.infinity), large] {
+      let error = #expect(throws: AnnalsError.self) {
+        try store.write(metadata: ["fine": .int(1), "odd": value]) { try $0.insert("Other") }
+      }
+      #expect(error?.code == .invalidChange)
+      #expect(error?.message.contains("metadata `odd`") == true)
+    }
+    let keys = (0...FormatLimits.maximumChanges).map { String($0, radix: 36) }
+    let many = Dictionary(uniqueKeysWithValues: keys.map { ($0, Value.null) })
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write(metadata: many) { try $0.insert("Other") }
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(store.token == before)
+    try store.write(metadata: ["odd": .double(.greatestFiniteMagnitude)]) {
+      try $0.insert("Other")
+    }
+    #expect(store.token != before)
   }
 
   @Test(arguments: [

@@ -23,7 +23,6 @@ extension Store {
       fileSystem: fileSystem, path: LogFile.scratchPath(for: location.path))
     var new = NewLog(store: environment.makeUUID(), created: environment.now())
     new.base = base - 1
-    new.baseTimestamp = timestamp
     try AnnalsError.narrowing { () throws in
       try LogFile.removeStaleScratch(for: location.path, in: fileSystem)
       guard try LogFile.create(at: scratch.path, in: scratch.fileSystem, new) else {

@@ -89,6 +89,7 @@ extension StoreWriter {
       }
     }
     validation.allowsDangling = transaction.origin.allowsDangling
+    try requireStorable(transaction.metadata)
     var parts = PartWriter(log: log, pending: pending, draft: draft(for: transaction))
     defer { spareBatch = parts.takeBatch() }
     parts.giveBatch(&spareBatch)
@@ -124,6 +125,26 @@ extension StoreWriter {
     let position = try parts.finish()
     if transaction.origin.timestamp == nil { lastOwnTimestamp = position.timestamp }
     return isWhole ? .whole : .parts
+  }
+
+  /// Throws `invalidChange` or `tooLarge` for metadata that no file may hold.
+  private func requireStorable(_ metadata: [String: Value]) throws(AnnalsError) {
+    guard metadata.count <= FormatLimits.maximumChanges else {
+      throw AnnalsError(
+        .tooLarge,
+        "the transaction has \(metadata.count) entries of metadata; the most is "
+          + "\(FormatLimits.maximumChanges). Nothing was recorded")
+    }
+    for (key, value) in metadata {
+      let problem: String
+      switch value {
+      case .double(let number) where !number.isFinite: problem = "\(number) is no finite number"
+      case .large: problem = "it is a large value that was not read; give it its bytes"
+      default: continue
+      }
+      throw AnnalsError(
+        .invalidChange, "the metadata `\(key)` cannot be kept; nothing was recorded: \(problem)")
+    }
   }
 
   private func draft(for transaction: WriteTransaction) -> TransactionDraft {

@@ -63,6 +63,9 @@ package enum ColumnChunkCodec {
       values.words = try NumberList.read(&reader, count: header.count, inflate: &inflate)
     case .double:
       values.words = try DoubleSection.read(&reader, count: header.count, inflate: &inflate)
+      guard values.words.allSatisfy(ValueCodec.isFinite) else {
+        throw reader.invalid(ValueCodec.notFinite)
+      }
     case .uuid:
       values.bytes = try ChunkSection.read(&reader, count: 16 * header.count, inflate: &inflate)
     case .string, .url, .data, .json, .objects, .any:
@@ -139,6 +142,23 @@ extension ColumnChunkCodec {
       }
       let rest = try ChunkSection.read(&reader, count: Int(total - saved), inflate: &inflate)
       values.bytes = FrontCoding.join(rest, lengths: values.lengths, shared: shared)
+    }
+    guard doublesAreFinite(values) else { throw .invalid(at: start, reason: ValueCodec.notFinite) }
+  }
+
+  /// Whether the doubles among values of any kind are finite.
+  private static func doublesAreFinite(_ values: ColumnValues) -> Bool {
+    guard values.tags.contains(ValueTag.double.rawValue) else { return true }
+    return values.bytes.withUnsafeBytes { bytes in
+      var start = 0
+      for (tag, length) in zip(values.tags, values.lengths) {
+        if tag == ValueTag.double.rawValue {
+          let bits = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+          guard ValueCodec.isFinite(UInt64(littleEndian: bits)) else { return false }
+        }
+        start += Int(length)
+      }
+      return true
     }
   }
 

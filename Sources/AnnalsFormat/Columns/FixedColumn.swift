@@ -70,11 +70,14 @@ enum FixedColumn {
         cells[index] = cell
       }
     } else {
+      var isFinite = true
       for index in cells.indices {
         let bits = bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
         cell.bits = UInt64(littleEndian: bits)
         cells[index] = cell
+        isFinite = isFinite && ValueCodec.isFinite(cell.bits)
       }
+      guard isFinite else { throw reader.invalid(ValueCodec.notFinite) }
     }
   }
 }

@@ -174,7 +174,12 @@ extension FileHeader {
     var header = FileHeader(store: store, generation: generation, base: base, created: created)
     header.optionalFeatures = optional
     header.baseTimestamp = Timestamp(microseconds: try reader.read(Int64.self))
+    guard header.baseTimestamp.microseconds >= 0 else {
+      throw reader.invalid("a base timestamp before 1970")
+    }
     header.baseCheckpointOffset = try reader.read(UInt64.self)
+    guard header.baseCheckpointOffset == 0 || FrameHeader.mayBegin(at: header.baseCheckpointOffset)
+    else { throw reader.invalid("a base checkpoint that is not where frames are") }
     let prunedAt = Timestamp(microseconds: try reader.read(Int64.self))
     let isPruned = try reader.readFlags(known: 1) == 1
     let length = Int(try reader.readUInt8())

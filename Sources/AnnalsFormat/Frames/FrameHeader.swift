@@ -54,6 +54,11 @@ package struct FrameHeader: Hashable, Sendable {
     return (length + alignment - 1) / alignment * alignment
   }
 
+  /// Whether a frame can begin at this offset of a file.
+  static func mayBegin(at offset: UInt64) -> Bool {
+    offset >= FormatLimits.logStart && offset % UInt64(FormatLimits.frameAlignment) == 0
+  }
+
   /// The offset of the durable mark, given the frame's own; nil if the writer knew none, or if the
   /// field points before the log.
   package func durableMark(at offset: UInt64) -> UInt64? {

@@ -86,11 +86,13 @@ package struct RootSlot: Hashable, Sendable {
     guard checkpointNumber >= 0, head >= checkpointNumber else {
       throw reader.invalid("a root slot whose numbers are out of order")
     }
-    let alignment = UInt64(FormatLimits.frameAlignment)
-    guard durableMark >= FormatLimits.logStart, durableMark % alignment == 0,
-      checkpointOffset == 0 || checkpointOffset >= FormatLimits.logStart,
-      checkpointOffset < durableMark, checkpointOffset % alignment == 0
+    guard FrameHeader.mayBegin(at: durableMark),
+      checkpointOffset == 0 || FrameHeader.mayBegin(at: checkpointOffset),
+      checkpointOffset < durableMark
     else { throw reader.invalid("a root slot whose offsets are out of order") }
+    guard checkpointOffset != 0 || checkpointNumber == 0 else {
+      throw reader.invalid("a root slot with the number of no checkpoint")
+    }
     var slot = RootSlot(
       sequence: sequence, durableMark: durableMark, head: head,
       markChecksum: try reader.read(UInt32.self))

@@ -26,6 +26,10 @@ enum PropertyVector {
   static func read(_ reader: inout ByteReader) throws(DecodeFault) -> UnsafeRawBufferPointer {
     let vector = try reader.readBytes(try reader.readCount(limit: maximumLength))
     if let last = vector.last, last == 0 { throw reader.invalid("an overlong bit vector") }
+    // Its last bit would be of a number that no property has.
+    guard vector.count < maximumLength || vector[maximumLength - 1] < 0x80 else {
+      throw .tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumPropertyNumber))
+    }
     return vector
   }
 

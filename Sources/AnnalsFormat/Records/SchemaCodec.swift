@@ -66,7 +66,17 @@ package enum SchemaCodec {
     for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 5)) {
       entity.indexes.append(try decodeIndex(&reader, in: entity))
     }
+    guard hasDistinctNumbers(entity) else { throw reader.invalid("a property number given twice") }
     return entity
+  }
+
+  /// Whether attributes, relationships and indexes, each rising, have no number in common.
+  private static func hasDistinctNumbers(_ entity: Entity) -> Bool {
+    if entity.relationships.isEmpty, entity.indexes.isEmpty { return true }
+    let numbers =
+      entity.attributes.map(\.number) + entity.relationships.map(\.number)
+      + entity.indexes.map(\.number)
+    return Set(numbers).count == numbers.count
   }
 
   /// Reads the number of a property or index: it was given out, and rises within its list.
@@ -120,9 +130,19 @@ extension SchemaCodec {
     attribute.isUnique = flags & isUnique != 0
     attribute.isPreservedAfterDeletion = flags & isPreserved != 0
     attribute.isRemoved = flags & isAttributeRemoved != 0
-    if flags & hasDefault != 0 { attribute.defaultValue = try ValueCodec.decode(&reader) }
+    if flags & hasDefault != 0 { attribute.defaultValue = try decodeValue(&reader) }
     if flags & hasValidation != 0 { attribute.validation = try decodeValidation(&reader) }
     return attribute
+  }
+
+  /// Reads a value that an attribute may have, so no reference.
+  private static func decodeValue(_ reader: inout ByteReader) throws(DecodeFault) -> Value {
+    let start = reader.offset
+    let value = try ValueCodec.decode(&reader)
+    guard value.tag != .object, value.tag != .objects else {
+      throw .invalid(at: start, reason: "a reference as the value of an attribute")
+    }
+    return value
   }
 
   private static func encode(_ rules: Validation, into bytes: inout ContiguousArray<UInt8>) {
@@ -146,14 +166,14 @@ extension SchemaCodec {
     let flags = try reader.readFlags(known: 31)
     guard flags != 0 else { throw reader.invalid("a validation without a rule") }
     var rules = Validation()
-    if flags & 1 != 0 { rules.minimum = try ValueCodec.decode(&reader) }
-    if flags & 2 != 0 { rules.maximum = try ValueCodec.decode(&reader) }
+    if flags & 1 != 0 { rules.minimum = try decodeValue(&reader) }
+    if flags & 2 != 0 { rules.maximum = try decodeValue(&reader) }
     if flags & 4 != 0 { rules.minimumLength = try reader.readZigzag() }
     if flags & 8 != 0 { rules.maximumLength = try reader.readZigzag() }
     if flags & 16 != 0 {
       let count = try reader.readCount(limit: FormatLimits.maximumChanges)
       guard count > 0 else { throw reader.invalid("an empty list of values") }
-      for _ in 0..<count { rules.oneOf.append(try ValueCodec.decode(&reader)) }
+      for _ in 0..<count { rules.oneOf.append(try decodeValue(&reader)) }
     }
     return rules
   }

@@ -12,6 +12,13 @@ package enum ValueCodec {
   /// The kind number reserved for a value that was erased.
   static let erasedKind: UInt8 = 12
 
+  /// Whether the bits of a double are those of a finite number, as all that is stored is.
+  @inline(__always)
+  static func isFinite(_ bits: UInt64) -> Bool { ~bits & 0x7FF0_0000_0000_0000 != 0 }
+
+  /// What is said of another double.
+  static let notFinite: DecodeFault.Reason = "a double that is no finite number"
+
   /// The tag byte of a cell.
   static func tagByte(_ cell: ValueCell, isEdits: Bool) -> UInt8 {
     cell.tag.rawValue | (cell.isLarge ? largeBit : 0) | (isEdits ? editsBit : 0)
@@ -107,7 +114,9 @@ package enum ValueCodec {
     case ValueTag.date.rawValue:
       return (ValueCell(tag: .date, bits: UInt64(bitPattern: try reader.readZigzag())), false)
     case ValueTag.double.rawValue:
-      return (ValueCell(tag: .double, bits: try reader.read(UInt64.self)), false)
+      let bits = try reader.read(UInt64.self)
+      guard isFinite(bits) else { throw .invalid(at: start, reason: notFinite) }
+      return (ValueCell(tag: .double, bits: bits), false)
     case ValueTag.string.rawValue:
       let bytes = try reader.readSizedBytes()
       return (keep(bytes, upTo: reader.offset, base, tag: .string, in: &arena), false)
@@ -198,13 +207,17 @@ package enum ValueCodec {
     arena.withUnsafeBytes { encode(cell, in: $0, into: &bytes) }
   }
 
-  /// Reads a value; text among it must be UTF-8.
+  /// Reads a value of a transaction's details or a definition; text among it must be UTF-8, and all
+  /// of it here.
   package static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> Value {
     let start = reader.offset
     var arena: ContiguousArray<UInt8> = []
     let (cell, isEdits) = try decode(&reader, arena: &arena)
     guard !isEdits else { throw .invalid(at: start, reason: "edits where a value belongs") }
-    if cell.tag.isBytes, cell.tag != .data, !cell.isLarge,
+    guard !cell.isLarge else {
+      throw .invalid(at: start, reason: "a large value that no object has")
+    }
+    if cell.tag.isBytes, cell.tag != .data,
       String(validating: arena, as: UTF8.self) == nil
     {
       throw .invalid(at: start, reason: "text that is not UTF-8")

@@ -50,7 +50,8 @@ struct SchemaLookup {
   /// Whether the property may hold a value with this tag.
   func admits(_ tag: ValueTag, in property: PropertyNumber, of entity: EntityNumber) -> Bool {
     let kind = kind(property, of: entity)
-    return kind == 255 || kind == tag.rawValue + 1 || tag == .null
+    if kind == 255 { return tag != .object && tag != .objects }
+    return kind == tag.rawValue + 1 || tag == .null
   }
 
   private func kind(_ property: PropertyNumber, of entity: EntityNumber) -> UInt8 {

@@ -210,6 +210,12 @@ extension TransactionChecks {
     _ log: inout FindingLog, blobs: inout BlobChecks
   ) {
     changeCount += Int64(record.changeCount)
+    if let twice = batch.objectChangedTwice(in: record) {
+      log.error(
+        .record, at: offset,
+        "transaction \(record.number) changes "
+          + "\(vocabulary.entityText(twice.entity))#\(twice.row) twice")
+    }
     batch.arena.withUnsafeBytes { arena in
       for change in batch.changes[record.changeRange] {
         if isComplete, !lookup.has(change.entity) {
@@ -248,5 +254,16 @@ extension TransactionChecks {
       ? "gives \(name) of \(object) a value of another kind"
       : "changes \(name) of \(object), which the schema does not have"
     log.error(.record, at: offset, "transaction \(record.number) \(what)")
+  }
+}
+
+extension ChangeBatch {
+  /// An object that more than one change of the record is of; nil if there is none. O(n log n).
+  fileprivate func objectChangedTwice(in record: TransactionRecord) -> ObjectReference? {
+    guard record.changeCount > 1 else { return nil }
+    let objects = changes[record.changeRange]
+      .map { ObjectReference(entity: $0.entity, row: $0.row) }
+      .sorted { ($0.entity, $0.row) < ($1.entity, $1.row) }
+    return zip(objects, objects.dropFirst()).first { $0 == $1 }?.0
   }
 }

@@ -9,8 +9,6 @@ package struct NewLog: Sendable {
   package var created: Timestamp
   /// The number before its first transaction; the state there is empty.
   package var base: Int64 = 0
-  /// What timestamps up to the base count as.
-  package var baseTimestamp = Timestamp(microseconds: 0)
 
   package init(store: RawUUID, created: Timestamp) {
     self.store = store
@@ -68,7 +66,6 @@ extension LogFile {
   ) throws(LogError) -> Bool {
     var header = FileHeader(
       store: new.store, generation: 1, base: new.base, created: new.created)
-    header.baseTimestamp = new.baseTimestamp
     var bytes = header.encode()
     var slot = RootSlot(
       sequence: 1, durableMark: FormatLimits.logStart, head: new.base,

@@ -1,0 +1,181 @@
+import AnnalsModel
+import Testing
+
+@testable import AnnalsFormat
+
+/// What FORMAT.md says that a reader refuses, byte for byte, beside the nearest bytes that it
+/// takes.
+struct RefusedBytesTests {
+  private typealias Bytes = ContiguousArray<UInt8>
+
+  private func expect(
+    _ isTaken: Bool, _ bytes: [UInt8], _ what: String,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ decode: (UnsafeRawBufferPointer) throws -> Void
+  ) {
+    var fault: (any Error)?
+    do { try bytes.withUnsafeBytes(decode) } catch { fault = error }
+    #expect(
+      (fault == nil) == isTaken, "\(what): \(String(describing: fault))",
+      sourceLocation: sourceLocation)
+    #expect(fault == nil || fault is DecodeFault, sourceLocation: sourceLocation)
+  }
+
+  /// A record by row: number 1, timestamp 0, no author, context and opening.
+  private func expect(
+    _ isTaken: Bool, _ what: String, head: [UInt8] = [1, 0, 0, 0, 0], details: [UInt8] = [0],
+    changes: [UInt8] = [0], sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    expect(isTaken, head + details + changes, what, sourceLocation: sourceLocation) {
+      var batch = ChangeBatch()
+      try TransactionCodec.decode($0, into: &batch)
+    }
+  }
+
+  @Test func records() {
+    expect(true, "nothing but a number")
+    expect(false, "number 0", head: [0, 0, 0, 0, 0])
+    expect(false, "an overlong number", head: [0x81, 0, 0, 0, 0, 0])
+    let long = [UInt8](repeating: 0xFF, count: 9)
+    expect(true, "a timestamp of 64 bits", head: [1] + long + [1, 0, 0, 0])
+    expect(false, "a timestamp of 65 bits", head: [1] + long + [2, 0, 0, 0])
+    expect(false, "a number of 2^63", head: Array(repeating: 0x80, count: 9) + [1, 0, 0, 0, 0])
+    expect(false, "an author of 2^32", head: [1, 0, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0])
+    expect(false, "bytes behind the end", changes: [0, 0])
+    expect(true, "an insert", changes: [1, 4, 2, 0])
+    expect(false, "a change of kind 3", changes: [1, 7, 2, 0])
+    expect(false, "entity 0", changes: [1, 0, 2, 0])
+    expect(false, "row 0", changes: [1, 4, 0, 0])
+    expect(false, "row -1", changes: [1, 4, 1, 0])
+    expect(true, "a property", changes: [1, 4, 2, 1, 1, 1, 1])
+    expect(false, "a property set that ends in 0", changes: [1, 4, 2, 2, 1, 0, 1, 1])
+    expect(false, "a bool of 2", changes: [1, 4, 2, 1, 1, 1, 2])
+    expect(false, "a change without its bytes", changes: [2, 4, 2, 0])
+    expect(true, "edits", changes: [1, 5, 2, 1, 1, 0x2B, 1, 5, 1, 1, 0x2B, 0])
+    expect(false, "edits of an insert", changes: [1, 4, 2, 1, 1, 0x2B, 0])
+    expect(false, "edits on one side", changes: [1, 5, 2, 1, 1, 0x2B, 0, 0])
+    expect(
+      false, "edits at one position",
+      changes: [1, 5, 2, 1, 1, 0x2B, 2, 5, 1, 1, 5, 1, 1, 0x2B, 0])
+  }
+
+  @Test func tags() {
+    let lengths: [UInt8: Int] = [
+      0: 0, 1: 1, 2: 1, 3: 8, 4: 1, 5: 1, 6: 16, 7: 1, 8: 1, 9: 1, 10: 2, 11: 1, 0x14: 20, 0x17: 20,
+      0x18: 20, 0x19: 20,
+    ]
+    for tag in UInt8.min...UInt8.max {
+      let bytes = [UInt8](repeating: 0, count: lengths[tag] ?? 20)
+      expect(lengths[tag] != nil, "tag \(tag)", changes: [1, 4, 2, 1, 1, tag] + bytes)
+    }
+  }
+
+  @Test func details() {
+    expect(false, "flag 64", details: [64])
+    expect(true, "names", details: [1, 1, 1, 1, 97])
+    expect(false, "no names", details: [1, 1, 0])
+    expect(false, "names from 0", details: [1, 0, 1, 1, 97])
+    expect(false, "a name that is no UTF-8", details: [1, 1, 1, 1, 0xFF])
+    let opening = [UInt8](repeating: 0, count: 10)
+    expect(true, "an opening", details: [2, 1] + opening)
+    expect(false, "opening 0", details: [2, 0] + opening)
+    expect(true, "metadata", details: [4, 2, 1, 97, 0, 1, 98, 0])
+    expect(false, "no metadata", details: [4, 0])
+    expect(false, "metadata falling", details: [4, 2, 1, 98, 0, 1, 97, 0])
+    expect(false, "metadata twice", details: [4, 2, 1, 97, 0, 1, 97, 0])
+    expect(false, "no definitions", details: [8, 0])
+    expect(true, "extensions", details: [16, 5, 3, 1, 7, 4, 0])
+    expect(false, "no extensions", details: [16, 0])
+    expect(false, "extensions twice", details: [16, 4, 3, 0, 3, 0])
+    expect(false, "an extension beyond its area", details: [16, 2, 3, 1])
+    expect(true, "a gap", details: [32, 1, 0, 0, 0, 0, 0])
+    expect(false, "a gap from 0", details: [32, 0, 0, 0, 0, 0, 0])
+    expect(false, "a gap from behind itself", details: [32, 2, 0, 0, 0, 0, 0])
+    expect(false, "a gap with flag 4", details: [32, 1, 4, 0, 0, 0, 0])
+  }
+
+  /// One entity: number, flags, name, next number, and three lists.
+  private func expect(
+    _ isTaken: Bool, _ what: String, start: [UInt8] = [1, 0, 1, 65], next: [UInt8] = [9],
+    attributes: [UInt8] = [0], relationships: [UInt8] = [0], indexes: [UInt8] = [0],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let bytes = [1] + start + next + attributes + relationships + indexes
+    expect(isTaken, bytes, what, sourceLocation: sourceLocation) {
+      var reader = ByteReader($0)
+      _ = try SchemaCodec.decode(&reader)
+      try reader.expectEnd()
+    }
+  }
+
+  @Test func definitions() {
+    expect(true, "an entity")
+    expect(false, "entity 0", start: [0, 0, 1, 65])
+    expect(false, "an entity with flag 4", start: [1, 4, 1, 65])
+    expect(false, "a name that is no UTF-8", start: [1, 0, 1, 0xFF])
+    expect(true, "next 65,536", next: [0x80, 0x80, 4])
+    expect(false, "next 65,537", next: [0x81, 0x80, 4])
+    expect(true, "an attribute", attributes: [1, 8, 1, 97, 6, 0])
+    expect(false, "an attribute with the next number", attributes: [1, 9, 1, 97, 6, 0])
+    expect(false, "attribute 0", attributes: [1, 0, 1, 97, 6, 0])
+    expect(false, "attributes falling", attributes: [2, 2, 1, 97, 6, 0, 1, 1, 98, 6, 0])
+    expect(false, "type 0", attributes: [1, 1, 1, 97, 0, 0])
+    expect(false, "type 13", attributes: [1, 1, 1, 97, 13, 0])
+    expect(false, "an attribute with flag 64", attributes: [1, 1, 1, 97, 6, 64])
+    expect(true, "a default", attributes: [1, 1, 1, 97, 4, 16, 2, 2])
+    expect(true, "a validation", attributes: [1, 1, 1, 97, 4, 32, 1, 2, 2])
+    expect(false, "a validation of nothing", attributes: [1, 1, 1, 97, 4, 32, 0])
+    expect(false, "a validation with flag 32", attributes: [1, 1, 1, 97, 4, 32, 32])
+    expect(false, "no value allowed", attributes: [1, 1, 1, 97, 4, 32, 16, 0])
+    expect(true, "a relationship", relationships: [1, 2, 1, 98, 3, 1])
+    expect(false, "a relationship with flag 8", relationships: [1, 2, 1, 98, 8, 1])
+    expect(true, "an index", indexes: [1, 3, 1, 99, 1, 0, 1, 1, 1])
+    expect(false, "an index with flag 2", indexes: [1, 3, 1, 99, 2, 0, 1, 1, 1])
+    expect(false, "collation 1", indexes: [1, 3, 1, 99, 1, 1, 1, 1, 1])
+    expect(false, "an element with flag 2", indexes: [1, 3, 1, 99, 1, 0, 1, 1, 2])
+    expect(false, [2] + [2, 0, 1, 65, 1, 0, 0, 0] + [1, 0, 1, 66, 1, 0, 0, 0], "entities falling") {
+      var reader = ByteReader($0)
+      _ = try SchemaCodec.decode(&reader)
+    }
+  }
+
+  @Test func numbersOfAnEntityAreDistinct() {
+    let attribute: [UInt8] = [1, 2, 1, 97, 6, 0]
+    expect(false, "twice", attributes: attribute, relationships: [1, 2, 1, 98, 0, 1])
+    expect(false, "twice", attributes: attribute, indexes: [1, 2, 1, 99, 1, 0, 1, 2, 0])
+    expect(
+      false, "twice", relationships: [1, 4, 1, 98, 0, 1], indexes: [1, 4, 1, 99, 1, 0, 1, 4, 0])
+  }
+
+  @Test func piecesOfLargeValues() {
+    for (isTaken, bytes) in [
+      (true, [1, 3, 1, 7, 7]), (false, [0, 3, 1, 7, 7]), (false, [1, 3, 4]),
+      (false, [1, 3, 2, 7, 7]), (true, [1, 3, 3]),
+    ] as [(Bool, [UInt8])] {
+      expect(isTaken, bytes, "\(bytes)") { _ = try BlobCodec.decode($0) }
+    }
+  }
+
+  /// Bytes of a root slot changed, its checksum made to fit.
+  @Test func slots() {
+    let seed = FrameSeed(store: RawUUID(high: 1, low: 2), generation: 1)
+    var slot = RootSlot(sequence: 2, durableMark: 16_384, head: 7, markChecksum: 1)
+    slot.checkpointOffset = 12_288
+    slot.checkpointNumber = 5
+    let sound = slot.encode(seed: seed)
+    for (isTaken, offset, byte) in [
+      (true, 8, 4), (false, 0, 0x61), (false, 8, 0), (false, 8, 3), (false, 16, 1),
+      (false, 17, 0x20),
+      (false, 17, 0x40), (true, 17, 0x38), (false, 24, 8), (false, 31, 0x80), (false, 32, 4),
+      (false, 33, 0x2F), (false, 40, 4), (true, 48, 9), (false, 53, 0x3F), (true, 53, 0x41),
+      (false, 60, 1), (false, 63, 1), (false, 64, 0x89), (false, 232, 1), (false, 4091, 1),
+    ] as [(Bool, Int, UInt8)] {
+      var bytes = Bytes(sound.prefix(4092))
+      bytes[offset] = byte
+      bytes.append(fixed: bytes.withUnsafeBytes { seed.checksum($0, at: 4096) })
+      expect(isTaken, Array(bytes), "byte \(offset) is \(byte)") {
+        _ = try RootSlot.decode($0, index: 0, seed: seed)
+      }
+    }
+  }
+}
