@@ -44,10 +44,20 @@ package struct StateReplay {
 
   /// Applies every transaction, or part of one, in the batch.
   package mutating func apply(_ batch: inout ChangeBatch) throws(StateFault) {
+    try apply(&batch) { (_, _, _) throws(StateFault) in }
+  }
+
+  /// Applies every transaction, or part of one, in the batch; before each, but behind its change of
+  /// the schema, `look` sees the state.
+  package mutating func apply(
+    _ batch: inout ChangeBatch,
+    look: (State, TransactionRecord, ChangeBatch) throws(StateFault) -> Void
+  ) throws(StateFault) {
     for transaction in batch.transactions {
       if transaction.part == 0, !transaction.schemaChange.isEmpty {
         state.changeSchema(transaction.schemaChange)
       }
+      try look(state, transaction, batch)
       try state.apply(batch, changes: transaction.changeRange, direction: .forward)
     }
   }

@@ -21,7 +21,8 @@ public struct StoreFinding: Sendable, Hashable {
 
 extension Store {
   /// Replays the whole history from the base and compares what comes out with what the store holds:
-  /// the newest checkpoint, the state in memory, and the indexes.
+  /// the newest checkpoint, the state in memory, and the indexes; and what each change says was
+  /// before it with what was.
   ///
   /// The logical half of a verification; `annals verify` checks the bytes of the file first. Costs
   /// what the whole history costs, and the memory of two states. Returns what it found; nothing, or
@@ -33,18 +34,23 @@ extension Store {
       let view = version.view
       let base = try view.baseDirectory()
       let checkpoint = try view.checkpoint(atOrBefore: view.head.number)
-      var replay = try version.stateByReplaying(from: base, to: checkpoint?.number ?? view.base)
+      var checks = BeforeChecks()
+      var replay = try version.stateByReplaying(from: base, to: view.base)
+      replay = try version.state(
+        continuing: replay, after: view.base, to: checkpoint?.number ?? view.base, &checks)
       if let checkpoint, !checkpoint.isBase {
         findings += try Store.comparison(
           of: "the checkpoint at transaction \(checkpoint.number)",
           try State(directory: checkpoint, source: LogChunkSource(view.file)), with: replay)
       }
       replay = try version.state(
-        continuing: replay, after: checkpoint?.number ?? view.base, to: view.head.number)
+        continuing: replay, after: checkpoint?.number ?? view.base, to: view.head.number, &checks)
       findings += try Store.comparison(of: "the newest state", version.state, with: replay)
       for violation in try replay.invariantViolations() {
         findings.append(StoreFinding(severity: .error, message: violation))
       }
+      findings += try Store.collisions(in: replay)
+      findings += checks.findings
       let dangling = try replay.danglingReferences()
       if dangling > 0 {
         findings.append(
@@ -54,6 +60,24 @@ extension Store {
       }
     }
     return findings
+  }
+
+  /// The objects that have what a unique rule gives to another.
+  private static func collisions(in replay: State) throws -> [StoreFinding] {
+    var state = replay
+    return try state.checkUniqueness().compactMap { violation in
+      guard let entity = replay.schema.entity(numbered: violation.entity), !entity.isRemoved,
+        let other = violation.otherRow
+      else { return nil }
+      let rule =
+        (entity.attributes.map { ($0.number, $0.name) }
+        + entity.indexes.map { ($0.number, $0.name) })
+        .first { $0.0 == violation.rule }?.1 ?? "\(violation.rule)"
+      return StoreFinding(
+        severity: .error,
+        message: "\(entity.name)#\(violation.row) and #\(other) have the same \(rule), which is "
+          + "unique. Change one of them")
+    }
   }
 
   /// What is wrong with a state that was read, next to the one that the history leads to.
@@ -85,13 +109,67 @@ extension Store {
 extension StoreVersion {
   /// The state after the transactions that follow those in `state`.
   fileprivate func state(
-    continuing state: State, after: Int64, to number: Int64
+    continuing state: State, after: Int64, to number: Int64, _ checks: inout BeforeChecks
   ) throws -> State {
     var replay = StateReplay(state: state)
     var cursor = try view.history(after: after, through: number)
     var batch = ChangeBatch()
-    while try cursor.next(into: &batch) { try replay.apply(&batch) }
+    while try cursor.next(into: &batch) {
+      try replay.apply(&batch) { (state, record, batch) throws(StateFault) in
+        try checks.compare(record, in: batch, with: state)
+      }
+    }
     return try replay.finish()
+  }
+}
+
+/// Compares what changes say was before them with what was.
+private struct BeforeChecks {
+  /// The first difference.
+  private(set) var findings: [StoreFinding] = []
+
+  /// Looks at the changes of a transaction, or of a part of one, that `state` is about to take.
+  mutating func compare(
+    _ record: TransactionRecord, in batch: ChangeBatch, with state: State
+  ) throws(StateFault) {
+    guard findings.isEmpty else { return }
+    for change in batch.changes[record.changeRange] where change.kind != .insert {
+      guard let entity = state.schema.entity(numbered: change.entity) else { continue }
+      // A base holds nothing of what was removed there, which deletes behind it may list.
+      let removed = Set(
+        entity.attributes.filter(\.isRemoved).map(\.number)
+          + entity.relationships.filter(\.isRemoved).map(\.number))
+      var rest: Set<PropertyNumber> = []
+      if change.kind == .delete {
+        rest = Set(entity.attributes.map(\.number) + entity.relationships.map(\.number))
+      }
+      for property in batch.properties[change.propertyRange] where !property.isEdits {
+        rest.remove(property.property)
+        let was = try state.value(change.entity, change.row, property.property)
+        let said = batch.arena.withUnsafeBytes { property.before.value(in: $0) }
+        if was == said || was.isNull && removed.contains(property.property) { continue }
+        return tell(property.property, of: change, in: record, entity)
+      }
+      for property in rest.sorted() {
+        guard try !state.value(change.entity, change.row, property).isNull else { continue }
+        return tell(property, of: change, in: record, entity)
+      }
+    }
+  }
+
+  private mutating func tell(
+    _ property: PropertyNumber, of change: ChangeEntry, in record: TransactionRecord,
+    _ entity: Entity
+  ) {
+    let name =
+      entity.attributes.first { $0.number == property }?.name
+      ?? entity.relationships.first { $0.number == property }?.name ?? "\(property)"
+    findings.append(
+      StoreFinding(
+        severity: .error,
+        message: "transaction \(record.number) says that \(name) of \(entity.name)#\(change.row) "
+          + "was otherwise before it than it was. States of the past may be read wrongly; the "
+          + "newest one is right"))
   }
 }
 
