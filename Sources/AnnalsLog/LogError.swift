@@ -8,6 +8,8 @@ package enum LogError: Error {
   case storage(StorageError)
   /// The file's first bytes are not a header that this engine can use.
   case header(HeaderFault)
+  /// The file has features, these bits, that a writer must know and this engine does not.
+  case newerWriter(UInt64)
   /// Acknowledged data was damaged.
   case damage(LogDamage)
   /// A frame's checksum holds but its payload does not decode; `at` is the frame's offset.
@@ -75,6 +77,7 @@ extension LogError: CustomStringConvertible {
     switch self {
     case .storage(let error): "\(error)"
     case .header(let fault): "the header cannot be used: \(fault)"
+    case .newerWriter(let bits): "features \(String(bits, radix: 16)) are of a newer writer"
     case .damage(let damage): "\(damage)"
     case .decode(let fault, let offset):
       "the frame at offset \(offset) cannot be decoded: \(fault)"

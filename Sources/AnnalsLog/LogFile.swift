@@ -75,7 +75,10 @@ package final class LogFile: Sendable {
     at path: String, in fileSystem: any FileSystem, _ options: LogOptions
   ) throws(LogError) -> LogGeneration {
     do {
-      return try LogGeneration.open(try fileSystem.open(path, for: options.access))
+      let generation = try LogGeneration.open(try fileSystem.open(path, for: options.access))
+      let features = generation.header.unknownWriterFeatures
+      if options.access == .writing, features != 0 { throw LogError.newerWriter(features) }
+      return generation
     } catch let error as LogError {
       throw error
     } catch let error as StorageError {

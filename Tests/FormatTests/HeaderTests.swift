@@ -40,6 +40,8 @@ struct HeaderTests {
     #expect(fault(sealed: false) { $0[300] = 1 } == .checksum)
     #expect(fault { $0[16] = 5 } == .unknownFeatures(5))
     #expect(fault { $0[24] = 5 } == nil)
+    // Bits that a writer must know are none of the reader's business.
+    #expect(fault { $0[28] = 5 } == nil)
     // A state at the base that is not empty, whatever the base.
     #expect(fault { $0[81] = 0x30 } == nil)
   }

@@ -43,6 +43,10 @@ struct SalvageRun {
     if let known = survey.header {
       header = known
       header.generation = known.generation + 1
+      header.optionalFeatures &= ~known.unknownWriterFeatures
+      if known.unknownWriterFeatures != 0 {
+        report.notes.append("what only a newer version of Annals writes and reads is left out")
+      }
       if case .damaged = survey.headerVerdict {
         report.notes.append("the header was damaged, and could be restored")
       }

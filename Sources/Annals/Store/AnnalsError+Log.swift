@@ -50,6 +50,11 @@ extension AnnalsError {
 
   private init(rare error: LogError, _ file: String) {
     switch error {
+    case .newerWriter(let bits):
+      self.init(
+        .newerVersion,
+        "\(file) has features of a newer version (\(String(bits, radix: 16))), which a writer must "
+          + "know; it is not damaged, and can be read. Write to it with a newer version of Annals")
     case .foreign(let reason):
       self.init(
         .otherStore, "another file has taken the place of \(file): \(reason). Open it again")

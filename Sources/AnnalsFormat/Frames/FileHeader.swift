@@ -32,6 +32,8 @@ package struct FileHeader: Hashable, Sendable {
 
   /// The features that this engine knows: none yet.
   package static let knownFeatures: UInt64 = 0
+  /// The half of `optionalFeatures` that a writer must know.
+  package static let writerFeatures: UInt64 = 0xFFFF_FFFF << 32
   /// Required feature reserved for encryption: bytes 256 to 511 hold key slots.
   package static let keySlotsFeature: UInt64 = 1
   /// The first eight bytes of every file.
@@ -46,6 +48,11 @@ package struct FileHeader: Hashable, Sendable {
     self.generation = generation
     self.base = base
     self.created = created
+  }
+
+  /// The features because of which this engine may read the file and must not write to it.
+  package var unknownWriterFeatures: UInt64 {
+    optionalFeatures & FileHeader.writerFeatures & ~FileHeader.knownFeatures
   }
 
   /// What frames and slots of this file are checked with.

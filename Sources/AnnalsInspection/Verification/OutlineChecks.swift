@@ -7,6 +7,8 @@ struct OutlineChecks {
   private let size: UInt64
   private var slots: [RootSlot] = []
   private var header: FileHeader?
+  /// Whether a newer version wrote the file.
+  private var isNewer = false
   /// What the walk knows when it is behind the last frame taken.
   private var lastChecksum: UInt32?
   private var confirmedMark: UInt64?
@@ -38,6 +40,7 @@ struct OutlineChecks {
         case .olderDraft: "Open it with the version of annals that wrote it, and export it"
         default: Remedy.salvage
         }
+      isNewer = remedy == Remedy.newerVersion
       log.error(.header, at: 0, fault.description, remedy: remedy)
     }
   }
@@ -54,6 +57,8 @@ struct OutlineChecks {
           remedy: Remedy.compact)
       }
     case .unwritten, .unchecked: break
+    // What a newer version keeps in its slots is not for this one to judge.
+    case .damaged where isNewer: break
     case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .damaged(let fault):
       log.warning(

@@ -30,6 +30,9 @@ extension FixtureRecipe {
     FixtureRecipe("newer-optional-feature", from: edits, .clean) {
       try $0.changeHeader(at: 24, to: [0, 1])
     },
+    FixtureRecipe("newer-writer-feature", from: edits, .readOnly) {
+      try $0.changeHeader(at: 28, to: [1])
+    },
     FixtureRecipe("newer-frame", from: edits, .refused(.newerVersion)) {
       $0.append(200, [], [1, 2, 3])
     },

@@ -8,6 +8,8 @@ import Foundation
 enum FixtureOutcome: Equatable {
   /// The newest state, and nothing to report.
   case clean
+  /// The newest state, and nothing to report; opening it for writing is `.newerVersion`.
+  case readOnly
   /// The newest state; `verify` reports this.
   case finding(String)
   /// The state as of an earlier transaction: what lies behind it is a torn tail.

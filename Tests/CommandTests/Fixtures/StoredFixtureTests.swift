@@ -40,6 +40,11 @@ import Testing
   @Test(arguments: FixtureRecipe.all) func itOpensAsItsNameSays(recipe: FixtureRecipe) throws {
     let path = recipe.file(".annals").path
     switch recipe.outcome {
+    case .readOnly:
+      let store = try Store(path: path, options: .readOnly)
+      #expect(try StateBook.of(store) == book(of: recipe))
+      let error = #expect(throws: AnnalsError.self) { try Store(path: path) }
+      #expect(error?.code == .newerVersion, "\(error as Any)")
     case .clean, .finding:
       let store = try Store(path: path, options: .readOnly)
       try expectState(store.token.number, of: store, recipe)
@@ -83,7 +88,7 @@ import Testing
     let state = folder.run("state", "@f")
     #expect(folder.run("dump", "@f").status != .couldNotRun || recipe.isNoStore)
     switch recipe.outcome {
-    case .clean:
+    case .clean, .readOnly:
       #expect(verify.status == .done && verify.output.contains("no problems: "))
       #expect(state.status == .done)
     case .finding(let text):
@@ -119,6 +124,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file("f.annals"))) == bytes)
     // Neither does opening for writing what cannot be written to.
     if case .inside = recipe.outcome { try expectRefusalToWrite(folder, bytes) }
+    if recipe.outcome == .readOnly { try expectRefusalToWrite(folder, bytes) }
     if case .refused = recipe.outcome { try expectRefusalToWrite(folder, bytes) }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["f.annals"])
   }
