@@ -135,10 +135,6 @@ private struct BeforeChecks {
     guard findings.isEmpty else { return }
     for change in batch.changes[record.changeRange] where change.kind != .insert {
       guard let entity = state.schema.entity(numbered: change.entity) else { continue }
-      // A base holds nothing of what was removed there, which deletes behind it may list.
-      let removed = Set(
-        entity.attributes.filter(\.isRemoved).map(\.number)
-          + entity.relationships.filter(\.isRemoved).map(\.number))
       var rest: Set<PropertyNumber> = []
       if change.kind == .delete {
         rest = Set(entity.attributes.map(\.number) + entity.relationships.map(\.number))
@@ -147,7 +143,7 @@ private struct BeforeChecks {
         rest.remove(property.property)
         let was = try state.value(change.entity, change.row, property.property)
         let said = batch.arena.withUnsafeBytes { property.before.value(in: $0) }
-        if was == said || was.isNull && removed.contains(property.property) { continue }
+        if was == said || was.isNull && isRemoved(property.property, of: entity) { continue }
         return tell(property.property, of: change, in: record, entity)
       }
       for property in rest.sorted() {
@@ -155,6 +151,12 @@ private struct BeforeChecks {
         return tell(property, of: change, in: record, entity)
       }
     }
+  }
+
+  /// A base holds nothing of what was removed there, which deletes behind it may list.
+  private func isRemoved(_ property: PropertyNumber, of entity: Entity) -> Bool {
+    entity.attributes.contains { $0.number == property && $0.isRemoved }
+      || entity.relationships.contains { $0.number == property && $0.isRemoved }
   }
 
   private mutating func tell(

@@ -167,15 +167,15 @@ private struct KeptTables {
           hasOpenings = true
         }
       }
-      if blobCount > 0 { note(batch, after: base) }
+      if blobCount > 0 { note(batch) }
       if hasNames, hasOpenings, blobCount == 0 { return }
     }
   }
 
-  /// Notes what the transactions after `base` mention; a block has changes of others, too.
-  private mutating func note(_ batch: ChangeBatch, after base: Int64) {
+  /// Notes what the transactions of a batch mention; that of a block has changes of others, too.
+  private mutating func note(_ batch: ChangeBatch) {
     batch.arena.withUnsafeBytes { arena in
-      for record in batch.transactions where record.number > base {
+      for record in batch.transactions {
         for change in batch.changes[record.changeRange] {
           for property in batch.properties[change.propertyRange] {
             for cell in [property.before, property.after] where cell.isLarge {
