@@ -30,6 +30,12 @@ package enum FormatLimits {
   package static let maximumPropertyChanges = 1 << 20
   /// The greatest number of a property or an index: it bounds the bit vector of a change.
   package static let maximumPropertyNumber: PropertyNumber = 65_535
+  /// The greatest number that a file may give to anything, and the greatest offset or length: so
+  /// far off that whoever counts on from it does not overflow.
+  @inlinable package static var maximumNumber: UInt64 { 1 << 62 - 1 }
+  /// From this number on of a transaction, a large value, a root slot or a generation writers add
+  /// nothing: so that whatever they count up to from below can still be read.
+  package static let writerNumberLimit: UInt64 = 1 << 61
   /// The greatest count of references in one to-many value.
   package static let maximumReferences = 1 << 20
 

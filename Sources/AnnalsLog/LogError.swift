@@ -43,6 +43,8 @@ package enum LogError: Error {
   case tooLarge(length: Int, limit: Int)
   /// What a transaction has besides its changes is longer than writers make it.
   case detailsTooLarge(length: Int, limit: Int)
+  /// The store's number of this is as great as writers let one become.
+  case numbersSpent(String)
   /// A frame of a kind that this engine does not know and may not skip.
   case unsupported(kind: UInt8, at: UInt64)
   /// The file holds no large value of this number.
@@ -96,6 +98,7 @@ extension LogError: CustomStringConvertible {
     case .tooLarge(let length, let limit): "a record of \(length) bytes; the limit is \(limit)"
     case .detailsTooLarge(let length, let limit):
       "details of \(length) bytes; the limit is \(limit)"
+    case .numbersSpent(let what): "\(what) has the greatest number that there is"
     case .unsupported(let kind, let offset):
       "the frame at offset \(offset) is of kind \(kind), which this version cannot read"
     case .blobMissing(let number): "the file holds no large value \(number)"

@@ -141,6 +141,37 @@ struct RefusedValueTests {
     }
   }
 
+  /// A list has at most a million references, so none is at a later place.
+  @Test(arguments: [UInt32(1 << 20 - 1), 1 << 20, .max])
+  func positionsOfEdits(position: UInt32) {
+    var batch = ChangeBatch()
+    var record = TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0))
+    record.changeCount = 1
+    var cells: [ValueCell] = []
+    for row in Int64(1)...2 {
+      let start = UInt64(batch.arena.count)
+      withUnsafeBytes(of: position.littleEndian) { batch.arena.append(contentsOf: $0) }
+      ObjectReference(entity: 1, row: row).append(to: &batch.arena)
+      cells.append(ValueCell(tag: .objects, bits: start, length: 16))
+    }
+    batch.properties.append(
+      PropertyChange(property: 1, before: cells[0], after: cells[1], isEdits: true))
+    batch.changes.append(
+      ChangeEntry(kind: .update, entity: 1, row: 1, firstProperty: 0, propertyCount: 1))
+    batch.transactions.append(record)
+    var block: Bytes = []
+    BlockCodec.encode(batch, into: &block)
+    let isBeyond = position >= FormatLimits.maximumReferences
+    #expect(isRefused { try decodeRow(row(batch)) } == isBeyond)
+    let found = isRefused {
+      var decoded = ChangeBatch()
+      try block.withUnsafeBytes {
+        try BlockCodec.decode($0, isContinued: false, into: &decoded)
+      }
+    }
+    #expect(found == isBeyond)
+  }
+
   /// A slot that names no checkpoint has no number of one.
   @Test
   func slotsWithoutCheckpoint() {

@@ -401,7 +401,8 @@ import Testing
         directory {
           $0.historyIndex.entries = [
             HistoryIndexEntry(
-              firstNumber: 2, offset: .max, maximumTimestamp: Timestamp(microseconds: 0),
+              firstNumber: 2, offset: FormatLimits.maximumNumber,
+              maximumTimestamp: Timestamp(microseconds: 0),
               entities: [])
           ]
         })

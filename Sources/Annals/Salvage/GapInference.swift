@@ -30,6 +30,9 @@ struct GapInference {
   private var touched: Set<ObjectReference> = []
   private var knownPlaces: Set<Place> = []
   private var missing = MissingDefinitions()
+  /// How many references may yet be made up: an edit of some bytes may speak of the end of a list
+  /// of a million, so a small file could ask for any number of them.
+  private var spareReferences = 4 << 20
   private var isLooking = true
   /// Names and openings that the transactions behind the gap refer to, as numbers.
   private(set) var names = NumberDemand()
@@ -156,7 +159,15 @@ struct GapInference {
       let old: [ObjectReference] = if case .objects(let references) = now { references } else { [] }
       let entity = moving.schema.entity(numbered: place.object.entity)
       let destination = entity?.relationships.first { $0.number == place.property }?.destination
-      let found = list.list(old: old, destination: destination ?? place.object.entity)
+      guard
+        let found = list.list(
+          old: old, destination: destination ?? place.object.entity, limit: spareReferences)
+      else {
+        throw .invalid(
+          entity: place.object.entity, row: place.object.row,
+          reason: "edits of a longer list than could be made up")
+      }
+      spareReferences -= max(0, found.count - old.count)
       var arena: ContiguousArray<UInt8> = []
       let cell = found.isEmpty ? .null : ValueCell(.objects(found), appendingTo: &arena)
       return try withBytes(arena) { (bytes) throws(StateFault) in

@@ -43,8 +43,10 @@ struct ListInference {
   }
 
   /// The list before all edits; `old` is that from before the gap, `destination` the entity that
-  /// the relationship leads to.
-  func list(old: [ObjectReference], destination: EntityNumber) -> [ObjectReference] {
+  /// the relationship leads to. Nil if more than `limit` references would have to be made up.
+  func list(
+    old: [ObjectReference], destination: EntityNumber, limit: Int
+  ) -> [ObjectReference]? {
     if var list = whole {
       var fits = true
       for step in steps.reversed() {
@@ -60,7 +62,7 @@ struct ListInference {
     for step in steps {
       list = list.flatMap { ListInference.apply(step.removed, step.inserted, to: $0) }
     }
-    return list == nil ? madeUp(old: old, destination: destination) : old
+    return list == nil ? madeUp(old: old, destination: destination, limit: limit) : old
   }
 
   private static func apply(
@@ -81,8 +83,8 @@ struct ListInference {
   }
 
   private func madeUp(
-    old: [ObjectReference], destination: EntityNumber
-  ) -> [ObjectReference] {
+    old: [ObjectReference], destination: EntityNumber, limit: Int
+  ) -> [ObjectReference]? {
     // What stands at each place: a place of the list that is looked for, or a known reference.
     var places: [Int?] = []
     var found: [Int: ObjectReference] = [:]
@@ -94,6 +96,8 @@ struct ListInference {
       }
     }
     for step in steps {
+      let end = max(step.removed.last?.position ?? 0, step.inserted.last?.position ?? 0)
+      guard end <= limit else { return nil }
       extend(to: (step.removed.last?.position ?? -1) + 1)
       for edit in step.removed.reversed() {
         if let place = places.remove(at: edit.position) { found[place] = edit.reference }

@@ -42,7 +42,7 @@ struct SalvageRun {
     var header: FileHeader
     if let known = survey.header {
       header = known
-      header.generation = known.generation + 1
+      header.generation = min(known.generation + 1, FormatLimits.maximumNumber)
       header.optionalFeatures &= ~known.unknownWriterFeatures
       if known.unknownWriterFeatures != 0 {
         report.notes.append("what only a newer version of Annals writes and reads is left out")

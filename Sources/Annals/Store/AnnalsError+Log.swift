@@ -82,6 +82,11 @@ extension AnnalsError {
         .tooLarge,
         "the transaction's author, context, metadata and changes of the schema take \(length) "
           + "bytes together; the most is \(limit)")
+    case .numbersSpent(let what):
+      self.init(
+        .tooLarge,
+        "nothing can be added to \(file): \(what) has the greatest number that there is. Move what "
+          + "it holds to a new store: annals export, annals import")
     case .unsupported(let kind, let offset):
       self.init(
         .newerVersion,

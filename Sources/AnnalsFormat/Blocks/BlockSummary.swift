@@ -75,9 +75,12 @@ extension BlockSummary {
       transactionCount = try reader.readCount(
         limit: FormatLimits.maximumChanges, minimumLength: 0)
     }
-    let last = firstNumber.addingReportingOverflow(Int64(transactionCount))
-    guard firstNumber > 0, transactionCount > 0, !last.overflow else {
+    guard firstNumber > 0, transactionCount > 0 else {
       throw reader.invalid("a block without transactions")
+    }
+    let last = firstNumber + Int64(transactionCount) - 1
+    guard UInt64(last) <= FormatLimits.maximumNumber else {
+      throw reader.invalid("a block whose numbers are too great")
     }
     let minimum = try reader.readZigzag()
     let span = Int64(bitPattern: try reader.readVarInt())

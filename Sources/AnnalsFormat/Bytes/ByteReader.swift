@@ -150,12 +150,28 @@ package struct ByteReader {
     return value
   }
 
-  /// Reads a variable-length integer that is a transaction number or a row: at most Int64.max.
+  /// Reads a variable-length integer that is a number of something: at most 2^62 - 1.
   @inlinable @inline(__always)
   package mutating func readVarInt64() throws(DecodeFault) -> Int64 {
     let start = offset
-    guard let value = Int64(exactly: try readVarInt()) else {
-      throw .tooLarge(at: start, limit: UInt64(Int64.max))
+    let value = try readVarInt()
+    guard value <= FormatLimits.maximumNumber else {
+      throw .tooLarge(at: start, limit: FormatLimits.maximumNumber)
+    }
+    return Int64(truncatingIfNeeded: value)
+  }
+
+  /// As `readVarInt64`, of what has no sign: an offset, a length, a large value's number.
+  package mutating func readVarUInt62() throws(DecodeFault) -> UInt64 {
+    UInt64(try readVarInt64())
+  }
+
+  /// Reads a number of eight bytes: at most 2^62 - 1.
+  package mutating func readNumber() throws(DecodeFault) -> UInt64 {
+    let start = offset
+    let value = try read(UInt64.self)
+    guard value <= FormatLimits.maximumNumber else {
+      throw .tooLarge(at: start, limit: FormatLimits.maximumNumber)
     }
     return value
   }

@@ -53,12 +53,12 @@ extension CheckpointDirectory {
     result.clockJumps = try reader.readVarInt64()
     if flags & hasPrevious != 0 {
       result.previousCheckpoint = CheckpointReference(
-        offset: try reader.readVarInt(), number: try reader.readVarInt64())
+        offset: try reader.readVarUInt62(), number: try reader.readVarInt64())
     }
     result.schema = Schema(entities: try SchemaCodec.decode(&reader))
     result.names = try TableDirectory(&reader)
     result.openings = try TableDirectory(&reader)
-    result.nextBlobNumber = try reader.readVarInt()
+    result.nextBlobNumber = try reader.readVarUInt62()
     result.blobs = try TableDirectory(&reader)
     result.schemaHistory = try TableDirectory(&reader)
     result.historyIndex = try TableDirectory(&reader)

@@ -38,9 +38,9 @@ extension BlobEntry: TableEntry {
   }
 
   package init(_ reader: inout ByteReader) throws(DecodeFault) {
-    number = try reader.readVarInt()
-    offset = try reader.readVarInt()
-    length = try reader.readVarInt()
+    number = try reader.readVarUInt62()
+    offset = try reader.readVarUInt62()
+    length = try reader.readVarUInt62()
   }
 }
 
@@ -71,7 +71,7 @@ extension HistoryIndexEntry: TableEntry {
 
   package init(_ reader: inout ByteReader) throws(DecodeFault) {
     firstNumber = try reader.readVarInt64()
-    offset = try reader.readVarInt()
+    offset = try reader.readVarUInt62()
     maximumTimestamp = Timestamp(microseconds: try reader.readZigzag())
     entities = []
     for _ in 0..<(try reader.readCount(limit: FormatLimits.maximumChanges)) {

@@ -66,9 +66,9 @@ enum ReferencesColumn {
         throw reader.invalid("a reference to no object")
       }
       if isEdits {
-        guard let position = UInt32(exactly: positions[index]) else {
-          throw reader.invalid("an edit at no position")
-        }
+        guard let position = UInt32(exactly: positions[index]),
+          position < FormatLimits.maximumReferences
+        else { throw reader.invalid("an edit at no position") }
         arena.append(fixed: position)
       }
       ObjectReference(entity: entity, row: rows[index]).append(to: &arena)

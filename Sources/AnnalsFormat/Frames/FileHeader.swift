@@ -173,10 +173,9 @@ extension FileHeader {
     let optional = try reader.read(UInt64.self)
     let store = try reader.readUUID()
     guard store != .zero else { throw reader.invalid("a store UUID of zeros") }
-    let generation = try reader.read(UInt64.self)
+    let generation = try reader.readNumber()
     guard generation > 0 else { throw reader.invalid("a generation of zero") }
-    let base = try reader.read(Int64.self)
-    guard base >= 0 else { throw reader.invalid("a negative base") }
+    let base = Int64(try reader.readNumber())
     let created = Timestamp(microseconds: try reader.read(Int64.self))
     var header = FileHeader(store: store, generation: generation, base: base, created: created)
     header.optionalFeatures = optional

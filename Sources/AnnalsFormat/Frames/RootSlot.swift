@@ -75,15 +75,15 @@ package struct RootSlot: Hashable, Sendable {
     guard try reader.readBytes(magic.count).elementsEqual(magic) else {
       throw .invalid(at: 0, reason: "a root slot without its magic")
     }
-    let sequence = try reader.read(UInt64.self)
+    let sequence = try reader.readNumber()
     guard sequence > 0, sequence % 2 == UInt64(index) else {
       throw reader.invalid("a root slot in the wrong place")
     }
-    let checkpointOffset = try reader.read(UInt64.self)
-    let checkpointNumber = try reader.read(Int64.self)
-    let durableMark = try reader.read(UInt64.self)
-    let head = try reader.read(Int64.self)
-    guard checkpointNumber >= 0, head >= checkpointNumber else {
+    let checkpointOffset = try reader.readNumber()
+    let checkpointNumber = Int64(try reader.readNumber())
+    let durableMark = try reader.readNumber()
+    let head = Int64(try reader.readNumber())
+    guard head >= checkpointNumber else {
       throw reader.invalid("a root slot whose numbers are out of order")
     }
     guard FrameHeader.mayBegin(at: durableMark),
@@ -98,7 +98,7 @@ package struct RootSlot: Hashable, Sendable {
       markChecksum: try reader.read(UInt32.self))
     slot.checkpointOffset = checkpointOffset
     slot.checkpointNumber = checkpointNumber
-    slot.extent = try reader.read(UInt64.self)
+    slot.extent = try reader.readNumber()
     guard slot.extent >= durableMark else {
       throw reader.invalid("a root slot whose extent ends before its mark")
     }

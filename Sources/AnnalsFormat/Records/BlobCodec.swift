@@ -50,10 +50,10 @@ package enum BlobCodec {
   /// Reads a payload.
   package static func decode(_ payload: UnsafeRawBufferPointer) throws(DecodeFault) -> BlobPart {
     var reader = ByteReader(payload)
-    let number = try reader.readVarInt()
+    let number = try reader.readVarUInt62()
     guard number > 0 else { throw reader.invalid("a large value without a number") }
-    let total = try reader.readVarInt()
-    let start = try reader.readVarInt()
+    let total = try reader.readVarUInt62()
+    let start = try reader.readVarUInt62()
     guard start <= total, UInt64(reader.remaining) <= total - start else {
       throw reader.invalid("a piece that reaches behind its value")
     }

@@ -184,6 +184,9 @@ package enum ValueCodec {
     for _ in 0..<count {
       if isEdits {
         let position = try reader.readVarUInt32()
+        guard position < FormatLimits.maximumReferences else {
+          throw .tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumReferences))
+        }
         if let last, position <= last { throw reader.invalid("edits out of order") }
         last = position
         arena.append(fixed: position)

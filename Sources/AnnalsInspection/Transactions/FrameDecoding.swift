@@ -23,6 +23,6 @@ enum FrameDecoding {
 }
 
 extension Int64 {
-  /// The number behind this one; the greatest number, which a crafted file may hold, stays.
-  var successor: Int64 { self == .max ? self : self + 1 }
+  /// The number behind this one.
+  var successor: Int64 { self + 1 }
 }

@@ -141,6 +141,10 @@ package struct ReadableTransactions: Sendable {
       note(region, "a part of transaction \(first.number) without those before it")
       return false
     }
+    if let record = batch.transactions.first(where: { !mayBeKnown($0) }) {
+      note(region, "transaction \(record.number) speaks of more names than the file can hold")
+      return false
+    }
     var number = first.number
     for record in batch.transactions.dropFirst() {
       if record.number <= number {
@@ -158,6 +162,15 @@ package struct ReadableTransactions: Sendable {
       return false
     }
     return true
+  }
+
+  /// Whether the names and openings that a record speaks of can all have been in the file, where
+  /// each took half a byte at the very least. What is missing of them is made up by a salvage.
+  private func mayBeKnown(_ record: TransactionRecord) -> Bool {
+    let opening = record.lost?.openings.first ?? record.newOpening
+    return [
+      record.author, record.context, record.firstNewName, record.opening, opening?.number ?? 0,
+    ].allSatisfy { UInt64($0) / 2 <= walk.bytes.size }
   }
 
   /// Whether all parts behind this one can be read.

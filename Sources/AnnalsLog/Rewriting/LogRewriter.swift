@@ -103,6 +103,9 @@ package final class LogRewriter {
     var original: String?
     switch plan.destination {
     case .replace:
+      guard old.generation < FormatLimits.writerNumberLimit else {
+        throw .numbersSpent("the generation of the file")
+      }
       header.generation = old.generation + 1
       header.clockJumps = UInt32(clamping: view.clockJumps)
       original = log.path

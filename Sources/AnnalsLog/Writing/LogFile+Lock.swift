@@ -166,6 +166,7 @@ extension LogFile {
   /// to have been synced.
   func prepare(_ state: inout LogState) throws(LogError) {
     let generation = state.generation
+    try state.requireNumbersLeft()
     try removeStaleFile()
     do {
       // Whoever put the file in its place may have died before the name was durable.
@@ -208,6 +209,16 @@ extension LogFile {
 }
 
 extension LogState {
+  /// Throws `numbersSpent` if what is written next could get a number that readers refuse.
+  fileprivate func requireNumbersLeft() throws(LogError) {
+    let limit = FormatLimits.writerNumberLimit
+    guard tables.head.number < Int64(limit) else { throw .numbersSpent("the last transaction") }
+    guard tables.nextBlobNumber < limit else { throw .numbersSpent("the last large value") }
+    guard try generation.slots().valid.allSatisfy({ $0.sequence < limit }) else {
+      throw .numbersSpent("the newest root slot")
+    }
+  }
+
   /// Whether `bytes`, read where the last frame begins, are that frame's header.
   func isLastFrame(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count >= FormatLimits.frameHeaderLength else { return false }

@@ -87,7 +87,7 @@ struct LogImage {
       slot.durableMark = log.writer.offset
       slot.markChecksum = log.writer.previousChecksum
       slot.extent = slot.durableMark
-      slot.head = .max
+      slot.head = Int64(FormatLimits.maximumNumber)
       if let last = log.checkpoints.last, last.number >= 0 {
         slot.checkpointOffset = last.offset
         slot.checkpointNumber = last.number
