@@ -52,7 +52,7 @@ import Testing
       #expect(pause >= last)
       last = pause
     }
-    #expect(last == .milliseconds(2))
+    #expect(last == .microseconds(500))
     var ended = LockPauses(until: .now - .seconds(1))
     #expect(ended.next() == nil)
   }

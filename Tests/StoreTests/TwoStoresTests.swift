@@ -81,11 +81,14 @@ import Testing
     #expect(try second.ids() == ["a", "b"])
   }
 
-  @Test func aDeferredWriterThatNeverRestsGivesOthersTheirTurn() throws {
+  @Test(arguments: [StoreOptions.Durability.full, .deferred])
+  func aWriterThatNeverRestsGivesOthersTheirTurn(_ durability: StoreOptions.Durability) throws {
     let location = StoreLocation(
       fileSystem: MemoryFileSystem(), path: "/test.annals", hasLockTurns: true)
-    let first = try noteStore(location, options: .deferred)
-    let second = try noteStore(location, options: .deferred, seed: 2)
+    var options = StoreOptions()
+    options.durability = durability
+    let first = try noteStore(location, options: options)
+    let second = try noteStore(location, options: options, seed: 2)
     let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let state = Locked((count: 0, isOver: false))
     Thread.detachNewThread {
@@ -108,6 +111,22 @@ import Testing
     try first.refresh()
     #expect(try first.ids().count == state.withLock(\.count) + 11)
     #expect(try first.verify() == [])
+  }
+
+  @Test func aStoreThatFailedInItsTurnKeepsNoLock() throws {
+    let disk = FaultyFileSystem()
+    let location = StoreLocation(fileSystem: disk, path: "/a.annals", hasLockTurns: true)
+    let first = try noteStore(location)
+    for number in 1...20 { try first.note("first \(number)") }
+    disk.inject(FaultInjection(.sync, .ioError, count: 1))
+    #expect(
+      #expect(throws: AnnalsError.self) { try first.note("lost") }?.code == .outcomeUnknown)
+    var impatient = StoreOptions()
+    impatient.lockTimeout = .zero
+    let second = try Store(location, creates: false, options: impatient)
+    try second.note("second")
+    #expect(try second.ids().count == 21)
+    #expect(try second.verify() == [])
   }
 
   @Test func readersFollowAnUnsyncedTailThatIsTakenBack() throws {

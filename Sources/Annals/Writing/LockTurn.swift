@@ -1,11 +1,12 @@
 import AnnalsStorage
 
-/// How a deferred writer that commits again and again keeps the file lock.
+/// How a writer that commits again and again keeps the file lock.
 ///
 /// Taking the lock, looking whether others have written, and giving it up are seven calls of the
-/// system, as dear as the rest of a small commit. So a writer whose commits follow each other keeps
-/// the lock for a turn. When that is over it pauses, so that others who ask get theirs; when its
-/// commits stop, a thread gives the lock up. A writer that commits now and then keeps nothing.
+/// system, as dear as the rest of a small commit but its sync. So a writer whose commits follow
+/// each other keeps the lock for a turn. When that is over it pauses, so that others who ask get
+/// theirs; when its commits stop, a thread gives the lock up. A writer that commits now and then
+/// keeps nothing.
 final class LockTurn: Sendable {
   /// How long a turn is; and how near to each other commits must be for one.
   static let length = Duration.milliseconds(2)

@@ -4,7 +4,7 @@ import AnnalsStorage
 import Synchronization
 
 // Who may write when: the lock among threads, the file lock among processes, the group that shares
-// a sync, the turn of a deferred writer.
+// a sync, the turn of a writer that commits again and again.
 
 extension StoreWriter {
   /// A group closes after this many commits, or this long, so that other processes get a turn.
@@ -30,33 +30,29 @@ extension StoreWriter {
 
   /// Ends what `enter` began, and gives the file lock up unless a sync or a turn needs it still.
   func leave() {
-    var isTurnOver = false
-    if options.lockMode == .shared, isFileLocked {
-      switch options.durability {
-      case .full: if !group.isPending { releaseFileLock() }
-      case .deferred: isTurnOver = leaveDeferred()
-      }
+    if options.lockMode == .shared, isFileLocked, !group.isPending {
+      if hasCommitted { endCommit() } else { releaseFileLock() }
     }
+    hasCommitted = false
     writingThread.store(0, ordering: .relaxed)
     lock.unlock()
-    if isTurnOver { LockTurn.yield() }
   }
 
-  /// Gives the file lock up unless there is a turn that goes on; returns whether one is over.
-  private func leaveDeferred() -> Bool {
-    defer { hasCommitted = false }
-    guard hasCommitted, turn != nil else {
-      releaseFileLock()
-      return false
-    }
+  /// After a commit that waits for nothing any more: gives the file lock up unless there is a turn
+  /// that goes on. Where one is over it pauses, under `lock`, so that other threads of this process
+  /// do not take back what is left to other processes.
+  private func endCommit() {
+    guard turn != nil else { return releaseFileLock() }
     let now = ContinuousClock.now
     let pause = lastCommit?.duration(to: now)
     lastCommit = now
     let isFrequent = pause.map { $0 < LockTurn.length } ?? false
-    let isOver = lockedSince.duration(to: now) >= LockTurn.length
-    if isFrequent, !isOver, watchTurn() { return false }
+    let isOver =
+      lockedSince.duration(to: now) >= LockTurn.length
+      || commitsUnderLock >= StoreWriter.largestGroup
+    if isFrequent, !isOver, watchTurn() { return }
     releaseFileLock()
-    return isOver
+    if isOver { LockTurn.yield() }
   }
 
   /// Sees to it that the lock is given up when no more commits come; returns whether it will be.
@@ -66,14 +62,14 @@ extension StoreWriter {
     return isTurnWatched
   }
 
-  /// Gives the file lock up if the turn is over; returns false if there is something to wait for.
+  /// Gives the file lock up if no commits come any more; returns false if there is something to
+  /// wait for. While they come, the one at whose end the turn is over gives it up, and pauses.
   private func endTurn() -> Bool {
     lock.lock()
     let now = ContinuousClock.now
-    let isPast = !isFileLocked || lockedSince.duration(to: now) >= LockTurn.length
-    if isPast, isFileLocked { releaseFileLock() }
     let isIdle = lastCommit.map { $0.duration(to: now) >= LockTurn.length } ?? true
-    let isOver = isPast && (isIdle || working == nil)
+    if isIdle, isFileLocked, !group.isPending { releaseFileLock() }
+    let isOver = isIdle && !isFileLocked
     var old: State?
     if isOver {
       swap(&old, &working)
@@ -101,16 +97,18 @@ extension StoreWriter {
     } catch {
       // Nothing waits for a sync any more: others may have the lock, and those who wait for the
       // group to end must learn that the store is poisoned.
-      endGroup()
+      endGroup(isFailed: true)
       throw error
     }
   }
 
-  /// Lets go of the file lock after the sync of the last commit under it.
-  private func endGroup() {
+  /// Lets go of the file lock after the sync of the last commit under it, unless a turn goes on.
+  private func endGroup(isFailed: Bool = false) {
     guard options.lockMode == .shared else { return }
     lock.lock()
-    if isFileLocked, !group.isPending { releaseFileLock() }
+    if isFileLocked, !group.isPending {
+      if isFailed { releaseFileLock() } else { endCommit() }
+    }
     lock.unlock()
   }
 

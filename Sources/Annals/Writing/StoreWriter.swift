@@ -14,8 +14,8 @@ import Synchronization
 ///   changed lately. It is what transactions change while they follow each other closely, so that
 ///   neither has to be copied for the other's sake.
 /// - The file lock is held from before a transaction's closure until its group is synced, so no
-///   other process sees or extends a group that may yet fail. In `.deferred` a writer that commits
-///   again and again keeps it for a turn (`LockTurn`).
+///   other process sees or extends a group that may yet fail. A writer that commits again and again
+///   keeps it for a turn (`LockTurn`).
 /// - `published` (in `Store`) follows `newest` after the sync; in `.deferred`, after the write.
 /// - After a failure whose outcome is unknown nothing more is written: `log.isPoisoned`.
 final class StoreWriter: @unchecked Sendable {
@@ -45,9 +45,9 @@ final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var lockedSince = ContinuousClock.now
   @exclusivity(unchecked) var commitsUnderLock = 0
   @exclusivity(unchecked) var isClosed = false
-  /// Nil if the file lock is given up after each deferred commit.
+  /// Nil if the file lock is given up after each group, and each deferred commit.
   let turn: LockTurn?
-  /// When the last deferred commit ended, and whether this entry has committed.
+  /// When the last commit ended; and, with `.deferred`, whether this entry has committed.
   @exclusivity(unchecked) var lastCommit: ContinuousClock.Instant?
   @exclusivity(unchecked) var hasCommitted = false
   /// Whether a thread sees to the end of the turn.
@@ -77,7 +77,7 @@ final class StoreWriter: @unchecked Sendable {
     newestSchemaVersion = newest.schemaVersion
     self.options = options
     self.environment = environment
-    self.turn = options.durability == .deferred && options.lockMode == .shared ? turn : nil
+    self.turn = options.lockMode == .shared ? turn : nil
     self.published = published
     group.reset(to: newest.head.number)
   }

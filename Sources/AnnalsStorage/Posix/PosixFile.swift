@@ -190,8 +190,8 @@ extension PosixFile {
 }
 
 /// The pauses between attempts to get a lock: `flock` has no time limit of its own. They grow by
-/// half from 0.1 ms to 2 ms, about as long as others hold it, and end at the deadline, so that the
-/// last attempt comes there.
+/// half from 0.1 ms to 0.5 ms, so that others who hold it again and again are soon met between two
+/// turns, and end at the deadline, so that the last attempt comes there.
 struct LockPauses: IteratorProtocol {
   private let deadline: ContinuousClock.Instant
   private var pause = Duration.microseconds(100)
@@ -203,7 +203,7 @@ struct LockPauses: IteratorProtocol {
   mutating func next() -> Duration? {
     let left = ContinuousClock.now.duration(to: deadline)
     guard left > .zero else { return nil }
-    defer { pause = min(pause * 3 / 2, .milliseconds(2)) }
+    defer { pause = min(pause * 3 / 2, .microseconds(500)) }
     return min(pause, left)
   }
 }
