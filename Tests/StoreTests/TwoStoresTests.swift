@@ -84,7 +84,7 @@ import Testing
   @Test(arguments: [StoreOptions.Durability.full, .deferred])
   func aWriterThatNeverRestsGivesOthersTheirTurn(_ durability: StoreOptions.Durability) throws {
     let location = StoreLocation(
-      fileSystem: MemoryFileSystem(), path: "/test.annals", hasLockTurns: true)
+      fileSystem: MemoryFileSystem(), path: "/test.annals", lockTurn: .milliseconds(2))
     var options = StoreOptions()
     options.durability = durability
     let first = try noteStore(location, options: options)
@@ -113,20 +113,52 @@ import Testing
     #expect(try first.verify() == [])
   }
 
+  @Test func aTurnEndsAfterSixtyFourCommits() throws {
+    let location = StoreLocation(
+      fileSystem: MemoryFileSystem(), path: "/test.annals", lockTurn: .seconds(60))
+    let first = try noteStore(location)
+    let second = try impatientStore(location)
+    // The schema was the first commit; the second follows it, and begins the turn.
+    try first.note("1")
+    #expect(#expect(throws: AnnalsError.self) { try second.note("a") }?.code == .busy)
+    for number in 2...63 { try first.note("\(number)") }
+    #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
+    try first.note("64")
+    try second.note("c")
+    #expect(try second.ids().count == 65)
+  }
+
   @Test func aStoreThatFailedInItsTurnKeepsNoLock() throws {
     let disk = FaultyFileSystem()
-    let location = StoreLocation(fileSystem: disk, path: "/a.annals", hasLockTurns: true)
+    let location = StoreLocation(fileSystem: disk, path: "/a.annals", lockTurn: .seconds(60))
     let first = try noteStore(location)
-    for number in 1...20 { try first.note("first \(number)") }
+    let second = try impatientStore(location)
+    try first.note("a")
+    #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
     disk.inject(FaultInjection(.sync, .ioError, count: 1))
     #expect(
       #expect(throws: AnnalsError.self) { try first.note("lost") }?.code == .outcomeUnknown)
-    var impatient = StoreOptions()
-    impatient.lockTimeout = .zero
-    let second = try Store(location, creates: false, options: impatient)
-    try second.note("second")
-    #expect(try second.ids().count == 21)
+    try second.note("b")
+    #expect(try second.ids() == ["a", "b"])
     #expect(try second.verify() == [])
+  }
+
+  @Test func aWriteThatRecordsNothingEndsATurn() throws {
+    let location = StoreLocation(
+      fileSystem: MemoryFileSystem(), path: "/test.annals", lockTurn: .seconds(60))
+    let first = try noteStore(location)
+    let second = try impatientStore(location)
+    try first.note("a")
+    #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
+    try first.write { _ in }
+    try second.note("b")
+  }
+
+  /// An opening that does not wait for the lock.
+  private func impatientStore(_ location: StoreLocation) throws -> Store {
+    var options = StoreOptions()
+    options.lockTimeout = .zero
+    return try Store(location, creates: false, options: options)
   }
 
   @Test func readersFollowAnUnsyncedTailThatIsTakenBack() throws {

@@ -20,6 +20,17 @@ extension Store {
     try self.init(location, records: records, options: options, environment: environment)
   }
 
+  /// Opens a store as `init(path:records:)` does, runs `body` on it, and closes it, also if `body`
+  /// throws.
+  public static func with<R>(
+    path: String, records: any Record.Type..., options: StoreOptions = StoreOptions(),
+    environment: StoreEnvironment = .system, _ body: (Store) throws -> R
+  ) throws -> R {
+    let store = try Store(
+      .file(path), records: records, options: options, environment: environment)
+    return try store.closing { try body(store) }
+  }
+
   private convenience init(
     _ location: StoreLocation, records: [any Record.Type], options: StoreOptions,
     environment: StoreEnvironment

@@ -79,7 +79,7 @@ public final class Store: Sendable {
     self.published = published
     writer = StoreWriter(
       log: log, newest: version, options: options, environment: environment,
-      turn: location.hasLockTurns ? LockTurn() : nil,
+      turn: location.lockTurn.map(LockTurn.init(length:)),
       published: published)
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }
@@ -87,6 +87,8 @@ public final class Store: Sendable {
   }
 
   /// Opens a store, runs `body` on it, and closes it, also if `body` throws.
+  ///
+  /// With a schema as `init(path:schema:)`, without one as `init(path:)`, which never creates.
   public static func with<R>(
     path: String, schema: Schema? = nil, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system, _ body: (Store) throws -> R
@@ -94,17 +96,24 @@ public final class Store: Sendable {
     let location = StoreLocation.file(path)
     let creates = schema != nil && !options.isReadOnly
     let store = try Store(location, creates: creates, options: options, environment: environment)
-    let result: R
-    do {
+    return try store.closing {
       if let schema {
         try store.discardingIfUnused { () throws(AnnalsError) in try store.require(schema) }
       }
-      result = try body(store)
+      return try body(store)
+    }
+  }
+
+  /// Runs `body` and closes the store, also if `body` throws.
+  func closing<R>(_ body: () throws -> R) throws -> R {
+    let result: R
+    do {
+      result = try body()
     } catch {
-      try? store.close()
+      try? close()
       throw error
     }
-    try store.close()
+    try close()
     return result
   }
 

@@ -4,19 +4,19 @@ import AnnalsStorage
 public struct StoreLocation: Sendable {
   package var fileSystem: any FileSystem
   package var path: String
-  /// Whether the lock costs enough to be kept for a turn (`LockTurn`): not where every call of the
-  /// file system is to come at its own time.
-  package var hasLockTurns: Bool
+  /// How long the file lock is kept for a turn (`LockTurn`); nil where it costs little, or where
+  /// every call of the file system is to come at its own time.
+  package var lockTurn: Duration?
 
-  package init(fileSystem: any FileSystem, path: String, hasLockTurns: Bool = false) {
+  package init(fileSystem: any FileSystem, path: String, lockTurn: Duration? = nil) {
     self.fileSystem = fileSystem
     self.path = path
-    self.hasLockTurns = hasLockTurns
+    self.lockTurn = lockTurn
   }
 
   /// The file at this path.
   public static func file(_ path: String) -> StoreLocation {
-    StoreLocation(fileSystem: PosixFileSystem(), path: path, hasLockTurns: true)
+    StoreLocation(fileSystem: PosixFileSystem(), path: path, lockTurn: .milliseconds(2))
   }
 
   /// A new store in memory: the whole engine without a file, for tests. It ends with the `Store`.
@@ -39,8 +39,8 @@ public struct StoreOptions: Sendable {
 
   /// How the file's lock is held.
   public enum LockMode: Sendable {
-    /// For each group of commits, so that other processes may write in between. With `.deferred` a
-    /// group is what one process commits without a break, for 2 ms at most.
+    /// For each group of commits, so that other processes may write in between. What one process
+    /// commits without a break counts as a group, for 2 ms at most.
     case shared
     /// Throughout, so that no other process can write until the store is closed.
     case exclusive

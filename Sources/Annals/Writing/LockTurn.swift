@@ -9,18 +9,22 @@ import AnnalsStorage
 /// keeps nothing.
 final class LockTurn: Sendable {
   /// How long a turn is; and how near to each other commits must be for one.
-  static let length = Duration.milliseconds(2)
+  let length: Duration
   /// How long a writer waits between two turns.
   private static let pause = Duration.microseconds(20)
 
   private let thread = WritingThread()
 
+  init(length: Duration) {
+    self.length = length
+  }
+
   /// Runs `body` on the turn's own thread when a turn may be over, again and again until it returns
   /// true. Returns false if there can be no thread.
   func watch(_ body: @escaping @Sendable () -> Bool) -> Bool {
     guard let thread = try? thread.running() else { return false }
-    return thread.submit {
-      repeat { sleepThread(for: LockTurn.length) } while !body()
+    return thread.submit { [length] in
+      repeat { sleepThread(for: length) } while !body()
     }
   }
 

@@ -42,32 +42,32 @@ extension StoreWriter {
   /// that goes on. Where one is over it pauses, under `lock`, so that other threads of this process
   /// do not take back what is left to other processes.
   private func endCommit() {
-    guard turn != nil else { return releaseFileLock() }
+    guard let turn else { return releaseFileLock() }
     let now = ContinuousClock.now
     let pause = lastCommit?.duration(to: now)
     lastCommit = now
-    let isFrequent = pause.map { $0 < LockTurn.length } ?? false
+    let isFrequent = pause.map { $0 < turn.length } ?? false
     let isOver =
-      lockedSince.duration(to: now) >= LockTurn.length
+      lockedSince.duration(to: now) >= turn.length
       || commitsUnderLock >= StoreWriter.largestGroup
-    if isFrequent, !isOver, watchTurn() { return }
+    if isFrequent, !isOver, watch(turn) { return }
     releaseFileLock()
     if isOver { LockTurn.yield() }
   }
 
   /// Sees to it that the lock is given up when no more commits come; returns whether it will be.
-  private func watchTurn() -> Bool {
+  private func watch(_ turn: LockTurn) -> Bool {
     if isTurnWatched { return true }
-    isTurnWatched = turn?.watch { [weak self] in self?.endTurn() ?? true } ?? false
+    isTurnWatched = turn.watch { [weak self] in self?.end(turn) ?? true }
     return isTurnWatched
   }
 
   /// Gives the file lock up if no commits come any more; returns false if there is something to
   /// wait for. While they come, the one at whose end the turn is over gives it up, and pauses.
-  private func endTurn() -> Bool {
+  private func end(_ turn: LockTurn) -> Bool {
     lock.lock()
     let now = ContinuousClock.now
-    let isIdle = lastCommit.map { $0.duration(to: now) >= LockTurn.length } ?? true
+    let isIdle = lastCommit.map { $0.duration(to: now) >= turn.length } ?? true
     if isIdle, isFileLocked, !group.isPending { releaseFileLock() }
     let isOver = isIdle && !isFileLocked
     var old: State?
