@@ -101,7 +101,11 @@ let package = Package(
         "Annals", "AnnalsFormat", "AnnalsInspection", "AnnalsModel", "AnnalsStorage",
       ],
       path: "Tools/Fuzzing/Sources/FuzzTargets", swiftSettings: settings),
-    tests("FuzzTests", ["FuzzTargets", "AnnalsCommand", "AnnalsFormat", "AnnalsModel"]),
+    tests(
+      "FuzzTests",
+      [
+        "FuzzTargets", "AnnalsCommand", "AnnalsFormat", "AnnalsModel", "AnnalsStorage",
+      ]),
     tests("TortureTests", ["AnnalsTorture", "Annals", "AnnalsStorage", "AnnalsModel", system]),
     tests("TidyTests", []),
   ],

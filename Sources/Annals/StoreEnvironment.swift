@@ -72,11 +72,11 @@ extension StoreEnvironment {
 /// The state of a fixed environment.
 private final class FixedSource: Sendable {
   private let time: Locked<Int64>
-  private let seed: Locked<UInt64>
+  private let numbers: Locked<SplitMix64>
 
   init(time: Int64, seed: UInt64) {
     self.time = Locked(time)
-    self.seed = Locked(seed)
+    numbers = Locked(SplitMix64(seed: seed))
   }
 
   func nextTime(step: Int64) -> Timestamp {
@@ -86,14 +86,5 @@ private final class FixedSource: Sendable {
     }
   }
 
-  /// SplitMix64.
-  func nextNumber() -> UInt64 {
-    seed.withLock { seed in
-      seed &+= 0x9E37_79B9_7F4A_7C15
-      var z = seed
-      z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-      return z ^ z >> 31
-    }
-  }
+  func nextNumber() -> UInt64 { numbers.withLock { $0.next() } }
 }

@@ -1,3 +1,4 @@
+import AnnalsStorage
 import Foundation
 import FuzzTargets
 import Testing
@@ -56,20 +57,11 @@ extension FuzzTarget {
 
 /// Changes bytes as a fuzzer does, the same way for the same seed.
 private struct Mutation {
-  private var state: UInt64
+  private var random: SplitMix64
 
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-  /// SplitMix64.
-  private mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    return z ^ z >> 31
-  }
-
-  private mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(limit, 1))) }
+  private mutating func below(_ limit: Int) -> Int { Int(random.next() % UInt64(max(limit, 1))) }
 
   /// One of the seeds with some changes.
   mutating func changed(_ seeds: [FuzzTests.Bytes]) -> FuzzTests.Bytes {

@@ -50,12 +50,9 @@ package final class RecordBinding<R: Record>: Sendable {
   }
 
   func position(of keyPath: PartialKeyPath<R>) -> Int {
-    // As `RecordEntity.position`.
-    if isStored, let offset = MemoryLayout<R>.offset(of: keyPath) {
-      for index in fields.indices where fields[index].offset == offset {
-        if fields[index].type == type(of: keyPath).valueType { return index }
-        break
-      }
+    if isStored, let index = RecordField.index(MemoryLayout<R>.offset(of: keyPath), keyPath, fields)
+    {
+      return index
     }
     guard let position = record.position(of: keyPath) else {
       preconditionFailure(

@@ -98,11 +98,7 @@ extension RecordEntity {
 
   /// Which of the properties the key path leads to; nil if none.
   package func position(of keyPath: PartialKeyPath<R>) -> Int? {
-    // Comparing key paths looks at their parts. Where a property lies in the record is quicker to
-    // see, and what has the same place and type is the same.
-    if isStored, let offset = MemoryLayout<R>.offset(of: keyPath),
-      let index = fields.firstIndex(where: { $0.offset == offset }),
-      type(of: keyPath).valueType == fields[index].type
+    if isStored, let index = RecordField.index(MemoryLayout<R>.offset(of: keyPath), keyPath, fields)
     {
       return index
     }
@@ -116,6 +112,21 @@ struct RecordField: Sendable {
   /// How far from the start of the record the property is stored.
   var offset: Int
   var type: any AttributeValue.Type
+
+  /// Which of the fields lies at this offset and has the type that the key path leads to; nil if
+  /// none does.
+  ///
+  /// Comparing key paths looks at their parts. Where a property lies in the record is quicker to
+  /// see, and what has the same place and type is the same.
+  static func index(
+    _ offset: Int?, _ keyPath: AnyKeyPath, _ fields: ContiguousArray<RecordField>
+  ) -> Int? {
+    guard let offset else { return nil }
+    for index in fields.indices where fields[index].offset == offset {
+      return fields[index].type == Swift.type(of: keyPath).valueType ? index : nil
+    }
+    return nil
+  }
 
   /// Writes all of the fields of the record at an address. Not generic, which counts here.
   static func put(

@@ -70,13 +70,13 @@ struct SurvivorSets {
   private let disk: FaultyDisk
   private let changes: [(file: UInt64, change: FaultyDisk.Change)]
   private let chosen: [Int]
-  private var random: SplitMix
+  private var random: SplitMix64
 
   var changeCount: Int { changes.count }
 
   init(of disk: FaultyDisk, limit: Int) {
     self.disk = disk
-    random = SplitMix(state: disk.seed)
+    random = SplitMix64(seed: disk.seed)
     changes = disk.files.flatMap { file in file.value.pending.map { (file.key, $0) } }
       .sorted { $0.1.sequence < $1.1.sequence }
     var indices = Array(changes.indices)
@@ -187,22 +187,9 @@ extension FaultyDisk.Change.Kind {
       ContiguousArray(bytes[range.lowerBound - offset..<range.upperBound - offset]))
   }
 
-  fileprivate func garbled(in range: Range<Int>, _ random: inout SplitMix) -> Self {
+  fileprivate func garbled(in range: Range<Int>, _ random: inout SplitMix64) -> Self {
     guard case .write(let offset, var bytes) = self else { return self }
     for position in range { bytes[position - offset] = UInt8(truncatingIfNeeded: random.next()) }
     return .write(at: offset, bytes)
-  }
-}
-
-/// A small generator of random numbers that a seed repeats (SplitMix64).
-struct SplitMix: Sendable {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }
