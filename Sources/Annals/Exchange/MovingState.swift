@@ -57,11 +57,10 @@ package struct MovingState {
     if !isBackward, record.part == 0, !record.schemaChange.isEmpty {
       state.changeSchema(record.schemaChange)
     }
-    do throws(StateFault) {
-      try state.apply(
-        batch, changes: record.changeRange, direction: isBackward ? .backward : .forward)
+    do {
+      try state.take(record, of: batch, direction: isBackward ? .backward : .forward)
     } catch {
-      throw AnnalsError(error)
+      throw AnnalsError.wrapping(version.view.locating(error))
     }
     if isBackward {
       guard record.part == 0 else { return }

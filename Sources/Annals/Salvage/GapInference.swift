@@ -106,12 +106,17 @@ struct GapInference {
   }
 
   /// Moves on by the next transactions, and takes from them what they say of the time before.
-  mutating func follow(_ batch: ChangeBatch) throws(StateFault) {
+  /// Throws `TransactionMisfit` if they fit no state.
+  mutating func follow(_ batch: ChangeBatch) throws {
     precondition(!isLooking, "prepared first")
     for record in batch.transactions {
       if record.part == 0, !record.schemaChange.isEmpty { moving.changeSchema(record.schemaChange) }
-      for index in record.changeRange { try learn(batch.changes[index], in: batch) }
-      try moving.apply(batch, changes: record.changeRange, direction: .forward)
+      for index in record.changeRange {
+        do throws(StateFault) { try learn(batch.changes[index], in: batch) } catch {
+          throw moving.misfit(error, in: record)
+        }
+      }
+      try moving.take(record, of: batch, direction: .forward)
       if !record.isContinued { try displace() }
     }
   }

@@ -23,8 +23,12 @@ struct SalvageRun {
   var baseDamage: String?
   /// What could be read of a base that is damaged.
   var remains: State?
-  private var blobs: SalvagedBlobs
-  private var transactions: ReadableTransactions
+  var blobs: SalvagedBlobs
+  var transactions: ReadableTransactions
+  /// What does not fit, since the last gap was written.
+  var misfit: Misfit?
+  /// How often a transaction did not fit.
+  var misfits = 0
 
   init(
     _ file: any StorageFile, _ source: FrameSource, _ survey: SalvageSurvey,
@@ -98,13 +102,7 @@ struct SalvageRun {
 
   /// Does the work and puts the new file in its place.
   mutating func finish() throws -> SalvageReport {
-    for index in survey.runs.indices {
-      let run = survey.runs[index]
-      if run.first > target.head + 1 || remains != nil || baseDamage != nil {
-        try bridge(to: run)
-      }
-      try copy(run)
-    }
+    for run in survey.runs { try take(run) }
     try bridgeToEnd()
     try blobs.writeRest(to: target)
     if !state.schema.entities.isEmpty {
@@ -118,39 +116,13 @@ struct SalvageRun {
     return report
   }
 
-  // MARK: Transactions
-
-  private mutating func copy(_ run: SalvageSurvey.Run) throws {
-    while let item = try transactions.next() {
-      guard case .transactions(let offset) = item else { continue }
-      let batch = transactions.batch
-      guard let last = batch.transactions.last else { continue }
-      guard let frame = try source.frame(at: offset) else {
-        throw AnnalsError(.io, "the file changed while it was read", offset: offset)
-      }
-      try blobs.write(before: offset, from: source, to: target)
-      try blobs.write(mentionedIn: batch, to: target)
-      try frame.payload.withUnsafeBytes {
-        try target.append(kind: frame.header.kind, payload: $0, batch: batch)
-      }
-      for record in batch.transactions {
-        if record.part == 0, !record.schemaChange.isEmpty {
-          state.changeSchema(record.schemaChange)
-        }
-        try state.apply(batch, changes: record.changeRange, direction: .forward)
-        if !record.isContinued, record.lost == nil { report.transactions += 1 }
-      }
-      if last.number == run.last, !last.isContinued { return }
-    }
-  }
-
   // MARK: Gaps
 
   /// Writes the gap between what was written and a run of transactions.
-  private mutating func bridge(to run: SalvageSurvey.Run) throws {
-    let reason = baseDamage ?? (run.reason.isEmpty ? "they are not there" : run.reason)
-    let place = run.lostBytes.isEmpty ? "" : " at offset \(run.lostBytes.lowerBound)"
-    let text = baseDamage == nil ? reason + place : reason
+  ///
+  /// Throws `TransactionMisfit` if no state fits the run, and nothing is written then.
+  mutating func bridge(to run: SalvageSurvey.Run) throws {
+    let text = reason(before: run)
     try useCheckpoints(upTo: run.first - 1, text)
     guard target.head < run.first - 1 else { return }
     var gap = SalvageGap(first: target.head + 1, last: run.first - 1, reason: text)
@@ -161,7 +133,7 @@ struct SalvageRun {
       from: remains ?? state,
       schema: try exact?.schema
         ?? gap.directory.flatMap { try states.schema(at: gap.last, in: $0) })
-    try forEachBatch(of: run) { inference.look($0) }
+    try forEachBatch(of: run) { batch, _ in inference.look(batch) }
     gap.names = inference.names.count
     gap.openings = inference.openings.count
     gap.blobLimit = run.firstOffset
@@ -170,7 +142,16 @@ struct SalvageRun {
       return try write(gap, leadingTo: exact)
     }
     inference.prepare()
-    try forEachBatch(of: run) { try inference.follow($0) }
+    var unit = run.firstOffset
+    try forEachBatch(of: run) { batch, offset in
+      if batch.transactions.first?.part == 0 { unit = offset }
+      do {
+        try inference.follow(batch)
+      } catch var misfit as TransactionMisfit {
+        misfit.offset = unit
+        throw misfit
+      }
+    }
     gap.stale = try inference.finish(of: entities(changedBy: gap))
     if inference.displaced > 0 {
       report.notes.append(
@@ -180,15 +161,24 @@ struct SalvageRun {
     try write(gap, leadingTo: inference.target)
   }
 
+  /// Why what lies before a run is missing, in words.
+  private func reason(before run: SalvageSurvey.Run) -> String {
+    if let baseDamage { return baseDamage }
+    let place = run.lostBytes.isEmpty ? "" : " at offset \(run.lostBytes.lowerBound)"
+    let own = run.reason.isEmpty ? nil : run.reason + place
+    let reasons = [misfit?.text, own].compactMap { $0 }
+    return reasons.isEmpty ? "they are not there" : reasons.joined(separator: "; ")
+  }
+
   /// Writes what is known behind the last run.
   private mutating func bridgeToEnd() throws {
-    let reason = baseDamage ?? survey.rest?.reason ?? "they are not there"
     let place = survey.rest.map { " at offset \($0.bytes.lowerBound)" } ?? ""
-    try useCheckpoints(upTo: .max, baseDamage == nil ? reason + place : reason)
-    if target.head < survey.slotHead {
-      var gap = SalvageGap(
-        first: target.head + 1, last: survey.slotHead,
-        reason: baseDamage == nil ? reason + place : reason)
+    let reason =
+      baseDamage ?? misfit?.text ?? survey.rest.map { $0.reason + place } ?? "they are not there"
+    let end = max(survey.slotHead, misfit?.last ?? 0)
+    try useCheckpoints(upTo: .max, reason)
+    if target.head < end {
+      var gap = SalvageGap(first: target.head + 1, last: end, reason: reason)
       gap.stale = try allObjects(of: remains ?? state)
       try write(gap, leadingTo: remains ?? state)
     } else if let rest = survey.rest, !survey.isRestEmpty, report.lost.last?.last != target.head {
@@ -217,26 +207,33 @@ struct SalvageRun {
     }
   }
 
-  /// The state just before a run, from a checkpoint within it, if one can be read.
+  /// The state just before a run, from a checkpoint within it, if one can be read, and all
+  /// transactions in between fit.
   private func stateBefore(_ run: SalvageSurvey.Run) throws -> State? {
     for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
     where place.number >= run.first && place.number <= run.last {
       guard let directory = try source.directory(at: place.offset),
         let loaded = try states.load(directory), loaded.isWhole
       else { continue }
-      return try states.undo(
-        loaded.state, directory, to: run.first - 1, through: run, in: file)
+      do {
+        return try states.undo(
+          loaded.state, directory, to: run.first - 1, through: run, in: file)
+      } catch is TransactionMisfit {
+        return nil
+      }
     }
     return nil
   }
 
   private func forEachBatch(
-    of run: SalvageSurvey.Run, _ body: (ChangeBatch) throws -> Void
+    of run: SalvageSurvey.Run, _ body: (ChangeBatch, UInt64) throws -> Void
   ) throws {
     var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.first)
     while let item = try cursor.next() {
-      guard case .transactions = item, let last = cursor.batch.transactions.last else { continue }
-      try body(cursor.batch)
+      guard case .transactions(let offset) = item, let last = cursor.batch.transactions.last else {
+        continue
+      }
+      try body(cursor.batch, offset)
       if last.number == run.last, !last.isContinued { return }
     }
   }
@@ -276,6 +273,7 @@ struct SalvageRun {
   private mutating func write(_ gap: SalvageGap, leadingTo newState: State) throws {
     remains = nil
     baseDamage = nil
+    misfit = nil
     var lost = LostTransactions(
       first: gap.first, last: gap.last, after: target.maximumTimestamp, salvaged: salvaged)
     lost.before = gap.before

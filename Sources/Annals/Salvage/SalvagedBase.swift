@@ -92,7 +92,11 @@ struct SalvagedBase {
         let loaded = try states.load(directory), loaded.isWhole,
         var base = try SalvagedBase(directory, loaded.state, states)
       else { continue }
-      base.state = try states.undo(loaded.state, directory, to: number, through: run, in: file)
+      do {
+        base.state = try states.undo(loaded.state, directory, to: number, through: run, in: file)
+      } catch is TransactionMisfit {
+        continue
+      }
       try base.forget(behind: number, run, file)
       base.number = number
       let maximum = survey.header?.baseTimestamp ?? old?.maximumTimestamp
@@ -132,6 +136,7 @@ struct SalvagedBase {
 
 extension DamagedStates {
   /// The state at a checkpoint, with the transactions of a run undone that come after `number`.
+  /// Throws `TransactionMisfit` if one of them does not fit.
   func undo(
     _ state: State, _ directory: CheckpointDirectory, to number: Int64,
     through run: SalvageSurvey.Run, in file: any StorageFile
@@ -149,7 +154,7 @@ extension DamagedStates {
       guard let batch = try source.transactions(at: offset) else { return nil }
       for record in batch.transactions.reversed()
       where record.number > number && record.number <= directory.number {
-        try state.apply(batch, changes: record.changeRange, direction: .backward)
+        try state.take(record, of: batch, direction: .backward)
         if record.part == 0, !record.schemaChange.isEmpty {
           guard let schema = try schema(at: record.number - 1, in: directory) else { return nil }
           state.setSchema(schema)

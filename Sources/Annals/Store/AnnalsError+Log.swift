@@ -43,6 +43,7 @@ extension AnnalsError {
     case .busy:
       self.init(.busy, "another process is writing to \(file); try again later")
     case .missing: self.init(.notFound, "there is no file at \(file); check the path")
+    case .interrupted(let misfit as TransactionMisfit): self.init(misfit, in: file)
     case .interrupted(let inner): self = AnnalsError.wrapping(inner)
     default: self.init(rare: error, file)
     }
@@ -105,6 +106,15 @@ extension AnnalsError {
     }
   }
 
+  /// The error of a transaction that does not fit the state before it.
+  private init(_ misfit: TransactionMisfit, in file: String) {
+    self.init(
+      .damaged,
+      "\(file) is damaged: \(misfit); transactions up to \(misfit.number - 1) can be read. Nothing "
+        + "was changed. Run annals verify to see what is affected; restore a copy, or read "
+        + "everything readable into a new file: annals salvage FILE OUT", offset: misfit.offset)
+  }
+
   /// The error of the file system.
   package init(_ error: StorageError) {
     self.init(Code(of: error.errno), "\(error)", underlying: error.errno)
@@ -150,6 +160,7 @@ extension AnnalsError {
     case let error as AnnalsError: error
     case let error as LogError: AnnalsError(error)
     case let error as StateFault: AnnalsError(error)
+    case let error as TransactionMisfit: AnnalsError(error, in: "the store")
     case let error as StorageError: AnnalsError(error)
     default: AnnalsError(.io, "\(error)")
     }

@@ -42,8 +42,9 @@ package struct StateReplay {
     return state
   }
 
-  /// Applies every transaction, or part of one, in the batch.
-  package mutating func apply(_ batch: inout ChangeBatch) throws(StateFault) {
+  /// Applies every transaction, or part of one, in the batch. Throws `TransactionMisfit` for one
+  /// that does not fit, `StateFault` for a part of the state that cannot be had.
+  package mutating func apply(_ batch: inout ChangeBatch) throws {
     try apply(&batch) { (_, _, _) throws(StateFault) in }
   }
 
@@ -52,14 +53,36 @@ package struct StateReplay {
   package mutating func apply(
     _ batch: inout ChangeBatch,
     look: (State, TransactionRecord, ChangeBatch) throws(StateFault) -> Void
-  ) throws(StateFault) {
+  ) throws {
     for transaction in batch.transactions {
       if transaction.part == 0, !transaction.schemaChange.isEmpty {
         state.changeSchema(transaction.schemaChange)
       }
       try look(state, transaction, batch)
-      try state.apply(batch, changes: transaction.changeRange, direction: .forward)
+      try state.take(transaction, of: batch, direction: .forward)
     }
+  }
+}
+
+extension State {
+  /// Applies or undoes the changes of a transaction, or of a part of one. Throws
+  /// `TransactionMisfit` if they do not fit, `StateFault` if a part of the state cannot be had.
+  package mutating func take(
+    _ transaction: TransactionRecord, of batch: ChangeBatch, direction: ChangeDirection
+  ) throws {
+    do throws(StateFault) {
+      try apply(batch, changes: transaction.changeRange, direction: direction)
+    } catch {
+      throw misfit(error, in: transaction)
+    }
+  }
+
+  /// What a fault of this state in a transaction's change means: a misfit, unless a part of the
+  /// state cannot be had.
+  func misfit(_ fault: StateFault, in transaction: TransactionRecord) -> any Error {
+    guard case .invalid(let entity, let row, let reason) = fault else { return fault }
+    let name = schema.entity(numbered: entity)?.name ?? "entity \(entity) "
+    return TransactionMisfit(number: transaction.number, reason: "\(name)#\(row): \(reason)")
   }
 }
 

@@ -115,8 +115,12 @@ extension StoreVersion {
     var cursor = try view.history(after: after, through: number)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
-      try replay.apply(&batch) { (state, record, batch) throws(StateFault) in
-        try checks.compare(record, in: batch, with: state)
+      do {
+        try replay.apply(&batch) { (state, record, batch) throws(StateFault) in
+          try checks.compare(record, in: batch, with: state)
+        }
+      } catch {
+        throw view.locating(error)
       }
     }
     return try replay.finish()

@@ -15,15 +15,12 @@ extension StoreVersion {
       let directory = try view.checkpoint(atOrBefore: number)
       let start = directory?.number ?? view.base
       if view.head.number - number <= number - start {
-        return try stateByUndoing(to: number)
+        // What lies behind the number may be what does not fit; then the other way is free.
+        do { return try stateByUndoing(to: number) } catch is TransactionMisfit {}
       }
       return try stateByReplaying(from: directory, to: number)
-    } catch let error as LogError {
-      throw AnnalsError(error)
-    } catch let error as StateFault {
-      throw AnnalsError(error)
     } catch {
-      throw AnnalsError(.io, "the state as of transaction \(number) cannot be read: \(error)")
+      throw AnnalsError.wrapping(view.locating(error))
     }
   }
 
@@ -49,7 +46,7 @@ extension StoreVersion {
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
       for transaction in batch.transactions {
-        try state.apply(batch, changes: transaction.changeRange, direction: .backward)
+        try state.take(transaction, of: batch, direction: .backward)
         if transaction.part == 0, !transaction.schemaChange.isEmpty {
           state.setSchema(view.schema(at: transaction.number - 1))
         }

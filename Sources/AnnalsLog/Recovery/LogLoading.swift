@@ -175,6 +175,15 @@ struct LogLoading {
       guard options.readsUpToDamage else { throw .decode(fault, at: offset) }
       report.tail = .damaged(
         LogDamage(offset: offset, reason: "a record cannot be decoded (\(fault))"))
+    } catch {
+      guard options.readsUpToDamage, let misfit = error.misfit, let offset = misfit.offset else {
+        throw error
+      }
+      // A part of it may be in what was handed on: all again, and only up to there.
+      try calling { try restore(start) }
+      replay = LogReplay(generation, from: point, tables: tables, limit: offset, slots: slots)
+      try replay.run(apply: apply)
+      report.tail = .damaged(LogDamage(offset: offset, reason: "\(misfit)"))
     }
     tables = replay.tables
     end = replay.point

@@ -17,6 +17,8 @@ struct LogReplay {
   private(set) var findings: [LogFinding] = []
   private var batch = ChangeBatch()
   private var batchedBytes: UInt64 = 0
+  /// Where the units begin that the batch is of.
+  private var batchStart: ChainPoint
   /// The slots whose marks lie ahead, the nearest first.
   private var slots: ArraySlice<RootSlot>
 
@@ -31,6 +33,7 @@ struct LogReplay {
     self.generation = generation
     self.slots = slots.sorted { $0.durableMark < $1.durableMark }[...]
     self.point = point
+    batchStart = point
     self.tables = tables
     reader = UnitReader(FrameWalk(generation, from: point, limit: limit))
   }
@@ -184,7 +187,15 @@ struct LogReplay {
 
   private mutating func call(_ apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
     defer { batch.removeAll() }
-    try calling { try apply(&batch) }
+    do {
+      try calling { try apply(&batch) }
+      batchStart = point
+    } catch {
+      guard var misfit = error.misfit else { throw error }
+      let walk = FrameWalk(generation, from: batchStart, limit: reader.walk.limit)
+      misfit.offset = try walk.offset(of: misfit.number)
+      throw .interrupted(misfit)
+    }
   }
 
   /// Notes a checkpoint met on the way. One that cannot be read is a finding: the state it stands
