@@ -30,8 +30,10 @@ struct HeaderTests {
   @Test
   func faults() {
     #expect(fault { _ in } == nil)
-    #expect(fault { $0.removeAll() } == .tooShort)
-    #expect(fault { $0.removeSubrange(100...) } == .tooShort)
+    #expect(fault { $0.removeAll() } == .tooShort(0))
+    #expect(fault { $0.removeSubrange(7...) } == .tooShort(7))
+    #expect(fault { $0.removeSubrange(8...) } == .cut(8))
+    #expect(fault { $0.removeSubrange(4095...) } == .cut(4095))
     #expect(fault { $0 = ContiguousArray("{\"n\":1,\"changes\":[]}".utf8) } == .notAnnals)
     // A newer version may have moved everything else, so it is told before a checksum.
     #expect(fault(sealed: false) { $0[8] = 1 } == .newerVersion(version: 1, draft: 1))

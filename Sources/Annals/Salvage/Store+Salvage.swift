@@ -69,11 +69,8 @@ extension Store {
   private static func unreadable(_ survey: SalvageSurvey, _ path: String) -> AnnalsError {
     if case .damaged(let fault) = survey.headerVerdict {
       switch fault {
-      case .checksum, .invalid, .tooShort: break
+      case .checksum, .invalid: break
       default: return AnnalsError(.header(fault), opening: path)
-      }
-      if case .tooShort = fault, survey.fileSize < 4096 {
-        return AnnalsError(.header(fault), opening: path)
       }
     }
     return AnnalsError(

@@ -123,7 +123,18 @@ extension AnnalsError {
   /// The error of a file whose header cannot be used.
   private init(_ fault: HeaderFault, _ file: String) {
     switch fault {
-    case .tooShort, .notAnnals:
+    case .tooShort(let count):
+      self.init(
+        .notAnAnnalsFile,
+        "\(file) is not an Annals store: it has \(count == 0 ? "no" : "only \(count)") bytes. It "
+          + "was left as it is. Check the path", offset: 0)
+    case .cut(let count):
+      self.init(
+        .damaged,
+        "\(file) is damaged: it begins as an Annals store, and ends within its header (\(count) of "
+          + "\(FormatLimits.blockLength) bytes), so that all behind is gone and nothing can be "
+          + "salvaged. It was left as it is. Restore a copy", offset: UInt64(count))
+    case .notAnnals:
       self.init(
         .notAnAnnalsFile, "\(file) is not an Annals store; it was left as it is. Check the path",
         offset: 0)

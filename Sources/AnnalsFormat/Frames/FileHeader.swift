@@ -98,8 +98,10 @@ package struct FileHeader: Hashable, Sendable {
 
 /// Why a file's first bytes are not a header that this engine can use.
 package enum HeaderFault: Error, Equatable {
-  /// The file is shorter than a header.
-  case tooShort
+  /// The file has so few bytes that not even the magic is whole.
+  case tooShort(Int)
+  /// The magic is there, and the file ends within the header, after so many bytes.
+  case cut(Int)
   /// The magic is missing: some other kind of file.
   case notAnnals
   /// Written in a later version or draft of the format.
@@ -133,9 +135,9 @@ extension FileHeader {
   /// magic, version, checksum, features, fields.
   package static func decode(_ bytes: UnsafeRawBufferPointer) throws(HeaderFault) -> FileHeader {
     let magicLength = FileHeader.magic.count
-    guard bytes.count >= magicLength else { throw .tooShort }
+    guard bytes.count >= magicLength else { throw .tooShort(bytes.count) }
     guard bytes.prefix(magicLength).elementsEqual(FileHeader.magic) else { throw .notAnnals }
-    guard bytes.count >= FormatLimits.blockLength else { throw .tooShort }
+    guard bytes.count >= FormatLimits.blockLength else { throw .cut(bytes.count) }
     let block = UnsafeRawBufferPointer(rebasing: bytes[..<FormatLimits.blockLength])
     try checkVersion(block)
     let covered = UnsafeRawBufferPointer(rebasing: block.dropLast(4))

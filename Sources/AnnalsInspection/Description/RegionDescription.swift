@@ -151,7 +151,9 @@ extension SlotVerdict: CustomStringConvertible {
 extension HeaderFault: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .tooShort: "the file is shorter than a header"
+    case .tooShort(let count): "the file is shorter than a header: it has \(count) bytes"
+    case .cut(let count):
+      "the file is shorter than its header: \(count) of \(FormatLimits.blockLength) bytes"
     case .notAnnals: "not an Annals file: its first bytes are other"
     case .newerVersion(let version, let draft):
       "written in version \(version) of the format (draft \(draft)), which is newer"

@@ -20,6 +20,9 @@ package struct DumpSummary: Hashable, Sendable {
   package var regions = 0
   /// How many of them had something that is not as it should be.
   package var problems = 0
+  /// What is wrong with the log as a whole, in words: that it breaks off, or the file was cut.
+  /// Nil if nothing is, or the dump did not come to the end of the file.
+  package var damage: String?
 }
 
 /// Writes down what is in a file, region by region, however damaged it is.
@@ -42,6 +45,7 @@ package struct FileDump {
     write: @escaping (String) -> Bool
   ) throws(StorageError) -> DumpSummary {
     let format = options.style.format
+    let beginning = walk
     var summary = DumpSummary()
     if options.from > 0 { try walk.skip(to: options.from) }
     while summary.regions < options.limit ?? .max, let region = try walk.next() {
@@ -49,6 +53,9 @@ package struct FileDump {
       summary.regions += 1
       summary.problems += region.description.hasProblem ? 1 : 0
       if !region.goesOn { break }
+    }
+    if walk.position == walk.bytes.size {
+      if case .damaged(let reason) = try LogEnd.find(in: beginning).tail { summary.damage = reason }
     }
     // A file without a byte has no region that could tell what it lacks.
     if walk.bytes.size == 0 { summary.problems = 1 }

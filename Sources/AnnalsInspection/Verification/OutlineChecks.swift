@@ -35,7 +35,8 @@ struct OutlineChecks {
     case .damaged(let fault):
       let remedy =
         switch fault {
-        case .notAnnals: "Check the path: this is another kind of file"
+        case .notAnnals, .tooShort: "Check the path: this is another kind of file"
+        case .cut: "Restore a copy: all behind is gone"
         case .newerVersion, .unknownFeatures: Remedy.newerVersion
         case .olderDraft: "Open it with the version of annals that wrote it, and export it"
         default: Remedy.salvage

@@ -17,7 +17,7 @@ extension FixtureRecipe {
       $0.bytes = ContiguousArray("SQLite format 3\0".utf8)
       $0.bytes.append(contentsOf: repeatElement(0x20, count: 1000))
     },
-    FixtureRecipe("damaged-short-file", from: edits, .refused(.notAnAnnalsFile)) {
+    FixtureRecipe("damaged-short-file", from: edits, .refused(.damaged)) {
       $0.cut(to: 100)
     },
     FixtureRecipe("damaged-header", from: edits, .refused(.damaged)) { $0.flip(35) },

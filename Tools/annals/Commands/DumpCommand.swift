@@ -5,7 +5,12 @@ import ArgumentParser
 struct DumpCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "dump",
-    abstract: "Prints every frame of the file, or every byte; works on damaged files.")
+    abstract: "Prints every frame of the file, or every byte; works on damaged files.",
+    discussion: """
+      Exits with 0 if all that it printed is in order, 1 if something is not, or if it came to \
+      the end of the file and the log breaks off before that or was cut; 2 if it could not run. \
+      What is in the frames is for annals verify to judge.
+      """)
 
   @Argument(help: "The file.") var file: String
   @Flag(help: "Explain every byte.") var bytes = false
@@ -40,7 +45,10 @@ struct DumpCommand: StoreCommand {
       if summary.regions == 0, summary.problems > 0 {
         console.report("\(file) is empty: it has no header")
       }
-      return summary.problems > 0 ? .foundProblems : .done
+      if let damage = summary.damage {
+        console.report("\(file) is damaged: \(damage). See annals verify")
+      }
+      return summary.problems > 0 || summary.damage != nil ? .foundProblems : .done
     }
   }
 }

@@ -4,7 +4,8 @@ import ArgumentParser
 
 struct StatCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stat", abstract: "Prints one screen: counts, dates, and where the bytes go.")
+    commandName: "stat", abstract: "Prints one screen: counts, dates, and where the bytes go.",
+    discussion: "Exits with 0, 1 if the file is damaged, 2 if it could not run.")
 
   @Argument(help: "The file.") var file: String
 
