@@ -9,6 +9,8 @@ package struct StoreFile {
   package let file: any StorageFile
   /// Whether no writer can be at work meanwhile.
   package let isLocked: Bool
+  /// How many bytes it has.
+  package let size: UInt64
 
   /// Runs `body` on the file at the path, and closes it.
   ///
@@ -20,7 +22,7 @@ package struct StoreFile {
       let file = try PosixFileSystem().open(path, for: .reading)
       defer { file.close() }
       let isLocked = try file.lock(.shared, wait: .until(.now + .seconds(2)))
-      return try body(StoreFile(file: file, isLocked: isLocked))
+      return try body(StoreFile(file: file, isLocked: isLocked, size: try file.size()))
     } catch let error as StorageError {
       if error.errno == .noSuchFileOrDirectory {
         throw AnnalsError(.notFound, "there is no file at \(path); check the path")

@@ -10,17 +10,29 @@ struct CompactCommand: StoreCommand {
   var smallest = false
 
   func run(_ console: Console) throws -> ExitStatus {
+    // Compacting begins with a checkpoint, by which the file grows first.
+    let before = try StoreFile.with(path: file) { $0.size }
     let store = try console.openForWriting(file)
     defer { try? store.close() }
     let summary = try store.compact(smallest: smallest)
     try store.close()
-    if summary.isRewritten {
-      try console.output.line(
-        "\(Numerals.size(summary.bytesBefore)) became \(Numerals.size(summary.bytesAfter)) "
-          + "(\(Numerals.share(summary.bytesAfter, of: summary.bytesBefore)))")
-    } else {
-      try console.output.line("nothing can be gained: \(Numerals.size(summary.bytesBefore))")
-    }
+    try console.output.line(text(before, summary.bytesAfter))
     return .done
+  }
+
+  private func text(_ before: UInt64, _ after: UInt64) -> String {
+    if after == before {
+      return "nothing to gain: the file stays as it is, \(Numerals.counted(before, "byte"))"
+    }
+    let text = "\(Numerals.counted(before, "byte")) became \(Numerals.grouped(after))"
+    if after > before {
+      return "\(text): there was nothing to gain, and a checkpoint of the newest state came to it, "
+        + "from which the file opens fast (--smallest leaves it out)"
+    }
+    // Under one in two hundred is no reason to compact again.
+    let isLittle = (before - after) < before / 200
+    return isLittle
+      ? "\(text): there was hardly anything to gain"
+      : "\(text), \(Numerals.share(after, of: before)) of it"
   }
 }

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import AnnalsCommand
+
+/// What `compact` says it has done.
+@Suite struct CompactTests {
+  @Test func itTellsWhatWasGainedInBytes() throws {
+    let folder = try CommandFolder()
+    for text in 1...40 { folder.run("put", "@p.annals", "Note/\(text)", "text=some text") }
+    let first = folder.run("compact", "@p.annals")
+    let parts = first.output.split(separator: " ")
+    #expect(first.output.hasSuffix("% of it\n"), "\(first)")
+    let before = try #require(Int(parts[0].replacing(",", with: "")))
+    let after = try #require(Int(parts[3].replacing(",", with: "").replacing(",", with: "")))
+    #expect(parts[1] == "bytes" && parts[2] == "became" && after < before, "\(first)")
+    // What has no more to give is left.
+    let second = folder.run("compact", "@p.annals")
+    #expect(second.output.hasPrefix("nothing to gain: the file stays as it is, "), "\(second)")
+    // The smallest has no checkpoint, which the other way adds.
+    let smallest = folder.run("compact", "@p.annals", "--smallest")
+    #expect(smallest.output.contains(" became ") && smallest.output.contains("% of it"))
+    let larger = folder.run("compact", "@p.annals")
+    #expect(larger.output.contains("there was nothing to gain, and a checkpoint of the newest"))
+    for run in [first, second, smallest, larger] { #expect(!run.output.contains("100.0%")) }
+  }
+
+  /// A gain of a few bytes is no percentage.
+  @Test func littleIsCalledLittle() throws {
+    let folder = try CommandFolder()
+    for text in 1...400 { folder.run("put", "@p.annals", "Note/\(text)", "text=\(text * 7919)") }
+    folder.run("compact", "@p.annals")
+    folder.run("put", "@p.annals", "Note/1", "text=new")
+    let run = folder.run("compact", "@p.annals")
+    #expect(
+      run.output.hasSuffix(": there was hardly anything to gain\n")
+        || run.output.hasPrefix("nothing to gain") || run.output.contains("nothing to gain, and"),
+      "\(run)")
+    #expect(!run.output.contains("100.0%"))
+  }
+}
