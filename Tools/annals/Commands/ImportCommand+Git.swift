@@ -58,6 +58,7 @@ extension ImportCommand {
   private func rewritten(
     _ known: GitImport.KnownCommit, _ repository: GitRepository
   ) -> CommandFailure {
-    .rewritten(branch: repository.branch, commit: known.id, transaction: known.transaction)
+    .rewritten(
+      branch: repository.branch, commit: known.id, transaction: known.transaction, file: file)
   }
 }

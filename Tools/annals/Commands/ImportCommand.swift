@@ -19,7 +19,9 @@ struct ImportCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "A schema, as annals schema prints it.") var schema:
     String?
   @Option(parsing: .unconditional, help: "A git repository to read instead.") var git: String?
-  @Option(parsing: .unconditional, help: "The branch; the one checked out if left out.")
+  @Option(
+    parsing: .unconditional,
+    help: "The branch, or a tag or commit; what is checked out if left out.")
   var branch: String?
 
   func validate() throws {

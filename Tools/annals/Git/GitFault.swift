@@ -23,17 +23,30 @@ extension CommandFailure {
       "git could not read \(repository): \(text.isEmpty ? "no reason given" : text)")
   }
 
-  static func noBranch(_ branch: String, repository: String) -> CommandFailure {
-    CommandFailure(
-      "\(repository) has no branch \(branch). List the branches: git -C '\(repository)' branch "
-        + "--list"
-    )
+  /// The name is no branch of the repository, which has these.
+  static func noBranch(_ branch: String, of branches: [String], repository: String)
+    -> CommandFailure
+  {
+    guard !branches.isEmpty else {
+      return CommandFailure(
+        "\(repository) has no branch \(branch). It has none at all: commit something first, or "
+          + "fetch")
+    }
+    let most = 10
+    var list = branches.prefix(most).joined(separator: ", ")
+    if branches.count > most { list += " and \(branches.count - most) more" }
+    return CommandFailure(
+      "\(repository) has no branch \(branch). It has \(list); name one with --branch, or a tag or "
+        + "a commit")
   }
 
-  static func rewritten(branch: String, commit: String, transaction: Int64) -> CommandFailure {
+  static func rewritten(
+    branch: String, commit: String, transaction: Int64, file: String
+  ) -> CommandFailure {
     CommandFailure(
-      "branch \(branch) was rewritten: commit \(commit.prefix(12)) (transaction \(transaction)) is "
-        + "no longer in its first-parent history. Nothing was imported. Import the branch into a "
-        + "new file, or name another one with --branch")
+      "branch \(branch) was rewritten: commit \(commit.prefix(12)) (transaction \(transaction)), "
+        + "the newest that \(file) has, is not in its first-parent history; or \(file) was made "
+        + "from another branch. Nothing was imported. Import the branch into a new file, or name "
+        + "the right one with --branch")
   }
 }

@@ -33,7 +33,9 @@ struct GitRepository {
       try? git(["rev-parse", "--verify", "-q", "\(name)^{commit}"])
     }
     guard let tip = tips.first else {
-      throw CommandFailure.noBranch(self.branch, repository: path)
+      let list = (try? git(["for-each-ref", "--format=%(refname:short)", "refs/heads"])) ?? ""
+      throw CommandFailure.noBranch(
+        self.branch, of: list.split(separator: "\n").map(String.init), repository: path)
     }
     self.tip = tip
   }
