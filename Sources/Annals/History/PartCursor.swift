@@ -148,8 +148,9 @@ public struct HistoryCursor {
 extension HistoryFilter {
   /// What frames must hold for the condition to want anything in them: the terms that all have to
   /// be true.
-  init(_ condition: ResolvedCondition) {
+  package init(_ condition: ResolvedCondition) {
     self = .none
+    var allowed = ChangeKind.allCases
     var pending = [condition.node]
     while let node = pending.popLast() {
       switch node {
@@ -163,8 +164,13 @@ extension HistoryFilter {
       case .objects(let references): entities = Set(references.map(\.entity)).sorted()
       case .properties(let wanted):
         if wanted.count == 1 { property = (wanted[0].entity, wanted[0].property) }
-      case .constant, .kind, .not, .or: break
+      case .kind(let kind): allowed.removeAll { $0 != kind }
+      case .not(.kind(let kind)): allowed.removeAll { $0 == kind }
+      case .constant, .not, .or: break
       }
+    }
+    if allowed.count < ChangeKind.allCases.count {
+      kinds = allowed.reduce(0) { $0 | 1 << $1.rawValue }
     }
   }
 }

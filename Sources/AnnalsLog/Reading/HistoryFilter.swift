@@ -21,6 +21,9 @@ package struct HistoryFilter: Sendable {
   package var object: ObjectReference?
   /// A change that lists this property.
   package var property: (entity: EntityNumber, property: PropertyNumber)?
+  /// A change of one of these kinds, as a block's summary writes them: bit 0 insert, bit 1 update,
+  /// bit 2 delete. Of the same change as `object` and `property`.
+  package var kinds: UInt8?
   /// A transaction's own timestamp, at the earliest.
   package var since: Timestamp?
   /// A transaction's own timestamp, at the latest.
@@ -47,13 +50,16 @@ package struct HistoryFilter: Sendable {
         return false
       }
       if object.row < summary.minimumRow || object.row > summary.maximumRow { return false }
+      if let kinds, summary.kinds & kinds == 0 { return false }
     }
     if let property {
       guard let summary = block.entities.first(where: { $0.entity == property.entity }) else {
         return false
       }
       if !summary.properties.contains(property.property) { return false }
+      if let kinds, summary.kinds & kinds == 0 { return false }
     }
+    if let kinds, !block.entities.contains(where: { $0.kinds & kinds != 0 }) { return false }
     return true
   }
 
