@@ -22,6 +22,19 @@ extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
     return text + "Z"
   }
 
+  /// The earliest and the latest moment that there is.
+  package static var min: Timestamp { Timestamp(microseconds: .min) }
+  package static var max: Timestamp { Timestamp(microseconds: .max) }
+
+  /// Whether a text begins as a date does whose year has a sign or more than four digits: if it is
+  /// no moment, the reason may be that there is none so early or so late.
+  package static func looksLong(_ text: String) -> Bool {
+    var reader = DigitReader(bytes: Array(text.utf8))
+    let isSigned = reader.take("-") || reader.take("+")
+    guard reader.number(digits: 4...4) != nil else { return false }
+    return reader.number(digits: 1...16) != nil || isSigned
+  }
+
   /// The day alone, in UTC: for messages.
   package var dayText: String { String(description.prefix { $0 != "T" }) }
 

@@ -32,7 +32,9 @@ struct TransactionMembers {
     case "timestamp":
       guard let text = try optionalText(reader, name) else { break }
       guard let moment = Timestamp(text) else {
-        throw reader.fault("`timestamp` is not a date of the form 2019-10-22T18:15:04Z")
+        throw reader.fault(
+          "`timestamp` is not a date of the form 2019-10-22T18:15:04Z"
+            + (Timestamp.looksLong(text) ? AttributeType.date.form(for: text) : ""))
       }
       timestamp = moment
     case "timestamp_us":

@@ -111,7 +111,7 @@ package struct ValueTextFault: Error, CustomStringConvertible {
 
   package var description: String {
     let shown = text.utf8.count <= 60 ? text : text.prefix(60) + "…"
-    return "`\(shown)` is not \(type.article) \(type)\(type.form)"
+    return "`\(shown)` is not \(type.article) \(type)\(type.form(for: text))"
   }
 }
 
@@ -209,10 +209,13 @@ extension AttributeType {
     }
   }
 
-  /// How a value is written, for messages that refuse one; empty where that goes without saying.
-  package var form: String {
+  /// How a value is written, for messages that refuse this text; empty where that goes without
+  /// saying.
+  package func form(for text: String) -> String {
     switch self {
-    case .date: "; write 2019-10-22T18:15:04Z"
+    case .date:
+      Timestamp.looksLong(text)
+        ? "; dates go from \(Timestamp.min) to \(Timestamp.max)" : "; write 2019-10-22T18:15:04Z"
     case .uuid: "; write 6F9619FF-8B86-D011-B42D-00C04FC964FF"
     case .data: "; write base64"
     default: ""

@@ -51,15 +51,19 @@ struct Assignment: Hashable {
 
 extension WriteTransaction {
   /// Inserts the object, or updates it if it exists.
-  func put(_ object: ObjectArgument, _ assignments: [Assignment]) throws {
+  ///
+  /// A date without an offset is one of `zone`, a bare day its first moment.
+  func put(_ object: ObjectArgument, _ assignments: [Assignment], zone: LocalZone) throws {
     var json = JSONWriter()
     let entity = schema.entity(named: object.entity)
     json.beginObject()
-    json.member("op", try exists(object, entity) ? "update" : "insert")
+    let row = try existingRow(object, entity)
+    json.member("op", row == nil ? "insert" : "update")
     json.member("entity", object.entity)
-    switch object {
-    case .key(_, let key): json.member("id", key)
-    case .row(_, let row): json.member("row", row)
+    if let row {
+      json.member("row", row)
+    } else if case .key(_, let key) = object {
+      json.member("id", key)
     }
     json.key("set")
     json.beginObject()
@@ -86,10 +90,10 @@ extension WriteTransaction {
         }
       case .text(let text):
         if let attribute = entity?.attribute(named: assignment.name) {
-          guard let value = attribute.type.value(fromText: text) else {
+          guard let value = attribute.type.value(typed: text, zone: zone) else {
             throw CommandFailure(
               "\(object.entity).\(assignment.name) is of type \(attribute.type), and `\(text)` is "
-                + "no such value\(attribute.type.form)")
+                + "no such value\(attribute.type.form(for: text))")
           }
           json.value(value, as: attribute.type)
         } else {
@@ -102,11 +106,23 @@ extension WriteTransaction {
     try apply(change: json.bytes)
   }
 
-  private func exists(_ object: ObjectArgument, _ entity: Entity?) throws -> Bool {
-    guard case .key(_, let text) = object else { return true }
-    guard let entity, let attribute = entity.keyAttribute,
-      let key = attribute.type.value(fromText: text)
-    else { return false }
-    return try row(of: entity, where: attribute.name, is: key) != nil
+  /// The row to update; nil if the object is to be inserted.
+  private func existingRow(_ object: ObjectArgument, _ entity: Entity?) throws -> Int64? {
+    if case .row(_, let row) = object { return row }
+    guard let entity, entity.keyAttribute != nil else { return nil }
+    return try object.lookUp(in: reader)?.row
+  }
+}
+
+extension AttributeType {
+  /// The value that a text stands for that somebody typed: as `value(fromText:)`, but a date may be
+  /// written as in a TOKEN.
+  fileprivate func value(typed text: String, zone: LocalZone) -> Value? {
+    guard self == .date else { return value(fromText: text) }
+    if let value = value(fromText: text) { return value }
+    // A month is too long to stand for one moment.
+    var scanner = DateScanner(text)
+    if scanner.yearAndMonth() != nil, scanner.isAtEnd { return nil }
+    return TokenArgument.date(text, zone)?.start.map { .date($0) }
   }
 }

@@ -43,10 +43,14 @@ struct CivilDate: Hashable, Sendable {
     return days * 86400 + hour * 3600 + minute * 60 + second
   }
 
+  /// Years beyond this one, before or after zero, are not read: not all of the next thousands can
+  /// be counted in microseconds.
+  static let lastYear: Int64 = 290_000
+
   /// Whether every part is within its range, and the day is one that the month has.
   var isValid: Bool {
     (0...23).contains(hour) && (0...59).contains(minute) && (0...59).contains(second)
-      && abs(year) <= 290_000
+      && abs(year) <= CivilDate.lastYear
       && CalendarDate(year: year, month: month, day: day).daysSince1970 != nil
   }
 

@@ -9,7 +9,17 @@ struct CommandFailure: Error {
   }
 
   static func badToken(_ text: String) -> CommandFailure {
-    CommandFailure(
+    var scanner = DateScanner(text)
+    if let (year, _) = scanner.yearAndMonth() {
+      let range = "years go from -\(CivilDate.lastYear) to +\(CivilDate.lastYear)"
+      return CommandFailure(
+        abs(year) > CivilDate.lastYear
+          ? "`\(text)` is out of the range of dates: \(range)"
+          : "`\(text)` is no date. Write 2019-10-22, 2019-10, 2019-10-22 20:15, or "
+            + "2019-10-22T20:15:04+02:00; \(range), beyond 9999 with six digits and a sign",
+        status: .usage)
+    }
+    return CommandFailure(
       "`\(text)` is no position in history. Write a transaction number (42), head, floor or base "
         + "(head~2), a date (2019-10-22, 2019-10, 2019-10-22 20:15), an age (30d, 12h, 2w) or a "
         + "token (42@STORE-UUID)", status: .usage)

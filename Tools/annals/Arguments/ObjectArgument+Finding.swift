@@ -36,16 +36,18 @@ extension ObjectArgument {
       let history = try store.history(where: .touches(object.id(in: store)))
       if try !history.objectIDs().isEmpty { found.append(object) }
     case .key(let name, let text):
-      guard let entity = store.schema.entity(named: name), let attribute = entity.keyAttribute,
-        let key = attribute.type.value(fromText: text)
+      guard let entity = store.schema.entity(named: name), let attribute = entity.keyAttribute
       else { break }
+      let keys = attribute.type.keys(fromText: text)
       let history = try store.history(
         where: .touches(name, attribute.name) && !.kind(.insert)
       ).reversed()
       try history.forEachChange { change in
         guard let before = change.difference(of: attribute.number)?.before else { return }
+        // What an attribute of another type, which it had then, was written as counts, too.
         guard
-          before == key || (!before.isNull && JSONWriter.text(of: before).hasSameBytes(as: text))
+          keys.contains(before)
+            || (!before.isNull && JSONWriter.text(of: before).hasSameBytes(as: text))
         else { return }
         let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
         if seen.insert(object).inserted { found.append(object) }
@@ -72,12 +74,24 @@ extension ObjectArgument {
         throw CommandFailure(
           "\(entity.name) has no unique attribute; write \(entity.name)#ROW")
       }
-      guard let key = attribute.type.value(fromText: text) else {
+      let keys = attribute.type.keys(fromText: text)
+      guard !keys.isEmpty else {
         throw CommandFailure(
-          "`\(text)` is no key of \(entity.name): \(attribute.name) is of type \(attribute.type)")
+          "`\(text)` is no key of \(entity.name): \(attribute.name) is of type \(attribute.type)"
+            + attribute.type.form(for: text))
       }
-      let row = try reader.row(of: entity, where: attribute.name, is: key)
-      return row.map { ObjectReference(entity: entity.number, row: $0) }
+      var found: [(row: Int64, key: Value)] = []
+      for key in keys {
+        guard let row = try reader.row(of: entity, where: attribute.name, is: key) else { continue }
+        found.append((row, key))
+      }
+      if found.count > 1 {
+        let list = found.map { "\(entity.name)#\($0.row) (\($0.key.tag))" }
+        throw CommandFailure(
+          "\(self.text) names \(found.count) objects, as \(attribute.name) is of type any: write "
+            + list.joined(separator: " or "))
+      }
+      return found.first.map { ObjectReference(entity: entity.number, row: $0.row) }
     }
   }
 }

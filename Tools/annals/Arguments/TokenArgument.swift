@@ -55,7 +55,8 @@ enum TokenArgument: Hashable {
     return overflows || isTooEarly ? nil : .moment(Timestamp(microseconds: moment))
   }
 
-  private static func date(_ text: String, _ zone: LocalZone) -> TokenArgument? {
+  /// Reads a date; nil for anything else.
+  static func date(_ text: String, _ zone: LocalZone) -> TokenArgument? {
     if let (date, offset) = CivilDate.parse(text) {
       return .moment(offset.map { date.timestamp(offset: $0) } ?? zone.moment(date))
     }

@@ -7,7 +7,9 @@ struct PutCommand: StoreCommand {
     abstract: "Inserts an object, or updates it; makes the file if there is none.",
     discussion: """
       NAME=TEXT sets a property to a text, or to what the text says for its type: a number, true \
-      or false, a date (2019-10-22T18:15:04Z), a UUID, base64. NAME:=JSON sets it to a JSON value. \
+      or false, a date, a UUID, base64. NAME:=JSON sets it to a JSON value. A date is written as \
+      in a TOKEN: 2019-10-22T18:15:04Z, 2019-10-22 20:15 (local time), or 2019-10-22 for its first \
+      moment. \
       Entities and attributes that are not there yet are added.
       """)
 
@@ -35,7 +37,7 @@ struct PutCommand: StoreCommand {
     do {
       token = try store.write(author: console.author(author.author), metadata: author.metadata) {
         do {
-          try $0.put(argument, assignments)
+          try $0.put(argument, assignments, zone: console.zone)
         } catch let fault as InputFault {
           throw CommandFailure(fault.reason)
         }
