@@ -68,6 +68,9 @@ import Testing
     // What was not looked at is not judged.
     let some = folder.run("dump", "@cut.annals", "--from", "12288", "--limit", "1")
     #expect(some.status == .done && some.errors.isEmpty, "\(some)")
+    let behind = folder.run("dump", "@cut.annals", "--from", "\(last)")
+    #expect(behind.status == .couldNotRun && behind.output.isEmpty)
+    #expect(behind.errors.hasSuffix("bytes; there is none at \(last)\n"), "\(behind)")
     // Nor is a hole of zeros any frame's fault.
     var holed = bytes
     for index in Int(offsets[4])..<Int(offsets[5]) { holed[index] = 0 }

@@ -15,6 +15,15 @@ struct AuthorArguments: ParsableArguments {
   var metadata: [String: Value] { message.map { ["message": .string($0)] } ?? [:] }
 }
 
+/// What the help of several commands says of their arguments.
+enum Vocabulary {
+  static let token = """
+    A TOKEN is a transaction's number (42); head, floor or base (head~2); a date (2019-10-22, \
+    2019-10, "2019-10-22 20:15"; a day or month is all of it); an age (30d, 12h, 2w); or a token's \
+    text (42@STORE-UUID).
+    """
+}
+
 /// How lines are written.
 enum LineFormat: String, ExpressibleByArgument, CaseIterable {
   case text, jsonl

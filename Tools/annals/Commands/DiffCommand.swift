@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct DiffCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "diff", abstract: "Prints the net difference between two states.")
+    commandName: "diff", abstract: "Prints the net difference between two states.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "The first state, a TOKEN; or A..B.") var first: String

@@ -32,6 +32,10 @@ struct DumpCommand: StoreCommand {
       options.style = format == .text ? .text : .jsonLines
       var dump = try FileDump(found.file, options: options)
       var failure: (any Error)?
+      guard from < max(found.size, 1) else {
+        throw CommandFailure(
+          "\(file) has \(Numerals.counted(found.size, "byte")); there is none at \(from)")
+      }
       let summary = try dump.run { lines in
         do {
           try console.output.write(lines)

@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct ExportCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Writes transactions out as JSON Lines, which import reads.")
+    commandName: "export", abstract: "Writes transactions out as JSON Lines, which import reads.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Option(parsing: .unconditional, help: "Only those after this TOKEN.") var after: String?

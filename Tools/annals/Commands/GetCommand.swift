@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct GetCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Prints one object, now or at any time in the past.")
+    commandName: "get", abstract: "Prints one object, now or at any time in the past.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String

@@ -26,8 +26,7 @@ extension LogCommand {
       throw unknown("entity", name, store)
     }
     for name in property where !store.version.glossary().knowsProperty(name) {
-      throw CommandFailure(
-        "no entity has a property \(name), or had one; annals schema FILE lists them")
+      throw unknown(property: name, store)
     }
     try add(entity.map { .touches($0) }, to: &condition)
     try add(property.map { .touches(property: $0) }, to: &condition)
@@ -41,6 +40,17 @@ extension LogCommand {
   private func add(_ choices: [HistoryCondition], to condition: inout HistoryCondition) throws {
     guard let first = choices.first else { return }
     condition = condition && choices.dropFirst().reduce(first) { $0 || $1 }
+  }
+
+  private func unknown(property name: String, _ store: Store) -> CommandFailure {
+    var text = "no entity has a property \(name), or had one; annals schema FILE lists them"
+    for dot in name.utf8.indices where name.utf8[dot] == UInt8(ascii: ".") {
+      let (entity, rest) = (String(name[..<dot]), String(name[name.utf8.index(after: dot)...]))
+      if store.schema.entity(named: entity)?.propertyNumber(named: rest) != nil {
+        text += ". Write --entity \(entity) --property \(rest)"
+      }
+    }
+    return CommandFailure(text)
   }
 
   private func unknown(_ what: String, _ name: String, _ store: Store) -> CommandFailure {

@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct LogCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log", abstract: "Prints the transactions, newest first.")
+    commandName: "log", abstract: "Prints the transactions, newest first.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "A..B: the transactions after A up to and with B.") var range: String?
@@ -31,7 +32,9 @@ struct LogCommand: StoreCommand {
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit is a number from 0") }
     if let range, RangeArgument(range) == nil {
-      throw ValidationError("`\(range)` is not a range; write A..B, as in 10..20 or floor..head~5")
+      throw ValidationError(
+        "`\(range)` is not a range; write A..B, as in 10..20 or floor..head~5. One transaction: "
+          + "annals show \(file) \(range)")
     }
   }
 

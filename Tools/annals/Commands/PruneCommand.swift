@@ -4,7 +4,8 @@ import ArgumentParser
 struct PruneCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
-    abstract: "Drops the history before a transaction; the states from there on stay readable.")
+    abstract: "Drops the history before a transaction; the states from there on stay readable.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Option(parsing: .unconditional, help: "The oldest transaction to keep, a TOKEN.") var before:

@@ -4,7 +4,8 @@ import ArgumentParser
 struct ReplayCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Writes a new store, with a UUID of its own, whose newest state is a past one.")
+    abstract: "Writes a new store, with a UUID of its own, whose newest state is a past one.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "The new file; it must not exist.") var out: String

@@ -4,7 +4,8 @@ import ArgumentParser
 struct RevertCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "revert",
-    abstract: "Undoes a transaction with a new one; refuses if later ones touched what it did.")
+    abstract: "Undoes a transaction with a new one; refuses if later ones touched what it did.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "The transaction, a TOKEN.") var transaction: String

@@ -4,7 +4,8 @@ import ArgumentParser
 struct SchemaCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "Prints the entities and their properties as JSON, as import --schema reads them.")
+    abstract: "Prints the entities and their properties as JSON, as import --schema reads them.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Option(parsing: .unconditional, help: "The schema as of this TOKEN; head if left out.")

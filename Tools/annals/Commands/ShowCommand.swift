@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct ShowCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Prints a transaction whole, or an object with its history.")
+    commandName: "show", abstract: "Prints a transaction whole, or an object with its history.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "A TOKEN (42, head, 2019-10-22) or an OBJECT (Post/7, Post#7).")

@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct StateCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "state", abstract: "Prints all objects, now or at any time in the past.")
+    commandName: "state", abstract: "Prints all objects, now or at any time in the past.",
+    discussion: Vocabulary.token)
 
   /// How objects are written.
   enum Format: String, ExpressibleByArgument, CaseIterable {

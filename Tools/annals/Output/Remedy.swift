@@ -10,8 +10,10 @@ enum Remedy {
     case .pruned: return "\(text)." + (place(in: command).map { " Try \($0)." } ?? "")
     case .notFound where !text.contains("check the path") && !text.hasSuffix("."):
       return "\(text). Check the path; annals put and annals import make new files."
-    case .beyondHead where text.contains(yearAsNumber):
-      return "\(text). Digits alone are a number: the end of a year is 2019-12."
+    case .beyondHead:
+      guard let year = text.firstMatch(of: yearAsNumber)?.output.1 else { return "\(text)." }
+      return "\(text). Digits alone are a number: the end of a year is \(year)-12, its beginning "
+        + "\(year)-01."
     default: return text.hasSuffix(".") ? text : text + "."
     }
   }
@@ -28,5 +30,7 @@ enum Remedy {
   }
 
   /// A number that was probably meant as a year.
-  private static var yearAsNumber: some RegexComponent { /no transaction (19|20)[0-9][0-9] yet/ }
+  private static var yearAsNumber: Regex<(Substring, Substring)> {
+    /no transaction ((?:19|20)[0-9][0-9]) yet/
+  }
 }
