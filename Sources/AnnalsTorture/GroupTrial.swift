@@ -127,7 +127,7 @@ package struct GroupTrial: Sendable {
       throw BrokenPromise("state and history differ")
     }
     try SurvivorCheck.commitOnce(store)
-    for finding in try store.verify() where finding.severity == .error {
+    for finding in try store.verifyHistory() where finding.severity == .error {
       throw BrokenPromise("verify: \(finding.message)")
     }
     try store.close()

@@ -56,6 +56,52 @@ import Testing
     #expect(try !mute.cut(to: [12_288]).isEmpty)
   }
 
+  /// The library's verification alone finds what the command's does: a program that links the
+  /// library once had nothing that looked at the bytes of large values and old slots.
+  @Test(arguments: SampleFile.allCases)
+  func theLibraryFindsEveryFlip(sort: SampleFile) throws {
+    print("ANNALS_DAMAGE_SEED=\(damageSeed)")
+    let bytes = try sort.make()
+    let known = Set(try openForReading(bytes).verify())
+    #expect(known.allSatisfy { $0.severity == .note }, "\(known)")
+    var flipped = bytes
+    for bit in bits(of: bytes, sort) {
+      flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+      defer { flipped[bit / 8] = bytes[bit / 8] }
+      // Where it cannot be opened any more, that tells.
+      guard let store = try? openForReading(flipped) else { continue }
+      let isFound = try !Set(store.verify()).subtracting(known).isEmpty
+      #expect(isFound, "\(sort): bit \(bit % 8) of byte \(bit / 8)")
+    }
+  }
+
+  /// Whoever writes to a damaged file meets the public error and no other: chunks are read when a
+  /// commit compares what it changed with them, long after the closure.
+  @Test(arguments: [SampleFile.compacted, .pruned])
+  func writersMeetTypedErrors(sort: SampleFile) throws {
+    let bytes = try sort.make()
+    var codes: [AnnalsError.Code: Int] = [:]
+    for place in stride(from: 12_289, to: bytes.count, by: isLong ? 1 : 13) {
+      var flipped = bytes
+      flipped[place] ^= 1
+      let files = MemoryFileSystem()
+      try files.put(flipped, at: SampleFile.path)
+      do {
+        let store = try Store(
+          StoreLocation(fileSystem: files, path: SampleFile.path), creates: false)
+        try store.write { tx in try tx.insert("Note", ["id": "new"]) }
+        try store.write { tx in
+          if let note = try tx.objects(of: "Note").last { try tx.delete(note.id) }
+        }
+      } catch let error as AnnalsError {
+        codes[error.code, default: 0] += 1
+      } catch {
+        Issue.record("\(sort), byte \(place): \(error)")
+      }
+    }
+    #expect(codes[.damaged] ?? 0 > 0)
+  }
+
   /// Three bits of a text where it first stands in the file.
   private func bits(of text: String, in bytes: ContiguousArray<UInt8>) throws -> [Int] {
     let wanted = [UInt8(text.utf8.count)] + Array(text.utf8)

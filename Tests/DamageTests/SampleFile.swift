@@ -162,7 +162,7 @@ func verify(_ bytes: ContiguousArray<UInt8>) throws -> Set<String> {
   let report = try verification.run { found.insert($0.description) }
   guard report.isSound else { return found }
   do {
-    for finding in try openForReading(files).verify() {
+    for finding in try openForReading(files).verifyHistory() {
       found.insert("\(finding.severity): \(finding.message)")
     }
   } catch {

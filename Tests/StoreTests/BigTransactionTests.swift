@@ -58,7 +58,7 @@ import Testing
     #expect(try store.history(where: .touches(id)).collect().map(\.number) == [2, 3])
     #expect(forward[2].changes[count - 1].objectID.row == Int64(count))
     #expect(forward[2].changes[70_000].objectID.row == 70_001)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   /// Loops and closures meet the same changes and the same properties.

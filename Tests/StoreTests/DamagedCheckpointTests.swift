@@ -95,18 +95,18 @@ import Testing
     }
     let store = try Store(location, creates: false)
     // The logical half says so, too, and does not give up.
-    let logical = try store.verify()
+    let logical = try store.verifyHistory()
     #expect(logical.allSatisfy { $0.message.contains("annals compact") }, "\(logical)")
     #expect(try store.compact().isRewritten)
     #expect(try files.findings(about: path) == [])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     for (number, state) in zip([2, 4, 5, 6] as [Int64], states) {
       #expect(try contents(store, at: number) == state, "\(number)")
     }
     #expect(try store.version.view.checkpoint(atOrBefore: .max)?.number == 6)
     try store.note("and on")
     try store.close()
-    #expect(try Store(location, creates: false).verify() == [])
+    #expect(try Store(location, creates: false).verifyHistory() == [])
   }
 
   @Test(arguments: [Part.index, .rows, .column, .directory])
@@ -123,11 +123,11 @@ import Testing
       try store.replay(to: path, at: 5, flatten: flatten)
       let copy = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
       #expect(try contents(copy, at: 5) == states[1])
-      #expect(try copy.verify() == [])
+      #expect(try copy.verifyHistory() == [])
     }
     try store.prune(try store.prunePlan(before: 5))
     #expect(try files.findings(about: path) == [])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     for (number, state) in zip([4, 5, 6] as [Int64], states) {
       #expect(try contents(store, at: number) == state, "\(number)")
     }
@@ -140,7 +140,7 @@ import Testing
     let store = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
     #expect(try store.compact(smallest: true).isRewritten)
     #expect(try files.findings(about: path) == [])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     #expect(try store.ids().count == 3_002)
   }
 }

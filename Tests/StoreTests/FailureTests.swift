@@ -113,7 +113,7 @@ import Testing
       // Whatever did not meet the failure is not to meet it here.
       let again = try Store(location(disk.afterKill()), creates: false)
       #expect(try again.ids() == ["a", "b", "c", "d"], "\(operation) \(number)")
-      #expect(try again.verify() == [], "\(operation) \(number)")
+      #expect(try again.verifyHistory() == [], "\(operation) \(number)")
       try again.close()
     }
   }
@@ -167,11 +167,11 @@ import Testing
     disk.capacity = .max
     try store.note("e", text: large)
     #expect(try store.ids() == ["a", "d", "e"])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     let again = try Store(location(disk), creates: false)
     #expect(try again.ids() == ["a", "d", "e"])
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func powerMayFailAtAnyPoint() throws {
@@ -214,7 +214,7 @@ import Testing
       #expect(
         ids.starts(with: acknowledged) && ids.count <= acknowledged.count + 1, "\(place): \(ids)")
       try again.note("z")
-      #expect(try again.verify() == [], "\(place)")
+      #expect(try again.verifyHistory() == [], "\(place)")
       if ids.contains("b") { #expect(try again.texts()[1].byteCount == 9_000, "\(place)") }
     } catch {
       Issue.record("\(place): \(error)")

@@ -40,7 +40,7 @@ struct Post: Record, Equatable {
     let again = try Store(path: path, records: Post.self)
     #expect(try again.snapshot().objects(of: Post.self).map(\.value.title) == ["Misty Morning"])
     #expect(again.token.number == 3)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     #expect(throws: AnnalsError.self) {
       try again.write { try $0.insert(Post(identifier: id, timestamp: .now)) }
     }

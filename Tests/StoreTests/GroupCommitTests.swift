@@ -76,7 +76,7 @@ import Testing
     }
     #expect(errors.isEmpty, "\(errors)")
     #expect(store.token.number == 126)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     #expect(try Store(location, creates: false).snapshot().count(of: "Note") == 125)
   }
@@ -93,7 +93,7 @@ import Testing
       try store.refresh()
       #expect(store.token.number == 121)
       #expect(try store.snapshot().count(of: "Note") == 120)
-      #expect(try store.verify() == [])
+      #expect(try store.verifyHistory() == [])
     }
   }
 
@@ -116,7 +116,7 @@ import Testing
     #expect(errors.allSatisfy { ($0 as? AnnalsError)?.code == .closed }, "\(errors)")
     let again = try Store(location, creates: false)
     #expect(try again.snapshot().count(of: "Note") == tokens.all.count)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func aFailedSyncFailsItsWholeGroupAndNobodyWaitsForEver() throws {
@@ -143,7 +143,7 @@ import Testing
     let again = try Store(StoreLocation(fileSystem: disk, path: "/a.annals"), creates: false)
     #expect(try again.snapshot().count(of: "Note") >= tokens.all.count + 1)
     try again.note("after")
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 }
 

@@ -104,7 +104,7 @@ import Testing
     try store.prune(try store.prunePlan(before: 4))
     #expect(try regions(files).count { $0.frame?.header.kind == .blob } == 1)
     #expect(try texts(store, at: 3) == ["a": "short"] && texts(store, at: 4) == ["a": long(61)])
-    #expect(try files.findings(about: path) == [] && store.verify() == [])
+    #expect(try files.findings(about: path) == [] && store.verifyHistory() == [])
   }
 
   @Test func pruningWithinABlockKeepsTheValuesThatAreNeeded() throws {
@@ -126,7 +126,7 @@ import Testing
       try store.prune(try store.prunePlan(before: floor))
       #expect(store.base.number == floor - 1)
       #expect(try files.findings(about: path) == [], "\(floor)")
-      #expect(try store.verify() == [], "\(floor)")
+      #expect(try store.verifyHistory() == [], "\(floor)")
       for number in floor - 1...head {
         #expect(try texts(store, at: number) == states[number], "\(floor): \(number)")
       }
@@ -144,7 +144,7 @@ import Testing
     try store.close()
     #expect(try files.findings(about: path) == [])
     let again = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     #expect(try texts(again, at: head) == states[head])
   }
 
@@ -169,6 +169,6 @@ import Testing
     #expect(try store.compact().isRewritten)
     #expect(try blobEntries(files, store) > 0)
     #expect(try files.findings(about: path) == [])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 }

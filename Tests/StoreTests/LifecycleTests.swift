@@ -23,7 +23,7 @@ import Testing
     }
     // A schema that needs more is no reason to write.
     try reader.require(Schema { Entity("Extra") })
-    #expect(try reader.verify() == [])
+    #expect(try reader.verifyHistory() == [])
     _ = try reader.history().collect()
     try reader.close()
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
@@ -113,7 +113,7 @@ import Testing
     for number in 1...121 {
       #expect(try store.snapshot(at: number).count(of: "Note") == number - 1)
     }
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   @Test func deferredCommitsSurviveAKillAndASyncSurvivesAPowerCut() throws {
@@ -134,7 +134,7 @@ import Testing
       let ids = (try? again?.ids()) ?? []
       #expect(ids == ["a"] || ids == ["a", "b"], "\(survivor): \(ids)")
       #expect((try? again?.note("c")) != nil)
-      #expect((try? again?.verify()) == [], "\(survivor)")
+      #expect((try? again?.verifyHistory()) == [], "\(survivor)")
     }
     #expect(survivors > 1)
   }

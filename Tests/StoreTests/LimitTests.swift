@@ -72,9 +72,9 @@ import Testing
     #expect(object[names[3_581]] == values[names[3_581]])
     try again.write(metadata: ["m": note]) { try $0.delete(made) }
     #expect(try again.snapshot(at: 2).object(made)?[names[1]] == values[names[1]])
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     #expect(try again.compact().isRewritten)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     #expect(try again.snapshot(at: 3).object(made)?[names[1]] == values[names[1]])
   }
 
@@ -101,7 +101,7 @@ import Testing
     #expect(error?.code == .tooLarge)
     #expect(error?.message.contains("Folder/all would take 168") == true, "\(error as Any)")
     try store.write { try $0.delete(folder) }
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   @Test func detailsAreAtMost4MiB() throws {
@@ -147,13 +147,13 @@ import Testing
         })
     }
     #expect(wide?.code == .tooLarge)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     let again = try Store(location, creates: false)
     #expect(try again.transaction(again.token.number).metadata["m"] == text(most))
     try again.note("b")
     #expect(try again.compact().isRewritten)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func aRelationshipNamesAtMostAMillionObjects() throws {
@@ -190,7 +190,7 @@ import Testing
       return
     }
     #expect(list.count == FormatLimits.maximumReferences)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   @Test func rowsEndAt2ToThe40() throws {
@@ -213,12 +213,12 @@ import Testing
       #expect(error?.code == .tooLarge)
       #expect(error?.message.contains("Note#1099511627777") == true, "\(error as Any)")
     }
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.checkpoint()
     try store.close()
     let again = try Store(location, creates: false)
     #expect(try again.snapshot().object(of: "Note", where: "id", is: "last")?.objectID.row == last)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func valuesOver4KiBAreKeptByThemselvesAndNeverUnique() throws {
@@ -236,7 +236,7 @@ import Testing
     let error = failure { try store.note(String(repeating: "k", count: 4_097)) }
     #expect(error?.code == .invalidChange)
     #expect(error?.violations.map(\.rule) == [.uniqueLength(4_096)])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   @Test func thePrunersNameIsCutAt64Bytes() throws {
@@ -249,7 +249,7 @@ import Testing
     let again = try Store(location, creates: false)
     let error = failure { _ = try again.snapshot(at: 1) }
     #expect(error?.gap?.prunedBy == String(name.prefix(32)))
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func numbersOfPropertiesEndAt65535() throws {
@@ -282,7 +282,7 @@ import Testing
     let again = try Store(location, creates: false)
     #expect(try again.snapshot().objects(of: "E").map { $0["x"] } == ["changed"])
     #expect(try again.snapshot(at: 1).objects(of: "E").map { $0["x"] } == ["at the end"])
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 }
 

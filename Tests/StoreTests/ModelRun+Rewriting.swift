@@ -64,7 +64,7 @@ extension ModelRun {
     if !isFlat, number > base {
       try states[number - 1].compare(with: other.snapshot(at: number - 1))
     }
-    let findings = try other.verify()
+    let findings = try other.verifyHistory()
     try demand(findings.allSatisfy { $0.severity == .note }, "the copy: \(findings)")
     _ = try other.importTransaction { _ in }
     try other.close()

@@ -93,7 +93,7 @@ final class ModelRun {
     try replay()
     try compareHistory()
     for store in stores {
-      let findings = try store.verify().filter { $0.severity == .error }
+      let findings = try store.verifyHistory().filter { $0.severity == .error }
       try demand(findings.isEmpty, "verify: \(findings)")
     }
     try close()

@@ -80,7 +80,7 @@ import Testing
     #expect(summary.bytesBefore > 12_000 && summary.bytesAfter < summary.bytesBefore)
     #expect(try columns(store, ofBase: true) == [[1, 2], []])
     #expect(try columns(store, ofBase: false) == [[1, 2], []])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     #expect(try location.fileSystem.findings(about: location.path) == [])
     let again = try Store(location, creates: false, environment: .fixed())
@@ -98,12 +98,12 @@ import Testing
     try again.require(RemovalRewriteTests.schema)
     #expect(again.schema.entity(named: "Tag")?.number == 3)
     #expect(again.schema.entity(named: "Page")?.attribute(named: "old")?.number == 8)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     try again.checkpoint()
     #expect(try again.compact().isRewritten)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     try again.prune(try again.prunePlan(before: again.token.number))
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     try again.close()
     #expect(try location.fileSystem.findings(about: location.path) == [])
   }
@@ -114,10 +114,10 @@ import Testing
     #expect(try columns(store, ofBase: true) == [[1, 2, 3, 4, 5, 6, 7], [1]])
     let page = try #require(try store.snapshot(at: 2).object(of: "Page", where: "id", is: "p2"))
     #expect(page["old"] == .string(String(repeating: "o", count: 200)) && page["code"] == 2)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.prune(try store.prunePlan(before: 4))
     #expect(try columns(store, ofBase: true) == [[1, 2], []])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   @Test func aFlatCopyHasNothingOfWhatWasRemoved() throws {
@@ -127,6 +127,6 @@ import Testing
     let flat = try Store(StoreLocation(fileSystem: files, path: "/flat.annals"), creates: false)
     #expect(try columns(flat, ofBase: true) == [[1, 2], []])
     #expect(try titles(flat, at: 7) == titles(store, at: 7))
-    #expect(try flat.verify() == [])
+    #expect(try flat.verifyHistory() == [])
   }
 }

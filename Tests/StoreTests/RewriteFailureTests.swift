@@ -71,7 +71,7 @@ import Testing
     #expect(again.base.number == 7)
     #expect(try again.snapshot(at: 7).count(of: "Note") == 6)
     #expect(try again.history().collect().map(\.number) == [8, 9, 10, 11, 12, 13])
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test(arguments: ["prune", "compact", "smallest"])
@@ -112,7 +112,7 @@ import Testing
         #expect(try again.snapshot(at: number).count(of: "Note") == number - 1, "\(place)")
       }
       #expect(try again.texts()[0].byteCount == 6_000, "\(place)")
-      #expect(try again.verify() == [], "\(place)")
+      #expect(try again.verifyHistory() == [], "\(place)")
       try again.note("after")
       try again.compact()
       #expect(try again.snapshot().count(of: "Note") == 11, "\(place)")
@@ -135,7 +135,7 @@ import Testing
     disk.capacity = .max
     try store.note("after")
     #expect(try store.snapshot().count(of: "Note") == 11)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.compact()
     #expect(try store.snapshot(at: 3).count(of: "Note") == 2)
   }
@@ -155,6 +155,6 @@ import Testing
     #expect(try history.collect().count == 13)
     try other.refresh()
     #expect(other.token == store.token)
-    #expect(try other.verify() == [])
+    #expect(try other.verifyHistory() == [])
   }
 }

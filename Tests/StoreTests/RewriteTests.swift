@@ -47,7 +47,7 @@ import Testing
     let summary = try store.compact()
     #expect(summary.isRewritten && summary.bytesAfter < summary.bytesBefore)
     #expect(try states(store, from: 1) == before)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     let plan = try store.prunePlan(before: 101)
     #expect(plan.transactions == 100)
     try store.prune(plan, author: "ann")
@@ -56,12 +56,12 @@ import Testing
     let error = #expect(throws: AnnalsError.self) { try store.snapshot(at: 50) }
     #expect(error?.code == .pruned)
     #expect(error?.gap?.prunedBy == "ann")
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.write { _ = try $0.insert("Note", ["id": "after"]) }
     try store.close()
     let again = try Store(path: path)
     #expect(try states(again, from: 100).count >= late.count)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
     let copy = path + ".copy"
     defer { try? FileManager.default.removeItem(atPath: copy) }
     try again.replay(to: copy, at: 150, flatten: true)

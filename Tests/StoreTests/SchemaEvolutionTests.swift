@@ -59,7 +59,7 @@ import Testing
     #expect(notes.count == 6)
     #expect(notes.map { $0["stars"] } == [5, 0, 5, 1, 5, 2].map { .int($0) })
     #expect(try store.snapshot().count(of: "Tag") == 3)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   @Test func renamedAndRemovedThingsStayInThePast() throws {
@@ -139,7 +139,7 @@ import Testing
         == [.int(1), .int(70_000), .int(1 << 40), .string("x")])
     #expect(try store.snapshot(at: 2).schema.entities[0].attributes[0].type == .int16)
     #expect(try store.snapshot(at: 2).objects(of: "A").map { $0["x"] } == [.int(1)])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   @Test func aSchemaChangeAndItsObjectsAreOneTransaction() throws {

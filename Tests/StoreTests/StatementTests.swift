@@ -46,12 +46,12 @@ import Testing
     let texts = [.null, long("b", 5_000), long("d", 6_000), "at last"] as [Value]
     #expect(try store.ids() == ["a", "b", "d", "c"])
     #expect(try store.wholeTexts() == texts)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     #expect(try disk.findings(about: "/a.annals") == [])
     let again = try Store(location(disk), creates: false)
     #expect(try again.wholeTexts() == texts)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func aFailedUpdateLeavesNothing() throws {
@@ -71,7 +71,7 @@ import Testing
       #expect(now["id"] == "a" && now["text"] == "in between" && now["count"] == .null)
     }
     #expect(try store.ids() == ["a"] && store.texts() == ["in between"])
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     #expect(try disk.findings(about: "/a.annals") == [])
   }
@@ -109,7 +109,7 @@ import Testing
     #expect(changes.map(\.changedProperties) == [["text"], ["id", "text"]])
     #expect(try store.snapshot().objects(of: Memo.self).map(\.value.id) == [1, 3, 4])
     #expect(try store.snapshot().object(Memo.self, where: \.id, is: 1)?.text == "uno")
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     #expect(try disk.findings(about: "/a.annals") == [])
   }
@@ -140,7 +140,7 @@ import Testing
     #expect(store.token == head)
     #expect(try store.snapshot().objects(of: LongMemo.self).map(\.value.text) == [long])
     try store.write { try $0.insert(LongMemo(id: 5, text: "five", more: nil)) }
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     #expect(try disk.findings(about: "/a.annals") == [])
   }
@@ -180,7 +180,7 @@ import Testing
     #expect(try fail(2, next: false) == nil)
     #expect(try fail(2, next: true)?.code == .noSpace)
     #expect(store.token == head)
-    #expect(try store.verify().map(\.severity) == [.note])
+    #expect(try store.verifyHistory().map(\.severity) == [.note])
   }
 
   /// A null stored in a required attribute stands for its default, so that setting it to that, or
@@ -216,11 +216,11 @@ import Testing
     try store.require(Schema { Entity("Note") { Attribute("stars", .int64) } })
     #expect(try store.snapshot().object(id)?["stars"] == 5)
     #expect(try store.snapshot(at: head).object(id)?["stars"] == 5)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     let again = try Store(location, creates: false)
     #expect(try again.snapshot().object(id)?["stars"] == 5)
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func theDefaultThatANullStandsForIsNoChangeOfARecord() throws {
@@ -241,7 +241,7 @@ import Testing
     #expect(try set(6) == head + 1)
     #expect(try set(5) == head + 2)
     #expect(try store.snapshot().object(StarredMemo.self, id)?.value.stars == 5)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 
   /// A transaction that another process could not sync is gone, and its number stands for another
@@ -280,7 +280,7 @@ import Testing
     #expect(other.token.number == 3)
     try other.write { try $0.insert(Memo(id: 2, text: "two")) }
     #expect(try other.snapshot().objects(of: "Memo").map { $0["more"] } == [.null, .null])
-    #expect(try other.verify() == [])
+    #expect(try other.verifyHistory() == [])
   }
 }
 

@@ -26,7 +26,7 @@ import Testing
     #expect(try first.transaction(4).processID == 1)
     try second.refresh()
     #expect(try second.snapshot().object(a)?["count"] == .int(1))
-    #expect(try second.verify() == [])
+    #expect(try second.verifyHistory() == [])
   }
 
   @Test func keysAreCheckedAgainstTheOthersData() throws {
@@ -110,7 +110,7 @@ import Testing
     try noteStore(location, seed: 3).note("third")
     try first.refresh()
     #expect(try first.ids().count == state.withLock(\.count) + 11)
-    #expect(try first.verify() == [])
+    #expect(try first.verifyHistory() == [])
   }
 
   @Test func aTurnEndsAfterSixtyFourCommits() throws {
@@ -191,6 +191,6 @@ import Testing
     #expect(
       #expect(throws: AnnalsError.self) { try second.snapshot(at: lost) }?.code == .lostBranch)
     try second.refresh()
-    #expect(try second.verify() == [])
+    #expect(try second.verifyHistory() == [])
   }
 }

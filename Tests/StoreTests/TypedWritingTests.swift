@@ -122,6 +122,6 @@ private struct Shelf: Record {
     #expect(store.token == head)
     try store.write { try $0.set(\.body, of: object, to: long + "!") }
     #expect(try store.snapshot().objects(of: Page.self).first?.value.body == long + "!")
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
   }
 }

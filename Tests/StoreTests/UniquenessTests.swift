@@ -91,7 +91,7 @@ import Testing
     try store.close()
     let again = try Store(location, creates: false)
     #expect(throws: AnnalsError.self) { try again.write { try $0.insert("A", ["x": "q"]) } }
-    #expect(try again.verify() == [])
+    #expect(try again.verifyHistory() == [])
   }
 
   @Test func aKeyOfSeveralProperties() throws {

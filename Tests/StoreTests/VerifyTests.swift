@@ -42,7 +42,7 @@ import Testing
   private func findings(
     _ kind: ChangeKind, row: Int64, _ properties: [(PropertyNumber, before: Value, after: Value)]
   ) throws -> [String] {
-    try store(with: (kind, row, properties)).verify().map(\.message)
+    try store(with: (kind, row, properties)).verifyHistory().map(\.message)
   }
 
   @Test func valuesBeforeAreThoseThatWere() throws {

@@ -27,7 +27,7 @@ import Testing
     #expect(store.token.number == 7 && store.base.number == 7, "\(place)")
     #expect(try store.snapshot().count(of: "Note") == 1, "\(place)")
     try store.write { try $0.insert("Note", ["text": "more"]) }
-    #expect(try store.verify() == [], "\(place)")
+    #expect(try store.verifyHistory() == [], "\(place)")
     try store.close()
     #expect(files.paths == ["/a.annals"], "\(place)")
   }

@@ -44,7 +44,7 @@ import Testing
         #expect(try store.snapshot().count(of: "Note") == 7)
         #expect(try store.snapshot(at: 3).count(of: "Note") == 3)
         #expect(try store.history().collect().count == 7)
-        #expect(try store.verify() == [])
+        #expect(try store.verifyHistory() == [])
         try store.refresh()
         try store.close()
         for call in [{ try store.checkpoint() }, { _ = try store.compact() }] as [() throws -> Void]
@@ -148,7 +148,7 @@ import Testing
         ])
       var random = SeededNumbers(seed: 1)
       try TortureChild.check(store, &random)
-      #expect(try store.verify() == [])
+      #expect(try store.verifyHistory() == [])
       #expect(try Store(path: path, options: .readOnly).token == store.token)
       // Space again: the same opening goes on.
       try FileManager.default.removeItem(atPath: ballast)
@@ -159,7 +159,7 @@ import Testing
       try TortureChild.check(store, &random)
       try store.close()
       let again = try Store(path: path)
-      #expect(try again.verify() == [])
+      #expect(try again.verifyHistory() == [])
       try TortureChild.check(again, &random)
       try again.close()
     }

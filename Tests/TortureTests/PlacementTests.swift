@@ -50,7 +50,7 @@ import Testing
   private func isThere(_ files: FaultyFileSystem) throws -> Bool {
     guard try files.identity(of: path) != nil else { return false }
     let store = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
-    #expect(try store.verify() == [])
+    #expect(try store.verifyHistory() == [])
     try store.close()
     return true
   }

@@ -3,12 +3,15 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// Something that the logical half of a verification found.
+/// Something that a verification found.
 public struct StoreFinding: Sendable, Hashable {
   /// How bad it is.
   public enum Severity: Sendable, Hashable {
-    /// What is read may be wrong.
+    /// What is read may be wrong, or cannot be read.
     case error
+    /// What is derived or unused is damaged, or a crash left something; all that was acknowledged
+    /// can be read.
+    case warning
     /// Worth knowing; nothing is wrong.
     case note
   }
@@ -24,10 +27,9 @@ extension Store {
   /// the newest checkpoint, the state in memory, and the indexes; and what each change says was
   /// before it with what was.
   ///
-  /// The logical half of a verification; `annals verify` checks the bytes of the file first. Costs
-  /// what the whole history costs, and the memory of two states. Returns what it found; nothing, or
-  /// notes only, if all is well. Throws if the store cannot be read.
-  public func verify() throws(AnnalsError) -> [StoreFinding] {
+  /// The logical half of `verify`. Costs what the whole history costs, and the memory of two
+  /// states. Throws if the store cannot be read.
+  package func verifyHistory() throws(AnnalsError) -> [StoreFinding] {
     let version = version
     var findings: [StoreFinding] = []
     try AnnalsError.narrowing {

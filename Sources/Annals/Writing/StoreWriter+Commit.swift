@@ -48,6 +48,7 @@ extension StoreWriter {
       transaction.close()
       if pending.hasBegun { log.abort() }
       if let error = error as? LogError { throw AnnalsError(error) }
+      if let error = error as? StateFault { throw AnnalsError(error) }
       throw error
     }
   }

@@ -49,7 +49,7 @@ import Testing
       let store = try Store(path: path, options: .readOnly)
       try expectState(store.token.number, of: store, recipe)
       if recipe.outcome == .clean {
-        #expect(try store.verify().allSatisfy { $0.severity == .note })
+        #expect(try store.verifyHistory().allSatisfy { $0.severity == .note })
         #expect(try StateBook.of(store) == book(of: recipe))
       }
       #expect(try isWritable(recipe))

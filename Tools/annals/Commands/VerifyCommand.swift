@@ -50,7 +50,7 @@ struct VerifyCommand: StoreCommand {
     do {
       let store = try console.openForReading(file)
       defer { try? store.close() }
-      for finding in try store.verify() {
+      for finding in try store.verifyHistory() {
         try console.output.line("\(finding.severity): \(finding.message)")
         if finding.severity == .error { errors += 1 }
       }
