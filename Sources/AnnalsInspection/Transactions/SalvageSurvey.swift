@@ -53,7 +53,8 @@ package struct SalvageSurvey: Sendable {
   package private(set) var mentioned: [UInt64: LargeValue] = [:]
   /// What could not be read behind the last run; nil if nothing was.
   package private(set) var rest: (bytes: Range<UInt64>, reason: String)?
-  /// The head that a valid root slot names; 0 without one.
+  /// The greatest number that there was for certain: the head that a valid root slot names, the
+  /// base in the header, the transaction that a checkpoint is of; 0 without any.
   package private(set) var slotHead: Int64 = 0
   /// The greatest durable mark of a slot that names this head.
   package private(set) var slotMark: UInt64 = 0
@@ -78,6 +79,11 @@ package struct SalvageSurvey: Sendable {
     end = try LogEnd.find(in: walk)
     try survey(frames: walk)
     try survey(transactionsOf: file)
+    let known = max(header?.base ?? 0, checkpoints.map(\.number).max() ?? 0)
+    if known > slotHead {
+      slotHead = known
+      slotMark = 0
+    }
   }
 
   private mutating func survey(frames start: FileWalk) throws(StorageError) {

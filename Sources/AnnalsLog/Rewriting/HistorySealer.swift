@@ -50,6 +50,7 @@ struct HistorySealer {
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
+      try requireOrder(at: frame.offset)
       if let record = pending.transactions.last, record.lost != nil {
         var gap = ChangeBatch()
         gap.append(record, from: pending)
@@ -106,7 +107,21 @@ struct HistorySealer {
     for record in batch.transactions
     where record.number > range.after && record.number <= range.through {
       pending.append(record, from: batch)
+      try requireOrder(at: frame.offset)
       if pending.isFullPart { try seal() }
+    }
+  }
+
+  /// Throws `damage` unless the transaction that was taken in last follows the one before it. What
+  /// lies before the checkpoint that an opening starts from was not looked at by it.
+  private func requireOrder(at offset: UInt64) throws(LogError) {
+    guard let record = pending.transactions.last else { return }
+    let before = pending.transactions.dropLast().last?.number ?? target.tables.head.number
+    guard record.firstNumber == before + 1 else {
+      throw .damage(
+        LogDamage(
+          offset: offset,
+          reason: "transaction \(record.firstNumber) where \(before + 1) should be"))
     }
   }
 
