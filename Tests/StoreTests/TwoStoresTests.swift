@@ -140,7 +140,7 @@ import Testing
       #expect(throws: AnnalsError.self) { try first.note("lost") }?.code == .outcomeUnknown)
     try second.note("b")
     #expect(try second.ids() == ["a", "b"])
-    #expect(try second.verify() == [])
+    #expect(try second.verifyHistory() == [])
   }
 
   @Test func aWriteThatRecordsNothingEndsATurn() throws {
