@@ -243,7 +243,7 @@ import Testing
     #expect(try texts(store, at: 4) == [1: "new 1", 2: "two"])
     #expect(try store.history().collect().map(\.number) == [1, 2, 3, 4, 5])
     #expect(try store.transaction(3).changes.count == 1)
-    let error = #expect(throws: AnnalsError.self) { try store.verify() }
+    let error = #expect(throws: AnnalsError.self) { try store.verifyHistory() }
     #expect(error?.offset == place && error?.message.contains("transaction 3 does") == true)
     let (report, salvaged) = try salvage(bytes)
     #expect(report.lost.map(\.numbers) == [3...3])
