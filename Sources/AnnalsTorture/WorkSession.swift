@@ -136,9 +136,10 @@ package final class WorkSession {
     pledge.durable = pledge.acknowledged
   }
 
-  /// Writes the file anew.
+  /// Writes the file anew, after a checkpoint, as if there had been many changes.
   package func compact(_ store: Store, smallest: Bool = false) throws {
     lastUsed = store
+    if !smallest { try store.checkpoint() }
     let summary = try store.compact(smallest: smallest)
     if summary.isRewritten { pledge.durable = pledge.acknowledged }
   }

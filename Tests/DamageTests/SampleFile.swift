@@ -44,7 +44,9 @@ enum SampleFile: String, CaseIterable, Sendable {
     switch self {
     case .open: break
     case .closed: try store.close()
-    case .compacted: try store.compact()
+    case .compacted:
+      try store.checkpoint()
+      try store.compact()
     case .smallest: try store.compact(smallest: true)
     case .pruned: try store.prune(store.prunePlan(before: 6), author: "ann")
     case .prunedOpen:

@@ -103,7 +103,9 @@ import Testing
     for (number, state) in zip([2, 4, 5, 6] as [Int64], states) {
       #expect(try contents(store, at: number) == state, "\(number)")
     }
-    #expect(try store.version.view.checkpoint(atOrBefore: .max)?.number == 6)
+    // Of one whose directory cannot be read nobody knows; with few changes none is made for it.
+    let newest = try store.version.view.checkpoint(atOrBefore: .max)?.number
+    if part != .directory { #expect(newest == 6) }
     try store.note("and on")
     try store.close()
     #expect(try Store(location, creates: false).verifyHistory() == [])

@@ -113,7 +113,7 @@ import Testing
   /// The greatest numbers are read, and nothing is added behind them.
   @Test func nothingIsAddedToTheGreatest() throws {
     let slot = try exercise(Crafted(sequence: UInt64(Self.greatest)).location())
-    #expect(slot == ["write": .tooLarge, "schema": .tooLarge, "compact": .tooLarge])
+    #expect(slot == ["write": .tooLarge, "schema": .tooLarge])
     let number = try exercise(
       Crafted(base: Self.greatest - 2, numbers: [Self.greatest - 1, Self.greatest]).location())
     #expect(number["read"] == nil && number["salvage"] == nil)

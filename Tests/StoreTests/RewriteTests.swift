@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -36,6 +37,34 @@ import Testing
       result += try snapshot.objects(of: "Note").map(\.dictionary)
     }
     return result
+  }
+
+  @Test(arguments: [false, true])
+  func compactionNeverMakesAFileLarger(_ hasCheckpoint: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
+    let store = try noteStore(.file(path))
+    func bytes() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+    try store.note("a")
+    if hasCheckpoint { try store.checkpoint() }
+    try store.close()
+    let one = try Store(path: path)
+    let before = try bytes().count
+    // One small transaction gains nothing as a block.
+    let nothing = try one.compact()
+    #expect(!nothing.isRewritten && nothing.bytesBefore == before)
+    #expect(try nothing.bytesAfter == before && bytes().count == before)
+    for number in 1...40 { try one.note("\(number)", text: "some text") }
+    try one.sync()
+    let gained = try one.compact()
+    #expect(try gained.isRewritten && gained.bytesAfter == bytes().count)
+    #expect(gained.bytesAfter < gained.bytesBefore)
+    // And once is enough.
+    let compacted = try bytes()
+    let again = try one.compact()
+    #expect(!again.isRewritten && again.bytesAfter == gained.bytesAfter)
+    #expect(try bytes() == compacted)
+    #expect(try one.verify() == [])
   }
 
   @Test func compactionAndPruningKeepEveryStateFromTheBaseOn() throws {

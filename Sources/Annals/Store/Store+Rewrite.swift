@@ -90,14 +90,19 @@ extension Store {
   ///
   /// What can be made anew from the base and the history need not be readable: damage there is gone
   /// afterwards. With `smallest` the checkpoint is left out: the smallest file, which opens more
-  /// slowly.
+  /// slowly. Without it, if more than 5,000 changes lie behind the newest checkpoint, as in a
+  /// smallest file, one of the newest state is written first: only then may the file grow.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
+    let before = version.view.end
     if !smallest {
-      try AnnalsError.narrowing { try writer.writeAlone { try $0.writeWholeCheckpoint() } }
+      try AnnalsError.narrowing { try writer.writeAlone { try $0.renewCheckpoint() } }
     }
-    return try rewrite(
+    let summary = try rewrite(
       RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace))
+    return RewriteSummary(
+      bytesBefore: before, bytesAfter: summary.isRewritten ? summary.bytesAfter : version.view.end,
+      isRewritten: summary.isRewritten)
   }
 
   /// Writes a new store whose newest state is that as of a position, with a UUID of its own.

@@ -97,7 +97,7 @@ extension Store {
 }
 
 extension StoreWriter {
-  /// Checkpoints after this many changes when the store is closed.
+  /// Checkpoints after this many changes when the store is closed or compacted.
   private static let changesWorthACheckpoint = 5_000
 
   /// Writes a checkpoint if the log behind the last one has outgrown what a new one would take.
@@ -132,11 +132,11 @@ extension StoreWriter {
     advance(to: state, isCommit: false)
   }
 
-  /// Writes a checkpoint of the newest state that can be read with all its chunks: if those of
-  /// earlier ones are damaged, everything is made anew from the base and the history.
-  func writeWholeCheckpoint() throws {
+  /// Sees to it that few changes lie behind the newest checkpoint, and that it can be read with all
+  /// its chunks: if some are damaged, one is made anew from the base and the history.
+  func renewCheckpoint() throws {
     do {
-      try checkpoint()
+      if log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint { try checkpoint() }
       if try log.view.holdsCheckpoint(atOrBefore: newest.head.number) { return }
     } catch let error as AnnalsError where error.code == .damaged {}
     try reload(from: .base)

@@ -35,6 +35,7 @@ extension FixtureRecipe {
       try folder.made {
         try edits(in: $0)
         try manyEdits(in: $0)
+        try $0.checkpoint()
         _ = try $0.compact()
       }
     },
