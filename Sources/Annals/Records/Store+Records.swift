@@ -22,6 +22,7 @@ extension Store {
 
   /// Opens a store as `init(path:records:)` does, runs `body` on it, and closes it, also if `body`
   /// throws.
+  @discardableResult
   public static func with<R>(
     path: String, records: any Record.Type..., options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system, _ body: (Store) throws -> R

@@ -89,6 +89,7 @@ public final class Store: Sendable {
   /// Opens a store, runs `body` on it, and closes it, also if `body` throws.
   ///
   /// With a schema as `init(path:schema:)`, without one as `init(path:)`, which never creates.
+  @discardableResult
   public static func with<R>(
     path: String, schema: Schema? = nil, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system, _ body: (Store) throws -> R

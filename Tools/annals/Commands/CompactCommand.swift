@@ -10,13 +10,11 @@ struct CompactCommand: StoreCommand {
   var smallest = false
 
   func run(_ console: Console) throws -> ExitStatus {
-    // Compacting begins with a checkpoint, by which the file grows first.
-    let before = try StoreFile.with(path: file) { $0.size }
     let store = try console.openForWriting(file)
     defer { try? store.close() }
     let summary = try store.compact(smallest: smallest)
     try store.close()
-    try console.output.line(text(before, summary.bytesAfter))
+    try console.output.line(text(summary.bytesBefore, summary.bytesAfter))
     return .done
   }
 
