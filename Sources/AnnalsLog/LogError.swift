@@ -10,6 +10,9 @@ package enum LogError: Error {
   case header(HeaderFault)
   /// The file has features, these bits, that a writer must know and this engine does not.
   case newerWriter(UInt64)
+  /// The root slot or frame at an offset says that the file has features, these bits, that a reader
+  /// must know and this engine does not.
+  case newerReader(UInt64, at: UInt64)
   /// Acknowledged data was damaged.
   case damage(LogDamage)
   /// A frame's checksum holds but its payload does not decode; `at` is the frame's offset.
@@ -79,7 +82,9 @@ extension LogError: CustomStringConvertible {
     switch self {
     case .storage(let error): "\(error)"
     case .header(let fault): "the header cannot be used: \(fault)"
-    case .newerWriter(let bits): "features \(String(bits, radix: 16)) are of a newer writer"
+    case .newerWriter(let bits): "features are of a newer writer: \(Features.text(bits))"
+    case .newerReader(let bits, let offset):
+      "features announced at offset \(offset) are for a newer reader: \(Features.text(bits))"
     case .damage(let damage): "\(damage)"
     case .decode(let fault, let offset):
       "the frame at offset \(offset) cannot be decoded: \(fault)"
@@ -113,6 +118,16 @@ extension LogDamage: CustomStringConvertible {
   package var description: String {
     let good = lastGood.map { "; transactions up to \($0) are readable" } ?? ""
     return "the file is damaged at offset \(offset): \(reason)\(good)"
+  }
+}
+
+extension Features {
+  /// Throws `newerWriter` if a writer must know features that this engine does not.
+  func requireWritable() throws(LogError) {
+    switch permission {
+    case .everything: return
+    case .reading(let bits), .nothing(let bits): throw .newerWriter(bits)
+    }
   }
 }
 

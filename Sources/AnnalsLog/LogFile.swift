@@ -56,7 +56,9 @@ package final class LogFile: Sendable {
   /// with the transactions behind it, in order: whole ones, or one part of a large one when all its
   /// parts are known to be there.
   ///
-  /// Throws `damage` if acknowledged data was damaged, unless `options` say to read up to it.
+  /// Throws `damage` if acknowledged data was damaged, unless `options` say to read up to it;
+  /// `newerReader`, or `newerWriter` for writing, if features are announced that this engine does
+  /// not know.
   package static func open(
     at path: String, in fileSystem: any FileSystem, _ options: LogOptions,
     restore: (LogStart) throws -> Void, apply: (inout ChangeBatch) throws -> Void
@@ -76,8 +78,7 @@ package final class LogFile: Sendable {
   ) throws(LogError) -> LogGeneration {
     do {
       let generation = try LogGeneration.open(try fileSystem.open(path, for: options.access))
-      let features = generation.header.unknownWriterFeatures
-      if options.access == .writing, features != 0 { throw LogError.newerWriter(features) }
+      if options.access == .writing { try generation.header.features.requireWritable() }
       return generation
     } catch let error as LogError {
       throw error

@@ -51,6 +51,37 @@ import Testing
     #expect(verified.output.contains("transaction 3 was lost") || verified.output.contains("lost"))
   }
 
+  /// What a newer version wrote is not damaged, and not for this one to salvage; of what only a
+  /// writer must know the new store is without.
+  @Test(
+    arguments: [
+      ("newer-required-feature", nil), ("newer-announced-in-frame", nil),
+      ("newer-announced-in-slots", nil), ("newer-frame", nil), ("newer-writer-feature", ""),
+      ("newer-announced-writer-feature", ""),
+      ("newer-announced-optional-feature", "features      optional bits 0x100"),
+    ] as [(String, String?)])
+  func newerFiles(name: String, features: String?) throws {
+    let folder = try CommandFolder()
+    let fixture = FixtureRecipe.folder.appending(path: "\(name).annals")
+    try FileManager.default.copyItem(atPath: fixture.path, toPath: folder.file("f.annals"))
+    let salvaged = folder.run("salvage", "@f.annals", "@new.annals")
+    guard let features else {
+      #expect(salvaged.status == .couldNotRun && salvaged.errors.contains("newer"), "\(salvaged)")
+      #expect(!FileManager.default.fileExists(atPath: folder.file("new.annals")))
+      return
+    }
+    #expect(salvaged.status != .couldNotRun, "\(salvaged)")
+    #expect(salvaged.output.contains("only a newer version") == features.isEmpty, "\(salvaged)")
+    let stat = folder.run("stat", "@new.annals").output
+    #expect((features.isEmpty ? !stat.contains("features") : stat.contains(features)), "\(stat)")
+    #expect(!stat.contains("announced"))
+    #expect(folder.run("put", "@new.annals", "Note/new", "text=new").status == .done)
+    #expect(folder.run("verify", "@new.annals").status == .done)
+    #expect(
+      folder.run("stat", "@f.annals").output.contains(
+        name.contains("announced") ? "announced" : "features"))
+  }
+
   @Test func aSalvagedStoreGoesOn() throws {
     let folder = try damaged()
     folder.run("salvage", "@bad.annals", "@new.annals")

@@ -168,7 +168,9 @@ struct RefusedBytesTests {
       (false, 17, 0x20),
       (false, 17, 0x40), (true, 17, 0x38), (false, 24, 8), (false, 31, 0x80), (false, 32, 4),
       (false, 33, 0x2F), (false, 40, 4), (true, 48, 9), (false, 53, 0x3F), (true, 53, 0x41),
-      (false, 60, 1), (false, 63, 1), (false, 64, 0x89), (false, 232, 1), (false, 4091, 1),
+      (false, 60, 1), (false, 63, 1), (false, 64, 0x89), (false, 232, 1), (false, 239, 0x80),
+      (true, 240, 1), (true, 247, 1),
+      (false, 248, 1), (false, 4091, 1),
     ] as [(Bool, Int, UInt8)] {
       var bytes = Bytes(sound.prefix(4092))
       bytes[offset] = byte

@@ -66,7 +66,7 @@ import Testing
         $0.prunedBy = "ann"
         $0.baseCheckpointOffset = UInt64(bitPattern: edge)
         $0.generation = max(1, UInt64(bitPattern: edge))
-        $0.optionalFeatures = UInt64(bitPattern: edge)
+        $0.features.optional = UInt64(bitPattern: edge)
       }
       crafted.append(.transaction, SampleStore.row(SampleStore.firstRecord()))
       crafted.allocated = Int(file.offset % 64)

@@ -10,6 +10,8 @@ struct HandMadeFile {
   /// The file's bytes behind the root slots.
   private(set) var log: ContiguousArray<UInt8> = []
   var slots: [RootSlot] = []
+  /// The features announced so far: what slots say.
+  var announced = Features.none
   /// Zeros behind the log.
   var allocated = 0
 
@@ -49,6 +51,16 @@ struct HandMadeFile {
       previousChecksum: writer.previousChecksum, durableMark: writer.durableMark)
   }
 
+  /// Appends an announcement; returns where it begins.
+  @discardableResult
+  mutating func announce(_ features: Features) -> UInt64 {
+    var payload: ContiguousArray<UInt8> = []
+    features.append(to: &payload)
+    announced.formUnion(features)
+    return append(
+      .featureAnnouncement, flags: features.required == 0 ? .skippable : [], payload)
+  }
+
   /// Says that everything so far is synced.
   mutating func sync() { writer.durableMark = writer.offset }
 
@@ -62,6 +74,7 @@ struct HandMadeFile {
       slot.checkpointNumber = checkpoint.number
     }
     slot.extent = writer.offset + UInt64(allocated)
+    slot.announced = announced
     slots.append(slot)
     sync()
   }

@@ -10,38 +10,12 @@ import Testing
 struct LaterVersionTests {
   private let later = FrameKind(rawValue: 99)
 
-  /// The file with frames behind the end of its log, as a later version would have put them there;
-  /// where they begin, and their bytes.
-  private func append(
-    _ frames: [(kind: FrameKind, flags: FrameFlags, payload: [UInt8])], to file: SmallFile
-  ) throws -> (file: SmallFile, start: Int, added: ContiguousArray<UInt8>) {
-    let files = MemoryFileSystem()
-    try files.put(file.bytes, at: LogLab.path)
-    let view = try LogLab(files, creates: false, access: .reading).log.view
-    var previous = view.file.header.checksum
-    var walk = FrameWalk(
-      view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
-    while case .frame(let frame) = try walk.next() { previous = frame.header.checksum }
-    var writer = FrameWriter(
-      seed: view.file.header.seed, offset: view.end, previousChecksum: previous, durableMark: nil)
-    for frame in frames {
-      frame.payload.withUnsafeBytes {
-        _ = writer.append(kind: frame.kind, flags: frame.flags, payload: $0)
-      }
-    }
-    let start = Int(view.end)
-    var result = file
-    let rest = result.bytes.dropFirst(start + writer.bytes.count)
-    result.bytes = result.bytes[..<start] + Array(writer.bytes) + rest
-    return (result, start, writer.bytes)
-  }
-
   @Test(arguments: [true, false])
   func aFrameAtTheEndStaysWhereItIs(isClosed: Bool) throws {
     let frames: [(FrameKind, FrameFlags, [UInt8])] = [
       (later, .skippable, [1, 2, 3]), (FrameKind(rawValue: 98), .skippable, []),
     ]
-    let (file, start, added) = try append(frames, to: SmallFile(isClosed: isClosed))
+    let (file, start, added) = try SmallFile(isClosed: isClosed).appending(frames)
     let files = MemoryFileSystem()
     try files.put(file.bytes, at: LogLab.path)
     let lab = try LogLab(files, creates: false, opening: 8)
@@ -58,34 +32,6 @@ struct LaterVersionTests {
     #expect(again.state == lab.state)
   }
 
-  /// A later version announces a feature in the log, and from then on says so in bytes of its slots
-  /// that are reserved here: this version takes none of those slots, and comes by the announcement.
-  @Test(arguments: [[], [0], [1], [0, 1]])
-  func anAnnouncedFeatureIsMet(slots: [Int]) throws {
-    var (file, start, _) = try append(
-      [(.featureAnnouncement, [], [1]), (later, .skippable, [])], to: SmallFile(isClosed: true))
-    let seed = try file.bytes.withUnsafeBytes { try FileHeader.decode($0) }.seed
-    for index in slots {
-      let offset = FormatLimits.slotOffsets[index]
-      var slot = ContiguousArray(file.bytes[Int(offset)..<Int(offset) + 4092])
-      slot[240] = 1
-      slot.append(fixed: slot.withUnsafeBytes { seed.checksum($0, at: offset) })
-      file.bytes.replaceSubrange(Int(offset)..<Int(offset) + 4096, with: Array(slot))
-    }
-    for access in [FileAccess.reading, .writing] {
-      let files = MemoryFileSystem()
-      try files.put(file.bytes, at: LogLab.path)
-      let error = #expect(throws: LogError.self) {
-        _ = try LogLab(files, creates: false, access: access)
-      }
-      guard case .unsupported(14, UInt64(start)) = error else {
-        Issue.record("\(String(describing: error))")
-        continue
-      }
-      #expect(try files.contents(of: LogLab.path) == file.bytes)
-    }
-  }
-
   /// Another process is behind, and catches up.
   @Test
   func catchingUpGoesOverIt() throws {
@@ -93,7 +39,7 @@ struct LaterVersionTests {
     let plain = try SmallFile(isClosed: false)
     try files.put(plain.bytes, at: LogLab.path)
     let lab = try LogLab(files, creates: false, opening: 8)
-    let (file, start, added) = try append([(later, .skippable, [1, 2, 3])], to: plain)
+    let (file, start, added) = try plain.appending([(later, .skippable, [1, 2, 3])])
     try files.overwrite(Array(added), at: start, of: LogLab.path)
     try lab.commit([(99, "behind it")])
     #expect(lab.log.view.end > UInt64(start + added.count))
@@ -114,7 +60,7 @@ struct LaterVersionTests {
     let frames: [(FrameKind, FrameFlags, [UInt8])] = [
       (.blob, [], Array(payload)), (later, .skippable, [7]),
     ]
-    let (file, _, _) = try append(frames, to: SmallFile(isClosed: false))
+    let (file, _, _) = try SmallFile(isClosed: false).appending(frames)
     let files = MemoryFileSystem()
     try files.put(file.bytes, at: LogLab.path)
     let lab = try LogLab(files, creates: false, opening: 8)
@@ -132,8 +78,8 @@ struct LaterVersionTests {
   /// What such a frame says may hold for its place only, so that a rewrite leaves it out.
   @Test
   func aRewriteGoesOverIt() throws {
-    let (file, _, _) = try append(
-      [(later, .skippable, [1, 2, 3])], to: SmallFile(isClosed: false))
+    let (file, _, _) = try SmallFile(isClosed: false).appending(
+      [(later, .skippable, [1, 2, 3])])
     let files = MemoryFileSystem()
     try files.put(file.bytes, at: LogLab.path)
     let lab = try LogLab(files, creates: false, opening: 8)
@@ -148,5 +94,33 @@ struct LaterVersionTests {
     #expect(try lab.rewrite(try lab.prunePlan(number, past)).outcome == .done)
     #expect(try LogLab.history(lab.log.view) == Array(before.suffix(40)))
     #expect(try LogLab(files, creates: false).state == lab.state)
+  }
+}
+
+extension SmallFile {
+  /// The file with frames behind the end of its log, as a later version would have put them there;
+  /// where they begin, and their bytes.
+  func appending(
+    _ frames: [(kind: FrameKind, flags: FrameFlags, payload: [UInt8])]
+  ) throws -> (file: SmallFile, start: Int, added: ContiguousArray<UInt8>) {
+    let files = MemoryFileSystem()
+    try files.put(bytes, at: LogLab.path)
+    let view = try LogLab(files, creates: false, access: .reading).log.view
+    var previous = view.file.header.checksum
+    var walk = FrameWalk(
+      view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
+    while case .frame(let frame) = try walk.next() { previous = frame.header.checksum }
+    var writer = FrameWriter(
+      seed: view.file.header.seed, offset: view.end, previousChecksum: previous, durableMark: nil)
+    for frame in frames {
+      frame.payload.withUnsafeBytes {
+        _ = writer.append(kind: frame.kind, flags: frame.flags, payload: $0)
+      }
+    }
+    let start = Int(view.end)
+    var result = self
+    let rest = result.bytes.dropFirst(start + writer.bytes.count)
+    result.bytes = result.bytes[..<start] + Array(writer.bytes) + rest
+    return (result, start, writer.bytes)
   }
 }

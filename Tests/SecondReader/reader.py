@@ -315,6 +315,12 @@ class Index:
         need(all(f < 2 for _, f in self.properties), "unknown flags in an index")
 
 
+def need_features(c):
+    required, optional = c.u64(), c.u64()
+    need(required == 0, "required features that this reader does not know: written by a newer version")
+    return required, optional
+
+
 def definitions(c):
     entities = c.list(Entity)
     increasing([e.number for e in entities], "entities")
@@ -1126,8 +1132,7 @@ class File:
         need((version, draft) == (0, 1), "of another draft")
         need(crc(data[:4092]) == int.from_bytes(data[4092:4096], "little"), "the header's checksum is wrong")
         self.header_checksum = int.from_bytes(data[4092:4096], "little")
-        required, _ = c.u64(), c.u64()
-        need(required == 0, "required features that this reader does not know")
+        need_features(c)
         self.store, self.generation, self.base = c.raw(16), c.u64(), c.i64()
         self.created, self.base_timestamp = c.i64(), c.i64()
         self.base_checkpoint, self.pruned_at = c.u64(), c.i64()
@@ -1155,12 +1160,13 @@ class File:
             return None
         if crc(raw[:4092], self.seed(offset)) != int.from_bytes(raw[4092:], "little"):
             return None
+        need_features(Cursor(raw[232:248]))
         names = ("sequence", "checkpoint", "number", "mark", "head", "mark_checksum", "extent")
         s = dict(zip(names, struct.unpack("<QQqQqIQ", raw[8:60])))
         need(s["sequence"] >= 1 and s["sequence"] % 2 == i, "a root slot in the wrong place")
         need(s["mark"] % 8 == 0 and s["mark"] >= LOG_START and s["mark"] > s["checkpoint"], "a mark of %d" % s["mark"])
         need(s["head"] >= s["number"] and s["extent"] >= s["mark"], "fields of a root slot")
-        need(not any(raw[60:64]) and not any(raw[232:4092]), "reserved bytes of a root slot")
+        need(not any(raw[60:64]) and not any(raw[248:4092]), "reserved bytes of a root slot")
         need(raw[64:232] in (bytes(168), self.data[:168]), "another header in a root slot")
         return s
 
@@ -1168,7 +1174,7 @@ class File:
         """All frames up to the end of the log, chained and checked."""
         self.frames = {}
         at, previous, last = LOG_START, self.header_checksum, None
-        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0}
+        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0, 14: 1}
         while True:
             if at == self.mark and self.slot:
                 need(self.slot["mark_checksum"] == previous, "the frame before the mark is another")
@@ -1180,6 +1186,12 @@ class File:
                 need(frame.flags & 1, "a frame of kind %d: written by a newer version" % frame.kind)
             else:
                 need(frame.flags & ~allowed[frame.kind] == 0, "flags %d of a frame of kind %d" % (frame.flags, frame.kind))
+            if frame.kind == 14:
+                c = Cursor(frame.payload())
+                required, optional = need_features(c)
+                c.finish("an announcement")
+                need(required or optional, "an announcement of nothing")
+                need(frame.flags & 1 == (required == 0), "flags of an announcement")
             self.frames[at] = frame
             previous = int.from_bytes(self.data[at:at + 4], "little")
             after = at + 24 + (frame.length + 7) // 8 * 8

@@ -47,8 +47,9 @@ struct SalvageRun {
     if let known = survey.header {
       header = known
       header.generation = min(known.generation + 1, FormatLimits.maximumNumber)
-      header.optionalFeatures &= ~known.unknownWriterFeatures
-      if known.unknownWriterFeatures != 0 {
+      header.features.formUnion(survey.announced)
+      if case .reading(let unknown) = header.features.permission {
+        header.features.optional &= ~unknown
         report.notes.append("what only a newer version of Annals writes and reads is left out")
       }
       if case .damaged = survey.headerVerdict {

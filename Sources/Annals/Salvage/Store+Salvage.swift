@@ -56,6 +56,9 @@ extension Store {
   }
 
   private static func isReadable(_ survey: SalvageSurvey, _ path: String) throws -> Bool {
+    if let (bits, offset) = survey.newerFeatures {
+      throw AnnalsError.newerFeatures(bits, path, at: offset)
+    }
     if let kind = survey.newerKind {
       throw AnnalsError(
         .newerVersion,

@@ -54,8 +54,9 @@ extension AnnalsError {
     case .newerWriter(let bits):
       self.init(
         .newerVersion,
-        "\(file) has features of a newer version (\(String(bits, radix: 16))), which a writer must "
+        "\(file) has features of a newer version (\(Features.text(bits))), which a writer must "
           + "know; it is not damaged, and can be read. Write to it with a newer version of Annals")
+    case .newerReader(let bits, let offset): self = .newerFeatures(bits, file, at: offset)
     case .foreign(let reason):
       self.init(
         .otherStore, "another file has taken the place of \(file): \(reason). Open it again")
@@ -153,10 +154,7 @@ extension AnnalsError {
         .damaged,
         "the header of \(file) is damaged. Nothing was changed. Restore a copy, or read everything "
           + "readable into a new file: annals salvage FILE OUT", offset: 0)
-    case .unknownFeatures(let bits):
-      self.init(
-        .newerVersion,
-        "\(file) needs features of a newer version (\(String(bits, radix: 16))); it is not damaged")
+    case .unknownFeatures(let bits): self = .newerFeatures(bits, file, at: nil)
     case .invalid(let fault):
       self.init(
         .damaged,
@@ -179,6 +177,15 @@ extension AnnalsError {
 }
 
 extension AnnalsError {
+  /// The error for a file with features, these bits, that a reader must know and this version does
+  /// not; `offset` is that of the frame or slot that says so, if it was not the header.
+  static func newerFeatures(_ bits: UInt64, _ file: String, at offset: UInt64?) -> AnnalsError {
+    AnnalsError(
+      .newerVersion,
+      "\(file) needs features of a newer version (\(Features.text(bits))); it is not damaged. "
+        + "Use a newer version of Annals", offset: offset)
+  }
+
   static var closedStore: AnnalsError {
     AnnalsError(.closed, "the store has been closed")
   }

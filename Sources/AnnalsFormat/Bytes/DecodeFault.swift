@@ -10,6 +10,8 @@ package enum DecodeFault: Error, Equatable {
   case checksum(at: Int)
   /// A length or count is beyond its limit.
   case tooLarge(at: Int, limit: UInt64)
+  /// The file needs features, these bits, that this engine does not know.
+  case unknownFeatures(at: Int, UInt64)
 
   /// The rule that was broken, in words.
   @usableFromInline @frozen
@@ -28,7 +30,9 @@ package enum DecodeFault: Error, Equatable {
   /// Where the fault was found.
   package var offset: Int {
     switch self {
-    case .truncated(let at, _), .invalid(let at, _), .checksum(let at), .tooLarge(let at, _): at
+    case .truncated(let at, _), .invalid(let at, _), .checksum(let at), .tooLarge(let at, _),
+      .unknownFeatures(let at, _):
+      at
     }
   }
 }
@@ -40,6 +44,8 @@ extension DecodeFault: CustomStringConvertible {
     case .invalid(let at, let reason): "\(reason) at byte \(at)"
     case .checksum(let at): "checksum mismatch at byte \(at)"
     case .tooLarge(let at, let limit): "a length at byte \(at) is beyond the limit of \(limit)"
+    case .unknownFeatures(_, let bits):
+      "features are needed that this version does not know: \(Features.text(bits))"
     }
   }
 }

@@ -4,10 +4,8 @@ import AnnalsModel
 ///
 /// FORMAT.md, "Header", has the table of fields.
 package struct FileHeader: Hashable, Sendable {
-  /// Features that a reader must know to read the file.
-  package var requiredFeatures: UInt64 = 0
-  /// Features that a reader may ignore.
-  package var optionalFeatures: UInt64 = 0
+  /// The features in use since this generation was made.
+  package var features = Features.none
   /// The store's identity.
   package var store: RawUUID
   /// From 1; one more with each rewrite.
@@ -30,12 +28,6 @@ package struct FileHeader: Hashable, Sendable {
   /// `encode` returns it within the bytes.
   package internal(set) var checksum: UInt32 = 0
 
-  /// The features that this engine knows: none yet.
-  package static let knownFeatures: UInt64 = 0
-  /// The half of `optionalFeatures` that a writer must know.
-  package static let writerFeatures: UInt64 = 0xFFFF_FFFF << 32
-  /// Required feature reserved for encryption: bytes 256 to 511 hold key slots.
-  package static let keySlotsFeature: UInt64 = 1
   /// The first eight bytes of every file.
   package static let magic: [UInt8] = [0x89, 0x41, 0x4E, 0x4C, 0x53, 0x0D, 0x0A, 0x1A]
   /// How many bytes of a header say something; all behind them but the checksum are zeros.
@@ -50,11 +42,6 @@ package struct FileHeader: Hashable, Sendable {
     self.created = created
   }
 
-  /// The features because of which this engine may read the file and must not write to it.
-  package var unknownWriterFeatures: UInt64 {
-    optionalFeatures & FileHeader.writerFeatures & ~FileHeader.knownFeatures
-  }
-
   /// What frames and slots of this file are checked with.
   package var seed: FrameSeed { FrameSeed(store: store, generation: generation) }
 
@@ -63,8 +50,7 @@ package struct FileHeader: Hashable, Sendable {
     var bytes = ContiguousArray(FileHeader.magic)
     bytes.append(fixed: FormatLimits.version)
     bytes.append(fixed: FormatLimits.draft)
-    bytes.append(fixed: requiredFeatures)
-    bytes.append(fixed: optionalFeatures)
+    features.append(to: &bytes)
     store.append(to: &bytes)
     bytes.append(fixed: generation)
     bytes.append(fixed: base)
@@ -144,17 +130,13 @@ extension FileHeader {
     let stored = UInt32(
       littleEndian: block.loadUnaligned(fromByteOffset: covered.count, as: UInt32.self))
     guard stored == Checksum.crc32(covered) else { throw .checksum }
-    let required = UInt64(
-      littleEndian: block.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-    let unknown = required & ~knownFeatures
-    guard unknown == 0 else { throw .unknownFeatures(unknown) }
     do throws(DecodeFault) {
       var reader = ByteReader(covered)
       var header = try decodeFields(&reader)
-      header.requiredFeatures = required
       header.checksum = stored
       return header
     } catch {
+      if case .unknownFeatures(_, let bits) = error { throw .unknownFeatures(bits) }
       throw .invalid(error)
     }
   }
@@ -170,9 +152,9 @@ extension FileHeader {
   private static func decodeFields(
     _ reader: inout ByteReader
   ) throws(DecodeFault) -> FileHeader {
-    // Magic, version and required features were looked at before.
-    _ = try reader.readBytes(24)
-    let optional = try reader.read(UInt64.self)
+    // Magic and version were looked at before.
+    _ = try reader.readBytes(16)
+    let features = try Features(readable: &reader)
     let store = try reader.readUUID()
     guard store != .zero else { throw reader.invalid("a store UUID of zeros") }
     let generation = try reader.readNumber()
@@ -180,7 +162,7 @@ extension FileHeader {
     let base = Int64(try reader.readNumber())
     let created = Timestamp(microseconds: try reader.read(Int64.self))
     var header = FileHeader(store: store, generation: generation, base: base, created: created)
-    header.optionalFeatures = optional
+    header.features = features
     header.baseTimestamp = Timestamp(microseconds: try reader.read(Int64.self))
     guard header.baseTimestamp.microseconds >= 0 else {
       throw reader.invalid("a base timestamp before 1970")

@@ -19,6 +19,8 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var chunk: FrameKind { FrameKind(rawValue: 4) }
   /// The directory of a checkpoint.
   @inlinable package static var checkpoint: FrameKind { FrameKind(rawValue: 5) }
+  /// Features used from here on. No feature is defined yet, so that nothing writes it.
+  @inlinable package static var featureAnnouncement: FrameKind { FrameKind(rawValue: 14) }
   // Reserved: no version writes them yet.
   @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
   @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
@@ -28,16 +30,15 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
   @inlinable package static var projectionState: FrameKind { FrameKind(rawValue: 13) }
-  @inlinable package static var featureAnnouncement: FrameKind { FrameKind(rawValue: 14) }
   @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
   /// Whether this engine can read the payload.
-  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 }
+  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || rawValue == 14 }
 
-  /// The flags that frames of a known kind may have: only blocks and blobs have parts, and no known
-  /// kind is compressed or encrypted as a whole.
+  /// The flags that frames of a known kind may have: only blocks and blobs have parts, only
+  /// announcements may be skipped, and no known kind is compressed or encrypted as a whole.
   var allowedFlags: FrameFlags {
-    FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
+    rawValue == 14 ? .skippable : FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
   }
 }
 
@@ -53,7 +54,7 @@ package struct FrameFlags: OptionSet, Hashable, Sendable {
   @inlinable package static var skippable: FrameFlags { FrameFlags(rawValue: 1) }
   /// Another frame of the same transaction or blob follows.
   @inlinable package static var continued: FrameFlags { FrameFlags(rawValue: 2) }
-  /// The whole payload is one deflate stream (not used by kinds 1 to 5).
+  /// The whole payload is one deflate stream (not used by any kind yet).
   @inlinable package static var compressed: FrameFlags { FrameFlags(rawValue: 4) }
   /// The payload is encrypted (reserved).
   @inlinable package static var encrypted: FrameFlags { FrameFlags(rawValue: 8) }

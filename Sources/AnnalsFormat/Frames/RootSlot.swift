@@ -23,6 +23,8 @@ package struct RootSlot: Hashable, Sendable {
   /// The file's header, repeated, so that it can be had when its own block is lost; nil if the slot
   /// was written without.
   package var header: FileHeader?
+  /// The features announced in frames before the mark, all of them.
+  package var announced = Features.none
 
   package init(sequence: UInt64, durableMark: UInt64, head: Int64, markChecksum: UInt32) {
     extent = durableMark
@@ -37,6 +39,8 @@ package struct RootSlot: Hashable, Sendable {
 
   /// Where in a slot the copy of the header is.
   package static let headerOffset = 64
+  /// Where in a slot the features announced are.
+  package static let featuresOffset = headerOffset + FileHeader.usedLength
 
   /// Which of the two slots this one is written to: 0 or 1.
   package var index: Int { Int(sequence % 2) }
@@ -53,6 +57,8 @@ package struct RootSlot: Hashable, Sendable {
     bytes.append(fixed: extent)
     bytes.append(zerosUpTo: RootSlot.headerOffset)
     if var header { bytes.append(contentsOf: header.encode().prefix(FileHeader.usedLength)) }
+    bytes.append(zerosUpTo: RootSlot.featuresOffset)
+    announced.append(to: &bytes)
     bytes.append(zerosUpTo: FormatLimits.blockLength - 4)
     let offset = FormatLimits.slotOffsets[index]
     bytes.append(fixed: bytes.withUnsafeBytes { seed.checksum($0, at: offset) })
@@ -60,7 +66,8 @@ package struct RootSlot: Hashable, Sendable {
   }
 
   /// Reads the slot at place `index` (0 or 1) from its 4096 bytes. A slot never written (all zeros)
-  /// is a fault as any other.
+  /// is a fault as any other. One that needs unknown features throws
+  /// `unknownFeatures`, whatever else it says; so does one whose copy of the header needs them.
   package static func decode(
     _ bytes: UnsafeRawBufferPointer, index: Int, seed: FrameSeed
   ) throws(DecodeFault) -> RootSlot {
@@ -75,6 +82,7 @@ package struct RootSlot: Hashable, Sendable {
     guard try reader.readBytes(magic.count).elementsEqual(magic) else {
       throw .invalid(at: 0, reason: "a root slot without its magic")
     }
+    let announced = try features(in: covered)
     let sequence = try reader.readNumber()
     guard sequence > 0, sequence % 2 == UInt64(index) else {
       throw reader.invalid("a root slot in the wrong place")
@@ -104,8 +112,16 @@ package struct RootSlot: Hashable, Sendable {
     }
     try reader.skipZeros(headerOffset - reader.offset)
     slot.header = try readHeader(&reader)
+    slot.announced = announced
+    _ = try reader.readBytes(16)
     try reader.skipZeros(reader.remaining)
     return slot
+  }
+
+  private static func features(in slot: UnsafeRawBufferPointer) throws(DecodeFault) -> Features {
+    var reader = ByteReader(slot)
+    _ = try reader.readBytes(featuresOffset)
+    return try Features(readable: &reader)
   }
 
   /// The copy of the header that the bytes of a slot hold, whether or not the slot is valid; nil if
@@ -123,6 +139,7 @@ package struct RootSlot: Hashable, Sendable {
     do throws(HeaderFault) {
       return try FileHeader.decode(completing: copy)
     } catch {
+      if case .unknownFeatures(let bits) = error { throw .unknownFeatures(at: start, bits) }
       throw .invalid(at: start, reason: "a root slot with a wrong copy of the header")
     }
   }

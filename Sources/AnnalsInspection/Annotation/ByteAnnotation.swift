@@ -80,8 +80,8 @@ extension ByteAnnotation {
     if !isAnnals { return reader.rest("bytes of a foreign file", "") }
     try reader.fixed("format version", UInt32.self)
     try reader.fixed("draft of the version", UInt32.self)
-    try reader.fixed("required features", UInt64.self, text: ByteAnnotation.bits)
-    try reader.fixed("optional features", UInt64.self, text: ByteAnnotation.bits)
+    try reader.fixed("required features", UInt64.self, text: Features.text)
+    try reader.fixed("optional features", UInt64.self, text: Features.text)
     try reader.field(
       "store", { reader throws(DecodeFault) in try reader.readUUID() }, text: \.description)
     try reader.fixed("generation", UInt64.self)
@@ -124,10 +124,13 @@ extension ByteAnnotation {
     try reader.fixed("head at the mark", Int64.self) { "transaction \($0)" }
     try reader.fixed("checksum of the frame before the mark", UInt32.self, text: Hex.text)
     try reader.fixed("extent", UInt64.self) { "the file had \($0) bytes" }
-    if ZeroRun.firstNonZero(in: try reader.peek(reader.remaining - 4)) != nil {
-      try reader.zeros("reserved", count: 4)
+    try reader.zeros("reserved", count: 4)
+    if ZeroRun.firstNonZero(in: try reader.peek(FileHeader.usedLength)) != nil {
       try reader.opaque("the header's first bytes, repeated", count: FileHeader.usedLength)
+    } else {
+      try reader.zeros("no copy of the header", count: FileHeader.usedLength)
     }
+    try announced(&reader)
     try reader.zeros("reserved", count: reader.remaining - 4)
     let covered = UnsafeRawBufferPointer(rebasing: bytes.dropLast(4))
     let expected = seed?.checksum(covered, at: FormatLimits.slotOffsets[index])
@@ -138,8 +141,10 @@ extension ByteAnnotation {
     }
   }
 
-  static func bits(_ bits: UInt64) -> String {
-    bits == 0 ? "none" : "bits 0x" + String(bits, radix: 16)
+  /// The features announced: fields of a slot, and the payload of a frame.
+  private func announced(_ reader: inout FieldReader) throws(DecodeFault) {
+    try reader.fixed("required features announced", UInt64.self, text: Features.text)
+    try reader.fixed("optional features announced", UInt64.self, text: Features.text)
   }
 
   static func time(_ microseconds: Int64) -> String {
@@ -187,6 +192,7 @@ extension ByteAnnotation {
       case .blob: try blob(&reader)
       case .chunk: try chunk(&reader, bytes)
       case .checkpoint: try directory(&reader)
+      case .featureAnnouncement: try announced(&reader)
       default: reader.rest("payload of a kind that this version does not know", "")
       }
       reader.rest("bytes behind the end of the record", "")

@@ -30,7 +30,11 @@ package struct FrameDescription: Sendable {
       }
     }
     if let fault {
-      if frame.payload == .valid { result.checksum += ", but the payload is not valid: \(fault)" }
+      if case .unknownFeatures = fault {
+        result.checksum += ", but \(fault)"
+      } else if frame.payload == .valid {
+        result.checksum += ", but the payload is not valid: \(fault)"
+      }
       result.hasProblem = true
     }
     // Names are learnt from the first directory alone: behind it transactions bring them, and a
@@ -70,6 +74,10 @@ package struct FrameDescription: Sendable {
       let directory = try CheckpointDirectory.decode(payload)
       describe(directory, into: &result)
       return directory
+    case .featureAnnouncement:
+      var reader = ByteReader(payload)
+      result.add(try Features(&reader), "announced")
+      _ = try Features(announcement: payload, flags: frame.header.flags)
     default: break
     }
     return nil

@@ -77,12 +77,7 @@ extension RegionDescription {
     add("generation", header.generation)
     add("base", header.base)
     add("created", header.created.description)
-    if header.requiredFeatures != 0 {
-      add("required features", ByteAnnotation.bits(header.requiredFeatures))
-    }
-    if header.optionalFeatures != 0 {
-      add("optional features", ByteAnnotation.bits(header.optionalFeatures))
-    }
+    add(header.features)
     if header.baseCheckpointOffset != 0 { add("base checkpoint", header.baseCheckpointOffset) }
     if header.base > 0 { add("base timestamp", header.baseTimestamp.description) }
     if let prunedAt = header.prunedAt {
@@ -90,6 +85,12 @@ extension RegionDescription {
       add("pruned by", header.prunedBy)
     }
     if header.clockJumps != 0 { add("clock jumps", header.clockJumps) }
+  }
+
+  /// Adds features, as far as there are any.
+  mutating func add(_ features: Features, _ what: String = "features") {
+    if features.required != 0 { add("required \(what)", Features.text(features.required)) }
+    if features.optional != 0 { add("optional \(what)", Features.text(features.optional)) }
   }
 
   private mutating func describe(_ verdict: SlotVerdict) {
@@ -109,6 +110,7 @@ extension RegionDescription {
         add("checkpoint number", slot.checkpointNumber)
       }
       if let header = slot.header { add("header repeated", "generation \(header.generation)") }
+      add(slot.announced, "announced")
     }
   }
 
@@ -161,7 +163,7 @@ extension HeaderFault: CustomStringConvertible {
       "written in draft \(draft) of the format, which is no longer read"
     case .checksum: "header checksum mismatch"
     case .unknownFeatures(let bits):
-      "needs features that this version does not know: \(ByteAnnotation.bits(bits))"
+      "needs features that this version does not know: \(Features.text(bits))"
     case .invalid(let fault): "a header whose checksum is right, but \(fault)"
     }
   }

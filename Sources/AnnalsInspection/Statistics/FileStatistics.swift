@@ -11,7 +11,7 @@ import AnnalsModel
 package struct FileStatistics: Sendable {
   /// What bytes of a file are for.
   package enum Use: String, Hashable, Sendable, CaseIterable {
-    /// The header and the root slots.
+    /// The header, the root slots, and announcements of features.
     case header
     /// Transactions as they were committed: small ones by row, large ones by column.
     case live
@@ -53,6 +53,8 @@ package struct FileStatistics: Sendable {
   package var fileSize: UInt64 = 0
   /// The header, if it is valid.
   package var header: FileHeader?
+  /// The features announced in frames.
+  package var announced = Features.none
   /// The number of the last whole transaction; the base's if there is none behind it; nil if the
   /// header is damaged and no transaction was found.
   package var head: Int64?
@@ -86,6 +88,12 @@ package struct FileStatistics: Sendable {
   package var blobCount = 0
 
   package init() {}
+
+  /// The features that the file has, in words: those in its header and those announced in frames.
+  package var features: [(place: String, text: String)] {
+    [("features", header?.features ?? .none), ("announced", announced)].filter { !$0.1.isEmpty }
+      .map { ($0.0, "\($0.1)") }
+  }
 
   /// How many changes there are of all kinds.
   package var changes: Int64 { changesByKind.values.reduce(0, +) }

@@ -26,6 +26,12 @@ struct StatisticsCollector {
     if let frame = region.frame { statistics.frames[frame.header.kind, default: 0] += 1 }
   }
 
+  /// Counts a frame that announces features.
+  mutating func count(_ announced: Features, in region: FileRegion) {
+    statistics.announced.formUnion(announced)
+    count(region, as: .header)
+  }
+
   /// Counts a chunk or a directory.
   mutating func countCheckpointFrame(_ region: FileRegion) {
     checkpointFrames[region.offset] = region.length

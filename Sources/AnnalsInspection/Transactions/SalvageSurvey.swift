@@ -60,6 +60,11 @@ package struct SalvageSurvey: Sendable {
   package private(set) var slotMark: UInt64 = 0
   /// Frames of kinds that only a newer version can read.
   package private(set) var newerKind: UInt8?
+  /// The features announced in slots and frames.
+  package private(set) var announced = Features.none
+  /// Features that only a newer version knows and a reader must know, and the offset of the header,
+  /// slot or frame that says so; nil if there are none.
+  package private(set) var newerFeatures: (bits: UInt64, offset: UInt64)?
   /// Where the log ends, and what lies behind.
   package let end: LogEnd
   /// The header, as it is or restored; nil if it cannot be had.
@@ -90,7 +95,12 @@ package struct SalvageSurvey: Sendable {
     var walk = start
     var pieces = BlobPieces()
     while let region = try walk.next() {
-      if case .slot(_, .valid(let slot)) = region.content { note(slot) }
+      switch region.content {
+      case .header(.damaged(.unknownFeatures(let bits))): newerFeatures = (bits, 0)
+      case .slot(_, .damaged(.unknownFeatures(_, let bits))): newerFeatures = (bits, region.offset)
+      case .slot(_, .valid(let slot)): note(slot)
+      default: break
+      }
       guard let frame = region.frame, frame.payload == .valid else {
         pieces.open = nil
         continue
@@ -98,7 +108,13 @@ package struct SalvageSurvey: Sendable {
       let kind = frame.header.kind
       if !kind.isKnown, !frame.header.flags.contains(.skippable) { newerKind = kind.rawValue }
       if kind != .blob { pieces.open = nil }
-      if kind == .blob {
+      if kind == .featureAnnouncement {
+        let flags = frame.header.flags
+        note(
+          try walk.withPayload(of: frame, at: region.offset) {
+            Features.announced(in: $0, flags: flags)
+          }, at: region.offset)
+      } else if kind == .blob {
         var taken = pieces
         let isLast = !frame.header.flags.contains(.continued)
         let blob = try walk.withPayload(of: frame, at: region.offset) {
@@ -117,7 +133,16 @@ package struct SalvageSurvey: Sendable {
     }
   }
 
+  private mutating func note(_ announcement: Result<Features, DecodeFault>, at offset: UInt64) {
+    switch announcement {
+    case .success(let features): announced.formUnion(features)
+    case .failure(.unknownFeatures(_, let bits)): newerFeatures = (bits, offset)
+    case .failure: break
+    }
+  }
+
   private mutating func note(_ slot: RootSlot) {
+    announced.formUnion(slot.announced)
     if slot.head > slotHead { slotMark = 0 }
     guard slot.head >= slotHead else { return }
     slotHead = slot.head

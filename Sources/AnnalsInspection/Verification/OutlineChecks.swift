@@ -12,6 +12,10 @@ struct OutlineChecks {
   /// What the walk knows when it is behind the last frame taken.
   private var lastChecksum: UInt32?
   private var confirmedMark: UInt64?
+  /// The features announced in the frames taken.
+  private var announced = Features.none
+  /// Whether all frames so far could be read, so that these are all.
+  private var knowsAnnounced = true
 
   init(end: LogEnd, size: UInt64) {
     self.end = end
@@ -58,6 +62,10 @@ struct OutlineChecks {
           remedy: Remedy.compact)
       }
     case .unwritten, .unchecked: break
+    case .damaged(.unknownFeatures(_, let bits)):
+      isNewer = true
+      knowsAnnounced = false
+      needs(bits, .slot, "root slot \(index)", at: offset, &log)
     // What a newer version keeps in its slots is not for this one to judge.
     case .damaged where isNewer: break
     case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
@@ -81,6 +89,7 @@ struct OutlineChecks {
     switch frame.payload {
     case .valid, .unchecked: break
     case .mismatch, .cut:
+      if kind == .featureAnnouncement { knowsAnnounced = false }
       let what = "the payload of a \(kind.name) frame is damaged: \(frame.payload)"
       if kind == .chunk || kind == .checkpoint {
         // What belongs to the base is told as an error where the base refers to it.
@@ -108,9 +117,41 @@ struct OutlineChecks {
     }
   }
 
+  /// Takes in what a frame announces; returns why it does not, if it breaks a rule.
+  mutating func announcement(
+    _ announcement: Result<Features, DecodeFault>, at offset: UInt64, _ log: inout FindingLog
+  ) -> DecodeFault? {
+    switch announcement {
+    case .success(let features):
+      announced.formUnion(features)
+      let isForbidden = if case .reading = features.permission { true } else { false }
+      log.note(
+        .feature, at: offset,
+        "features are announced: \(features)"
+          + (isForbidden ? ", which a writer must know and this version does not" : ""))
+    case .failure(.unknownFeatures(_, let bits)):
+      needs(bits, .feature, "an announcement", at: offset, &log)
+    case .failure(let fault):
+      knowsAnnounced = false
+      return fault
+    }
+    return nil
+  }
+
+  private func needs(
+    _ bits: UInt64, _ subject: Finding.Subject, _ what: String, at offset: UInt64,
+    _ log: inout FindingLog
+  ) {
+    log.error(
+      subject, at: offset,
+      "\(what) says that features are needed which this version does not know: "
+        + Features.text(bits), remedy: Remedy.newerVersion)
+  }
+
   /// Judges a stretch without frames; `isLast` if nothing comes behind it.
   mutating func stretch(_ region: FileRegion, isLast: Bool, _ log: inout FindingLog) {
     lastChecksum = nil
+    knowsAnnounced = false
     switch region.content {
     case .damaged(let reason):
       log.error(.damageInside, at: region.offset, "\(region.length) bytes lost: \(reason)")
@@ -174,6 +215,13 @@ extension OutlineChecks {
           .slot, at: place,
           "root slot \(slot.index) says that transaction \(slot.head) is the last before "
             + "\(offset); it is \(head)")
+      }
+      if knowsAnnounced, slot.announced != announced {
+        log.error(
+          .slot, at: place,
+          "root slot \(slot.index) announces other features than the frames before "
+            + "\(offset): \(slot.announced.isEmpty ? "none" : "\(slot.announced)") and not "
+            + "\(announced.isEmpty ? "none" : "\(announced)")")
       }
     }
   }

@@ -136,7 +136,7 @@ extension PhysicalVerification {
     case .frame(let frame):
       outline.frame(frame, in: region, &log)
       try judgeMark(of: frame, in: region, &outline, &log)
-      try judge(frame, in: region, &log)
+      try judge(frame, in: region, &outline, &log)
     }
   }
 
@@ -159,7 +159,8 @@ extension PhysicalVerification {
   }
 
   private mutating func judge(
-    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+    _ frame: WalkedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
+    _ log: inout FindingLog
   ) throws(StorageError) {
     let kind = frame.header.kind
     if kind != .blob { blobs.interrupt(at: region.offset, &log) }
@@ -174,6 +175,13 @@ extension PhysicalVerification {
     case .chunk:
       try takeChunk(frame, in: region)
       return
+    case .featureAnnouncement:
+      let flags = frame.header.flags
+      let announcement = try walk.withPayload(of: frame, at: region.offset) {
+        Features.announced(in: $0, flags: flags)
+      }
+      fault = outline.announcement(announcement, at: region.offset, &log)
+      if fault == nil { statistics.count((try? announcement.get()) ?? .none, in: region) }
     default: fault = try takeDirectory(frame, in: region, &log)
     }
     guard let fault else { return }

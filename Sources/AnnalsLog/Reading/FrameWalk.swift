@@ -73,6 +73,8 @@ struct FrameWalk {
   private(set) var point: ChainPoint
   /// Where to stop: the end of the file as it was, or of the part of it that is wanted.
   let limit: UInt64
+  /// The features announced in the frames met so far.
+  private(set) var announced = Features.none
 
   private var window: ContiguousArray<UInt8> = []
   private var windowStart: UInt64 = 0
@@ -94,7 +96,7 @@ struct FrameWalk {
   }
 
   /// The next frame, or why there is none. Throws `unsupported` at a valid frame that this engine
-  /// may not skip.
+  /// may not skip, `newerReader` at one that announces features which it must know.
   mutating func next() throws(LogError) -> WalkStep {
     let step = try peek()
     if case .frame(let frame) = step {
@@ -133,13 +135,13 @@ struct FrameWalk {
     case .tooLarge(let at, let limit):
       let fault = DecodeFault.tooLarge(at: at, limit: limit)
       return .end(.refusedFrame(reason: "a frame header that is refused: \(fault)"))
-    case .checksum, .truncated, nil:
+    case .checksum, .truncated, .unknownFeatures, nil:
       let what = fault.map { "\($0)" } ?? ""
       return .end(.badFrame(reason: "no frame begins here (\(what))"))
     }
   }
 
-  private func check(
+  private mutating func check(
     _ header: FrameHeader, at offset: UInt64, left: UInt64
   ) throws(LogError) -> WalkStep {
     if let previous = point.previousChecksum, header.previousChecksum != previous {
@@ -153,7 +155,26 @@ struct FrameWalk {
     guard isReadable || header.flags.contains(.skippable) else {
       throw .unsupported(kind: header.kind.rawValue, at: offset)
     }
-    return .frame(WalkedFrame(offset: offset, header: header))
+    let frame = WalkedFrame(offset: offset, header: header)
+    if header.kind == .featureAnnouncement { return try take(announcement: frame) }
+    return .frame(frame)
+  }
+
+  /// Takes in what a frame announces. Without its payload nobody knows how to read on.
+  private mutating func take(announcement frame: WalkedFrame) throws(LogError) -> WalkStep {
+    guard try payloadIsValid(frame) else {
+      return .end(.badFrame(reason: "the payload of an announcement was changed"))
+    }
+    do throws(DecodeFault) {
+      let features = try withPayload(of: frame) { payload throws(DecodeFault) in
+        try Features(announcement: payload, flags: frame.header.flags)
+      }
+      announced.formUnion(features)
+      return .frame(frame)
+    } catch {
+      if case .unknownFeatures(_, let bits) = error { throw .newerReader(bits, at: frame.offset) }
+      return .end(.refusedFrame(reason: "an announcement that is refused: \(error)"))
+    }
   }
 
   /// Whether the frame's payload is what its header says.

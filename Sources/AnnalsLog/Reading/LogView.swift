@@ -24,6 +24,8 @@ package final class LogView: Sendable {
   package var base: Int64 { file.header.base }
   /// The first transaction that the file may hold.
   package var floor: Int64 { file.header.base + 1 }
+  /// The features of the file: those of its header, and those announced since.
+  package var features: Features { file.header.features.union(tables.announced) }
   /// How many changes the file holds.
   package var changeCount: Int64 { tables.changeCount }
   /// How often the clock was found to have jumped back.

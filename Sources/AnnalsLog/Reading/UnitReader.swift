@@ -18,8 +18,8 @@ struct UnitReader {
     case record(WalkedFrame, unitStart: UInt64, blobs: [BlobEntry])
     /// A checkpoint's directory, not checked.
     case checkpoint(WalkedFrame)
-    /// A frame of a kind of a later version, which is passed over and ends a unit; and the large
-    /// values before it in that unit.
+    /// A frame of a kind of a later version, which is passed over, or one that announces features,
+    /// which the walk has taken in. It ends a unit; and the large values before it in that unit.
     case skipped(blobs: [BlobEntry])
     /// The walk cannot go on.
     case end(WalkEnd)

@@ -24,12 +24,15 @@ struct EndOfLog {
   private(set) var size: UInt64
   /// The last checkpoint's directory on the way; nil if there was none.
   private(set) var newestCheckpoint: UInt64?
+  /// The features announced between where the search began and the end.
+  private(set) var announced = Features.none
 
   /// Finds the end of the log that begins at `start`, where a unit begins. `slots` are the valid
   /// ones of the file, the newer first.
   ///
   /// Time: that of reading the headers behind `start`, the payloads behind the last proven mark,
-  /// and the rest of the file once. Throws `storage` and `unsupported`; damage is in `tail`.
+  /// and the rest of the file once. Throws `storage`, `unsupported` and
+  /// `newerReader`; damage is in `tail`.
   static func find(
     in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
   ) throws(LogError) -> EndOfLog {
@@ -80,7 +83,7 @@ struct EndOfLog {
       if frame.end > provenMark, try !walk.payloadIsValid(frame) {
         return BadSpot(offset: frame.offset, end: .badFrame(reason: "a payload was not written"))
       }
-      if frame.header.closesUnit { point = walk.point }
+      if frame.header.closesUnit { (point, announced) = (walk.point, walk.announced) }
       if frame.header.kind == .checkpoint { newestCheckpoint = frame.offset }
     }
     return spot

@@ -13,6 +13,8 @@ struct LogLoading {
   private(set) var end: ChainPoint
   private(set) var report = RecoveryReport()
   private var slots: [RootSlot] = []
+  /// The features announced in the file, in frames and slots.
+  private var announced = Features.none
   /// The checkpoints that were tried.
   private var tried: [UInt64] = []
 
@@ -40,6 +42,8 @@ struct LogLoading {
     report.findings = found.faults
     report.slot = slots.first?.index
     var endOfLog = try findEnd()
+    // A slot says what was announced before its mark, the frames say it behind.
+    announced = slots.reduce(endOfLog.announced) { $0.union($1.announced) }
     if case .damaged(let damage) = endOfLog.tail {
       guard options.readsUpToDamage else { throw .damage(damage) }
     }
@@ -186,6 +190,7 @@ struct LogLoading {
       report.tail = .damaged(LogDamage(offset: offset, reason: "\(misfit)"))
     }
     tables = replay.tables
+    tables.announce(announced)
     end = replay.point
     report.findings += replay.findings
     report.replayedTransactions = replay.replayedTransactions

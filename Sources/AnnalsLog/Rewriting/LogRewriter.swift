@@ -30,6 +30,7 @@ package final class LogRewriter {
     self.log = log
     self.plan = plan
     let view = log.view
+    try view.features.requireWritable()
     generation = view.file
     bytesBefore = view.end
     point = ChainPoint(beginningOf: generation.header)
@@ -99,6 +100,7 @@ package final class LogRewriter {
   private func makeTarget(_ view: LogView) throws(LogError) -> RewriteTarget {
     let old = view.file.header
     var header = old
+    header.features = view.features
     header.baseCheckpointOffset = 0
     var original: String?
     switch plan.destination {
@@ -112,6 +114,7 @@ package final class LogRewriter {
     case .new(_, let store, let created):
       header = FileHeader(store: store, generation: 1, base: old.base, created: created)
       header.baseTimestamp = old.baseTimestamp
+      header.features = view.features
     }
     if case .at(let number, let timestamp, let prunedAt, let prunedBy, _) = plan.base {
       header.base = number
@@ -174,9 +177,10 @@ package final class LogRewriter {
   ///
   /// To replace the old file, the lock is held and the log stands at the file's end. Afterwards it
   /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, the old file
-  /// is in place and nothing is left of the new one; but after `outcomeUnknown` the one or the
-  /// other is in place once the disk is back, and the log is poisoned; and after
-  /// `placementUnknown`, only thrown for another store, that may be there or not.
+  /// is in place and nothing is left of the new one (`busy`: another process has announced features
+  /// meanwhile; begin anew); but after `outcomeUnknown` the one or the other is in place once the
+  /// disk is back, and the log is poisoned; and after `placementUnknown`, only thrown for another
+  /// store, that may be there or not.
   package func finish() throws(LogError) -> RewriteReport {
     do throws(LogError) {
       return try finishOrThrow()
@@ -200,7 +204,11 @@ package final class LogRewriter {
         }
       }
       try requireCopiedStands()
-      try copy(log.view)
+      // The new header was made before: it cannot say what was announced since.
+      let view = log.view
+      try view.features.requireWritable()
+      guard target == nil || target?.header.features == view.features else { throw .busy }
+      try copy(view)
     }
     try sealer?.seal()
     guard let target else { throw .closed }
@@ -280,7 +288,8 @@ extension LogFile {
   }
 
   /// Begins to write the file anew. Throws `hardLinked` if the file to replace has other names,
-  /// `exists` if there is a file where another store is to be made.
+  /// `exists` if there is a file where another store is to be made, `newerWriter` if the file has
+  /// features that a writer must know and this engine does not.
   package func rewrite(_ plan: RewritePlan) throws(LogError) -> LogRewriter {
     try state.withLock { (state) throws(LogError) in try state.requireOpen() }
     return try LogRewriter(self, plan)

@@ -55,6 +55,8 @@ struct LogTables: Sendable {
   var gaps: [LostTransactions] { lasting.gaps }
   /// The directory's extension area, carried from checkpoint to checkpoint.
   var extensions: ContiguousArray<UInt8> { lasting.extensions }
+  /// The features announced in the file.
+  var announced: Features { lasting.announced }
 
   /// The tables and lists. Changed only by the one holder of its only reference.
   private final class Lasting: @unchecked Sendable {
@@ -66,6 +68,7 @@ struct LogTables: Sendable {
     @exclusivity(unchecked) var index = HistoryIndex()
     @exclusivity(unchecked) var gaps: [LostTransactions] = []
     @exclusivity(unchecked) var extensions: ContiguousArray<UInt8> = []
+    @exclusivity(unchecked) var announced = Features.none
 
     init() {}
 
@@ -78,6 +81,7 @@ struct LogTables: Sendable {
       index = other.index
       gaps = other.gaps
       extensions = other.extensions
+      announced = other.announced
     }
   }
 
@@ -227,6 +231,12 @@ struct LogTables: Sendable {
       lasting.blobs.append(blob)
       nextBlobNumber = max(nextBlobNumber, blob.number &+ 1)
     }
+  }
+
+  /// Takes in features that were announced.
+  mutating func announce(_ features: Features) {
+    let all = announced.union(features)
+    if all != announced { writable().announced = all }
   }
 
   /// Takes in a checkpoint met or written behind the head; `end` is where its frame ends.

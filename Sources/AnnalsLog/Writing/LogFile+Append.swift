@@ -7,7 +7,8 @@ import AnnalsStorage
 extension LogFile {
   /// Begins a transaction. Nothing of it is visible before `finish`.
   ///
-  /// Throws `outcomeUnknown` if what a crash left behind the end could not be seen to.
+  /// Throws `outcomeUnknown` if what a crash left behind the end could not be seen to;
+  /// `newerWriter` if features were announced meanwhile that this engine must know to write.
   package func begin() throws(LogError) {
     try state.withLock { (state) throws(LogError) in try begin(&state) }
   }
@@ -15,6 +16,7 @@ extension LogFile {
   private func begin(_ state: inout LogState) throws(LogError) {
     try state.requireOpen()
     guard options.access == .writing else { throw .readOnly }
+    try state.requireWritable()
     precondition(state.isLocked, "transactions are written under the lock")
     precondition(state.transaction == nil, "a transaction is open")
     precondition(state.replacement == nil, "the file was replaced: reload first")

@@ -32,9 +32,12 @@ extension LogFile {
     try state.withLock { (state) throws(LogError) in try seal(&state) }
   }
 
-  /// Writes the slots of a clean end and cuts the file to it.
+  /// Writes the slots of a clean end and cuts the file to it. Leaves that to others where there are
+  /// features that this engine must know to write.
   private func seal(_ state: inout LogState) throws(LogError) {
-    guard !state.isPoisoned, state.end.offset == (try? state.trueEnd()) else { return }
+    guard !state.isPoisoned, case .everything = state.features.permission,
+      state.end.offset == (try? state.trueEnd())
+    else { return }
     let size = try state.generation.size()
     state.size = size
     let newest = try state.generation.slots().valid.first

@@ -152,6 +152,7 @@ extension LogFile {
     let size = try generation.size()
     state.withLock { state in
       state.tables = replay.tables
+      state.tables.announce(end.announced)
       state.end = replay.point
       state.durableMark = max(state.durableMark, min(end.provenMark, replay.point.offset))
       state.size = size

@@ -36,6 +36,7 @@ struct SyncTarget {
   let generation: LogGeneration
   let head: LogPosition
   let end: ChainPoint
+  let announced: Features
   let size: UInt64
   let slotExtent: UInt64
   let isSynced: Bool
@@ -44,6 +45,7 @@ struct SyncTarget {
     generation = state.generation
     head = state.tables.head
     end = state.end
+    announced = state.tables.announced
     size = state.size
     slotExtent = state.slotExtent
     isSynced = state.synced.offset == state.end.offset && state.isSlotSynced
@@ -57,7 +59,7 @@ extension LogState {
     if target.end.offset >= synced.offset {
       synced = SyncedPoint(
         offset: target.end.offset, checksum: target.end.previousChecksum ?? 0,
-        head: target.head.number, size: target.size)
+        head: target.head.number, announced: target.announced, size: target.size)
     }
     durableMark = max(durableMark, target.end.offset)
     if target.end.offset > acknowledged.offset { acknowledged = target.end }

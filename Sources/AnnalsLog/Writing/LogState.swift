@@ -57,10 +57,14 @@ struct LogState: Sendable {
     var offset: UInt64
     var checksum: UInt32
     var head: Int64
+    /// The features announced before it.
+    var announced = Features.none
     /// The size of the file that was synced along with it.
     var size: UInt64
   }
 
+  /// What was loaded, at the end of the log. Throws `newerWriter` if it must not be written to, and
+  /// the options say that it will be.
   init(_ loading: LogLoading, _ options: LogOptions) throws(LogError) {
     generation = loading.generation
     tables = loading.tables
@@ -80,6 +84,7 @@ struct LogState: Sendable {
       ownOpening = known?.number ?? 0
     }
     if durableMark == end.offset { noteSynced() }
+    if options.access == .writing { try requireWritable() }
   }
 
   var isPoisoned: Bool { failure != nil }
@@ -90,7 +95,7 @@ struct LogState: Sendable {
   mutating func noteSynced() {
     synced = SyncedPoint(
       offset: end.offset, checksum: end.previousChecksum ?? 0, head: tables.head.number,
-      size: min(synced.size, size))
+      announced: tables.announced, size: min(synced.size, size))
     durableMark = end.offset
     acknowledged = end
   }
@@ -99,6 +104,13 @@ struct LogState: Sendable {
     if isClosed { throw .closed }
     if let failure { throw .poisoned(failure) }
   }
+
+  /// Throws `newerWriter` if a writer must know features that this engine does not. Another process
+  /// may announce such a one at any time: what it commits is read, and nothing more is written.
+  func requireWritable() throws(LogError) { try features.requireWritable() }
+
+  /// The features of the file: those of its header, and those announced since.
+  var features: Features { generation.header.features.union(tables.announced) }
 
   /// Forgets frames that were not written, and stands at the end again.
   mutating func resetFrames() {
@@ -227,6 +239,7 @@ extension LogState {
       markChecksum: synced.checksum)
     slot.extent = max(extent, synced.offset)
     slot.header = generation.header
+    slot.announced = synced.announced
     if let place = tables.checkpoint, place.offset < slot.durableMark,
       tables.checkpointEnd <= slot.durableMark, place.number <= slot.head
     {

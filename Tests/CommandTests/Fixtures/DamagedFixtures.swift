@@ -5,7 +5,7 @@ import AnnalsModel
 extension FixtureRecipe {
   /// Each is a good fixture with one thing wrong, or from a later version.
   static let damaged: [FixtureRecipe] =
-    refusedFiles + damagedSlots + ends + damagedLogs + damagedState
+    refusedFiles + announcements + damagedSlots + ends + damagedLogs + damagedState
 
   private static let edits = "updates-and-deletes"
 
@@ -38,6 +38,21 @@ extension FixtureRecipe {
     },
     FixtureRecipe("newer-skippable-frame", from: edits, .clean) {
       $0.append(200, .skippable, [1, 2, 3])
+    },
+  ]
+
+  private static let announcements = [
+    FixtureRecipe("newer-announced-in-frame", from: edits, .refused(.newerVersion)) {
+      try $0.announce(Features(required: 1 << 8), inSlots: false)
+    },
+    FixtureRecipe("newer-announced-in-slots", from: edits, .refused(.newerVersion)) {
+      try $0.announce(Features(required: 1 << 8), inSlots: true)
+    },
+    FixtureRecipe("newer-announced-writer-feature", from: edits, .readOnly) {
+      try $0.announce(Features(optional: 1 << 32), inSlots: true)
+    },
+    FixtureRecipe("newer-announced-optional-feature", from: edits, .clean) {
+      try $0.announce(Features(optional: 1 << 8), inSlots: true)
     },
   ]
 

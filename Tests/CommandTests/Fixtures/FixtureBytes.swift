@@ -154,6 +154,26 @@ struct FixtureBytes {
     bytes += writer.bytes
   }
 
+  /// Announces features in a frame behind the last; `inSlots` adds the root slots of a clean close
+  /// behind it.
+  mutating func announce(_ features: Features, inSlots: Bool) throws {
+    var payload: ContiguousArray<UInt8> = []
+    features.append(to: &payload)
+    let oldEnd = end
+    append(
+      FrameKind.featureAnnouncement.rawValue, features.required == 0 ? .skippable : [],
+      Array(payload))
+    self = try FixtureBytes(bytes)
+    guard inSlots else { return }
+    let newEnd = withUnsafeBytes(of: UInt64(end).littleEndian) { Array($0) }
+    for slot in [4096, 8192] where number(at: slot + 32) == oldEnd {
+      put(newEnd, at: slot + 32)
+      put(newEnd, at: slot + 52)
+      put(Array(payload), at: slot + RootSlot.featuresOffset)
+    }
+    try seal()
+  }
+
   private func number(at offset: Int) -> Int {
     bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
   }

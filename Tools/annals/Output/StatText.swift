@@ -39,6 +39,7 @@ struct StatText {
     )
     try line("authors", names(statistics.authors))
     try line("openings", Numerals.grouped(statistics.openings))
+    for (place, text) in statistics.features { try line(place, text) }
     try writeBytes()
   }
 

@@ -1,0 +1,102 @@
+/// What a file uses beyond what every engine of this version knows, as bits: those in its header,
+/// and those announced since, in frames and root slots.
+///
+/// FORMAT.md, "Features", has the rules.
+package struct Features: Hashable, Sendable {
+  /// What a reader must know.
+  package var required: UInt64
+  /// What a reader may ignore; the upper half is what a writer must know.
+  package var optional: UInt64
+
+  package init(required: UInt64 = 0, optional: UInt64 = 0) {
+    self.required = required
+    self.optional = optional
+  }
+
+  /// No feature.
+  package static let none = Features()
+  /// The features that this engine knows: none yet. Bit 0 of the required ones is reserved for
+  /// encryption: bytes 256 to 511 of the header hold key slots.
+  package static let known = Features()
+  /// The half of `optional` that a writer must know.
+  private static let writers: UInt64 = 0xFFFF_FFFF << 32
+
+  /// What an engine may do with a file.
+  package enum Permission: Hashable, Sendable {
+    case everything
+    /// It may read, and must not write: a writer must know these optional features.
+    case reading(unknown: UInt64)
+    /// It can do nothing: a reader must know these required features.
+    case nothing(unknown: UInt64)
+  }
+
+  /// What this engine may do with a file of these features: the one place where that is decided.
+  package var permission: Permission {
+    let unread = required & ~Features.known.required
+    if unread != 0 { return .nothing(unknown: unread) }
+    let unwritten = optional & Features.writers & ~Features.known.optional
+    return unwritten == 0 ? .everything : .reading(unknown: unwritten)
+  }
+
+  package var isEmpty: Bool { self == .none }
+
+  /// Bits in words.
+  package static func text(_ bits: UInt64) -> String {
+    bits == 0 ? "none" : "bits 0x" + String(bits, radix: 16)
+  }
+
+  /// The features of both.
+  package func union(_ other: Features) -> Features {
+    Features(required: required | other.required, optional: optional | other.optional)
+  }
+
+  package mutating func formUnion(_ other: Features) { self = union(other) }
+
+  /// Appends 16 bytes: the required and the optional ones.
+  package func append(to bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(fixed: required)
+    bytes.append(fixed: optional)
+  }
+
+  /// Reads 16 bytes, whatever they say.
+  package init(_ reader: inout ByteReader) throws(DecodeFault) {
+    required = try reader.read(UInt64.self)
+    optional = try reader.read(UInt64.self)
+  }
+
+  /// Reads 16 bytes of something that is not to be judged further by an engine which does not know
+  /// all that a reader must: then throws `unknownFeatures`.
+  package init(readable reader: inout ByteReader) throws(DecodeFault) {
+    let start = reader.offset
+    try self.init(&reader)
+    if case .nothing(let bits) = permission { throw .unknownFeatures(at: start, bits) }
+  }
+
+  /// Reads the payload of a frame that announces features. Throws `unknownFeatures` if a reader
+  /// must know more.
+  package init(
+    announcement payload: UnsafeRawBufferPointer, flags: FrameFlags
+  ) throws(DecodeFault) {
+    var reader = ByteReader(payload)
+    try self.init(readable: &reader)
+    try reader.expectEnd()
+    guard !isEmpty else { throw .invalid(at: 0, reason: "an announcement of nothing") }
+    guard flags.contains(.skippable) == (required == 0) else {
+      throw .invalid(at: 0, reason: "an announcement that may be skipped if no reader needs it")
+    }
+  }
+
+  /// As `init(announcement:flags:)`, as a value.
+  package static func announced(
+    in payload: UnsafeRawBufferPointer, flags: FrameFlags
+  ) -> Result<Features, DecodeFault> {
+    Result { () throws(DecodeFault) in try Features(announcement: payload, flags: flags) }
+  }
+}
+
+extension Features: CustomStringConvertible {
+  package var description: String {
+    let parts = [("required", required), ("optional", optional)].filter { $0.1 != 0 }
+    return parts.map { "\($0.0) \(Features.text($0.1))" }.joined(separator: ", ")
+  }
+}
