@@ -57,6 +57,9 @@ public struct Entity: Hashable, Sendable {
   public var isRemoved = false
   /// The next number to give to a property; numbers are never reused.
   package var nextPropertyNumber: PropertyNumber = 1
+  /// The items of the definition's extension area, which later versions may fill: kept as they are
+  /// by whatever changes the rest.
+  package var extensions: ContiguousArray<UInt8> = []
 
   /// An entity with these properties.
   public init(

@@ -193,6 +193,29 @@ struct DamageTests {
   }
 
   @Test
+  func definitions() throws {
+    var bytes: ContiguousArray<UInt8> = []
+    SchemaCodec.encode(SampleSchema.entities, into: &bytes)
+    func decode(_ bytes: UnsafeRawBufferPointer) throws(DecodeFault) -> [Entity] {
+      var reader = ByteReader(bytes)
+      let entities = try SchemaCodec.decode(&reader)
+      try reader.expectEnd()
+      return entities
+    }
+    #expect(try bytes.withUnsafeBytes { try decode($0) } == SampleSchema.entities)
+    let accepted = truncations(of: bytes) { (prefix) throws(DecodeFault) in _ = try decode(prefix) }
+    #expect(accepted.isEmpty)
+    // What is taken of flipped bytes is what they say: written again they are the same.
+    let unexpected = flips(of: bytes) { flipped, _ in
+      guard let entities = try? decode(flipped) else { return true }
+      var again: ContiguousArray<UInt8> = []
+      SchemaCodec.encode(entities, into: &again)
+      return again.elementsEqual(flipped)
+    }
+    #expect(unexpected.isEmpty)
+  }
+
+  @Test
   func directoriesAndTables() throws {
     let bytes = SampleDirectory.directory.encode()
     let decoded = try bytes.withUnsafeBytes { try CheckpointDirectory.decode($0) }

@@ -98,9 +98,9 @@ struct RefusedBytesTests {
   private func expect(
     _ isTaken: Bool, _ what: String, start: [UInt8] = [1, 0, 1, 65], next: [UInt8] = [9],
     attributes: [UInt8] = [0], relationships: [UInt8] = [0], indexes: [UInt8] = [0],
-    sourceLocation: SourceLocation = #_sourceLocation
+    extensions: [UInt8] = [], sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    let bytes = [1] + start + next + attributes + relationships + indexes
+    let bytes = [1] + start + next + attributes + relationships + indexes + extensions
     expect(isTaken, bytes, what, sourceLocation: sourceLocation) {
       var reader = ByteReader($0)
       _ = try SchemaCodec.decode(&reader)
@@ -111,7 +111,7 @@ struct RefusedBytesTests {
   @Test func definitions() {
     expect(true, "an entity")
     expect(false, "entity 0", start: [0, 0, 1, 65])
-    expect(false, "an entity with flag 4", start: [1, 4, 1, 65])
+    expect(false, "an entity with flag 8", start: [1, 8, 1, 65])
     expect(false, "a name that is no UTF-8", start: [1, 0, 1, 0xFF])
     expect(true, "next 65,536", next: [0x80, 0x80, 4])
     expect(false, "next 65,537", next: [0x81, 0x80, 4])
@@ -133,6 +133,16 @@ struct RefusedBytesTests {
     expect(false, "an index with flag 2", indexes: [1, 3, 1, 99, 2, 0, 1, 1, 1])
     expect(false, "collation 1", indexes: [1, 3, 1, 99, 1, 1, 1, 1, 1])
     expect(false, "an element with flag 2", indexes: [1, 3, 1, 99, 1, 0, 1, 1, 2])
+    let extended: [UInt8] = [1, 4, 1, 65]
+    expect(true, "extensions", start: extended, extensions: [5, 3, 1, 7, 4, 0])
+    expect(false, "extensions unannounced", extensions: [5, 3, 1, 7, 4, 0])
+    expect(false, "no extension area", start: extended)
+    expect(false, "no extensions", start: extended, extensions: [0])
+    expect(false, "extensions falling", start: extended, extensions: [4, 4, 0, 3, 0])
+    expect(false, "extensions twice", start: extended, extensions: [4, 3, 0, 3, 0])
+    expect(false, "an extension beyond its area", start: extended, extensions: [2, 3, 1])
+    expect(false, "an area beyond the end", start: extended, extensions: [3, 3, 0])
+    expect(false, "bytes behind the area", start: extended, extensions: [2, 3, 0, 0])
     expect(false, [2] + [2, 0, 1, 65, 1, 0, 0, 0] + [1, 0, 1, 66, 1, 0, 0, 0], "entities falling") {
       var reader = ByteReader($0)
       _ = try SchemaCodec.decode(&reader)

@@ -34,6 +34,7 @@ enum SampleSchema {
     index.number = 6
     post.indexes = [index]
     post.nextPropertyNumber = 8
+    post.extensions = [1, 2, 0xAA, 0xBB, 9, 0]
     var person = Entity("Person")
     person.number = 2
     person.isRemoved = true

@@ -48,6 +48,7 @@ import Testing
 extension URL {
   /// Whether the file is another fixture with something changed.
   fileprivate var isVariant: Bool {
-    lastPathComponent.hasPrefix("damaged-") || lastPathComponent.hasPrefix("newer-")
+    lastPathComponent.hasPrefix("damaged-")
+      || lastPathComponent.hasPrefix("newer-") && !lastPathComponent.contains("extensions")
   }
 }

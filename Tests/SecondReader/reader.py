@@ -255,7 +255,7 @@ class Entity:
         self.number = c.number32()
         need(self.number >= 1, "entity 0")
         self.flags = c.u8()
-        need(self.flags < 4, "unknown flags of an entity")
+        need(self.flags < 8, "unknown flags of an entity")
         self.name = c.string()
         self.display = c.string() if self.flags & 2 else None
         self.next = c.number32()
@@ -263,6 +263,8 @@ class Entity:
         self.attributes = c.list(Attribute)
         self.relationships = c.list(Relationship)
         self.indexes = c.list(Index)
+        if self.flags & 4:
+            need(extension_area(c), "an empty extension area")
         for items in (self.attributes, self.relationships, self.indexes):
             increasing([i.number for i in items], "numbers of properties")
         everything = self.attributes + self.relationships + self.indexes

@@ -1,6 +1,6 @@
-/// The tagged area at the end of a transaction record and of a checkpoint's directory, for what
-/// later versions add: items of tag, length and bytes, tags rising. Readers skip what they do not
-/// know, rewrites keep it as it is.
+/// The tagged area at the end of a transaction's details, of a checkpoint's directory and of an
+/// entity's definition, for what later versions add: items of tag, length and bytes, tags rising.
+/// Readers skip what they do not know, rewrites keep it as it is.
 package enum ExtensionArea {
   /// Reads the area (a length and the items) and checks its structure; returns the items' bytes.
   package static func read(_ reader: inout ByteReader) throws(DecodeFault) -> ContiguousArray<UInt8>

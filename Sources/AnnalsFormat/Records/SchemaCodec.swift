@@ -28,11 +28,13 @@ package enum SchemaCodec {
   // Entity flags.
   private static let isRemoved: UInt8 = 1
   private static let hasDisplayName: UInt8 = 2
+  private static let hasExtensions: UInt8 = 4
 
   private static func encode(_ entity: Entity, into bytes: inout ContiguousArray<UInt8>) {
     bytes.append(varInt: UInt64(entity.number))
     bytes.append(
-      (entity.isRemoved ? isRemoved : 0) | (entity.displayName == nil ? 0 : hasDisplayName))
+      (entity.isRemoved ? isRemoved : 0) | (entity.displayName == nil ? 0 : hasDisplayName)
+        | (entity.extensions.isEmpty ? 0 : hasExtensions))
     bytes.append(string: entity.name)
     if let name = entity.displayName { bytes.append(string: name) }
     bytes.append(varInt: UInt64(entity.nextPropertyNumber))
@@ -42,12 +44,13 @@ package enum SchemaCodec {
     for relationship in entity.relationships { encode(relationship, into: &bytes) }
     bytes.append(count: entity.indexes.count)
     for index in entity.indexes { encode(index, into: &bytes) }
+    if !entity.extensions.isEmpty { ExtensionArea.append(entity.extensions, to: &bytes) }
   }
 
   private static func decodeEntity(_ reader: inout ByteReader) throws(DecodeFault) -> Entity {
     let number = try reader.readVarUInt32()
     guard number > 0 else { throw reader.invalid("an entity without a number") }
-    let flags = try reader.readFlags(known: isRemoved | hasDisplayName)
+    let flags = try reader.readFlags(known: isRemoved | hasDisplayName | hasExtensions)
     var entity = Entity(try reader.readString())
     entity.number = number
     entity.isRemoved = flags & isRemoved != 0
@@ -65,6 +68,10 @@ package enum SchemaCodec {
     }
     for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 5)) {
       entity.indexes.append(try decodeIndex(&reader, in: entity))
+    }
+    if flags & hasExtensions != 0 {
+      entity.extensions = try ExtensionArea.read(&reader)
+      guard !entity.extensions.isEmpty else { throw reader.invalid("an empty extension area") }
     }
     guard hasDistinctNumbers(entity) else { throw reader.invalid("a property number given twice") }
     return entity

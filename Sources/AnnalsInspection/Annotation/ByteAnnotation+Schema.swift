@@ -12,7 +12,9 @@ extension ByteAnnotation {
 
   private func entity(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number of the entity")
-    let flags = try reader.byte("flags") { flagText($0, ["removed", "has a display name"]) }
+    let flags = try reader.byte("flags") {
+      flagText($0, ["removed", "has a display name", "has extensions"])
+    }
     try reader.string("name")
     if flags & 2 != 0 { try reader.string("display name") }
     try reader.varInt("next property number")
@@ -35,6 +37,7 @@ extension ByteAnnotation {
         try reader.byte("flags") { flagText($0, ["descending"]) }
       }
     }
+    if flags & 4 != 0 { try extensions(&reader) }
   }
 
   private func attribute(_ reader: inout FieldReader) throws(DecodeFault) {

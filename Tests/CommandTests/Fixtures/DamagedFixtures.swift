@@ -5,7 +5,7 @@ import AnnalsModel
 extension FixtureRecipe {
   /// Each is a good fixture with one thing wrong, or from a later version.
   static let damaged: [FixtureRecipe] =
-    refusedFiles + announcements + damagedSlots + ends + damagedLogs + damagedState
+    refusedFiles + announcements + extensions + damagedSlots + ends + damagedLogs + damagedState
 
   private static let edits = "updates-and-deletes"
 
@@ -54,6 +54,12 @@ extension FixtureRecipe {
     FixtureRecipe("newer-announced-optional-feature", from: edits, .clean) {
       try $0.announce(Features(optional: 1 << 8), inSlots: true)
     },
+  ]
+
+  private static let extensions = [
+    FixtureRecipe("newer-entity-extensions", from: edits, .clean) {
+      try $0.extendFirstEntity([5, 3, 1, 2, 3, 9, 0])
+    }
   ]
 
   private static let damagedSlots = [

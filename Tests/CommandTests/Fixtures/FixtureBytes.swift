@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsModel
 import Foundation
 
 /// The bytes of a store, to be damaged on purpose.
@@ -138,6 +139,20 @@ struct FixtureBytes {
       var directory = try CheckpointDirectory.decode(payload)
       change(&directory)
       return [directory.encode()]
+    }
+  }
+
+  /// Gives the definition of the first entity an extension area, in the first transaction.
+  mutating func extendFirstEntity(_ extensions: ContiguousArray<UInt8>) throws {
+    let first = frames.first?.offset
+    try rewriteLog { frame, payload in
+      guard frame.offset == first else { return [ContiguousArray(payload)] }
+      var batch = ChangeBatch()
+      try TransactionCodec.decode(payload, into: &batch)
+      batch.transactions[0].schemaChange[0].extensions = extensions
+      var changed: ContiguousArray<UInt8> = []
+      TransactionCodec.encode(batch, transaction: 0, into: &changed)
+      return [changed]
     }
   }
 
