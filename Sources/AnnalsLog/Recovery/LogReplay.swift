@@ -122,21 +122,28 @@ struct LogReplay {
       throw .damage(LogDamage(offset: first.offset, reason: "a transaction without its last part"))
     }
     try reader.walk.decode(first, into: &batch)
+    // Nothing of it may be handed on if it does not follow.
+    guard var record = batch.transactions.first, record.part == 0,
+      !isParted || batch.transactions.count == 1
+    else {
+      batch.removeAll()
+      throw .damage(LogDamage(offset: first.offset, reason: "a part without those before it"))
+    }
     guard isParted else {
       try absorbTransactions(at: unitStart, blobs: blobs)
       try flush(apply: apply)
       return
     }
-    guard var record = batch.transactions.first, batch.transactions.count == 1, record.part == 0
-    else { throw .damage(LogDamage(offset: first.offset, reason: "a part without its beginning")) }
     let number = record.number
     var changeCount = batch.changes.count
     var entities = batch.entities(of: 0..<batch.changes.count)
     var part: UInt32 = 0
     var blobs = blobs
-    // The tables may only take in the transaction when it is known to follow; its number says so.
-    guard record.firstNumber == tables.head.number + 1 else {
-      throw .damage(LogDamage(offset: first.offset, reason: "a transaction out of order"))
+    do {
+      try tables.check(record, at: first.offset)
+    } catch {
+      batch.removeAll()
+      throw error
     }
     record.changeCount = 0
     try call(apply)

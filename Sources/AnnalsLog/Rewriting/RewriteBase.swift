@@ -20,6 +20,9 @@ struct RewriteBase {
     switch plan.base {
     case .keep:
       return try keep(view, into: target)
+    // There is nothing at 0, so that the file needs no base.
+    case .at(0, _, _, _, _):
+      return RewriteBase(number: 0, start: ChainPoint(beginningOf: view.file.header))
     case .at(let number, let timestamp, _, _, let image):
       return try make(
         at: number, through: plan.through ?? .max, maximumTimestamp: timestamp, of: view,

@@ -188,7 +188,8 @@ struct LogTables: Sendable {
     }
   }
 
-  private func check(_ record: TransactionRecord, at offset: UInt64) throws(LogError) {
+  /// Throws `damage` if the transaction does not follow the head.
+  func check(_ record: TransactionRecord, at offset: UInt64) throws(LogError) {
     func damage(_ reason: String) -> LogError {
       .damage(LogDamage(offset: offset, reason: reason, lastGood: head.number))
     }
