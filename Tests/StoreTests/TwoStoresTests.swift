@@ -114,13 +114,7 @@ import Testing
   }
 
   @Test func aTurnEndsAfterSixtyFourCommits() throws {
-    let location = StoreLocation(
-      fileSystem: MemoryFileSystem(), path: "/test.annals", lockTurn: .seconds(60))
-    let first = try noteStore(location)
-    let second = try impatientStore(location)
-    // The schema was the first commit; the second follows it, and begins the turn.
-    try first.note("1")
-    #expect(#expect(throws: AnnalsError.self) { try second.note("a") }?.code == .busy)
+    let (first, second) = try storesInTheFirstsTurn(MemoryFileSystem())
     for number in 2...63 { try first.note("\(number)") }
     #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
     try first.note("64")
@@ -130,35 +124,32 @@ import Testing
 
   @Test func aStoreThatFailedInItsTurnKeepsNoLock() throws {
     let disk = FaultyFileSystem()
-    let location = StoreLocation(fileSystem: disk, path: "/a.annals", lockTurn: .seconds(60))
-    let first = try noteStore(location)
-    let second = try impatientStore(location)
-    try first.note("a")
-    #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
+    let (first, second) = try storesInTheFirstsTurn(disk)
     disk.inject(FaultInjection(.sync, .ioError, count: 1))
     #expect(
       #expect(throws: AnnalsError.self) { try first.note("lost") }?.code == .outcomeUnknown)
     try second.note("b")
-    #expect(try second.ids() == ["a", "b"])
+    #expect(try second.ids() == ["1", "b"])
     #expect(try second.verifyHistory() == [])
   }
 
   @Test func aWriteThatRecordsNothingEndsATurn() throws {
-    let location = StoreLocation(
-      fileSystem: MemoryFileSystem(), path: "/test.annals", lockTurn: .seconds(60))
-    let first = try noteStore(location)
-    let second = try impatientStore(location)
-    try first.note("a")
-    #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
+    let (first, second) = try storesInTheFirstsTurn(MemoryFileSystem())
     try first.write { _ in }
     try second.note("b")
   }
 
-  /// An opening that does not wait for the lock.
-  private func impatientStore(_ location: StoreLocation) throws -> Store {
+  /// Two openings: one in a turn that ends by no clock, and one that does not wait for the lock.
+  private func storesInTheFirstsTurn(_ files: any FileSystem) throws -> (Store, Store) {
+    let location = StoreLocation(fileSystem: files, path: "/test.annals", lockTurn: .seconds(60))
+    let first = try noteStore(location)
     var options = StoreOptions()
     options.lockTimeout = .zero
-    return try Store(location, creates: false, options: options)
+    let second = try Store(location, creates: false, options: options)
+    // The schema was the first commit; the second follows it, and begins the turn.
+    try first.note("1")
+    #expect(#expect(throws: AnnalsError.self) { try second.note("a") }?.code == .busy)
+    return (first, second)
   }
 
   @Test func readersFollowAnUnsyncedTailThatIsTakenBack() throws {

@@ -155,12 +155,7 @@ extension SalvageRun {
       guard case .transactions(let offset) = item,
         let record = cursor.batch.transactions.first, record.firstNumber > last
       else { continue }
-      var rest = run
-      rest.first = record.firstNumber
-      rest.firstOffset = offset
-      rest.firstTimestamp = record.timestamp
-      rest.reason = ""
-      rest.lostBytes = offset..<offset
+      let rest = run.rest(from: record, at: offset)
       transactions = try ReadableTransactions(file, from: offset, first: rest.first)
       return rest
     }
@@ -180,13 +175,21 @@ extension SalvageRun {
     }
     var begin = run
     begin.last = first.firstNumber - 1
-    var rest = run
+    return [run.rest(from: first, at: offset), begin]
+  }
+}
+
+extension SalvageSurvey.Run {
+  /// What the run holds from this transaction on, whose frame is at the offset: with nothing lost
+  /// before it.
+  fileprivate func rest(from first: TransactionRecord, at offset: UInt64) -> SalvageSurvey.Run {
+    var rest = self
     rest.first = first.firstNumber
     rest.firstOffset = offset
     rest.firstTimestamp = first.timestamp
     rest.reason = ""
     rest.lostBytes = offset..<offset
-    return [rest, begin]
+    return rest
   }
 }
 
