@@ -84,7 +84,7 @@ import Testing
   @Test(arguments: [StoreOptions.Durability.full, .deferred])
   func aWriterThatNeverRestsGivesOthersTheirTurn(_ durability: StoreOptions.Durability) throws {
     let location = StoreLocation(
-      fileSystem: MemoryFileSystem(), path: "/test.annals", lockTurn: .milliseconds(2))
+      fileSystem: MemoryFileSystem(), path: "/test.annals", commitRun: .milliseconds(2))
     var options = StoreOptions()
     options.durability = durability
     let first = try noteStore(location, options: options)
@@ -113,42 +113,53 @@ import Testing
     #expect(try first.verifyHistory() == [])
   }
 
-  @Test func aTurnEndsAfterSixtyFourCommits() throws {
-    let (first, second) = try storesInTheFirstsTurn(MemoryFileSystem())
-    for number in 2...63 { try first.note("\(number)") }
+  @Test func aDurableWriterKeepsNoLockBetweenCommits() throws {
+    let (first, second) = try storesInARunOfTheFirst(.full)
+    for number in 2...5 {
+      try first.note("\(number)")
+      try second.note("b\(number)")
+    }
+    #expect(try second.ids().count == 9)
+  }
+
+  @Test func aDeferredWriterKeepsTheLockForItsTurn() throws {
+    let (first, second) = try storesInARunOfTheFirst(.deferred)
+    for number in 2...100 { try first.note("\(number)") }
     #expect(#expect(throws: AnnalsError.self) { try second.note("b") }?.code == .busy)
-    try first.note("64")
-    try second.note("c")
-    #expect(try second.ids().count == 65)
+    try first.close()
+    try second.note("b")
+    #expect(try second.ids().count == 101)
   }
 
   @Test func aStoreThatFailedInItsTurnKeepsNoLock() throws {
     let disk = FaultyFileSystem()
-    let (first, second) = try storesInTheFirstsTurn(disk)
-    disk.inject(FaultInjection(.sync, .ioError, count: 1))
-    #expect(
-      #expect(throws: AnnalsError.self) { try first.note("lost") }?.code == .outcomeUnknown)
+    let (first, second) = try storesInARunOfTheFirst(.deferred, disk)
+    disk.inject(FaultInjection(.write, .ioError, count: 1))
+    #expect(throws: AnnalsError.self) { try first.note("lost") }
     try second.note("b")
     #expect(try second.ids() == ["1", "b"])
     #expect(try second.verifyHistory() == [])
   }
 
   @Test func aWriteThatRecordsNothingEndsATurn() throws {
-    let (first, second) = try storesInTheFirstsTurn(MemoryFileSystem())
+    let (first, second) = try storesInARunOfTheFirst(.deferred)
     try first.write { _ in }
     try second.note("b")
   }
 
-  /// Two openings: one in a turn that ends by no clock, and one that does not wait for the lock.
-  private func storesInTheFirstsTurn(_ files: any FileSystem) throws -> (Store, Store) {
-    let location = StoreLocation(fileSystem: files, path: "/test.annals", lockTurn: .seconds(60))
-    let first = try noteStore(location)
+  /// Two openings: one in a run of commits that ends by no clock, and one that does not wait for
+  /// the lock.
+  private func storesInARunOfTheFirst(
+    _ durability: StoreOptions.Durability, _ files: any FileSystem = MemoryFileSystem()
+  ) throws -> (Store, Store) {
+    let location = StoreLocation(fileSystem: files, path: "/test.annals", commitRun: .seconds(60))
     var options = StoreOptions()
+    options.durability = durability
+    let first = try noteStore(location, options: options)
     options.lockTimeout = .zero
     let second = try Store(location, creates: false, options: options)
-    // The schema was the first commit; the second follows it, and begins the turn.
+    // The schema was the first commit; the second follows it, and begins the run.
     try first.note("1")
-    #expect(#expect(throws: AnnalsError.self) { try second.note("a") }?.code == .busy)
     return (first, second)
   }
 

@@ -79,7 +79,7 @@ public final class Store: Sendable {
     self.published = published
     writer = StoreWriter(
       log: log, newest: version, options: options, environment: environment,
-      turn: location.lockTurn.map(LockTurn.init(length:)),
+      run: location.commitRun.map(CommitRun.init(length:)),
       published: published)
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }

@@ -4,24 +4,25 @@ import AnnalsStorage
 public struct StoreLocation: Sendable {
   package var fileSystem: any FileSystem
   package var path: String
-  /// How long the file lock is kept for a turn (`LockTurn`); nil where it costs little, or where
-  /// every call of the file system is to come at its own time.
-  package var lockTurn: Duration?
+  /// How near to each other commits must be for a run (`CommitRun`), and how long the file lock is
+  /// kept in one; nil for no runs, where every call of the file system is to come at its own time.
+  package var commitRun: Duration?
 
-  package init(fileSystem: any FileSystem, path: String, lockTurn: Duration? = nil) {
+  package init(fileSystem: any FileSystem, path: String, commitRun: Duration? = nil) {
     self.fileSystem = fileSystem
     self.path = path
-    self.lockTurn = lockTurn
+    self.commitRun = commitRun
   }
 
   /// The file at this path.
   public static func file(_ path: String) -> StoreLocation {
-    StoreLocation(fileSystem: PosixFileSystem(), path: path, lockTurn: .milliseconds(2))
+    StoreLocation(fileSystem: PosixFileSystem(), path: path, commitRun: .milliseconds(2))
   }
 
   /// A new store in memory: the whole engine without a file, for tests. It ends with the `Store`.
   public static var memory: StoreLocation {
-    StoreLocation(fileSystem: MemoryFileSystem(), path: "/memory.annals")
+    StoreLocation(
+      fileSystem: MemoryFileSystem(), path: "/memory.annals", commitRun: .milliseconds(2))
   }
 }
 

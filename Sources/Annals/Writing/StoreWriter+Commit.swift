@@ -40,7 +40,7 @@ extension StoreWriter {
       switch try commit(transaction, pending) {
       case .nothing: break
       case .whole where canMoveOn(by: spareBatch) && transaction.schemaChange.isEmpty:
-        moveOn(by: spareBatch, to: transaction.takeState())
+        moveOn(by: &spareBatch, to: transaction.takeState())
       case .whole, .parts: advance(to: transaction.reader.state, isCommit: true)
       }
       return Token(store: log.store, number: newestHead.number, opening: newestHead.openingID)

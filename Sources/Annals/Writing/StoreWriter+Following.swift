@@ -106,6 +106,7 @@ extension StoreWriter {
     }
     guard !isClosed else { return }
     isClosed = true
+    settle()
     working = nil
     do throws(LogError) {
       try log.close()

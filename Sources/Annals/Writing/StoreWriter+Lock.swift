@@ -4,7 +4,7 @@ import AnnalsStorage
 import Synchronization
 
 // Who may write when: the lock among threads, the file lock among processes, the group that shares
-// a sync, the turn of a writer that commits again and again.
+// a sync, the run of a writer that commits again and again.
 
 extension StoreWriter {
   /// A group closes after this many commits, or this long, so that other processes get a turn.
@@ -30,50 +30,50 @@ extension StoreWriter {
 
   /// Ends what `enter` began, and gives the file lock up unless a sync or a turn needs it still.
   func leave() {
-    if options.lockMode == .shared, isFileLocked, !group.isPending {
-      if hasCommitted { endCommit() } else { releaseFileLock() }
-    }
+    let now = hasCommitted ? goOnRunning() : nil
     hasCommitted = false
+    if options.lockMode == .shared, isFileLocked, !group.isPending {
+      if let now, let run, options.durability == .deferred {
+        endTurn(of: run, at: now)
+      } else {
+        releaseFileLock()
+      }
+    }
     writingThread.store(0, ordering: .relaxed)
     lock.unlock()
   }
 
-  /// After a commit that waits for nothing any more: gives the file lock up unless there is a turn
-  /// that goes on. Where one is over it pauses, under `lock`, so that other threads of this process
-  /// do not take back what is left to other processes.
-  private func endCommit() {
-    guard let turn else { return releaseFileLock() }
+  /// Notes a commit; returns the moment if it belongs to a run, whose end will be noticed.
+  private func goOnRunning() -> ContinuousClock.Instant? {
+    guard let run else { return nil }
     let now = ContinuousClock.now
-    let pause = lastCommit?.duration(to: now)
+    let rest = lastCommit?.duration(to: now)
     lastCommit = now
-    let isFrequent = pause.map { $0 < turn.length } ?? false
-    let isOver =
-      lockedSince.duration(to: now) >= turn.length
-      || commitsUnderLock >= StoreWriter.largestGroup
-    if isFrequent, !isOver, watch(turn) { return }
+    guard let rest, rest < run.length else { return nil }
+    if !isRunWatched { isRunWatched = run.watch { [weak self] in self?.end(run) ?? true } }
+    return isRunWatched ? now : nil
+  }
+
+  /// Gives the file lock up if the turn is over. Then it pauses, under `lock`, so that no other
+  /// thread of this process takes back what is left to other processes.
+  private func endTurn(of run: CommitRun, at now: ContinuousClock.Instant) {
+    guard lockedSince.duration(to: now) >= run.length else { return }
     releaseFileLock()
-    if isOver { LockTurn.yield() }
+    CommitRun.yield()
   }
 
-  /// Sees to it that the lock is given up when no more commits come; returns whether it will be.
-  private func watch(_ turn: LockTurn) -> Bool {
-    if isTurnWatched { return true }
-    isTurnWatched = turn.watch { [weak self] in self?.end(turn) ?? true }
-    return isTurnWatched
-  }
-
-  /// Gives the file lock up if no commits come any more; returns false if there is something to
-  /// wait for. While they come, the one at whose end the turn is over gives it up, and pauses.
-  private func end(_ turn: LockTurn) -> Bool {
+  /// Gives up what is kept for a run if no commits come any more; returns false if there is
+  /// something to wait for.
+  private func end(_ run: CommitRun) -> Bool {
     lock.lock()
-    let now = ContinuousClock.now
-    let isIdle = lastCommit.map { $0.duration(to: now) >= turn.length } ?? true
-    if isIdle, isFileLocked, !group.isPending { releaseFileLock() }
-    let isOver = isIdle && !isFileLocked
+    let isIdle = lastCommit.map { $0.duration(to: .now) >= run.length } ?? true
+    let isOver = isIdle && !group.isPending
     var old: State?
     if isOver {
+      if options.lockMode == .shared, isFileLocked { releaseFileLock() }
+      settle()
       swap(&old, &working)
-      isTurnWatched = false
+      isRunWatched = false
     }
     lock.unlock()
     // What only it held ends outside the lock.
@@ -92,23 +92,20 @@ extension StoreWriter {
   /// Waits until the commit of this number is synced and published.
   func acknowledge(_ number: Int64) throws(AnnalsError) {
     do throws(AnnalsError) {
-      let led = try group.acknowledge(number, sync: sync) { published.replace(with: $0) }
-      if led { endGroup() }
+      if try group.acknowledge(number, sync: sync, publish: published) { endGroup() }
     } catch {
       // Nothing waits for a sync any more: others may have the lock, and those who wait for the
       // group to end must learn that the store is poisoned.
-      endGroup(isFailed: true)
+      endGroup()
       throw error
     }
   }
 
-  /// Lets go of the file lock after the sync of the last commit under it, unless a turn goes on.
-  private func endGroup(isFailed: Bool = false) {
+  /// Lets go of the file lock after the sync of the last commit under it.
+  private func endGroup() {
     guard options.lockMode == .shared else { return }
     lock.lock()
-    if isFileLocked, !group.isPending {
-      if isFailed { releaseFileLock() } else { endCommit() }
-    }
+    if isFileLocked, !group.isPending { releaseFileLock() }
     lock.unlock()
   }
 

@@ -14,8 +14,8 @@ import Synchronization
 ///   changed lately. It is what transactions change while they follow each other closely, so that
 ///   neither has to be copied for the other's sake.
 /// - The file lock is held from before a transaction's closure until its group is synced, so no
-///   other process sees or extends a group that may yet fail. A writer that commits again and again
-///   keeps it for a turn (`LockTurn`).
+///   other process sees or extends a group that may yet fail. In `.deferred` a writer that commits
+///   again and again keeps it for a turn (`CommitRun`).
 /// - `published` (in `Store`) follows `newest` after the sync; in `.deferred`, after the write.
 /// - After a failure whose outcome is unknown nothing more is written: `log.isPoisoned`.
 final class StoreWriter: @unchecked Sendable {
@@ -32,9 +32,11 @@ final class StoreWriter: @unchecked Sendable {
   /// The thread inside `enter` … `leave`; 0 for none.
   let writingThread = Atomic<UInt64>(0)
   // All that follows is guarded by `lock`, so exclusive access needs no check.
-  /// The newest version with `.full`; nil with `.deferred`, where it is the published one, which
-  /// then has no other holder.
+  /// The newest version, where it may be ahead of the published one; nil where it is that, which
+  /// then has no other holder, or will be made by `settle`.
   @exclusivity(unchecked) private var unpublished: StoreVersion?
+  /// The newest transaction, if the published version is to move on by it once it is synced.
+  @exclusivity(unchecked) private var step: Int64?
   /// The position of the newest version, and the last transaction that changed its schema.
   @exclusivity(unchecked) var newestHead: LogPosition
   @exclusivity(unchecked) var newestSchemaVersion: Int64
@@ -45,13 +47,13 @@ final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var lockedSince = ContinuousClock.now
   @exclusivity(unchecked) var commitsUnderLock = 0
   @exclusivity(unchecked) var isClosed = false
-  /// Nil if the file lock is given up after each group, and each deferred commit.
-  let turn: LockTurn?
-  /// When the last commit ended; and, with `.deferred`, whether this entry has committed.
+  /// Nil if nothing is kept from one commit for the next.
+  let run: CommitRun?
+  /// When the last commit ended, and whether this entry has committed.
   @exclusivity(unchecked) var lastCommit: ContinuousClock.Instant?
   @exclusivity(unchecked) var hasCommitted = false
-  /// Whether a thread sees to the end of the turn.
-  @exclusivity(unchecked) var isTurnWatched = false
+  /// Whether commits follow each other, and a thread sees to the end of that.
+  @exclusivity(unchecked) var isRunWatched = false
   /// The memory of the last transaction's batch, for the next.
   @exclusivity(unchecked) var spareBatch = ChangeBatch()
   /// The rules of the schema that the transaction of this number brought.
@@ -69,7 +71,7 @@ final class StoreWriter: @unchecked Sendable {
 
   init(
     log: LogFile, newest: StoreVersion, options: StoreOptions, environment: StoreEnvironment,
-    turn: LockTurn?, published: PublishedVersion
+    run: CommitRun?, published: PublishedVersion
   ) {
     self.log = log
     unpublished = options.durability == .full ? newest : nil
@@ -77,13 +79,16 @@ final class StoreWriter: @unchecked Sendable {
     newestSchemaVersion = newest.schemaVersion
     self.options = options
     self.environment = environment
-    self.turn = options.lockMode == .shared ? turn : nil
+    self.run = run
     self.published = published
     group.reset(to: newest.head.number)
   }
 
   /// The version after every transaction in `log.view`, acknowledged or not.
-  var newest: StoreVersion { unpublished ?? published.current }
+  var newest: StoreVersion {
+    settle()
+    return unpublished ?? published.current
+  }
 
   /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits for
   /// what it appended to be acknowledged.
@@ -126,8 +131,8 @@ final class StoreWriter: @unchecked Sendable {
     newestHead = version.head
     newestSchemaVersion = version.schemaVersion
     isStale = false
+    hasCommitted = isCommit
     guard options.durability == .full else {
-      hasCommitted = isCommit
       published.replace(with: version)
       return
     }
@@ -141,24 +146,39 @@ final class StoreWriter: @unchecked Sendable {
     group.append(version)
   }
 
-  /// Whether a commit with these changes may move the published version on: if another is expected
-  /// to follow soon, and readers need not wait long.
+  /// Whether a commit with these changes may move the published version on: if that is the one
+  /// before, another commit is expected to follow soon, and readers need not wait long.
   func canMoveOn(by batch: ChangeBatch) -> Bool {
-    options.durability == .deferred && (turn == nil || isTurnWatched)
-      && batch.changes.count <= StoreWriter.mostChangesMovedOn
+    (run == nil || isRunWatched) && batch.changes.count <= StoreWriter.mostChangesMovedOn
+      && (options.durability == .deferred || !group.isPending)
   }
 
   /// How many changes are applied while readers wait.
   private static let mostChangesMovedOn = 16
 
   /// Takes over the state after a commit all of whose changes are in the batch, as `advance` does,
-  /// and keeps it for the next transaction.
-  func moveOn(by batch: ChangeBatch, to state: State) {
+  /// and keeps it for the next transaction. What the batch holds afterwards is of no use.
+  func moveOn(by batch: inout ChangeBatch, to state: State) {
     let view = log.view
-    published.moveOn(by: batch, to: state, view: view)
     newestHead = view.head
     hasCommitted = true
     working = state
+    guard options.durability == .full else {
+      return published.moveOn(by: batch, to: state, view: view)
+    }
+    unpublished = nil
+    step = view.head.number
+    commitsUnderLock += 1
+    group.append(&batch, to: state, view: view)
+  }
+
+  /// Makes a version after the newest transaction, if that has none and waits for its sync still.
+  func settle() {
+    guard let number = step else { return }
+    step = nil
+    guard !group.hasPublished(number) else { return }
+    guard let working else { preconditionFailure("a step is of the state that was worked on") }
+    unpublished = published.current.successor(state: working, view: log.view)
   }
 
   /// The newest state for a transaction to change, if one is kept; it is not kept any longer.

@@ -12,12 +12,14 @@
 /// (followers of a group commit, the queue of a thread). A wait may end without a signal; wait in a
 /// loop that tests what is waited for. `Monitor` does so by itself and is the better choice where
 /// it fits.
+@usableFromInline
 package final class Condition: @unchecked Sendable {
   // Allocated, since both must keep their address; touched only through the calls of pthread.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
   /// An unlocked mutex that nobody waits on.
+  @usableFromInline
   package init() {
     check(pthread_mutex_init(mutex, nil))
     #if canImport(Darwin)
@@ -41,11 +43,13 @@ package final class Condition: @unchecked Sendable {
   }
 
   /// Takes the mutex; waits for it as long as it takes. Not to be taken twice by one thread.
+  @usableFromInline
   package func lock() {
     check(pthread_mutex_lock(mutex))
   }
 
   /// Gives the mutex back.
+  @usableFromInline
   package func unlock() {
     check(pthread_mutex_unlock(mutex))
   }
@@ -58,11 +62,13 @@ package final class Condition: @unchecked Sendable {
   }
 
   /// Gives the mutex back, waits to be woken, and takes it again. Call it with the mutex held.
+  @usableFromInline
   package func wait() {
     check(pthread_cond_wait(condition, mutex))
   }
 
   /// As `wait()`, until `deadline` at the latest; returns false if that has passed.
+  @usableFromInline
   package func wait(until deadline: ContinuousClock.Instant) -> Bool {
     let left = ContinuousClock.now.duration(to: deadline)
     if left <= .zero { return false }
@@ -91,6 +97,7 @@ package final class Condition: @unchecked Sendable {
   }
 
   /// Wakes all waiting threads.
+  @usableFromInline
   package func broadcast() {
     check(pthread_cond_broadcast(condition))
   }
