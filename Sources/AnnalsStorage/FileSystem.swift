@@ -31,7 +31,7 @@ package enum LockKind: Sendable {
 package enum LockWait: Sendable {
   /// Not at all.
   case none
-  /// Until this moment; asked for again and again with growing pauses of at most 2 ms.
+  /// Until this moment; asked for again and again with growing pauses of at most 0.5 ms.
   case until(ContinuousClock.Instant)
   /// As long as it takes.
   case forever

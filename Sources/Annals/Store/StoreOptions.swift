@@ -16,13 +16,13 @@ public struct StoreLocation: Sendable {
 
   /// The file at this path.
   public static func file(_ path: String) -> StoreLocation {
-    StoreLocation(fileSystem: PosixFileSystem(), path: path, commitRun: .milliseconds(2))
+    StoreLocation(fileSystem: PosixFileSystem(), path: path, commitRun: .milliseconds(5))
   }
 
   /// A new store in memory: the whole engine without a file, for tests. It ends with the `Store`.
   public static var memory: StoreLocation {
     StoreLocation(
-      fileSystem: MemoryFileSystem(), path: "/memory.annals", commitRun: .milliseconds(2))
+      fileSystem: MemoryFileSystem(), path: "/memory.annals", commitRun: .milliseconds(5))
   }
 }
 
@@ -41,7 +41,7 @@ public struct StoreOptions: Sendable {
   /// How the file's lock is held.
   public enum LockMode: Sendable {
     /// For each group of commits, so that other processes may write in between. What one process
-    /// commits without a break counts as a group, for 2 ms at most.
+    /// commits without a break counts as a group, for 5 ms at most.
     case shared
     /// Throughout, so that no other process can write until the store is closed.
     case exclusive
