@@ -126,6 +126,8 @@ import Testing
     folder.input = Array(#"{"changes":[{"op":"insert","entity":"E","id":"a","set":{}}]}"#.utf8)
     #expect(folder.run("import", "@e.annals", "-").status == .done)
     #expect(folder.run("state", "@e.annals").output == #"{"entity":"E","id":"a"}"# + "\n")
+    folder.input = Array(#"{"changes":0}"#.utf8)
+    #expect(folder.run("import", "@e.annals", "-").errors.hasPrefix("annals: <stdin>:1: "))
     let packed = UnpackingSourceTests.packed
     try Data(packed).write(to: URL(fileURLWithPath: folder.file("c.gz")))
     let bad = folder.run("import", "@e.annals", "@c.gz")

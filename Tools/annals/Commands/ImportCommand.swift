@@ -57,7 +57,7 @@ struct ImportCommand: StoreCommand {
       bar.finish()
       try lines.store?.close()
       throw CommandFailure(
-        "\(path):\(failure.line): \(failure.reason). "
+        "\(name(of: path)):\(failure.line): \(failure.reason). "
           + (lines.count == 0
             ? "Nothing was imported."
             : "\(Numerals.counted(lines.count, "transaction")) before it "
@@ -82,9 +82,14 @@ struct ImportCommand: StoreCommand {
     do {
       return try SchemaJSON.read(try source(path, console).source)
     } catch let fault as InputFault {
-      throw CommandFailure("\(path) is no schema: \(fault.reason) (at byte \(fault.offset))")
+      throw CommandFailure(
+        "\(name(of: path)) is no schema: \(fault.reason) (at byte \(fault.offset)). "
+          + "annals schema prints the form that is read")
     }
   }
+
+  /// What messages call the file at this path, where `-` is standard input.
+  private func name(of path: String) -> String { path == "-" ? "<stdin>" : path }
 
   /// A file's bytes and how many they are, or those of standard input.
   private func source(
