@@ -45,6 +45,9 @@ package final class TortureRun {
   /// Whether nothing is left to try, but to kill more processes.
   package private(set) var isComplete = false
 
+  /// What the names of cases begin with: a part and a kind of work.
+  package var kinds: [String] { lanes.map(\.name) }
+
   private let end: ContinuousClock.Instant
   private let only: String?
   private let lanes: [TortureLane]

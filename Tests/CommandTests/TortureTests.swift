@@ -21,6 +21,15 @@ import Testing
     #expect(lines.dropFirst(4) == ["", "every promise was kept", ""])
   }
 
+  @Test(arguments: ["large-values", "crash/large-values/99999"])
+  func refusesACaseThatIsNone(name: String) throws {
+    let folder = try CommandFolder()
+    let run = folder.run("torture", "--only", name, "--seconds", "600")
+    #expect(run.status == .couldNotRun)
+    #expect(
+      run.errors.hasPrefix("annals: no case is named `\(name)`. Their names begin with crash/"))
+  }
+
   @Test func refusesATimeThatIsNone() throws {
     #expect(try CommandFolder().run("torture", "--seconds", "0").status == .usage)
   }

@@ -41,6 +41,10 @@ struct TortureCommand: StoreCommand {
       seed: seed, seconds: seconds, folder: folder, executable: TortureCommand.executable,
       only: only)
     run.run()
+    if let only, run.tried.isEmpty, run.isComplete {
+      throw CommandFailure(
+        "no case is named `\(only)`. Their names begin with \(run.kinds.joined(separator: ", "))")
+    }
     try TortureText(run, console).write(seed: seed)
     return run.failures.isEmpty ? .done : .foundProblems
   }
