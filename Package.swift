@@ -52,7 +52,7 @@ let package = Package(
       name: "AnnalsCommand",
       dependencies: [
         "Annals", "AnnalsInspection", "AnnalsTorture",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
       swiftSettings: settings),

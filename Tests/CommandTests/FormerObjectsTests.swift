@@ -48,10 +48,10 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["ANNALS_HISTORIES"] != nil))
+  @Test(.enabled(if: HistoryTests.folder != nil))
   func theHistoryOfFilesIsWhole() throws {
     let folder = try CommandFolder()
-    let data = ProcessInfo.processInfo.environment["ANNALS_HISTORIES"] ?? ""
+    let data = try #require(HistoryTests.folder)
     #expect(
       folder.run("import", "@p.annals", "\(data)/tz-files.jsonl.gz").status == .done)
     let text = try Data(contentsOf: URL(fileURLWithPath: "\(data)/tz-files.oracle/history.json"))

@@ -12,11 +12,12 @@ import Testing
     var sha256: String
   }
 
-  /// Where the histories are; nil with a message if nobody says.
+  /// Where the histories are; nil with a message if nobody says, or they are not there.
   static let folder: String? = {
-    let path = ProcessInfo.processInfo.environment["ANNALS_HISTORIES"]
-    if path == nil { print("skipped: the real histories; set ANNALS_HISTORIES to where they are") }
-    return path
+    let path = ProcessInfo.processInfo.environment["ANNALS_HISTORIES"] ?? ""
+    if FileManager.default.fileExists(atPath: "\(path)/mini.jsonl") { return path }
+    print("skipped: the real histories; set ANNALS_HISTORIES to where they are")
+    return nil
   }()
 
   /// The histories, and of how many of the oracle's transactions the state is compared at each

@@ -116,6 +116,39 @@ struct SharingTests {
     #expect(throws: LogError.self) { try lab.log.standing() }
   }
 
+  /// As `cp` writes over a file: it stays the same one, with other bytes.
+  @Test(arguments: [true, false])
+  func bytesOfAnotherStoreOverItsOwnAreRefused(isRewritten: Bool) throws {
+    let files = MemoryFileSystem()
+    let lab = try LogLab(files)
+    for number in 1...100 { try lab.commit([(1, "title \(number)")]) }
+    let file = try files.open(LogLab.path, for: .writing)
+    let other = MemoryFileSystem()
+    if isRewritten {
+      try other.put(try files.contents(of: LogLab.path), at: LogLab.path)
+      let copy = try LogLab(other, creates: false)
+      let plan = RewritePlan(base: .keep, checkpoint: false, destination: .replace)
+      #expect(try copy.rewrite(plan).outcome == .done)
+      try copy.log.close()
+    } else {
+      _ = try LogFile.create(
+        at: LogLab.path, in: other,
+        NewLog(store: RawUUID(high: 1, low: 1), created: Timestamp(microseconds: 0)))
+    }
+    let bytes = try other.contents(of: LogLab.path)
+    try file.truncate(to: 0)
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    for _ in 1...2 {
+      #expect {
+        try lab.lock()
+      } throws: {
+        if case .foreign? = $0 as? LogError { true } else { false }
+      }
+      #expect(throws: LogError.self) { try lab.log.standing() }
+    }
+    #expect(try files.contents(of: LogLab.path) == bytes)
+  }
+
   @Test
   func syncsOverlapWithTheNextGroup() throws {
     let files = FaultyFileSystem(syncDelay: .milliseconds(2))

@@ -60,7 +60,8 @@ enum TidyRules {
       "Annals", "AnnalsInspection", "AnnalsModel", "AnnalsStorage", "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [
-      "Annals", "AnnalsInspection", "AnnalsTorture", "ArgumentParser", "Foundation",
+      "Annals", "AnnalsInspection", "AnnalsTorture", "ArgumentParser", "SystemPackage",
+      "Foundation",
     ],
   ]
   private static let everywhere: Set<String> = ["Swift", "Synchronization"]

@@ -164,10 +164,10 @@ extension AnnalsError {
   }
 
   /// Any error as the public one; one that is already passes as it is.
-  package static func wrapping(_ error: any Error) -> AnnalsError {
+  package static func wrapping(_ error: any Error, opening path: String? = nil) -> AnnalsError {
     switch error {
     case let error as AnnalsError: error
-    case let error as LogError: AnnalsError(error)
+    case let error as LogError: AnnalsError(error, opening: path)
     case let error as StateFault: AnnalsError(error)
     case let error as TransactionMisfit: AnnalsError(error, in: "the store")
     case let error as StorageError: AnnalsError(error)

@@ -30,7 +30,7 @@ extension StoreWriter {
     } catch {
       // Whoever comes next must catch up first.
       if isFileLocked { releaseFileLock() }
-      throw AnnalsError.wrapping(error)
+      throw AnnalsError.wrapping(error, opening: log.path)
     }
   }
 
@@ -85,7 +85,7 @@ extension StoreWriter {
       }
       try follow(standing)
     } catch {
-      throw AnnalsError.wrapping(error)
+      throw AnnalsError.wrapping(error, opening: log.path)
     }
   }
 

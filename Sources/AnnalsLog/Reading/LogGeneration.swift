@@ -34,6 +34,22 @@ package final class LogGeneration: Sendable {
     }
   }
 
+  /// Reads the header again, and throws `foreign` if it is not the one known: somebody has copied
+  /// other bytes into the file, in its place. Throws `header` if it can no longer be read.
+  func requireOwnHeader() throws(LogError) {
+    let block = try read(FormatLimits.blockLength, at: 0)
+    let found: FileHeader
+    do {
+      found = try block.withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
+    } catch {
+      throw .header(error)
+    }
+    guard found.store == header.store else { throw .foreign("it is another store") }
+    guard found.generation == header.generation else {
+      throw .foreign("it is another rewriting of this store")
+    }
+  }
+
   /// Reads up to `count` bytes; fewer only at the end of the file.
   private static func read(
     _ count: Int, at offset: UInt64, of file: any StorageFile

@@ -98,7 +98,7 @@ extension LogFile {
   }
 
   /// Looks at the file where the log ended when it was last read: the last frame must still be
-  /// there, and another may follow.
+  /// there, and another may follow. Throws `foreign` if another store was written over this one.
   private func compare(_ state: inout LogState) throws(LogError) -> LogStanding {
     let generation = state.generation
     let size = try generation.size()
@@ -118,7 +118,10 @@ extension LogFile {
           state.isLastFrame($0)
         }
       }
-      guard isThere else { throw .rewound(lastShared: state.synced.head) }
+      guard isThere else {
+        try generation.requireOwnHeader()
+        throw .rewound(lastShared: state.synced.head)
+      }
     }
     let next = bytes.dropFirst(Int(state.end.offset - start))
     guard next.contains(where: { $0 != 0 }) else { return .current }

@@ -1,5 +1,6 @@
 import Annals
 import Foundation
+import SystemPackage
 
 /// An open file or pipe as a source of bytes.
 final class FileSource: ByteSource {
@@ -10,16 +11,16 @@ final class FileSource: ByteSource {
   /// A source of what the handle reads.
   init(_ handle: FileHandle) { self.handle = handle }
 
+  private var descriptor: FileDescriptor { FileDescriptor(rawValue: handle.fileDescriptor) }
+
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputFault) -> Int {
-    let bytes: Data?
+    let read: Int
     do {
-      bytes = try handle.read(upToCount: buffer.count)
+      read = try descriptor.read(into: buffer, retryOnInterrupt: true)
     } catch {
-      throw InputFault(offset: count, reason: "reading failed: \(error.localizedDescription)")
+      throw InputFault(offset: count, reason: "reading failed: \(error)")
     }
-    guard let bytes, !bytes.isEmpty else { return 0 }
-    bytes.copyBytes(to: buffer)
-    count += UInt64(bytes.count)
-    return bytes.count
+    count += UInt64(read)
+    return read
   }
 }
