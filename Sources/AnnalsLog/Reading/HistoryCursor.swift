@@ -21,6 +21,7 @@ package struct HistoryCursor {
   private var position = 0
   /// The first part's record of the transaction in parts that was read last.
   private var firstPart: TransactionRecord?
+  private var order: HistoryOrder
 
   private static let batchLength: UInt64 = 64 << 10
 
@@ -33,6 +34,7 @@ package struct HistoryCursor {
     self.through = through
     self.direction = direction
     self.filter = filter
+    order = HistoryOrder(direction)
     walk = FrameWalk(view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
     guard after < through else {
       segments = 0..<0
@@ -82,18 +84,33 @@ package struct HistoryCursor {
       let entry = try view.index.entry(at: index, in: view.file)
       var end = view.end
       var maximum = view.head.maximumTimestamp
+      var last = view.head.number
       if index + 1 < view.index.count {
         let next = try view.index.entry(at: index + 1, in: view.file)
         (end, maximum) = (next.offset, next.maximumTimestamp)
+        last = first(of: next.firstNumber) - 1
       }
-      if !filter.mayMatch(entry, nextMaximum: maximum), try !hasGap(in: index) { continue }
+      if !filter.mayMatch(entry, nextMaximum: maximum), try !hasGap(in: index) {
+        order.skip()
+        continue
+      }
       guard entry.offset >= FormatLimits.logStart, end > entry.offset, end <= view.end else {
         throw .damage(LogDamage(offset: entry.offset, reason: "the history index is out of order"))
       }
+      order.begin(at: direction == .forward ? first(of: entry.firstNumber) : last)
       try list(from: entry.offset, to: end)
       return true
     }
+    guard order.isAtEnd else {
+      throw .damage(
+        LogDamage(offset: walk.point.offset, reason: "a transaction without all its parts"))
+    }
     return false
+  }
+
+  /// The first number that the record with this one stands for: of a gap record another.
+  private func first(of number: Int64) -> Int64 {
+    view.gaps.isEmpty ? number : view.gap(at: number)?.first ?? number
   }
 
   /// Whether a gap record stands in the segment at this index: gaps are never passed over.
@@ -138,8 +155,31 @@ package struct HistoryCursor {
     row frame: WalkedFrame, into batch: inout ChangeBatch
   ) throws(LogError) {
     try check(frame)
-    if let number = walk.number(of: frame), number <= after || number > through { return }
+    guard let number = walk.number(of: frame), number > 0 else {
+      throw .damage(LogDamage(offset: frame.offset, reason: "a record without a number"))
+    }
+    try requireOrder(of: frame, number...number, part: nil)
+    if number <= after || number > through { return }
     try walk.decode(frame, into: &batch)
+  }
+
+  /// Throws `damage` if a frame does not follow what was read before it.
+  private mutating func requireOrder(
+    of frame: WalkedFrame, _ numbers: ClosedRange<Int64>, part: UInt32?
+  ) throws(LogError) {
+    var numbers = numbers
+    if !view.gaps.isEmpty, let gap = view.gap(at: numbers.upperBound),
+      gap.last == numbers.upperBound
+    {
+      numbers = gap.numbers
+    }
+    let isContinued = frame.header.flags.contains(.continued)
+    guard order.take(numbers, part: part, isContinued: isContinued) else {
+      throw .damage(
+        LogDamage(
+          offset: frame.offset,
+          reason: "transaction \(numbers.lowerBound) does not follow what is before it"))
+    }
   }
 
   private mutating func read(
@@ -149,6 +189,9 @@ package struct HistoryCursor {
     guard let summary = walk.summary(of: frame) else {
       throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
     }
+    try requireOrder(
+      of: frame, summary.firstNumber...summary.lastNumber,
+      part: summary.isPart ? summary.part : nil)
     guard summary.lastNumber > after, summary.firstNumber <= through,
       filter.mayMatch(summary) || view.gap(at: summary.lastNumber) != nil
     else { return }

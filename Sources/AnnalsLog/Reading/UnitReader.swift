@@ -16,8 +16,8 @@ struct UnitReader {
   enum Step {
     /// A transaction in row form, or a block; `payloadIsValid` has been called.
     case record(WalkedFrame, unitStart: UInt64, blobs: [BlobEntry])
-    /// A checkpoint's directory, not checked.
-    case checkpoint(WalkedFrame)
+    /// A checkpoint's directory, not checked; and the large values before it in its unit.
+    case checkpoint(WalkedFrame, blobs: [BlobEntry])
     /// A frame of a kind of a later version, which is passed over, or one that announces features,
     /// which the walk has taken in. It ends a unit; and the large values before it in that unit.
     case skipped(blobs: [BlobEntry])
@@ -41,8 +41,9 @@ struct UnitReader {
       case .blob: try note(blob: frame)
       case .chunk: break
       case .checkpoint:
+        let found = blobs
         close()
-        return .checkpoint(frame)
+        return .checkpoint(frame, blobs: found)
       case .transaction, .block:
         guard try walk.payloadIsValid(frame) else {
           throw .damage(

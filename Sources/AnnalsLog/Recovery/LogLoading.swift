@@ -170,24 +170,19 @@ struct LogLoading {
     report.startOffset = candidate.offset
     var replay = LogReplay(
       generation, from: point, tables: tables, limit: endOfLog.point.offset, slots: slots)
-    do {
+    do throws(LogError) {
       try replay.run(apply: apply)
-    } catch .damage(let damage) {
-      guard options.readsUpToDamage else { throw .damage(damage) }
-      report.tail = .damaged(damage)
-    } catch .decode(let fault, let offset) {
-      guard options.readsUpToDamage else { throw .decode(fault, at: offset) }
-      report.tail = .damaged(
-        LogDamage(offset: offset, reason: "a record cannot be decoded (\(fault))"))
     } catch {
-      guard options.readsUpToDamage, let misfit = error.misfit, let offset = misfit.offset else {
-        throw error
+      guard options.readsUpToDamage, let damage = error.damageMet else { throw error }
+      var limit = error.misfit?.offset
+      if replay.isAmidTransaction { limit = replay.point.offset }
+      if let limit {
+        // A part of it may be in what was handed on: all again, and only up to there.
+        try calling { try restore(start) }
+        replay = LogReplay(generation, from: point, tables: tables, limit: limit, slots: slots)
+        try replay.run(apply: apply)
       }
-      // A part of it may be in what was handed on: all again, and only up to there.
-      try calling { try restore(start) }
-      replay = LogReplay(generation, from: point, tables: tables, limit: offset, slots: slots)
-      try replay.run(apply: apply)
-      report.tail = .damaged(LogDamage(offset: offset, reason: "\(misfit)"))
+      report.tail = .damaged(damage)
     }
     tables = replay.tables
     tables.announce(announced)
@@ -233,6 +228,18 @@ struct LogLoading {
 }
 
 extension LogError {
+  /// What a reading that is to go up to damage stops at; nil if the error is another.
+  fileprivate var damageMet: LogDamage? {
+    switch self {
+    case .damage(let damage): return damage
+    case .decode(let fault, let offset):
+      return LogDamage(offset: offset, reason: "a record cannot be decoded (\(fault))")
+    default:
+      guard let misfit, let offset = misfit.offset else { return nil }
+      return LogDamage(offset: offset, reason: "\(misfit)")
+    }
+  }
+
   /// Whether starting from another state may help.
   var mayDependOnStart: Bool {
     switch self {

@@ -6,7 +6,8 @@ import AnnalsModel
 ///
 /// Small transactions are gathered into batches of about 64 KiB of log; of a transaction in several
 /// parts nothing is handed on before all parts were found whole. So whatever ends the replay, what
-/// was handed on is whole transactions. Memory: one batch.
+/// was handed on is whole transactions; but for one whose later part has a right checksum and
+/// cannot be decoded (`isAmidTransaction`). Memory: one batch.
 struct LogReplay {
   private let generation: LogGeneration
   private var reader: UnitReader
@@ -15,6 +16,9 @@ struct LogReplay {
   private(set) var point: ChainPoint
   private(set) var replayedTransactions: Int64 = 0
   private(set) var findings: [LogFinding] = []
+  /// Whether parts of a transaction were handed on whose end was not: set only if the replay ended
+  /// with an error.
+  private(set) var isAmidTransaction = false
   private var batch = ChangeBatch()
   private var batchedBytes: UInt64 = 0
   /// Where the units begin that the batch is of.
@@ -72,7 +76,8 @@ struct LogReplay {
       return false
     case .end(let end):
       throw .damage(LogDamage(offset: reader.walk.point.offset, reason: end.reason))
-    case .checkpoint(let frame):
+    case .checkpoint(let frame, let blobs):
+      tables.absorb(blobs)
       try note(checkpoint: frame)
       point = reader.walk.point
     case .skipped(let blobs):
@@ -146,6 +151,7 @@ struct LogReplay {
       throw error
     }
     record.changeCount = 0
+    isAmidTransaction = true
     try call(apply)
     var isLast = false
     while !isLast {
@@ -163,6 +169,7 @@ struct LogReplay {
     }
     try tables.absorb(
       record, at: unitStart, changeCount: changeCount, entities: entities, blobs: blobs)
+    isAmidTransaction = false
     replayedTransactions += 1
     point = reader.walk.point
   }

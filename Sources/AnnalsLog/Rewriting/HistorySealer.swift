@@ -66,6 +66,15 @@ struct HistorySealer {
     return true
   }
 
+  /// Copies large values that come with a checkpoint, behind the transactions that were sealed.
+  mutating func copy(_ blobs: [BlobEntry]) throws(LogError) {
+    var copied: [BlobEntry] = []
+    for blob in blobs where blob.number >= firstBlob {
+      copied.append(try target.copy(blob: blob, from: old))
+    }
+    target.absorb(copied)
+  }
+
   /// The numbers of the first and the last transaction of a frame.
   private static func numbers(
     of frame: WalkedFrame, in walk: FrameWalk

@@ -23,6 +23,8 @@ package final class LogRewriter {
   private let destination: String
   /// The checkpoint to carry over; nil once it was, or for none.
   private var checkpoint: CheckpointReference?
+  /// Large values met that no transaction or checkpoint behind them took along yet.
+  private var waiting: [BlobEntry] = []
   /// The schema at a base that was made: what it has removed is left out of the checkpoint as well.
   private var schemaMade: Schema?
 
@@ -133,7 +135,6 @@ package final class LogRewriter {
     guard var sealer else { return }
     defer { self.sealer = sealer }
     var reader = UnitReader(FrameWalk(generation, from: point, limit: end))
-    var waiting: [BlobEntry] = []
     while true {
       switch try reader.next() {
       case .record(let frame, _, let blobs):
@@ -145,8 +146,9 @@ package final class LogRewriter {
       case .skipped(let blobs):
         // Whether what such a frame says holds in another file, nobody can tell: it is left out.
         waiting += blobs
-      case .checkpoint(let frame):
-        try carry(frame, &sealer)
+      case .checkpoint(let frame, let blobs):
+        waiting += blobs
+        if try carry(frame, with: waiting, &sealer) { waiting = [] }
       case .end(.limit):
         point = reader.walk.point
         return
@@ -156,21 +158,24 @@ package final class LogRewriter {
     }
   }
 
-  /// Carries a checkpoint over if it is the one that is wanted. One that cannot be read is left
-  /// out: it can be made anew.
+  /// Carries a checkpoint over if it is the one that is wanted, and before it the large values that
+  /// came with it and not with a transaction; returns whether it was. One that cannot be read is
+  /// left out: it can be made anew.
   private func carry(
-    _ frame: WalkedFrame, _ sealer: inout HistorySealer
-  ) throws(LogError) {
-    guard let wanted = checkpoint, wanted.offset == frame.offset, let target else { return }
+    _ frame: WalkedFrame, with blobs: [BlobEntry], _ sealer: inout HistorySealer
+  ) throws(LogError) -> Bool {
+    guard let wanted = checkpoint, wanted.offset == frame.offset, let target else { return false }
     checkpoint = nil
     try sealer.seal()
     guard let directory = try? generation.directory(at: frame.offset).directory,
       try generation.holdsState(of: directory)
-    else { return }
+    else { return false }
+    try sealer.copy(blobs)
     var entities = directory.entities
     if let schemaMade { entities = entities.withoutWhatIsRemoved(from: schemaMade) }
     entities = try target.copy(entities, from: generation)
     try target.writeCheckpoint(as: directory, entities: entities)
+    return true
   }
 
   /// Copies what was appended since `copy`, and puts the new file in place.
