@@ -29,6 +29,8 @@ struct GapInference {
   private var known: Set<ObjectReference> = []
   private var touched: Set<ObjectReference> = []
   private var knownPlaces: Set<Place> = []
+  /// Lists of which only edits are known, and that were taken to be as before the gap or made up.
+  private var guessed: Set<Place> = []
   private var missing = MissingDefinitions()
   /// How many references may yet be made up: an edit of some bytes may speak of the end of a list
   /// of a million, so a small file could ask for any number of them.
@@ -172,9 +174,11 @@ struct GapInference {
           entity: place.object.entity, row: place.object.row,
           reason: "edits of a longer list than could be made up")
       }
-      spareReferences -= max(0, found.count - old.count)
+      if !found.isProven { guessed.insert(place) }
+      let references = found.references
+      spareReferences -= max(0, references.count - old.count)
       var arena: ContiguousArray<UInt8> = []
-      let cell = found.isEmpty ? .null : ValueCell(.objects(found), appendingTo: &arena)
+      let cell = references.isEmpty ? .null : ValueCell(.objects(references), appendingTo: &arena)
       return try withBytes(arena) { (bytes) throws(StateFault) in
         try set(place.object, place.property, cell, in: bytes)
       }
@@ -220,7 +224,8 @@ struct GapInference {
   }
 
   /// Ends the inference; returns how many objects of each entity may be stale: those that were
-  /// there before the gap, and are there at the end of what was followed.
+  /// there before the gap, and are there at the end of what was followed, but for those of which
+  /// the transactions tell every property.
   mutating func finish(of entities: Set<EntityNumber>?) throws(StateFault)
     -> [LostTransactions.StaleCount]
   {
@@ -231,15 +236,28 @@ struct GapInference {
     var counts: [LostTransactions.StaleCount] = []
     for entity in target.schema.entities where !entity.isRemoved {
       if let entities, !entities.contains(entity.number) { continue }
+      let properties =
+        entity.attributes.filter { !$0.isRemoved }.map(\.number)
+        + entity.relationships.filter { !$0.isRemoved }.map(\.number)
       var count: Int64 = 0
       var rows = target.rows(of: entity.number)
       while let row = try rows.next() {
-        if try moving.contains(entity.number, row) { count += 1 }
+        let object = ObjectReference(entity: entity.number, row: row)
+        if try moving.contains(entity.number, row), !isTold(object, properties) { count += 1 }
       }
       guard count > 0 else { continue }
       counts.append(LostTransactions.StaleCount(entity: entity.number, objects: count))
     }
     return counts
+  }
+
+  /// Whether transactions say of all these properties of an object what they were before.
+  private func isTold(_ object: ObjectReference, _ properties: [PropertyNumber]) -> Bool {
+    touched.contains(object)
+      && properties.allSatisfy {
+        let place = Place(object: object, property: $0)
+        return knownPlaces.contains(place) && !guessed.contains(place)
+      }
   }
 }
 

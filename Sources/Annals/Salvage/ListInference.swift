@@ -42,11 +42,12 @@ struct ListInference {
     }
   }
 
-  /// The list before all edits; `old` is that from before the gap, `destination` the entity that
-  /// the relationship leads to. Nil if more than `limit` references would have to be made up.
+  /// The list before all edits, and whether a later whole list proves it; `old` is that from before
+  /// the gap, `destination` the entity that the relationship leads to. Nil if more than `limit`
+  /// references would have to be made up.
   func list(
     old: [ObjectReference], destination: EntityNumber, limit: Int
-  ) -> [ObjectReference]? {
+  ) -> (references: [ObjectReference], isProven: Bool)? {
     if var list = whole {
       var fits = true
       for step in steps.reversed() {
@@ -56,13 +57,14 @@ struct ListInference {
         }
         list = before
       }
-      if fits { return list }
+      if fits { return (list, true) }
     }
     var list: [ObjectReference]? = old
     for step in steps {
       list = list.flatMap { ListInference.apply(step.removed, step.inserted, to: $0) }
     }
-    return list == nil ? madeUp(old: old, destination: destination, limit: limit) : old
+    if list != nil { return (old, false) }
+    return madeUp(old: old, destination: destination, limit: limit).map { ($0, false) }
   }
 
   private static func apply(

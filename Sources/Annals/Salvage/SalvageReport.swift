@@ -4,6 +4,12 @@ import AnnalsModel
 public struct SalvageReport: Sendable {
   /// The transactions that are missing, in the order of their numbers; gaps of an earlier salvage
   /// are not among them.
+  ///
+  /// As possibly stale (`LostTransactions.stale`) count the objects that are still there behind a
+  /// gap and of which later transactions do not tell all. One that is deleted later, or all of
+  /// whose properties are changed, is known; one with a list of which only edits are known, or with
+  /// a property that nothing later changes, is not. Objects that lost transactions inserted and
+  /// none behind them mentions are missing, and not counted.
   public internal(set) var lost: [LostTransactions] = []
   /// How many transactions were brought over.
   public internal(set) var transactions: Int64 = 0
@@ -15,7 +21,9 @@ public struct SalvageReport: Sendable {
   /// tokens of the old one do not fit it.
   public internal(set) var hasNewIdentity = false
   /// What could not be read behind the newest transaction, where nobody can tell whether it held
-  /// any: how many bytes, and why; 0 bytes if the file was cut off. Nil if nothing was there.
+  /// any: how many bytes, and why; 0 bytes if the file was cut off. Nil if nothing was there, as
+  /// far as the file tells: what was written to a store that had been closed, by a process that
+  /// was killed before it synced a second time, leaves no trace once it is cut off.
   public internal(set) var rest: (bytes: UInt64, reason: String)?
   /// What was found and needs nothing done: where the header came from, what was built anew.
   public internal(set) var notes: [String] = []
@@ -58,14 +66,21 @@ public struct SalvageReport: Sendable {
     }
     if lost.isExact {
       text += "; the state behind is exact"
-    } else if lost.stale.isEmpty {
-      text += "; no object can be stale"
     } else {
       let counts = lost.stale.map { count in
         let name = entityNames[count.entity] ?? "entity \(count.entity)"
         return "\(count.objects) \(count.objects == 1 ? "object" : "objects") of \(name)"
       }
-      text += "; \(counts.joined(separator: ", ")) may be stale"
+      // Without a state before them, nothing is old, but things are missing.
+      let isAll = lost.first == 1
+      if !counts.isEmpty {
+        text += "; \(counts.joined(separator: ", ")) may be \(isAll ? "incomplete" : "stale")"
+      }
+      if isAll {
+        text += "; objects that only they told of are missing"
+      } else if counts.isEmpty {
+        text += "; no object can be stale"
+      }
     }
     return text + " (\(lost.reason))"
   }

@@ -124,7 +124,7 @@ extension SalvageRun {
       throw AnnalsError(.io, "the file changed while it was read", offset: offset)
     }
     try blobs.write(before: offset, from: source, to: target)
-    try blobs.write(mentionedIn: batch, to: target)
+    try blobs.write(mentionedIn: batch, from: source, to: target)
     try frame.payload.withUnsafeBytes {
       try target.append(kind: frame.header.kind, payload: $0, batch: batch)
     }

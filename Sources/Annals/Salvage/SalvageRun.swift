@@ -27,6 +27,8 @@ struct SalvageRun {
   var transactions: ReadableTransactions
   /// What does not fit, since the last gap was written.
   var misfit: Misfit?
+  /// How many names may yet be made up, and as many openings for each gap.
+  var spareNames = SalvageRun.greatestMadeUp
   /// How often a transaction did not fit.
   var misfits = 0
 
@@ -85,7 +87,7 @@ struct SalvageRun {
     let values = try whole.largeValues()
     blobs.mention(values)
     try blobs.write(before: base.offset, from: source, to: target)
-    try blobs.writeLost(of: values, to: target)
+    try blobs.writeLost(of: values, from: source, to: target)
     let known = LogSalvage.Base(
       position: position, names: base.names, openings: base.openings,
       nextBlobNumber: base.nextBlobNumber, clockJumps: base.clockJumps, gaps: base.gaps,
@@ -105,9 +107,12 @@ struct SalvageRun {
   mutating func finish() throws -> SalvageReport {
     for run in survey.runs { try take(run) }
     try bridgeToEnd()
-    try blobs.writeRest(to: target)
-    if !state.schema.entities.isEmpty {
+    if state.schema.entities.isEmpty {
+      // No checkpoint could follow, nor anything else.
+      blobs.giveUpRest()
+    } else {
       let newest = state
+      try blobs.writeRest(from: source, to: target)
       try target.writeCheckpoint(schema: newest.schema) { try store(newest, $0) }
     }
     report.lostValues = blobs.lostValues
@@ -134,7 +139,13 @@ struct SalvageRun {
       from: remains ?? state,
       schema: try exact?.schema
         ?? gap.directory.flatMap { try states.schema(at: gap.last, in: $0) })
-    try forEachBatch(of: run) { batch, _ in inference.look(batch) }
+    let known = try knownNames(of: gap)
+    var unit = run.firstOffset
+    try forEachBatch(of: run) { batch, offset in
+      if batch.transactions.first?.part == 0 { unit = offset }
+      inference.look(batch)
+      try requireRoom(for: inference, gap, known, batch, at: unit)
+    }
     gap.names = inference.names.count
     gap.openings = inference.openings.count
     gap.blobLimit = run.firstOffset
@@ -143,7 +154,6 @@ struct SalvageRun {
       return try write(gap, leadingTo: exact)
     }
     inference.prepare()
-    var unit = run.firstOffset
     try forEachBatch(of: run) { batch, offset in
       if batch.transactions.first?.part == 0 { unit = offset }
       do {
@@ -178,16 +188,12 @@ struct SalvageRun {
       baseDamage ?? misfit?.text ?? survey.rest.map { $0.reason + place } ?? "they are not there"
     let end = max(survey.slotHead, misfit?.last ?? 0)
     try useCheckpoints(upTo: .max, reason)
-    if target.head < end {
-      var gap = SalvageGap(first: target.head + 1, last: end, reason: reason)
-      gap.stale = try allObjects(of: remains ?? state)
-      try write(gap, leadingTo: remains ?? state)
-    } else if let rest = survey.rest, !survey.isRestEmpty, report.lost.last?.last != target.head {
-      report.rest = (UInt64(rest.bytes.count), rest.reason)
-    } else if survey.fileSize < FormatLimits.logStart {
-      // No store is that short: what was cut off, and how much, nothing tells.
-      report.rest = (0, "the file ends within its first blocks")
-    }
+    report.rest = survey.rest(behind: max(target.head, end))
+    guard target.head < end else { return }
+    let more = report.rest == nil ? "" : "; more may be gone behind them"
+    var gap = SalvageGap(first: target.head + 1, last: end, reason: reason + more)
+    gap.stale = try allObjects(of: remains ?? state)
+    try write(gap, leadingTo: remains ?? state)
   }
 
   /// Writes an exact gap up to each checkpoint of a lost transaction that can be read.
@@ -270,21 +276,43 @@ struct SalvageRun {
     }
   }
 
-  /// Writes a gap record, whose changes lead to a state, and goes on from there.
+  /// Writes a gap record, whose changes lead to a state, and goes on from there. If it has not room
+  /// for all names that were lost, others come before it, for the first of the lost numbers.
   private mutating func write(_ gap: SalvageGap, leadingTo newState: State) throws {
     remains = nil
     baseDamage = nil
     misfit = nil
-    var lost = LostTransactions(
-      first: gap.first, last: gap.last, after: target.maximumTimestamp, salvaged: salvaged)
-    lost.before = gap.before
-    lost.isExact = gap.isExact
-    lost.stale = gap.stale
-    lost.reason = gap.reason
-    var record = TransactionRecord(number: gap.last, timestamp: target.maximumTimestamp)
-    try name(&record, gap)
-    try open(&lost, gap)
-    record.lost = lost
+    let known = try knownNames(of: gap)
+    var next = gap
+    while true {
+      var lost = LostTransactions(
+        first: next.first, last: gap.last, after: target.maximumTimestamp, salvaged: salvaged)
+      lost.before = gap.before
+      lost.isExact = gap.isExact
+      lost.stale = gap.stale
+      lost.reason = gap.reason
+      var record = TransactionRecord(number: gap.last, timestamp: target.maximumTimestamp)
+      let isLast = next.first == gap.last
+      if giveNames(to: &record, &lost, gap, known, isLast: isLast) || isLast {
+        record.lost = lost
+        try write(record, gap, leadingTo: newState)
+        lost.first = gap.first
+        report.lost.append(lost)
+        return
+      }
+      lost.last = next.first
+      lost.isExact = false
+      record.number = next.first
+      record.lost = lost
+      try target.append(gap: record, changes: ChangeBatch())
+      next.first += 1
+    }
+  }
+
+  private mutating func write(
+    _ gapRecord: TransactionRecord, _ gap: SalvageGap, leadingTo newState: State
+  ) throws {
+    var record = gapRecord
     record.schemaChange = newState.schema.entities.filter {
       state.schema.entity(numbered: $0.number) != $0
     }
@@ -293,29 +321,8 @@ struct SalvageRun {
     let changes = try ChangeBatch(from: old, to: newState)
     try blobs.write(before: gap.blobLimit, from: source, to: target)
     blobs.mention(changes)
-    try blobs.write(mentionedIn: changes, to: target)
+    try blobs.write(mentionedIn: changes, from: source, to: target)
     try target.append(gap: record, changes: changes)
-    report.lost.append(lost)
     state = newState
-  }
-
-  /// Gives a gap record the names that were lost, made up where no checkpoint knows them.
-  private func name(_ record: inout TransactionRecord, _ gap: SalvageGap) throws {
-    guard Int(gap.names) > target.nameCount else { return }
-    let known = try gap.directory.flatMap { try source.entries(of: $0.names) } ?? []
-    record.firstNewName = NameNumber(target.nameCount + 1)
-    record.newNames = (target.nameCount..<Int(gap.names)).map {
-      known.indices.contains($0) ? known[$0] : "(lost name \($0 + 1))"
-    }
-  }
-
-  private func open(_ lost: inout LostTransactions, _ gap: SalvageGap) throws {
-    guard Int(gap.openings) > target.openingCount else { return }
-    let known = try gap.directory.flatMap { try source.entries(of: $0.openings) } ?? []
-    lost.openings = (target.openingCount..<Int(gap.openings)).map {
-      known.indices.contains($0)
-        ? known[$0]
-        : Opening(number: OpeningNumber($0 + 1), id: 0, processName: "(lost)", processID: 0)
-    }
   }
 }

@@ -55,13 +55,17 @@ struct SalvagedBlobs {
     before offset: UInt64, from source: FrameSource, to target: LogSalvage
   ) throws {
     while next < whole.count, whole[next].offset < offset {
-      let blob = whole[next]
-      next += 1
-      try writeLost(upTo: blob.number, to: target)
-      guard blob.number > last else { continue }
-      try copy(blob, from: source, to: target)
-      last = blob.number
+      try writeLost(upTo: whole[next].number, from: source, to: target)
+      try writeNext(from: source, to: target)
     }
+  }
+
+  private mutating func writeNext(from source: FrameSource, to target: LogSalvage) throws {
+    let blob = whole[next]
+    next += 1
+    guard blob.number > last else { return }
+    try copy(blob, from: source, to: target)
+    last = blob.number
   }
 
   private func copy(
@@ -81,26 +85,42 @@ struct SalvagedBlobs {
   }
 
   /// Writes the lost values that a batch speaks of.
-  mutating func write(mentionedIn batch: ChangeBatch, to target: LogSalvage) throws {
+  mutating func write(
+    mentionedIn batch: ChangeBatch, from source: FrameSource, to target: LogSalvage
+  ) throws {
     if pending.isEmpty { return }
-    let greatest = SalvagedBlobs.values(in: batch).keys.filter { pending[$0] != nil }.max()
-    if let greatest { try writeLost(upTo: greatest, to: target) }
+    try writeLost(of: SalvagedBlobs.values(in: batch), from: source, to: target)
   }
 
-  /// Writes the lost values of a state, as far as none that is whole must come before them.
-  mutating func writeLost(of values: [UInt64: LargeValue], to target: LogSalvage) throws {
-    let limit = next < whole.count ? whole[next].number : .max
-    if let greatest = values.keys.filter({ pending[$0] != nil && $0 < limit }).max() {
-      try writeLost(upTo: greatest, to: target)
-    }
+  /// Writes the lost ones of these values.
+  mutating func writeLost(
+    of values: [UInt64: LargeValue], from source: FrameSource, to target: LogSalvage
+  ) throws {
+    let greatest = values.keys.filter { pending[$0] != nil }.max()
+    if let greatest { try writeLost(upTo: greatest, from: source, to: target) }
   }
 
-  /// Writes what was spoken of and not yet written.
-  mutating func writeRest(to target: LogSalvage) throws { try writeLost(upTo: .max, to: target) }
+  /// Writes what was spoken of and not yet written: nothing that is in the new file speaks of it.
+  mutating func writeRest(from source: FrameSource, to target: LogSalvage) throws {
+    try writeLost(upTo: .max, from: source, to: target)
+  }
 
-  private mutating func writeLost(upTo limit: UInt64, to target: LogSalvage) throws {
+  /// Gives up what was spoken of and not yet written.
+  mutating func giveUpRest() {
+    lostValues += pending.values
+    pending = [:]
+  }
+
+  /// Writes the lost values up to a number, and before them the whole ones with lower numbers:
+  /// numbers rise, or what comes later could not be written any more.
+  private mutating func writeLost(
+    upTo limit: UInt64, from source: FrameSource, to target: LogSalvage
+  ) throws {
     if pending.isEmpty { return }
     for number in pending.keys.filter({ $0 <= limit }).sorted() {
+      while next < whole.count, whole[next].number < number {
+        try writeNext(from: source, to: target)
+      }
       guard let value = pending.removeValue(forKey: number), number > last else { continue }
       try target.append(lostBlob: number, length: value.length)
       lostValues.append(value)

@@ -53,6 +53,7 @@ package struct SalvageSurvey: Sendable {
   package private(set) var mentioned: [UInt64: LargeValue] = [:]
   /// What could not be read behind the last run; nil if nothing was.
   package private(set) var rest: (bytes: Range<UInt64>, reason: String)?
+  private var witness = EndWitness()
   /// The greatest number that there was for certain: the head that a valid root slot names, the
   /// base in the header, the transaction that a checkpoint is of; 0 without any.
   package private(set) var slotHead: Int64 = 0
@@ -95,6 +96,7 @@ package struct SalvageSurvey: Sendable {
     var walk = start
     var pieces = BlobPieces()
     while let region = try walk.next() {
+      witness.take(region)
       switch region.content {
       case .header(.damaged(.unknownFeatures(let bits))): newerFeatures = (bits, 0)
       case .slot(_, .damaged(.unknownFeatures(_, let bits))): newerFeatures = (bits, region.offset)
@@ -149,12 +151,25 @@ package struct SalvageSurvey: Sendable {
     slotMark = max(slotMark, slot.durableMark)
   }
 
-  /// Whether a slot or a checkpoint behind what could not be read behind the last run says that no
-  /// transaction was there.
-  package var isRestEmpty: Bool {
-    guard let rest, let head = runs.last?.last ?? header?.base else { return true }
-    if slotHead == head, slotMark >= rest.bytes.upperBound { return true }
-    return checkpoints.contains { $0.offset >= rest.bytes.upperBound && $0.number == head }
+  /// Whether there may have been transactions behind `head`, the greatest number that is known of:
+  /// how many bytes could not be read there, and why; 0 bytes if they are gone. Nil if nothing
+  /// speaks for it.
+  package func rest(behind head: Int64) -> (bytes: UInt64, reason: String)? {
+    if let rest, !proves(head, upTo: rest.bytes.upperBound) {
+      let start = slotHead == head ? max(rest.bytes.lowerBound, slotMark) : rest.bytes.lowerBound
+      return (rest.bytes.upperBound - min(start, rest.bytes.upperBound), rest.reason)
+    }
+    if fileSize < FormatLimits.logStart {
+      // No store is that short: what was cut off, and how much, nothing tells.
+      return (0, "the file ends within its first blocks")
+    }
+    return witness.reasonForMore(behind: head, size: fileSize).map { (0, $0) }
+  }
+
+  /// Whether a slot or a checkpoint says that no transaction behind `head` was before `offset`.
+  private func proves(_ head: Int64, upTo offset: UInt64) -> Bool {
+    if slotHead == head, slotMark >= offset { return true }
+    return checkpoints.contains { $0.offset >= offset && $0.number == head }
   }
 
   /// Puts the pieces of large values together.

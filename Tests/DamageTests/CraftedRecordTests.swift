@@ -1,0 +1,110 @@
+import Annals
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+/// Records with right checksums that say what is not so: rows of the damage table.
+@Suite struct CraftedRecordTests {
+  /// A file whose transaction 1 inserts notes 1 and 2, and what comes behind it.
+  private func bytes(
+    _ write: (inout CraftedStore) throws -> Void
+  ) throws -> ContiguousArray<UInt8> {
+    let files = MemoryFileSystem()
+    var crafted = try CraftedStore(files, base: 0)
+    try crafted.transaction(1, text: "one", definesSchema: true)
+    try write(&crafted)
+    try crafted.log.finish()
+    return try files.contents(of: SampleFile.path)
+  }
+
+  /// An update of note 1 that puts itself into its list at this position.
+  private func edits(at position: UInt32, removes: Bool) -> ChangeBatch {
+    var batch = ChangeBatch()
+    withUnsafeBytes(of: position.littleEndian) { batch.arena.append(contentsOf: $0) }
+    ObjectReference(entity: 1, row: 1).append(to: &batch.arena)
+    let none = ValueCell(tag: .objects, bits: 0, length: 0)
+    let one = ValueCell(tag: .objects, bits: 0, length: UInt32(PropertyChange.editByteCount))
+    batch.properties.append(
+      PropertyChange(
+        property: 3, before: removes ? one : none, after: removes ? none : one, isEdits: true))
+    batch.changes.append(
+      ChangeEntry(kind: .update, entity: 1, row: 1, firstProperty: 0, propertyCount: 1))
+    return batch
+  }
+
+  /// Beyond the list's end, or of a reference that is not there.
+  @Test(arguments: [(5, false), (1, false), (0, true)] as [(UInt32, Bool)])
+  func editsThatDoNotFitTheList(position: UInt32, removes: Bool) throws {
+    let bytes = try bytes { crafted in
+      try crafted.append(edits(at: position, removes: removes))
+      try crafted.transaction(3, text: "three")
+    }
+    let place = try frameList(bytes)[1].offset
+    let error = #expect(throws: AnnalsError.self) { try openForReading(bytes) }
+    #expect(error?.code == .damaged && error?.offset == place, "\(error as Any)")
+    #expect(error?.message.contains("transaction 2 does not fit the state before it") == true)
+    #expect(try verify(bytes).contains { $0.contains("transaction 2") && $0.contains("\(place)") })
+    let files = MemoryFileSystem()
+    try files.put(bytes, at: SampleFile.path)
+    var options = StoreOptions.readOnly
+    options.readsUpToDamage = true
+    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let store = try Store(location, creates: false, options: options)
+    #expect(store.token.number == 1)
+    let report = try Store.salvage(location, to: SalvageLab.out, environment: .fixed(seed: 9))
+    #expect(report.lost.map(\.numbers) == [2...2] && report.head == 3, "\(report.lines())")
+    let salvaged = try openForReading(files.contents(of: SalvageLab.out))
+    #expect(try salvaged.snapshot().objects(of: "Note").count == 2)
+  }
+
+  /// Edits that fit are applied: what the tests above craft is refused for what it says.
+  @Test func editsThatFit() throws {
+    let store = try openForReading(bytes { try $0.append(edits(at: 0, removes: false)) })
+    let note = try #require(try store.snapshot().objects(of: "Note").first)
+    #expect(note["others"] == .objects([ObjectReference(entity: 1, row: 1)]))
+  }
+
+  /// The byte of the summary, what it is, and what it says instead: a greatest row, a kind of
+  /// change and a property that no change has.
+  @Test(arguments: [(14, 1, 2), (15, 1, 5), (17, 2, 6)] as [(Int, UInt8, UInt8)])
+  func aSummaryThatSaysMore(byte: Int, was: UInt8, says: UInt8) throws {
+    func bytes(_ value: UInt8) throws -> ContiguousArray<UInt8> {
+      try self.bytes { crafted in
+        var batch = ChangeBatch()
+        for number in [2, 3] as [Int64] {
+          let record = TransactionRecord(number: number, timestamp: Timestamp(microseconds: 9))
+          var own = record
+          own.firstChange = UInt32(batch.changes.count)
+          own.changeCount = 1
+          let text = ValueCell(.string("new"), appendingTo: &batch.arena)
+          batch.properties.append(PropertyChange(property: 2, before: .null, after: text))
+          batch.changes.append(
+            ChangeEntry(
+              kind: .insert, entity: 1, row: number, firstProperty: batch.properties.count - 1,
+              propertyCount: 1))
+          batch.transactions.append(own)
+        }
+        var payload: ContiguousArray<UInt8> = []
+        BlockCodec.encode(batch, into: &payload)
+        try #require(payload[byte] == was, "\(payload.prefix(20))")
+        payload[byte] = value
+        try payload.withUnsafeBytes {
+          try crafted.log.append(kind: .block, payload: $0, batch: batch)
+        }
+      }
+    }
+    #expect(try verify(bytes(was)).filter { !$0.hasPrefix("note") } == [])
+    let crafted = try bytes(says)
+    let found = try verify(crafted)
+    #expect(found.contains { $0.hasPrefix("error") && $0.contains("summary") }, "\(found)")
+    // Other readers may refuse it: this one does where what it says is of the changes themselves.
+    do {
+      let store = try openForReading(crafted)
+      #expect(try store.snapshot().objects(of: "Note").count == 3)
+    } catch let error as AnnalsError {
+      #expect(error.code == .damaged && error.message.contains("other than the summary"))
+    }
+  }
+}
