@@ -104,7 +104,7 @@ let package = Package(
     tests(
       "FuzzTests",
       [
-        "FuzzTargets", "AnnalsCommand", "AnnalsFormat", "AnnalsModel", "AnnalsStorage",
+        "FuzzTargets", "Annals", "AnnalsCommand", "AnnalsFormat", "AnnalsModel", "AnnalsStorage",
       ]),
     tests("TortureTests", ["AnnalsTorture", "Annals", "AnnalsStorage", "AnnalsModel", system]),
     tests("TidyTests", []),

@@ -32,6 +32,20 @@ extension State {
     return result
   }
 
+  /// What is wrong with the indexes, in words: that they hold exactly what the columns say. Reads
+  /// their chunks and the columns that they are of.
+  ///
+  /// On a state whose changes were not yet checked, it works on a copy that is.
+  package func indexViolations() throws(StateFault) -> [String] {
+    var result: [String] = []
+    var copy = self
+    _ = try copy.checkUniqueness()
+    for table in copy.tables {
+      for index in table.indexes { try table.check(index, &result) }
+    }
+    return result
+  }
+
   /// The first difference between two states, by entity, row and property; nil if they hold the
   /// same objects with the same values. Reads the chunks of both that they do not share.
   ///

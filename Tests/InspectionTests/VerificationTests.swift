@@ -286,11 +286,40 @@ import Testing
     }
   }
 
+  /// What header and directory say twice of the base is the same.
+  @Test func theBaseIsOfOneMind() throws {
+    for (timestamp, changes) in [(Int64(7), Int64(0)), (8, 0), (7, 1)] {
+      var file = HandMadeFile(base: 2) {
+        $0.baseTimestamp = Timestamp(microseconds: 7)
+        $0.baseCheckpointOffset = FormatLimits.logStart
+      }
+      file.append(
+        .checkpoint,
+        directory {
+          $0.isBase = true
+          $0.maximumTimestamp = Timestamp(microseconds: timestamp)
+          $0.changeCount = changes
+        })
+      let found = try findings(in: file.bytes).map(\.description)
+      let told = found.filter { $0.contains("as the greatest timestamp, and the header") }
+      #expect(told.count == (timestamp == 7 ? 0 : 1), "\(found)")
+      let counted = found.filter { $0.contains("counts 1 changes, though it is the base") }
+      #expect(counted.count == Int(changes), "\(found)")
+    }
+  }
+
+  @Test func theOpeningOfACheckpointIsTheTransactions() throws {
+    try expect(.checkpoint, "is of another opening than the transaction", as: .warning) { file in
+      file.append(.checkpoint, directory { $0.openingID = 99 })
+    }
+  }
+
   /// The payload of a checkpoint of transaction 2.
   private func directory(_ edit: (inout CheckpointDirectory) -> Void) -> ContiguousArray<UInt8> {
     var directory = CheckpointDirectory(number: 2)
     directory.timestamp = SampleStore.record(2).timestamp
     directory.maximumTimestamp = directory.timestamp
+    directory.openingID = SampleStore.opening.id
     directory.changeCount = 2
     directory.schema = Schema(entities: SampleStore.schema)
     directory.names.entries = ["Safari", "share"]

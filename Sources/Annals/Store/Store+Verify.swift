@@ -24,8 +24,8 @@ public struct StoreFinding: Sendable, Hashable {
 
 extension Store {
   /// Replays the whole history from the base and compares what comes out with what the store holds:
-  /// the newest checkpoint, the state in memory, and the indexes; and what each change says was
-  /// before it with what was.
+  /// the newest checkpoint and its tables, the state in memory, and the indexes; and what each
+  /// change says was before it with what was.
   ///
   /// The logical half of `verify`. Costs what the whole history costs, and the memory of two
   /// states. Throws if the store cannot be read.
@@ -36,7 +36,7 @@ extension Store {
       let view = version.view
       let base = try view.baseDirectory()
       let checkpoint = try view.checkpoint(atOrBefore: view.head.number)
-      var checks = BeforeChecks()
+      var checks = HistoryChecks(tables: try TableChecks(view))
       var replay = try version.stateByReplaying(from: base, to: view.base)
       replay = try version.state(
         continuing: replay, after: view.base, to: checkpoint?.number ?? view.base, &checks)
@@ -48,11 +48,12 @@ extension Store {
       replay = try version.state(
         continuing: replay, after: checkpoint?.number ?? view.base, to: view.head.number, &checks)
       findings += try Store.comparison(of: "the newest state", version.state, with: replay)
+      checks.tables.finish()
       for violation in try replay.invariantViolations() {
         findings.append(StoreFinding(severity: .error, message: violation))
       }
       findings += try Store.collisions(in: replay)
-      findings += checks.findings
+      findings += checks.before.findings + checks.tables.findings
       let dangling = try replay.danglingReferences()
       if dangling > 0 {
         findings.append(
@@ -87,14 +88,24 @@ extension Store {
     of what: String, _ state: @autoclosure () throws -> State, with replay: State
   ) throws -> [StoreFinding] {
     do {
-      guard let difference = try State.firstDifference(try state(), replay) else { return [] }
+      let state = try state()
+      let difference: String? =
+        if let difference = try State.firstDifference(state, replay) {
+          "differs from the history: \(difference)"
+        } else if let entity = replay.entityGivingRowsAgain(state) {
+          "would give rows of entity \(entity) a second time"
+        } else if let violation = try state.indexViolations().first {
+          "has a wrong index: \(violation)"
+        } else {
+          nil
+        }
       // A checkpoint made of this state would say the same: it must be left out.
-      return [
+      return [difference].compactMap(\.self).map {
         StoreFinding(
           severity: .error,
-          message: "\(what) differs from the history: \(difference). annals compact --smallest "
-            + "drops it; opening then goes by the history")
-      ]
+          message: "\(what) \($0). annals compact --smallest drops it; opening then goes by the "
+            + "history")
+      }
     } catch {
       let error = AnnalsError.wrapping(error)
       guard error.code == .damaged else { throw error }
@@ -111,7 +122,7 @@ extension Store {
 extension StoreVersion {
   /// The state after the transactions that follow those in `state`.
   fileprivate func state(
-    continuing state: State, after: Int64, to number: Int64, _ checks: inout BeforeChecks
+    continuing state: State, after: Int64, to number: Int64, _ checks: inout HistoryChecks
   ) throws -> State {
     var replay = StateReplay(state: state)
     var cursor = try view.history(after: after, through: number)
@@ -119,7 +130,8 @@ extension StoreVersion {
     while try cursor.next(into: &batch) {
       do {
         try replay.apply(&batch) { (state, record, batch) throws(StateFault) in
-          try checks.compare(record, in: batch, with: state)
+          try checks.before.compare(record, in: batch, with: state)
+          checks.tables.compare(record, in: batch)
         }
       } catch {
         throw view.locating(error)
@@ -127,6 +139,19 @@ extension StoreVersion {
     }
     return try replay.finish()
   }
+}
+
+extension State {
+  /// An entity whose next row in `other` is one that this state has given; nil if there is none.
+  fileprivate func entityGivingRowsAgain(_ other: State) -> EntityNumber? {
+    schema.entities.map(\.number).first { other.nextRow(of: $0) < nextRow(of: $0) }
+  }
+}
+
+/// What is looked at while the history is gone through.
+private struct HistoryChecks {
+  var before = BeforeChecks()
+  var tables: TableChecks
 }
 
 /// Compares what changes say was before them with what was.

@@ -167,6 +167,9 @@ extension FileHeader {
     guard header.baseTimestamp.microseconds >= 0 else {
       throw reader.invalid("a base timestamp before 1970")
     }
+    guard base > 0 || header.baseTimestamp.microseconds == 0 else {
+      throw reader.invalid("a timestamp of a base of 0")
+    }
     header.baseCheckpointOffset = try reader.read(UInt64.self)
     guard header.baseCheckpointOffset == 0 || FrameHeader.mayBegin(at: header.baseCheckpointOffset)
     else { throw reader.invalid("a base checkpoint that is not where frames are") }

@@ -25,6 +25,11 @@ package struct Vocabulary: Sendable {
     Schema(entities: definitions.values.map(\.entity).sorted { $0.number < $1.number })
   }
 
+  /// An opening by its number; nil if none was met.
+  package func opening(_ number: OpeningNumber) -> Opening? {
+    number == 0 || Int64(number) > Int64(openings.count) ? nil : openings[Int(number) - 1]
+  }
+
   /// The definition of an entity; nil if none was met.
   package func entity(_ number: EntityNumber) -> Entity? { definitions[number]?.entity }
 

@@ -35,7 +35,9 @@ struct CheckpointChecks {
     var offset: UInt64
     var isBase: Bool
     var severity: Finding.Severity { isBase ? .error : .warning }
+    /// For what cannot be read, and for what contradicts something else.
     var remedy: String { isBase ? Remedy.salvage : Remedy.compact }
+    var remedyOfContradictions: String { isBase ? Remedy.salvage : Remedy.smallest }
   }
 
   /// Takes the chunk frame at `offset`; the checksum is the crc32 of its payload.
@@ -93,7 +95,8 @@ extension CheckpointChecks {
       log.append(
         Finding(
           place.severity, .checkpoint, at: place.offset,
-          "the checkpoint of transaction \(directory.number) \(what)", remedy: place.remedy))
+          "the checkpoint of transaction \(directory.number) \(what)",
+          remedy: place.remedyOfContradictions))
     }
     if place.isBase, let header, place.offset != header.baseCheckpointOffset {
       tell("says it is the base, which the header has at \(header.baseCheckpointOffset)")
@@ -103,6 +106,16 @@ extension CheckpointChecks {
     }
     if directory.nextBlobNumber <= blobs.greatestNumber {
       tell("gives \(directory.nextBlobNumber) to the next large value, though it is used")
+    }
+    if place.isBase, let header {
+      if directory.maximumTimestamp != header.baseTimestamp {
+        tell(
+          "has \(directory.maximumTimestamp) as the greatest timestamp, and the header "
+            + "\(header.baseTimestamp)")
+      }
+      if directory.changeCount != 0 {
+        tell("counts \(directory.changeCount) changes, though it is the base")
+      }
     }
     guard transactions.isComplete, !place.isBase, let head = transactions.head else { return }
     if directory.number > head { tell("stands where the log has only \(head)") }
@@ -123,6 +136,11 @@ extension CheckpointChecks {
     }
     if let last = transactions.last, directory.timestamp != last.timestamp {
       tell("has another timestamp (\(directory.timestamp)) than the transaction")
+    }
+    if let last = transactions.last,
+      directory.openingID != vocabulary.opening(last.opening)?.id ?? 0
+    {
+      tell("is of another opening than the transaction")
     }
     if let greatest = transactions.maximumTimestamp, directory.maximumTimestamp != greatest {
       tell("has \(directory.maximumTimestamp) as the greatest timestamp, which is \(greatest)")
@@ -164,7 +182,7 @@ extension CheckpointChecks {
       log.warning(
         .index, at: place.offset,
         "the history index has transaction \(entry.firstNumber) at \(entry.offset), \(what)",
-        remedy: Remedy.compact)
+        remedy: Remedy.smallest)
     }
     if let last,
       entry.firstNumber <= last.firstNumber || entry.offset <= last.offset
@@ -198,7 +216,8 @@ extension CheckpointChecks {
       log.append(
         Finding(
           place.severity, .checkpoint, at: place.offset,
-          "the checkpoint of transaction \(directory.number) \(what)", remedy: place.remedy))
+          "the checkpoint of transaction \(directory.number) \(what)",
+          remedy: place.remedyOfContradictions))
     }
     for state in directory.entities {
       let entity = state.entity

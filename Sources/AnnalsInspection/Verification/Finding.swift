@@ -55,6 +55,8 @@ enum Remedy {
   static let salvage =
     "Restore a backup, or read everything readable into a new file: annals salvage FILE OUT"
   static let compact = "Rewrite the file without it: annals compact FILE"
+  /// For what is wrong and can be read, and would be copied.
+  static let smallest = "Rewrite the file without it: annals compact --smallest FILE"
   static let newerVersion = "Open it with a newer version of annals"
   static let nextWriter = "Nothing need be done: the next writer clears it"
 }

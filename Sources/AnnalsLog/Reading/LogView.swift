@@ -80,6 +80,11 @@ package final class LogView: Sendable {
     return schema
   }
 
+  /// The history index. Reads its chunks; throws if one does not hold.
+  package func historyIndex() throws(LogError) -> [HistoryIndexEntry] {
+    try tables.index.table.all(in: file)
+  }
+
   /// The directory of the state at the base; nil if that is the empty state. Throws `damage` or
   /// `decode` if it does not hold.
   package func baseDirectory() throws(LogError) -> CheckpointDirectory? {

@@ -1,0 +1,148 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+
+/// Compares what a store knows of its history by its newest checkpoint's tables with what the
+/// transactions themselves say: names, openings, schema changes, and the history index.
+///
+/// Wrong tables give wrong authors, past states by another schema, searches by date that end
+/// elsewhere, and searches by entity that pass over changes. Of each table the first
+/// contradiction is told.
+struct TableChecks {
+  /// What was found.
+  private(set) var findings: [StoreFinding] = []
+
+  private let names: [String]
+  private let openings: [Opening]
+  private let schemaHistory: [SchemaHistoryEntry]
+  private let index: [HistoryIndexEntry]
+  /// The entries of the schema history, and of the index, that were met.
+  private var schemaPlace = 0
+  private var indexPlace = 0
+  /// The greatest timestamp of the transactions so far.
+  private var maximumTimestamp: Timestamp
+  private var isNamesRight = true
+  private var isOpeningsRight = true
+  private var isSchemaRight = true
+  private var isIndexRight = true
+
+  /// Begins at the base. Reads the chunks of the history index; throws if one does not hold.
+  init(_ view: LogView) throws {
+    names = view.names
+    openings = view.openings
+    schemaHistory = view.schemaHistory
+    index = try view.historyIndex()
+    maximumTimestamp = view.file.header.baseTimestamp
+    if let atBase = try view.baseDirectory()?.schema.entities, !atBase.isEmpty {
+      compareSchema(SchemaHistoryEntry(number: view.base, entities: atBase))
+    }
+    for (place, opening) in openings.enumerated() where Int64(opening.number) != Int64(place) + 1 {
+      tellOpening("opening \(place + 1) as number \(opening.number)")
+      break
+    }
+  }
+
+  /// Takes the next transaction, or part of one.
+  mutating func compare(_ record: TransactionRecord, in batch: ChangeBatch) {
+    if record.part == 0 {
+      compareNames(record)
+      compareOpenings(record)
+      if !record.schemaChange.isEmpty {
+        compareSchema(SchemaHistoryEntry(number: record.number, entities: record.schemaChange))
+      }
+      enterSegment(of: record)
+      maximumTimestamp = max(maximumTimestamp, record.timestamp)
+    }
+    compareEntities(record, in: batch)
+  }
+
+  /// Ends the comparison: the history was gone through.
+  mutating func finish() {
+    if isSchemaRight, schemaPlace < schemaHistory.count {
+      tellSchema("a change at transaction \(schemaHistory[schemaPlace].number), which has none")
+    }
+    if isIndexRight, indexPlace < index.count {
+      tellIndex("transaction \(index[indexPlace].firstNumber), which no frame begins with")
+    }
+  }
+}
+
+extension TableChecks {
+  private mutating func compareNames(_ record: TransactionRecord) {
+    guard isNamesRight else { return }
+    for (place, name) in record.newNames.enumerated() {
+      let number = Int(record.firstNewName) + place
+      if names.indices.contains(number - 1), names[number - 1].utf8.elementsEqual(name.utf8) {
+        continue
+      }
+      isNamesRight = false
+      return tell("have another name \(number) than transaction \(record.number) gave it")
+    }
+  }
+
+  private mutating func compareOpenings(_ record: TransactionRecord) {
+    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
+      let place = Int(opening.number) - 1
+      if openings.indices.contains(place), openings[place] == opening { continue }
+      return tellOpening("another opening \(opening.number) than transaction \(record.number)")
+    }
+  }
+
+  private mutating func compareSchema(_ entry: SchemaHistoryEntry) {
+    guard isSchemaRight else { return }
+    guard schemaPlace < schemaHistory.count, schemaHistory[schemaPlace] == entry else {
+      return tellSchema("another change than transaction \(entry.number)")
+    }
+    schemaPlace += 1
+  }
+
+  private mutating func enterSegment(of record: TransactionRecord) {
+    guard isIndexRight, indexPlace < index.count else { return }
+    let entry = index[indexPlace]
+    guard entry.firstNumber <= record.number else { return }
+    indexPlace += 1
+    if entry.firstNumber != record.number {
+      tellIndex("transaction \(entry.firstNumber), which no frame begins with")
+    } else if entry.maximumTimestamp != maximumTimestamp {
+      tellIndex(
+        "\(entry.maximumTimestamp) as the greatest timestamp before transaction \(record.number), "
+          + "which is \(maximumTimestamp)")
+    }
+  }
+
+  private mutating func compareEntities(_ record: TransactionRecord, in batch: ChangeBatch) {
+    guard isIndexRight, !record.changeRange.isEmpty else { return }
+    let listed = indexPlace > 0 ? index[indexPlace - 1].entities : []
+    var last: EntityNumber = 0
+    for change in batch.changes[record.changeRange] where change.entity != last {
+      last = change.entity
+      if !listed.contains(last) {
+        return tellIndex("no entity \(last) where transaction \(record.number) changes it")
+      }
+    }
+  }
+
+  private mutating func tellOpening(_ what: String) {
+    guard isOpeningsRight else { return }
+    isOpeningsRight = false
+    tell("have \(what)")
+  }
+
+  private mutating func tellSchema(_ what: String) {
+    isSchemaRight = false
+    tell("have, in the schema history, \(what)")
+  }
+
+  private mutating func tellIndex(_ what: String) {
+    isIndexRight = false
+    tell("have, in the history index, \(what)")
+  }
+
+  private mutating func tell(_ what: String) {
+    findings.append(
+      StoreFinding(
+        severity: .error,
+        message: "the tables of the newest checkpoint \(what). annals compact --smallest drops it; "
+          + "opening then goes by the history"))
+  }
+}

@@ -1,0 +1,128 @@
+import Annals
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+import Testing
+
+@testable import FuzzTargets
+
+/// Checkpoints whose bytes are in order and that say something else than the history: reading goes
+/// by them, so a verification must tell.
+@Suite struct WrongCheckpointTests {
+  /// What the verification of the history says of a compacted file whose checkpoint was
+  /// changed.
+  private func findings(
+    _ change: (inout CheckpointDirectory) throws -> Void
+  ) throws -> [String] {
+    try findings(try image(), change)
+  }
+
+  private func findings(
+    _ image: LogImage, _ change: (inout CheckpointDirectory) throws -> Void
+  ) throws -> [String] {
+    var image = image
+    let last = image.frames.count - 1
+    var directory = try image.frames[last].payload.withUnsafeBytes {
+      try CheckpointDirectory.decode($0)
+    }
+    try change(&directory)
+    image.frames[last].payload = directory.encode()
+    return try findings(image)
+  }
+
+  private func findings(_ image: LogImage) throws -> [String] {
+    let files = MemoryFileSystem()
+    let file = try files.create("/wrong.annals", like: nil)
+    try image.file.withUnsafeBytes { try file.write($0, at: 0) }
+    file.close()
+    let location = StoreLocation(fileSystem: files, path: "/wrong.annals")
+    let store = try Store(location, creates: false, options: .readOnly)
+    defer { try? store.close() }
+    return try store.verifyHistory().filter { $0.severity == .error }.map(\.message)
+  }
+
+  private func image() throws -> LogImage {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let file = try Data(contentsOf: root.appending(path: "Fixtures/draft-1/compacted.annals"))
+    return try #require(LogImage(file: ContiguousArray(file)))
+  }
+
+  @Test func whatIsRightIsNotTold() throws {
+    #expect(try findings { _ in } == [])
+  }
+
+  @Test func aNameIsCompared() throws {
+    let found = try findings { $0.names.entries[1] += "a" }
+    #expect(found.count == 1)
+    #expect(found.first?.contains("another name 2 than transaction") == true, "\(found)")
+  }
+
+  @Test func anOpeningIsCompared() throws {
+    let id = try findings { $0.openings.entries[0].id ^= 1 }
+    #expect(id.first?.contains("another opening 1 than transaction 1") == true, "\(id)")
+    let number = try findings { $0.openings.entries[0].number = 2 }
+    #expect(number.first?.contains("opening 1 as number 2") == true, "\(number)")
+  }
+
+  @Test func theSchemaHistoryIsCompared() throws {
+    let name = try findings { $0.schemaHistory.entries[0].entities[0].name += "s" }
+    #expect(name.first?.contains("another change than transaction 1") == true, "\(name)")
+    let more = try findings {
+      $0.schemaHistory.entries.append($0.schemaHistory.entries[0])
+      $0.schemaHistory.entries[1].number = 5
+    }
+    #expect(more.first?.contains("a change at transaction 5, which has none") == true, "\(more)")
+  }
+
+  @Test func theHistoryIndexIsCompared() throws {
+    let entities = try findings { $0.historyIndex.entries[0].entities = [2] }
+    #expect(entities.first?.contains("no entity 1 where transaction") == true, "\(entities)")
+    let date = try findings {
+      $0.historyIndex.entries[0].maximumTimestamp = Timestamp(microseconds: 5)
+    }
+    #expect(date.first?.contains("the greatest timestamp before transaction 1") == true, "\(date)")
+  }
+
+  /// The last row was given to an object that was deleted.
+  @Test func rowsAreNotGivenAgain() throws {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: "/rows.annals")
+    let store = try Store(
+      location, schema: Schema { Entity("Note") { Attribute("id", .string, isUnique: true) } })
+    try store.write { tx in
+      for id in ["a", "b"] { try tx.insert("Note", ["id": .string(id)]) }
+    }
+    try store.write { tx in
+      for note in try tx.objects(of: "Note") where note["id"] == "b" { try tx.delete(note.id) }
+    }
+    try store.checkpoint()
+    try store.close()
+    let file = try files.open("/rows.annals", for: .reading)
+    defer { file.close() }
+    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
+    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+    for (nextRow, isRight) in [(Int64(3), true), (2, false)] {
+      let found = try findings(try #require(LogImage(file: bytes))) {
+        $0.entities[0].nextRow = nextRow
+      }
+      #expect(found.isEmpty == isRight, "\(found)")
+      #expect(isRight || found[0].contains("would give rows of entity 1 a second time"))
+    }
+  }
+
+  /// All entries of the index name one row.
+  @Test func theIndexIsComparedWithTheValues() throws {
+    var image = try image()
+    let place = try #require(
+      image.frames.lastIndex {
+        $0.kind == FrameKind.chunk.rawValue && $0.payload.first == 3
+      })
+    let end = image.frames[place].payload.count
+    image.frames[place].payload.replaceSubrange(
+      end - 8..<end, with: repeatElement(0, count: 8))
+    let found = try findings(image)
+    #expect(found.first?.contains("has a wrong index") == true, "\(found)")
+  }
+}
