@@ -224,6 +224,19 @@ struct HostileFileTests {
     #expect(try run(["verify", folder.path("out.annals")]) == 0)
   }
 
+  /// A block that says more of itself than it holds is salvaged as one that does not.
+  @Test func summariesThatLieAreNotSalvaged() throws {
+    var image = try image(of: "worked-example")
+    image.isClosed = false
+    // The span of the timestamps, behind form, number, count and the least timestamp.
+    image.frames[image.frames.count - 1].payload[13] += 1
+    let folder = try Folder()
+    try Data(image.file).write(to: folder.url("f.annals"))
+    #expect(try run(["verify", folder.path("f.annals")]) == 1)
+    #expect(try run(["salvage", folder.path("f.annals"), folder.path("out.annals")]) == 0)
+    #expect(try run(["verify", folder.path("out.annals")]) == 0)
+  }
+
   private func image(of name: String) throws -> LogImage {
     let file = try Data(contentsOf: URL(fileURLWithPath: fixture(name)))
     return try #require(LogImage(file: Bytes(file)))
