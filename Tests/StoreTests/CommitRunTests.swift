@@ -25,7 +25,7 @@ import Testing
 
   @Test func whoWritesDuringAnothersSyncStandsOnItsCommit() throws {
     let disk = FaultyFileSystem()
-    let store = try noteStore(StoreLocation(fileSystem: disk, path: "/a.annals"))
+    let store = try exclusiveStore(on: disk)
     let first = try store.note("first", text: "old")
     let done = DispatchSemaphore(value: 0)
     disk.duringNextSync {
@@ -56,7 +56,7 @@ import Testing
 
   @Test func aSyncThatFailsTakesBothWhoWaitForItAndShowsNeither() throws {
     let disk = FaultyFileSystem()
-    let store = try noteStore(StoreLocation(fileSystem: disk, path: "/a.annals"))
+    let store = try exclusiveStore(on: disk)
     try store.note("a")
     try store.note("b")
     let done = DispatchSemaphore(value: 0)
@@ -84,6 +84,13 @@ import Testing
     let again = try Store(StoreLocation(fileSystem: disk, path: "/a.annals"), creates: false)
     #expect(try again.ids().prefix(2) == ["a", "b"])
     #expect(try again.verifyHistory() == [])
+  }
+
+  /// A store whose groups do not end after a time, however slow the machine is.
+  private func exclusiveStore(on disk: FaultyFileSystem) throws -> Store {
+    var options = StoreOptions()
+    options.lockMode = .exclusive
+    return try noteStore(StoreLocation(fileSystem: disk, path: "/a.annals"), options: options)
   }
 
   @Test func aCheckpointAndAReloadFollowACommitThatMovedOn() throws {
