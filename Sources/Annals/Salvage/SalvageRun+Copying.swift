@@ -126,7 +126,7 @@ extension SalvageRun {
     try blobs.write(before: offset, from: source, to: target)
     try blobs.write(mentionedIn: batch, from: source, to: target)
     try frame.payload.withUnsafeBytes {
-      try target.append(kind: frame.header.kind, payload: $0, batch: batch)
+      try target.append(copyOf: frame.header.kind, payload: $0, batch: batch)
     }
     for record in batch.transactions where !record.isContinued && record.lost == nil {
       report.transactions += 1

@@ -43,11 +43,13 @@ extension Store {
       if let checkpoint, !checkpoint.isBase {
         findings += try Store.comparison(
           of: "the checkpoint at transaction \(checkpoint.number)",
-          try State(directory: checkpoint, source: LogChunkSource(view.file)), with: replay)
+          try State(directory: checkpoint, source: LogChunkSource(view.file)), with: replay,
+          givenRows: checks.tables.givenRows)
       }
       replay = try version.state(
         continuing: replay, after: checkpoint?.number ?? view.base, to: view.head.number, &checks)
-      findings += try Store.comparison(of: "the newest state", version.state, with: replay)
+      findings += try Store.comparison(
+        of: "the newest state", version.state, with: replay, givenRows: checks.tables.givenRows)
       checks.tables.finish()
       for violation in try replay.invariantViolations() {
         findings.append(StoreFinding(severity: .error, message: violation))
@@ -85,14 +87,15 @@ extension Store {
 
   /// What is wrong with a state that was read, next to the one that the history leads to.
   private static func comparison(
-    of what: String, _ state: @autoclosure () throws -> State, with replay: State
+    of what: String, _ state: @autoclosure () throws -> State, with replay: State,
+    givenRows: [EntityNumber: Int64]
   ) throws -> [StoreFinding] {
     do {
       let state = try state()
       let difference: String? =
         if let difference = try State.firstDifference(state, replay) {
           "differs from the history: \(difference)"
-        } else if let entity = replay.entityGivingRowsAgain(state) {
+        } else if let entity = state.entityGivingAgain(givenRows) {
           "would give rows of entity \(entity) a second time"
         } else if let violation = try state.indexViolations().first {
           "has a wrong index: \(violation)"
@@ -142,9 +145,10 @@ extension StoreVersion {
 }
 
 extension State {
-  /// An entity whose next row in `other` is one that this state has given; nil if there is none.
-  fileprivate func entityGivingRowsAgain(_ other: State) -> EntityNumber? {
-    schema.entities.map(\.number).first { other.nextRow(of: $0) < nextRow(of: $0) }
+  /// The first entity that would give a new object one of these greatest rows, or one before it;
+  /// nil if there is none.
+  fileprivate func entityGivingAgain(_ rows: [EntityNumber: Int64]) -> EntityNumber? {
+    rows.filter { nextRow(of: $0.key) <= $0.value }.keys.min()
   }
 }
 

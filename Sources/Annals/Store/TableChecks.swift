@@ -11,6 +11,9 @@ import AnnalsModel
 struct TableChecks {
   /// What was found.
   private(set) var findings: [StoreFinding] = []
+  /// The greatest row of each entity that a transaction so far has changed. (The base says of more:
+  /// a prune gives it the next rows of the newest state.)
+  private(set) var givenRows: [EntityNumber: Int64] = [:]
 
   private let names: [String]
   private let openings: [Opening]
@@ -111,15 +114,28 @@ extension TableChecks {
   }
 
   private mutating func compareEntities(_ record: TransactionRecord, in batch: ChangeBatch) {
-    guard isIndexRight, !record.changeRange.isEmpty else { return }
-    let listed = indexPlace > 0 ? index[indexPlace - 1].entities : []
-    var last: EntityNumber = 0
-    for change in batch.changes[record.changeRange] where change.entity != last {
-      last = change.entity
-      if !listed.contains(last) {
-        return tellIndex("no entity \(last) where transaction \(record.number) changes it")
+    var entity: EntityNumber = 0
+    var greatest: Int64 = 0
+    for change in batch.changes[record.changeRange] {
+      if change.entity != entity {
+        note(greatest, of: entity)
+        entity = change.entity
+        greatest = 0
+        findInIndex(entity, record)
       }
+      greatest = max(greatest, change.row)
     }
+    note(greatest, of: entity)
+  }
+
+  private mutating func note(_ row: Int64, of entity: EntityNumber) {
+    if row > 0, givenRows[entity] ?? 0 < row { givenRows[entity] = row }
+  }
+
+  private mutating func findInIndex(_ entity: EntityNumber, _ record: TransactionRecord) {
+    guard isIndexRight else { return }
+    if indexPlace > 0, index[indexPlace - 1].entities.contains(entity) { return }
+    tellIndex("no entity \(entity) where transaction \(record.number) changes it")
   }
 
   private mutating func tellOpening(_ what: String) {

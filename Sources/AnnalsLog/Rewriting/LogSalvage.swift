@@ -143,26 +143,28 @@ package final class LogSalvage {
     }
   }
 
-  /// Writes a frame of transactions, or of one part of one, as it was; `batch` is what it says. A
-  /// block whose summary says something else than its columns is written anew.
-  /// Throws `damage` if it does not follow what was written before.
+  /// Writes a frame of transactions, or of one part of one, that was read; `batch` is what it says.
+  /// A block whose summary says something else than its columns is written anew, any other frame
+  /// as it was. Throws `damage` if it does not follow what was written before.
   package func append(
-    kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
+    copyOf kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
   ) throws(LogError) {
     if kind == .block, (try? BlockCodec.decodeSummary(payload)) != BlockCodec.summary(of: batch) {
       var anew: ContiguousArray<UInt8> = []
       BlockCodec.encode(batch, into: &anew)
       if anew.count <= FormatLimits.maximumPayload {
         return try anew.withBytes { bytes throws(LogError) in
-          try append(frame: kind, payload: bytes, batch: batch)
+          try append(kind: kind, payload: bytes, batch: batch)
         }
       }
     }
-    try append(frame: kind, payload: payload, batch: batch)
+    try append(kind: kind, payload: payload, batch: batch)
   }
 
-  private func append(
-    frame kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
+  /// Writes a frame of transactions, or of one part of one, as it is; `batch` is what it says.
+  /// Throws `damage` if it does not follow what was written before.
+  package func append(
+    kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
   ) throws(LogError) {
     let target = try writing()
     noteUnit(target)
@@ -237,7 +239,7 @@ package final class LogSalvage {
       BlockCodec.encode(batch, into: &payload)
     }
     try payload.withBytes { bytes throws(LogError) in
-      try append(frame: kind, payload: bytes, batch: batch)
+      try append(kind: kind, payload: bytes, batch: batch)
     }
   }
 
