@@ -127,19 +127,6 @@ import Testing
     throw AnnalsError(.invalidArgument, "no transaction \(number)")
   }
 
-  private func salvage(
-    _ bytes: ContiguousArray<UInt8>, _ comment: Comment? = nil
-  ) throws -> (SalvageReport, Store) {
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
-    let report = try Store.salvage(location, to: SalvageLab.out, environment: .fixed(seed: 9))
-    let salvaged = try files.contents(of: SalvageLab.out)
-    let found = try verify(salvaged).filter { !$0.hasPrefix("note") }
-    #expect(found == [], comment)
-    return (report, try openForReading(salvaged))
-  }
-
   /// The texts of the notes, by row.
   private func texts(_ store: Store, at number: Int64? = nil) throws -> [Int64: String] {
     let snapshot = try number.map { try store.snapshot(at: $0) } ?? store.snapshot()
@@ -186,7 +173,7 @@ import Testing
     let bytes = try bytes(
       MisfitTests.misfits[index] + [.update(2, "new 2", "two"), .insert(4)])
     let place = try offset(of: 3, in: bytes)
-    let (report, store) = try salvage(bytes)
+    let (report, store) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [3...3])
     #expect(report.transactions == 4 && report.head == 5)
     #expect(report.lost[0].reason.contains("transaction 3 does not fit the state before it"))
@@ -197,19 +184,19 @@ import Testing
   }
 
   @Test func theLastAndTheFirstAreLost() throws {
-    let (report, store) = try salvage(bytes([.update(2, "new 2", "two"), .insert(1)]))
+    let (report, store) = try SalvageLab.salvage(bytes([.update(2, "new 2", "two"), .insert(1)]))
     #expect(report.lost.map(\.numbers) == [4...4])
     #expect(report.head == 4)
     #expect(try texts(store) == [1: "new 1", 2: "two"])
     // Nothing else behind it: what follows makes no sense of its own.
-    let (second, twice) = try salvage(bytes([.insert(1), .insert(1), .insert(5)]))
+    let (second, twice) = try SalvageLab.salvage(bytes([.insert(1), .insert(1), .insert(5)]))
     #expect(second.head == 5)
     #expect(try texts(twice)[5] == "new 5")
   }
 
   /// Behind the gap there is one that does not fit what comes before it, and nothing could.
   @Test func whatNoStateFitsIsLostToo() throws {
-    let (report, store) = try salvage(
+    let (report, store) = try SalvageLab.salvage(
       bytes([
         .update(9, "never", "x"), .insert(3), .insert(3), .update(3, "new 3", "three"),
         .delete(8, "odd"), .delete(8, "odd"), .insert(6),
@@ -222,7 +209,7 @@ import Testing
 
   @Test func manyMisfitsEnd() throws {
     let steps = (0..<150).flatMap { _ in [Step.delete(9, "odd"), .delete(9, "odd")] }
-    let (report, store) = try salvage(bytes(steps + [.insert(5)]))
+    let (report, store) = try SalvageLab.salvage(bytes(steps + [.insert(5)]))
     #expect(report.head == 303)
     #expect(try texts(store, at: 2) == [1: "new 1", 2: "new 2"])
     #expect(
@@ -245,7 +232,7 @@ import Testing
     #expect(try store.transaction(3).changes.count == 1)
     let error = #expect(throws: AnnalsError.self) { try store.verifyHistory() }
     #expect(error?.offset == place && error?.message.contains("transaction 3 does") == true)
-    let (report, salvaged) = try salvage(bytes)
+    let (report, salvaged) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [3...3])
     #expect(try texts(salvaged) == [1: "new 1", 2: "two", 4: "new 4"])
     #expect(report.lost[0].isExact)
@@ -260,7 +247,7 @@ import Testing
       ("names", { ($0.firstNewName, $0.newNames) = (7, ["seven"]) }),
     ]
     for (name, edit) in edits {
-      let (report, store) = try salvage(edited(bytes(steps), 4, edit), "\(name)")
+      let (report, store) = try SalvageLab.salvage(edited(bytes(steps), 4, edit), "\(name)")
       #expect(report.lost.map(\.numbers) == [4...4], "\(name)")
       #expect(report.lost[0].reason.contains("transaction 4 does not fit"), "\(name)")
       // What comes next says nothing of it: row 2 may be stale.

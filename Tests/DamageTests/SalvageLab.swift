@@ -223,3 +223,20 @@ extension Store {
     return try files.contents(of: SalvageLab.out)
   }
 }
+
+extension SalvageLab {
+  /// Salvages a file of these bytes: what is reported, and the store made, in which nothing may be
+  /// wrong.
+  static func salvage(
+    _ bytes: ContiguousArray<UInt8>, _ comment: Comment? = nil
+  ) throws -> (SalvageReport, Store) {
+    let files = MemoryFileSystem()
+    try files.put(bytes, at: SampleFile.path)
+    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let report = try Store.salvage(location, to: out, environment: .fixed(seed: 9))
+    let salvaged = try files.contents(of: out)
+    let found = try verify(salvaged).filter { !$0.hasPrefix("note") }
+    #expect(found == [], comment)
+    return (report, try openForReading(salvaged))
+  }
+}

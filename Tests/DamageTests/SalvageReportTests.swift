@@ -8,18 +8,6 @@ import Testing
 
 /// What the report of a salvage says of what nobody can know for certain.
 @Suite struct SalvageReportTests {
-  private func salvage(
-    _ bytes: ContiguousArray<UInt8>
-  ) throws -> (SalvageReport, Store) {
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
-    let report = try Store.salvage(location, to: SalvageLab.out, environment: .fixed(seed: 9))
-    let salvaged = try files.contents(of: SalvageLab.out)
-    #expect(try verify(salvaged).filter { !$0.hasPrefix("note") } == [])
-    return (report, try openForReading(salvaged))
-  }
-
   /// Where the frame of the transaction begins that is so many records behind the first.
   private func record(_ index: Int, in bytes: ContiguousArray<UInt8>) throws -> Int {
     let records = try frameList(bytes).filter { $0.kind == .transaction || $0.kind == .block }
@@ -32,7 +20,7 @@ import Testing
     let place = try record(2, in: bytes)
     let cuts = [place, place + 30]
     for cut in cuts {
-      let (report, store) = try salvage(ContiguousArray(bytes.prefix(cut)))
+      let (report, store) = try SalvageLab.salvage(ContiguousArray(bytes.prefix(cut)))
       #expect(report.lost.map(\.numbers) == [3...8], "\(report.lines())")
       #expect(report.lost[0].reason.hasSuffix("; more may be gone behind them"))
       #expect(report.rest?.bytes == 0)
@@ -48,19 +36,19 @@ import Testing
     }
     var zeros = bytes
     for index in place..<bytes.count { zeros[index] = 0 }
-    let (report, _) = try salvage(zeros)
+    let (report, _) = try SalvageLab.salvage(zeros)
     #expect(report.lost.map(\.numbers) == [3...8])
     #expect(report.rest != nil, "\(report.lines())")
     // Cut between two frames behind the slot's head: nothing else says that more was there.
     let last = try record(9, in: bytes)
-    let (behind, _) = try salvage(ContiguousArray(bytes.prefix(last)))
+    let (behind, _) = try SalvageLab.salvage(ContiguousArray(bytes.prefix(last)))
     #expect(behind.lost.isEmpty && behind.head == 9 && behind.rest != nil, "\(behind.lines())")
   }
 
   @Test func aClosedStoreHadNoMore() throws {
     let bytes = try SampleFile.closed.make()
     let place = try record(2, in: bytes)
-    let (report, _) = try salvage(ContiguousArray(bytes.prefix(place)))
+    let (report, _) = try SalvageLab.salvage(ContiguousArray(bytes.prefix(place)))
     #expect(report.lost.map(\.numbers) == [3...11], "\(report.lines())")
     #expect(report.rest == nil && !report.lost[0].reason.contains("more may be gone"))
   }
@@ -101,7 +89,7 @@ import Testing
     }
     var bytes = try files.contents(of: SampleFile.path)
     bytes[try record(2, in: bytes) + 30] ^= 1
-    let (report, salvaged) = try salvage(bytes)
+    let (report, salvaged) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [3...3])
     #expect(report.lost[0].stale.map(\.objects) == [2, 5], "\(report.lines())")
     #expect(try salvaged.snapshot().objects(of: "Event").count == 4)
@@ -113,7 +101,7 @@ import Testing
     for frame in try frameList(bytes) where frame.kind == .checkpoint {
       bytes[Int(frame.offset) + 30] ^= 1
     }
-    let (report, _) = try salvage(bytes)
+    let (report, _) = try SalvageLab.salvage(bytes)
     let line = try #require(report.lines().first)
     let text = "; 2 objects of Note, 1 object of lost entity 2 may be incomplete"
     #expect(line.contains(text + "; objects that only they told of are missing ("), "\(line)")
@@ -160,7 +148,7 @@ import Testing
           payload[2 + byte] = UInt8(author >> (7 * byte) & 127) | (byte < 2 ? 128 : 0)
         }
       }
-      let (report, store) = try salvage(bytes)
+      let (report, store) = try SalvageLab.salvage(bytes)
       #expect(report.lost.map(\.numbers) == [fits ? 2...3 : 2...4], "\(report.lines())")
       #expect(report.head == 5)
       let gaps = try store.history().collect().compactMap(\.lost)
