@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsFormat
@@ -129,5 +130,36 @@ struct ByteReaderTests {
     #expect(seeded == plain.withUnsafeBytes { Checksum.crc32($0) })
     let seed = FrameSeed(store: store, generation: 3)
     #expect(seed.checksum(ofBytesWith: check, count: 9, at: 12_288) == seeded)
+  }
+
+  @Test
+  func checksumsOfEveryLengthAreThoseByTheRule() {
+    // Short pieces go through tables, long ones through zlib: both sides of every length at which
+    // one of the loops begins or ends, at every alignment.
+    var random = SeededRandom(seed: 11)
+    let bytes = ContiguousArray(
+      (0..<1500).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    bytes.withUnsafeBytes { all in
+      for shift in 0..<9 {
+        var expected: UInt32 = 0x1234_5678
+        for length in 0...all.count - shift {
+          let piece = UnsafeRawBufferPointer(rebasing: all[shift..<shift + length])
+          guard Checksum.crc32(piece, startingFrom: 0x1234_5678) == expected else {
+            Issue.record("\(length) bytes from \(shift) on")
+            return
+          }
+          if shift + length < all.count {
+            expected = crc32ByTheRule(all[shift + length], after: expected)
+          }
+        }
+      }
+    }
+  }
+
+  /// One byte more, bit by bit, as FORMAT.md writes the rule.
+  private func crc32ByTheRule(_ byte: UInt8, after sum: UInt32) -> UInt32 {
+    var state = ~sum ^ UInt32(byte)
+    for _ in 0..<8 { state = state & 1 == 1 ? state >> 1 ^ 0xEDB8_8320 : state >> 1 }
+    return ~state
   }
 }

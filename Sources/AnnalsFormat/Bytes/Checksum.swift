@@ -4,12 +4,18 @@ import CZlib
 /// The checksum of the format: CRC-32 as zlib computes it (polynomial 0xEDB88320 reflected, initial
 /// value and final exclusive or 0xFFFFFFFF).
 package enum Checksum {
+  /// From how many bytes on zlib is the faster one; see `ChecksumTables`.
+  private static let shortLength = 640
+
   /// The crc32 of bytes, continuing from the crc32 of those before them.
   package static func crc32(
     _ bytes: UnsafeRawBufferPointer, startingFrom start: UInt32 = 0
   ) -> UInt32 {
     // zlib answers 0, not `start`, for a null pointer; and it counts in 32 bits.
     guard let base = bytes.baseAddress, bytes.count > 0 else { return start }
+    if bytes.count < shortLength {
+      return ChecksumTables.shared.crc32(bytes, startingFrom: start)
+    }
     var result = uLong(start)
     var done = 0
     while done < bytes.count {
