@@ -25,21 +25,28 @@ struct DamagedStates {
     for index in readable.entities.indices {
       isWhole = try keepReadable(&readable.entities[index]) && isWhole
     }
-    guard var state = try? State(directory: readable, source: DamagedChunks(source: source)) else {
-      return nil
+    var found = whole(readable)
+    if found?.isSound != true {
+      // An index that overlooks objects, or one of two with the same key, is made anew as well.
+      for index in readable.entities.indices { readable.entities[index].indexes = [] }
+      found = whole(readable)
     }
+    guard let loaded = found else { return nil }
+    return Loaded(state: loaded.state, isWhole: isWhole && loaded.isSound)
+  }
+
+  /// The state that a directory describes, all of which is read now: later it would be too late for
+  /// another way; and whether it keeps its own rules. Nil if a part of it cannot be read.
+  private func whole(_ directory: CheckpointDirectory) -> (state: State, isSound: Bool)? {
     do {
-      // Every chunk is decoded now: later it would be too late for another way.
-      _ = try state.checkUniqueness()
-      for violation in try state.invariantViolations() where isWhole {
-        _ = violation
-        isWhole = false
-      }
+      var state = try State(directory: directory, source: DamagedChunks(source: source))
+      let collides = try !state.collisions().isEmpty
+      let isSound = try state.invariantViolations().isEmpty && !collides
       _ = try state.largeValues()
+      return (state, isSound)
     } catch {
       return nil
     }
-    return Loaded(state: state, isWhole: isWhole)
   }
 
   private func keepReadable(_ entity: inout EntityDirectory) throws -> Bool {

@@ -1,3 +1,4 @@
+import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
@@ -39,8 +40,10 @@ struct GapInference {
   /// Names and openings that the transactions behind the gap refer to, as numbers.
   private(set) var names = NumberDemand()
   private(set) var openings = NumberDemand()
-  /// How many untouched objects had to give way to others with their unique key.
+  /// How many untouched objects had to give way to others with their unique key, and how many
+  /// values of keys of objects that were touched.
   private(set) var displaced = 0
+  private(set) var cleared = 0
 
   /// An inference from the state before the gap; `schema` is that behind it, if known.
   init(from state: State, schema: Schema?) {
@@ -119,7 +122,11 @@ struct GapInference {
         }
       }
       try moving.take(record, of: batch, direction: .forward)
-      if !record.isContinued { try displace() }
+      if !record.isContinued, let collision = try displace() {
+        throw TransactionMisfit(
+          number: record.number,
+          reason: moving.text(of: collision, "would have") + ", which is unique")
+      }
     }
   }
 
@@ -198,29 +205,48 @@ struct GapInference {
     try moving.set(object.entity, object.row, property, cell, in: arena)
   }
 
-  /// Deletes untouched objects whose unique keys others have by now.
-  private mutating func displace() throws(StateFault) {
-    while let victim = try victim(among: moving.checkUniqueness()) {
-      try moving.deleteRow(victim.entity, victim.row)
-      if try target.contains(victim.entity, victim.row) {
-        try target.deleteRow(victim.entity, victim.row)
-      }
-      displaced += 1
-    }
-  }
-
-  /// An untouched object whose unique key another has; nil if there is none.
-  private func victim(
-    among violations: [UniqueViolation]
-  ) -> ObjectReference? {
-    for violation in violations {
-      for row in [violation.otherRow, violation.row] {
-        guard let row else { continue }
-        let object = ObjectReference(entity: violation.entity, row: row)
-        if !touched.contains(object) { return object }
-      }
+  /// Makes way for unique keys that others have by now; returns a collision that stays, as
+  /// transactions told of both keys.
+  private mutating func displace() throws(StateFault) -> UniqueViolation? {
+    while let collision = try moving.collisions().first {
+      guard try giveWay(collision) else { return collision }
     }
     return nil
+  }
+
+  /// Takes an object to have lost its key in the gap: one that nothing behind the gap touches was
+  /// deleted there, of another what it had for a part of the key that nothing tells of is dropped.
+  /// Returns false if everything is told of both.
+  private mutating func giveWay(_ collision: UniqueViolation) throws(StateFault) -> Bool {
+    let objects = [collision.otherRow, collision.row].compactMap { $0 }
+      .map { ObjectReference(entity: collision.entity, row: $0) }
+    if let victim = objects.first(where: { !touched.contains($0) }) {
+      try deleteBoth(victim)
+      return true
+    }
+    let rules = moving.schema.entity(numbered: collision.entity)?.uniqueRules ?? []
+    let key = rules.first { $0.number == collision.rule }?.properties ?? []
+    for object in objects where !known.contains(object) {
+      for property in key {
+        guard !knownPlaces.contains(Place(object: object, property: property)),
+          try !moving.value(object.entity, object.row, property).isNull
+        else { continue }
+        try set(object, property, .null, in: UnsafeRawBufferPointer(start: nil, count: 0))
+        cleared += 1
+        return true
+      }
+    }
+    return false
+  }
+
+  private mutating func deleteBoth(_ object: ObjectReference) throws(StateFault) {
+    if try moving.contains(object.entity, object.row) {
+      try moving.deleteRow(object.entity, object.row)
+    }
+    if try target.contains(object.entity, object.row) {
+      try target.deleteRow(object.entity, object.row)
+    }
+    displaced += 1
   }
 
   /// Ends the inference; returns how many objects of each entity may be stale: those that were
@@ -229,9 +255,11 @@ struct GapInference {
   mutating func finish(of entities: Set<EntityNumber>?) throws(StateFault)
     -> [LostTransactions.StaleCount]
   {
-    while let victim = try victim(among: target.checkUniqueness()) {
-      try target.deleteRow(victim.entity, victim.row)
-      displaced += 1
+    while let collision = try target.collisions().first {
+      // Two that both had the key, as transactions say: one of those will not fit.
+      if try !giveWay(collision) {
+        try deleteBoth(ObjectReference(entity: collision.entity, row: collision.row))
+      }
     }
     var counts: [LostTransactions.StaleCount] = []
     for entity in target.schema.entities where !entity.isRemoved {

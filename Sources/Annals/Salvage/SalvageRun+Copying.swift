@@ -33,173 +33,202 @@ extension SalvageRun {
   mutating func take(_ run: SalvageSurvey.Run) throws {
     var waiting = [run]
     while let run = waiting.popLast() {
-      var isBridged = true
-      if run.first > target.head + 1 || remains != nil || baseDamage != nil {
-        do {
+      do {
+        if run.first > target.head + 1 || remains != nil || baseDamage != nil {
           try bridge(to: run)
-        } catch let error as TransactionMisfit {
-          waiting += try split(run, error)
-          isBridged = false
         }
+        try copy(run)
+      } catch let error as TransactionMisfit {
+        renewChecks()
+        waiting += try split(run, error)
       }
-      if isBridged, let rest = try copy(run) { waiting.append(rest) }
     }
   }
 
-  /// Copies a run up to its end, or to a transaction that does not fit; returns the run behind
-  /// that, if there is one.
-  private mutating func copy(_ run: SalvageSurvey.Run) throws -> SalvageSurvey.Run? {
-    while let item = try transactions.next() {
-      guard case .transactions(let offset) = item,
-        let first = transactions.batch.transactions.first, first.firstNumber >= run.first,
-        let last = transactions.batch.transactions.last
+  /// Copies a run up to its end. Throws `TransactionMisfit`, with the place of its frame, for one
+  /// that does not fit: what is in the frames before it is copied then.
+  private mutating func copy(_ run: SalvageSurvey.Run) throws {
+    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.frameFirst)
+    while let item = try cursor.next() {
+      guard case .transactions(let offset) = item, let unit = run.part(of: cursor.batch),
+        let last = unit.transactions.last
       else { continue }
       do {
-        let newState = try stateAfterUnit()
-        try copyUnit(at: offset)
+        let newState = try state(behind: unit, cursor)
+        try copy(unit, at: offset, &cursor)
         state = newState
-      } catch let error as TransactionMisfit {
-        return try remainder(of: run, behind: offset, error)
+      } catch var error as TransactionMisfit {
+        error.offset = offset
+        throw error
       }
-      if last.number == run.last { return nil }
-    }
-    return nil
-  }
-
-  /// The state behind the unit whose first frame was read: one frame, or all parts of a
-  /// transaction.
-  private func stateAfterUnit() throws -> State {
-    try checkNames()
-    var newState = state
-    try newState.take(transactions.batch)
-    guard transactions.batch.transactions.last?.isContinued == true else { return newState }
-    var ahead = transactions
-    while ahead.batch.transactions.last?.isContinued == true {
-      guard let item = try ahead.next() else { break }
-      if case .transactions = item { try newState.take(ahead.batch) }
-    }
-    return newState
-  }
-
-  /// Throws `TransactionMisfit` if the unit whose first frame was read speaks of a name or an
-  /// opening that was never recorded, or brings new ones that do not continue those known.
-  private func checkNames() throws {
-    var names = target.nameCount
-    var openings = target.openingCount
-    for record in transactions.batch.transactions where record.part == 0 {
-      func misfit(_ reason: String) -> TransactionMisfit {
-        TransactionMisfit(number: record.number, reason: reason)
-      }
-      guard record.newNames.isEmpty || Int(record.firstNewName) == names + 1 else {
-        throw misfit("its new names do not continue those known")
-      }
-      names += record.newNames.count
-      guard Int(record.author) <= names, Int(record.context) <= names else {
-        throw misfit("its author or context was never recorded")
-      }
-      for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
-        openings += 1
-        guard Int(opening.number) == openings else {
-          throw misfit("its opening does not continue those known")
-        }
-      }
-      guard Int(record.opening) <= openings else {
-        throw misfit("its opening was never recorded")
-      }
+      if last.number == run.last { return }
     }
   }
 
-  /// Copies the unit whose first frame was read, at this offset.
-  private mutating func copyUnit(at offset: UInt64) throws {
-    try copyFrame(at: offset)
-    while transactions.batch.transactions.last?.isContinued == true {
-      guard let item = try transactions.next() else { return }
-      if case .transactions(let offset) = item { try copyFrame(at: offset) }
+  /// The state behind a unit: transactions of one frame, or all parts of a transaction, whose first
+  /// the cursor has read. Throws `TransactionMisfit` for what a verification of the new file would
+  /// not let pass; the checks are of no more use then.
+  private mutating func state(
+    behind unit: ChangeBatch, _ cursor: ReadableTransactions
+  ) throws -> State {
+    var replay = StateReplay(state: state)
+    try judge(unit, &replay)
+    if unit.transactions.last?.isContinued == true {
+      var ahead = cursor
+      while ahead.batch.transactions.last?.isContinued == true, let item = try ahead.next() {
+        if case .transactions = item { try judge(ahead.batch, &replay) }
+      }
+    }
+    var newState = try replay.finish()
+    let collision = try newState.collisions().first { !collisions.contains($0) }
+    guard let collision else { return newState }
+    throw TransactionMisfit(
+      number: try firstColliding(of: unit),
+      reason: newState.text(of: collision, "would have") + ", which is unique")
+  }
+
+  /// Takes the transactions of a frame, or the part of one. Throws `TransactionMisfit`.
+  private mutating func judge(_ next: ChangeBatch, _ replay: inout StateReplay) throws {
+    var batch = next
+    if let fault = checks.take(batch, largeValue: blobs.fault(of:)) {
+      throw TransactionMisfit(number: fault.number, reason: fault.reason)
+    }
+    var before = BeforeChecks()
+    try replay.apply(&batch) { (state, record, batch) throws(StateFault) in
+      try before.compare(record, in: batch, with: state)
+    }
+    if let (number, says) = before.difference {
+      throw TransactionMisfit(number: number, reason: "it \(says)")
     }
   }
 
-  private mutating func copyFrame(at offset: UInt64) throws {
-    let batch = transactions.batch
-    guard let frame = try source.frame(at: offset) else {
-      throw AnnalsError(.io, "the file changed while it was read", offset: offset)
+  /// The first transaction of a unit that leaves a collision.
+  private func firstColliding(of unit: ChangeBatch) throws -> Int64 {
+    var replay = StateReplay(state: state)
+    for record in unit.transactions.dropLast() {
+      var own = ChangeBatch()
+      own.append(record, from: unit)
+      try replay.apply(&own)
+      var newState = replay.state
+      if try newState.collisions().contains(where: { !collisions.contains($0) }) {
+        return record.number
+      }
     }
+    return unit.transactions.last?.number ?? target.head
+  }
+
+  /// Copies a unit, whose first frame is at this offset and was read by the cursor.
+  private mutating func copy(
+    _ unit: ChangeBatch, at offset: UInt64, _ cursor: inout ReadableTransactions
+  ) throws {
+    try copy(unit, of: cursor.batch, at: offset)
+    guard unit.transactions.last?.isContinued == true else { return }
+    while cursor.batch.transactions.last?.isContinued == true {
+      guard let item = try cursor.next() else { return }
+      if case .transactions(let offset) = item {
+        try copy(cursor.batch, of: cursor.batch, at: offset)
+      }
+    }
+  }
+
+  /// Copies a frame, or those of its transactions that are in `part`.
+  private mutating func copy(
+    _ part: ChangeBatch, of frame: ChangeBatch, at offset: UInt64
+  ) throws {
     try blobs.write(before: offset, from: source, to: target)
-    try blobs.write(mentionedIn: batch, from: source, to: target)
-    try frame.payload.withUnsafeBytes {
-      try target.append(copyOf: frame.header.kind, payload: $0, batch: batch)
+    try blobs.write(mentionedIn: part, from: source, to: target)
+    if part.transactions.count == frame.transactions.count {
+      guard let found = try source.frame(at: offset) else {
+        throw AnnalsError(.io, "the file changed while it was read", offset: offset)
+      }
+      try found.payload.withUnsafeBytes {
+        try target.append(copyOf: found.header.kind, payload: $0, batch: part)
+      }
+    } else {
+      try target.write(part)
     }
-    for record in batch.transactions where !record.isContinued && record.lost == nil {
+    for record in part.transactions where !record.isContinued && record.lost == nil {
       report.transactions += 1
     }
   }
 
   // MARK: What does not fit
 
-  /// Leaves out the unit at `offset`. Returns the run behind it, which is copied next; nil if it is
+  /// What to take, the last first, instead of a run with a transaction that does not fit what is
+  /// before it: what is left of it before that, if anything is, and the rest; or else what is
+  /// behind that transaction, which is left out.
+  private mutating func split(
+    _ run: SalvageSurvey.Run, _ error: TransactionMisfit
+  ) throws -> [SalvageSurvey.Run] {
+    let offset = error.offset ?? run.firstOffset
+    guard let frame = try source.transactions(at: offset), let unit = run.part(of: frame),
+      let first = unit.transactions.first, let frameFirst = frame.transactions.first?.firstNumber
+    else { throw AnnalsError(.io, "the file changed while it was read", offset: offset) }
+    let record = unit.transactions.first { $0.number >= error.number } ?? first
+    guard record.firstNumber > max(run.first, target.head + 1) else {
+      return try [remainder(of: run, behind: record, at: offset, frameFirst, error)].compactMap(
+        \.self)
+    }
+    var begin = run
+    if target.head >= run.first { begin = run.rest(from: first, at: offset, frameFirst) }
+    begin.last = record.firstNumber - 1
+    return [run.rest(from: record, at: offset, frameFirst), begin]
+  }
+
+  /// Leaves out a transaction whose frame is at `offset`. Returns the run behind it; nil if it is
   /// the last of its run, or too much did not fit.
   private mutating func remainder(
-    of run: SalvageSurvey.Run, behind offset: UInt64, _ error: TransactionMisfit
+    of run: SalvageSurvey.Run, behind record: TransactionRecord, at offset: UInt64,
+    _ frameFirst: Int64, _ error: TransactionMisfit
   ) throws -> SalvageSurvey.Run? {
     misfits += 1
-    var last = try source.transactions(at: offset)?.transactions.last?.number ?? run.last
-    let isTooMuch = misfits > SalvageRun.greatestMisfits && last < run.last
-    if isTooMuch { last = run.last }
+    let isTooMuch = misfits > SalvageRun.greatestMisfits && record.number < run.last
+    let last = isTooMuch ? run.last : record.number
     var left = misfit ?? Misfit(last: last, reason: "\(error) at offset \(offset)", count: 0)
     left.last = last
     left.count += 1
     left.hasRest = isTooMuch
     misfit = left
     guard last < run.last else { return nil }
-    var cursor = try ReadableTransactions(file, from: offset, first: run.first)
+    var cursor = try ReadableTransactions(file, from: offset, first: frameFirst)
     while let item = try cursor.next() {
       guard case .transactions(let offset) = item,
-        let record = cursor.batch.transactions.first, record.firstNumber > last
+        let next = cursor.batch.transactions.first(where: { $0.firstNumber > last }),
+        let frameFirst = cursor.batch.transactions.first?.firstNumber
       else { continue }
-      let rest = run.rest(from: record, at: offset)
-      transactions = try ReadableTransactions(file, from: offset, first: rest.first)
-      return rest
+      return run.rest(from: next, at: offset, frameFirst)
     }
     return nil
-  }
-
-  /// What to take, the last first, instead of a run behind a gap that no state fits: it as far as
-  /// before the unit that does not fit what comes before it, and the rest; or, if that unit is the
-  /// first, what is behind it.
-  private mutating func split(
-    _ run: SalvageSurvey.Run, _ error: TransactionMisfit
-  ) throws -> [SalvageSurvey.Run] {
-    guard let offset = error.offset, offset != run.firstOffset,
-      let first = try source.transactions(at: offset)?.transactions.first
-    else {
-      return try [remainder(of: run, behind: run.firstOffset, error)].compactMap { $0 }
-    }
-    var begin = run
-    begin.last = first.firstNumber - 1
-    return [run.rest(from: first, at: offset), begin]
   }
 }
 
 extension SalvageSurvey.Run {
-  /// What the run holds from this transaction on, whose frame is at the offset: with nothing lost
-  /// before it.
-  fileprivate func rest(from first: TransactionRecord, at offset: UInt64) -> SalvageSurvey.Run {
+  /// What the run holds from this transaction on, in the frame at the offset whose first number
+  /// this is: with nothing lost before it.
+  fileprivate func rest(
+    from first: TransactionRecord, at offset: UInt64, _ frameFirst: Int64
+  ) -> SalvageSurvey.Run {
     var rest = self
     rest.first = first.firstNumber
     rest.firstOffset = offset
+    rest.frameFirst = frameFirst
     rest.firstTimestamp = first.timestamp
     rest.reason = ""
     rest.lostBytes = offset..<offset
     return rest
   }
-}
 
-extension State {
-  /// Applies all transactions of a batch, with their changes of the schema. Throws
-  /// `TransactionMisfit` if one does not fit.
-  fileprivate mutating func take(_ batch: ChangeBatch) throws {
-    for record in batch.transactions {
-      if record.part == 0, !record.schemaChange.isEmpty { changeSchema(record.schemaChange) }
-      try take(record, of: batch, direction: .forward)
+  /// Those of the transactions of a frame that are in the run, all of them mostly; nil if none is.
+  func part(of frame: ChangeBatch) -> ChangeBatch? {
+    guard let first = frame.transactions.first, let last = frame.transactions.last,
+      first.firstNumber <= self.last, last.number >= self.first
+    else { return nil }
+    if first.firstNumber >= self.first, last.number <= self.last { return frame }
+    var part = ChangeBatch()
+    for record in frame.transactions
+    where record.firstNumber >= self.first && record.number <= self.last {
+      part.append(record, from: frame)
     }
+    return part.transactions.isEmpty ? nil : part
   }
 }

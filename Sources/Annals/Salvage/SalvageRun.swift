@@ -24,7 +24,10 @@ struct SalvageRun {
   /// What could be read of a base that is damaged.
   var remains: State?
   var blobs: SalvagedBlobs
-  var transactions: ReadableTransactions
+  /// Judges what comes behind what was written.
+  var checks: CopyChecks
+  /// What collides in `state`: nothing, but for what no gap could mend.
+  var collisions: Set<UniqueViolation> = []
   /// What does not fit, since the last gap was written.
   var misfit: Misfit?
   /// How many names may yet be made up, and as many openings for each gap.
@@ -42,9 +45,11 @@ struct SalvageRun {
     self.environment = environment
     states = DamagedStates(source: source)
     salvaged = environment.now()
-    blobs = SalvagedBlobs(survey)
-    transactions = try ReadableTransactions(file)
-    let base = try SalvagedBase.find(survey, states, file)
+    var base = try SalvagedBase.find(survey, states, file)
+    blobs = try SalvagedBlobs(survey, base: base.state?.largeValues() ?? [:])
+    if let state = base.state, try !blobs.suit(state) {
+      base = SalvagedBase(damaged: base.number, remains: state)
+    }
     var header: FileHeader
     if let known = survey.header {
       header = known
@@ -70,13 +75,14 @@ struct SalvageRun {
       header.prunedBy = ""
     }
     target = try LogSalvage(at: destination, header: header, in: fileSystem)
+    checks = SalvageRun.checks(behind: target)
     try begin(base)
   }
 
   /// Writes the base.
   private mutating func begin(_ base: SalvagedBase) throws {
     baseDamage = base.damage
-    remains = base.remains
+    remains = try base.remains.map(blobs.suited)
     if base.isRebuilt {
       report.notes.append(
         "the state at the base (transaction \(base.number)) was damaged; it is exact again, from a "
@@ -84,16 +90,25 @@ struct SalvageRun {
     }
     guard let position = base.position, let whole = base.state else { return }
     state = whole
-    let values = try whole.largeValues()
-    blobs.mention(values)
     try blobs.write(before: base.offset, from: source, to: target)
-    try blobs.writeLost(of: values, from: source, to: target)
+    try blobs.write(whole.largeValues(), from: source, to: target)
     let known = LogSalvage.Base(
       position: position, names: base.names, openings: base.openings,
       nextBlobNumber: base.nextBlobNumber, clockJumps: base.clockJumps, gaps: base.gaps,
       extensions: base.extensions)
     try target.writeBase(known, schema: whole.schema) { try store(whole, $0) }
+    renewChecks()
   }
+
+  /// The checks of what comes behind what was written.
+  private static func checks(behind target: LogSalvage) -> CopyChecks {
+    CopyChecks(
+      head: target.head, timestamp: target.maximumTimestamp, names: target.names,
+      openings: target.openings, schema: target.schema)
+  }
+
+  /// Begins the checks anew behind what was written.
+  mutating func renewChecks() { checks = SalvageRun.checks(behind: target) }
 
   /// Stores the chunks of a state.
   private func store(_ state: State, _ chunks: CheckpointWriter) throws -> [EntityDirectory] {
@@ -145,6 +160,9 @@ struct SalvageRun {
       if batch.transactions.first?.part == 0 { unit = offset }
       inference.look(batch)
       try requireRoom(for: inference, gap, known, batch, at: unit)
+      if let (number, reason) = blobs.fault(in: batch) {
+        throw TransactionMisfit(number: number, reason: reason, offset: unit)
+      }
     }
     gap.names = inference.names.count
     gap.openings = inference.openings.count
@@ -169,6 +187,11 @@ struct SalvageRun {
         "\(inference.displaced) objects whose unique keys others have behind \(gap.text) were "
           + "taken to be deleted in it")
     }
+    if inference.cleared > 0 {
+      report.notes.append(
+        "unique keys that others have behind \(gap.text) were taken to have changed in it, of "
+          + "objects that are still there: nothing tells to what, and \(inference.cleared) are nil")
+    }
     try write(gap, leadingTo: inference.target)
   }
 
@@ -192,8 +215,10 @@ struct SalvageRun {
     guard target.head < end else { return }
     let more = report.rest == nil ? "" : "; more may be gone behind them"
     var gap = SalvageGap(first: target.head + 1, last: end, reason: reason + more)
-    gap.stale = try allObjects(of: remains ?? state)
-    try write(gap, leadingTo: remains ?? state)
+    var left = remains ?? state
+    try left.dropCollisions()
+    gap.stale = try allObjects(of: left)
+    try write(gap, leadingTo: left)
   }
 
   /// Writes an exact gap up to each checkpoint of a lost transaction that can be read.
@@ -201,7 +226,7 @@ struct SalvageRun {
     for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
     where place.number > target.head && place.number <= limit {
       guard let directory = try source.directory(at: place.offset),
-        let loaded = try states.load(directory), loaded.isWhole
+        let loaded = try states.load(directory), loaded.isWhole, try blobs.suit(loaded.state)
       else { continue }
       var gap = SalvageGap(first: target.head + 1, last: place.number, reason: reason)
       gap.directory = directory
@@ -220,7 +245,7 @@ struct SalvageRun {
     for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
     where place.number >= run.first && place.number <= run.last {
       guard let directory = try source.directory(at: place.offset),
-        let loaded = try states.load(directory), loaded.isWhole
+        let loaded = try states.load(directory), loaded.isWhole, try blobs.suit(loaded.state)
       else { continue }
       do {
         return try states.undo(
@@ -232,15 +257,16 @@ struct SalvageRun {
     return nil
   }
 
+  /// Calls `body` with what belongs to a run of each of its frames, and the frame's place.
   private func forEachBatch(
     of run: SalvageSurvey.Run, _ body: (ChangeBatch, UInt64) throws -> Void
   ) throws {
-    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.first)
+    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.frameFirst)
     while let item = try cursor.next() {
-      guard case .transactions(let offset) = item, let last = cursor.batch.transactions.last else {
-        continue
-      }
-      try body(cursor.batch, offset)
+      guard case .transactions(let offset) = item, let batch = run.part(of: cursor.batch),
+        let last = batch.transactions.last
+      else { continue }
+      try body(batch, offset)
       if last.number == run.last, !last.isContinued { return }
     }
   }
@@ -324,5 +350,7 @@ struct SalvageRun {
     try blobs.write(mentionedIn: changes, from: source, to: target)
     try target.append(gap: record, changes: changes)
     state = newState
+    renewChecks()
+    collisions = try Set(state.collisions())
   }
 }

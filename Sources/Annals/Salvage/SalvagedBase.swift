@@ -50,11 +50,7 @@ struct SalvagedBase {
       return base
     }
     if let base = try rebuild(number, directory, survey, states, file) { return base }
-    var base = SalvagedBase()
-    base.damage =
-      "the state at the base, transaction \(number), is damaged; what came before had been pruned"
-    base.remains = loaded?.state
-    return base
+    return SalvagedBase(damaged: number, remains: loaded?.state)
   }
 
   /// The base that a directory describes; nil if its tables cannot be read.
@@ -65,12 +61,18 @@ struct SalvagedBase {
       let openings = try states.source.entries(of: directory.openings)
     else { return nil }
     self.names = names
-    self.openings = openings
+    // Their places are what transactions speak of.
+    self.openings = openings.enumerated().map { place, opening in
+      var renumbered = opening
+      renumbered.number = OpeningNumber(place + 1)
+      return renumbered
+    }
     self.state = state
     number = directory.number
     position = LogPosition(
       number: directory.number, timestamp: directory.timestamp,
-      maximumTimestamp: directory.maximumTimestamp, openingID: directory.openingID)
+      maximumTimestamp: max(directory.maximumTimestamp, Timestamp(microseconds: 0)),
+      openingID: directory.openingID)
     nextBlobNumber = directory.nextBlobNumber
     clockJumps = directory.clockJumps
     gaps = directory.gaps
@@ -78,6 +80,13 @@ struct SalvagedBase {
   }
 
   private init() {}
+
+  /// The empty state, in place of the base `number` that is damaged, and what can be read of it.
+  init(damaged number: Int64, remains: State?) {
+    damage =
+      "the state at the base, transaction \(number), is damaged; what came before had been pruned"
+    self.remains = remains
+  }
 
   /// The base out of a later checkpoint, all transactions in between undone; nil if one of them, or
   /// the checkpoint, cannot be read.
@@ -118,7 +127,7 @@ struct SalvagedBase {
   ) throws {
     var names = NumberDemand()
     var openings = NumberDemand()
-    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.first)
+    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.frameFirst)
     while let item = try cursor.next() {
       guard case .transactions = item, let last = cursor.batch.transactions.last else { continue }
       for record in cursor.batch.transactions where record.part == 0 {
@@ -143,7 +152,7 @@ extension DamagedStates {
   ) throws -> State? {
     var state = state
     var offsets: [UInt64] = []
-    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.first)
+    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.frameFirst)
     while let item = try cursor.next() {
       guard case .transactions(let offset) = item, let first = cursor.batch.transactions.first
       else { continue }
@@ -161,7 +170,6 @@ extension DamagedStates {
         }
       }
     }
-    _ = try state.checkUniqueness()
-    return state
+    return try state.collisions().isEmpty ? state : nil
   }
 }

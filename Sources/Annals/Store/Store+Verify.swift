@@ -54,8 +54,19 @@ extension Store {
       for violation in try replay.invariantViolations() {
         findings.append(StoreFinding(severity: .error, message: violation))
       }
-      findings += try Store.collisions(in: replay)
-      findings += checks.before.findings + checks.tables.findings
+      findings += try replay.collisions().map { collision in
+        StoreFinding(
+          severity: .error,
+          message: "\(replay.text(of: collision, "have")), which is unique. Change one of them")
+      }
+      if let (number, says) = checks.before.difference {
+        findings.append(
+          StoreFinding(
+            severity: .error,
+            message: "transaction \(number) \(says). States of the past may be read wrongly; the "
+              + "newest one is right"))
+      }
+      findings += checks.tables.findings
       let dangling = try replay.danglingReferences()
       if dangling > 0 {
         findings.append(
@@ -65,24 +76,6 @@ extension Store {
       }
     }
     return findings
-  }
-
-  /// The objects that have what a unique rule gives to another.
-  private static func collisions(in replay: State) throws -> [StoreFinding] {
-    var state = replay
-    return try state.checkUniqueness().compactMap { violation in
-      guard let entity = replay.schema.entity(numbered: violation.entity), !entity.isRemoved,
-        let other = violation.otherRow
-      else { return nil }
-      let rule =
-        (entity.attributes.map { ($0.number, $0.name) }
-        + entity.indexes.map { ($0.number, $0.name) })
-        .first { $0.0 == violation.rule }?.1 ?? "\(violation.rule)"
-      return StoreFinding(
-        severity: .error,
-        message: "\(entity.name)#\(violation.row) and #\(other) have the same \(rule), which is "
-          + "unique. Change one of them")
-    }
   }
 
   /// What is wrong with a state that was read, next to the one that the history leads to.
@@ -156,58 +149,6 @@ extension State {
 private struct HistoryChecks {
   var before = BeforeChecks()
   var tables: TableChecks
-}
-
-/// Compares what changes say was before them with what was.
-private struct BeforeChecks {
-  /// The first difference.
-  private(set) var findings: [StoreFinding] = []
-
-  /// Looks at the changes of a transaction, or of a part of one, that `state` is about to take.
-  mutating func compare(
-    _ record: TransactionRecord, in batch: ChangeBatch, with state: State
-  ) throws(StateFault) {
-    guard findings.isEmpty else { return }
-    for change in batch.changes[record.changeRange] where change.kind != .insert {
-      guard let entity = state.schema.entity(numbered: change.entity) else { continue }
-      var rest: Set<PropertyNumber> = []
-      if change.kind == .delete {
-        rest = Set(entity.attributes.map(\.number) + entity.relationships.map(\.number))
-      }
-      for property in batch.properties[change.propertyRange] where !property.isEdits {
-        rest.remove(property.property)
-        let was = try state.value(change.entity, change.row, property.property)
-        let said = batch.arena.withUnsafeBytes { property.before.value(in: $0) }
-        if was == said || was.isNull && isRemoved(property.property, of: entity) { continue }
-        return tell(property.property, of: change, in: record, entity)
-      }
-      for property in rest.sorted() {
-        guard try !state.value(change.entity, change.row, property).isNull else { continue }
-        return tell(property, of: change, in: record, entity)
-      }
-    }
-  }
-
-  /// A base holds nothing of what was removed there, which deletes behind it may list.
-  private func isRemoved(_ property: PropertyNumber, of entity: Entity) -> Bool {
-    entity.attributes.contains { $0.number == property && $0.isRemoved }
-      || entity.relationships.contains { $0.number == property && $0.isRemoved }
-  }
-
-  private mutating func tell(
-    _ property: PropertyNumber, of change: ChangeEntry, in record: TransactionRecord,
-    _ entity: Entity
-  ) {
-    let name =
-      entity.attributes.first { $0.number == property }?.name
-      ?? entity.relationships.first { $0.number == property }?.name ?? "\(property)"
-    findings.append(
-      StoreFinding(
-        severity: .error,
-        message: "transaction \(record.number) says that \(name) of \(entity.name)#\(change.row) "
-          + "was otherwise before it than it was. States of the past may be read wrongly; the "
-          + "newest one is right"))
-  }
 }
 
 extension State {

@@ -50,8 +50,13 @@ package struct Vocabulary: Sendable {
   package mutating func learn(
     _ directory: CheckpointDirectory, names: [String], openings: [Opening]
   ) {
+    learn(directory.schema, names: names, openings: openings)
+  }
+
+  /// Takes a schema instead of the one known, and tables.
+  mutating func learn(_ schema: Schema, names: [String], openings: [Opening]) {
     definitions = [:]
-    learn(directory.schema.entities)
+    learn(schema.entities)
     for (index, name) in names.enumerated() {
       self.names[NameNumber(truncatingIfNeeded: index) &+ 1] = name
     }

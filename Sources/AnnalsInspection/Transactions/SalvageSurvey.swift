@@ -13,6 +13,8 @@ package struct SalvageSurvey: Sendable {
     package var last: Int64
     /// The frame with the first transaction, and the last frame.
     package var firstOffset: UInt64
+    /// The first number in that frame, which may hold others before the run.
+    package var frameFirst: Int64
     package var lastOffset: UInt64
     /// What could not be read before it, in words; empty if nothing was.
     package var reason: String
@@ -49,7 +51,8 @@ package struct SalvageSurvey: Sendable {
   package private(set) var checkpoints: [Checkpoint] = []
   /// In the order of the file.
   package private(set) var blobs: [Blob] = []
-  /// The large values that transactions mention, by number.
+  /// The large values that transactions mention, by number: as the first that suits the whole one
+  /// of that number describes it, or else as the first does.
   package private(set) var mentioned: [UInt64: LargeValue] = [:]
   /// What could not be read behind the last run; nil if nothing was.
   package private(set) var rest: (bytes: Range<UInt64>, reason: String)?
@@ -190,7 +193,9 @@ package struct SalvageSurvey: Sendable {
         open?.isLost = part.isLost
         done = part.isLost ? part.totalLength : 0
       }
-      guard var blob = open, blob.number == part.number, part.isLost || done == part.start else {
+      guard var blob = open, blob.number == part.number, blob.length == part.totalLength,
+        part.isLost || done == part.start
+      else {
         open = nil
         return nil
       }
@@ -202,6 +207,7 @@ package struct SalvageSurvey: Sendable {
   }
 
   private mutating func survey(transactionsOf file: any StorageFile) throws(StorageError) {
+    let whole = Dictionary(blobs.map { ($0.number, $0) }) { first, _ in first }
     var transactions = try ReadableTransactions(file)
     var lost: (bytes: Range<UInt64>, reason: String)?
     while let item = try transactions.next() {
@@ -209,6 +215,7 @@ package struct SalvageSurvey: Sendable {
       case .hole(let hole): lost = (hole.bytes, hole.reason)
       case .transactions(let offset):
         note(transactions.batch, at: offset, lost)
+        mention(in: transactions.batch, whole)
         lost = nil
       }
     }
@@ -226,6 +233,7 @@ package struct SalvageSurvey: Sendable {
           runs.append(
             Run(
               first: record.firstNumber, last: record.number, firstOffset: offset,
+              frameFirst: batch.transactions.first?.firstNumber ?? record.firstNumber,
               lastOffset: offset, reason: lost?.reason ?? "",
               lostBytes: lost?.bytes ?? offset..<offset, firstTimestamp: record.timestamp,
               maximumTimestamp: record.timestamp))
@@ -235,10 +243,19 @@ package struct SalvageSurvey: Sendable {
       runs[last].lastOffset = offset
       runs[last].maximumTimestamp = max(runs[last].maximumTimestamp, record.timestamp)
     }
+  }
+
+  /// Takes note of the large values that transactions speak of.
+  private mutating func mention(in batch: ChangeBatch, _ whole: [UInt64: Blob]) {
     batch.arena.withUnsafeBytes { arena in
       for property in batch.properties {
         for cell in [property.before, property.after] where cell.isLarge {
-          if case .large(let value) = cell.value(in: arena) { mentioned[value.number] = value }
+          guard case .large(let value) = cell.value(in: arena) else { continue }
+          if mentioned[value.number] == nil {
+            mentioned[value.number] = value
+          } else if let blob = whole[value.number], blob.suits(value) {
+            mentioned[value.number] = value
+          }
         }
       }
     }

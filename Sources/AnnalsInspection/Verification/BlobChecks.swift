@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 
 /// Follows the large values through a file: their pieces, and who refers to them.
-struct BlobChecks {
+package struct BlobChecks {
   /// A large value that was found whole.
   struct Blob {
     var offset, length: UInt64
@@ -74,22 +74,33 @@ struct BlobChecks {
       "large value \(blob.number) breaks off after \(blob.done) of \(blob.length) bytes")
   }
 
+  /// What is wrong with a reference to a large value that has this length and checksum, nil if its
+  /// bytes are lost; nil if nothing is.
+  package static func contradiction(
+    to value: LargeValue, length: UInt64, checksum: UInt32?
+  ) -> String? {
+    if length == value.length, checksum ?? value.checksum == value.checksum { return nil }
+    return "a reference to large value \(value.number) of \(value.length) bytes with crc32 "
+      + "\(Hex.text(value.checksum)); it has \(length) and \(Hex.text(checksum ?? 0))"
+  }
+
+  /// Says that a reference names a large value that is not there.
+  package static func missing(_ value: LargeValue) -> String {
+    "a reference to large value \(value.number), which is not there"
+  }
+
   /// Checks a reference to a large value from the frame at `offset`.
   mutating func refer(to value: LargeValue, from offset: UInt64, _ log: inout FindingLog) {
     guard let blob = blobs[value.number] else {
       if missing.insert(value.number).inserted {
-        log.error(
-          .blob, at: offset, "a reference to large value \(value.number), which is not there")
+        log.error(.blob, at: offset, BlobChecks.missing(value))
       }
       return
     }
     let isLost = lost.contains(value.number)
-    if blob.length != value.length || !isLost && blob.checksum != value.checksum {
-      log.error(
-        .blob, at: offset,
-        "a reference to large value \(value.number) of \(value.length) bytes with crc32 "
-          + "\(Hex.text(value.checksum)); it has \(blob.length) and \(Hex.text(blob.checksum))")
-    }
+    let contradiction = BlobChecks.contradiction(
+      to: value, length: blob.length, checksum: isLost ? nil : blob.checksum)
+    if let contradiction { log.error(.blob, at: offset, contradiction) }
   }
 
   /// Checks an entry of a checkpoint's table.

@@ -218,7 +218,14 @@ extension PhysicalVerification {
     }
     swap(&decoded, &batch)
     if fault != nil { return fault }
-    transactions.take(batch, at: region.offset, &log, blobs: &blobs)
+    var blobs = self.blobs
+    self.blobs = BlobChecks()
+    for record in batch.transactions {
+      transactions.take(record, in: batch, at: region.offset, &log) {
+        blobs.refer(to: $0, from: region.offset, &$1)
+      }
+    }
+    self.blobs = blobs
     statistics.count(batch, in: region)
     return nil
   }

@@ -40,14 +40,23 @@ struct TransactionChecks {
   /// Takes note that transactions may be missing: what refers to their names is not judged.
   mutating func forget() { isComplete = false }
 
-  /// Takes the transactions of the frame at `offset`.
-  mutating func take(
-    _ batch: ChangeBatch, at offset: UInt64, _ log: inout FindingLog, blobs: inout BlobChecks
+  /// Begins at a position of which all is known.
+  init(
+    head: Int64, timestamp: Timestamp, names: [String], openings: [Opening], schema: Schema
   ) {
-    for record in batch.transactions {
-      take(record, at: offset, &log)
-      changes(of: record, in: batch, at: offset, &log, blobs: &blobs)
-    }
+    self.init(base: head, timestamp: timestamp)
+    vocabulary.learn(schema, names: names, openings: openings)
+    for entity in schema.entities { lookup.learn(entity) }
+  }
+
+  /// Takes the next transaction, or part of one, which is in the frame at `offset`; hands on the
+  /// large values that it speaks of.
+  mutating func take(
+    _ record: TransactionRecord, in batch: ChangeBatch, at offset: UInt64, _ log: inout FindingLog,
+    refer: (LargeValue, inout FindingLog) -> Void
+  ) {
+    take(record, at: offset, &log)
+    changes(of: record, in: batch, at: offset, &log, refer: refer)
   }
 
   /// Judges what is left at the end of the log.
@@ -207,7 +216,7 @@ extension TransactionChecks {
 
   private mutating func changes(
     of record: TransactionRecord, in batch: ChangeBatch, at offset: UInt64,
-    _ log: inout FindingLog, blobs: inout BlobChecks
+    _ log: inout FindingLog, refer: (LargeValue, inout FindingLog) -> Void
   ) {
     changeCount += Int64(record.changeCount)
     if let twice = batch.objectChangedTwice(in: record) {
@@ -228,9 +237,7 @@ extension TransactionChecks {
         for property in batch.properties[change.propertyRange] {
           if isComplete { judge(property, of: change, in: record, at: offset, &log) }
           for cell in [property.before, property.after] where cell.isLarge {
-            if case .large(let value) = cell.value(in: arena) {
-              blobs.refer(to: value, from: offset, &log)
-            }
+            if case .large(let value) = cell.value(in: arena) { refer(value, &log) }
           }
         }
       }

@@ -223,8 +223,8 @@ struct HistorySealer {
 }
 
 extension ChangeBatch {
-  /// Appends a transaction of another batch with its changes.
-  fileprivate mutating func append(_ record: TransactionRecord, from other: ChangeBatch) {
+  /// Appends a transaction of another batch with its changes. O(changes).
+  package mutating func append(_ record: TransactionRecord, from other: ChangeBatch) {
     var copy = record
     copy.firstChange = UInt32(changes.count)
     for index in record.changeRange { append(other.changes[index], from: other) }

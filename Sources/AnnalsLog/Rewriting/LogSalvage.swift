@@ -57,6 +57,9 @@ package final class LogSalvage {
   /// How many names, and how many openings, are known by now.
   package var nameCount: Int { target?.tables.names.count ?? 0 }
   package var openingCount: Int { target?.tables.openings.count ?? 0 }
+  /// The names and openings known by now.
+  package var names: [String] { target?.tables.names.list ?? [] }
+  package var openings: [Opening] { target?.tables.openings.list ?? [] }
   /// The schema as of the head.
   package var schema: Schema { target?.tables.schema ?? Schema() }
   /// How long the file is by now.
@@ -226,11 +229,13 @@ package final class LogSalvage {
     }
   }
 
-  private func write(_ batch: ChangeBatch) throws(LogError) {
+  /// Writes whole transactions, or one part of one, as a frame of their own: some of those of a
+  /// frame that was read. Throws `damage` if they do not follow what was written before.
+  package func write(_ batch: ChangeBatch) throws(LogError) {
     var payload: ContiguousArray<UInt8> = []
     var kind = FrameKind.block
-    let record = batch.transactions[0]
-    if record.part == 0, !record.isContinued, batch.mayFitRowForm {
+    guard let record = batch.transactions.first else { return }
+    if batch.transactions.count == 1, record.part == 0, !record.isContinued, batch.mayFitRowForm {
       TransactionCodec.encode(batch, transaction: 0, into: &payload)
       if payload.count <= FormatLimits.rowFormLimit { kind = .transaction }
     }
