@@ -104,7 +104,8 @@ let package = Package(
     tests(
       "FuzzTests",
       [
-        "FuzzTargets", "Annals", "AnnalsCommand", "AnnalsFormat", "AnnalsModel", "AnnalsStorage",
+        "FuzzTargets", "Annals", "AnnalsCommand", "AnnalsFormat", "AnnalsInspection",
+        "AnnalsModel", "AnnalsStorage",
       ]),
     tests("TortureTests", ["AnnalsTorture", "Annals", "AnnalsStorage", "AnnalsModel", system]),
     tests("TidyTests", []),

@@ -39,6 +39,10 @@ import Testing
       "9223372036854775808 is beyond 64 bits; write it as a string, or with .0 as a double"
     ),
     (
+      #"{"changes":[{"op":"update","entity":"E","id":"a","set":{"n":-1e400}}]}"#,
+      "-1e400 is beyond the range of a double"
+    ),
+    (
       #"{"timestamp":"yesterday","changes":[]}"#,
       "`timestamp` is not a date of the form 2019-10-22T18:15:04Z"
     ),

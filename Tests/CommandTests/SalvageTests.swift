@@ -102,6 +102,49 @@ import Testing
     #expect(again.status == .done && again.output.contains("nothing lost"), "\(again)")
   }
 
+  /// An export tells of a gap and of what leads over it; an import makes transactions of that, an
+  /// empty one for each lost number but the last, and no gap.
+  @Test(
+    arguments: ["relationships", "schema-evolution", "large-values", "updates-and-deletes"])
+  func anImportedGapIsOrdinaryTransactionsWithTheSameStatesBehind(name: String) throws {
+    let folder = try CommandFolder()
+    let fixture = FixtureRecipe.folder.appending(path: "\(name).annals")
+    try FileManager.default.copyItem(atPath: fixture.path, toPath: folder.file("f.annals"))
+    var bytes = try Data(contentsOf: fixture)
+    let dump = folder.run("dump", "@f.annals", "--format", "jsonl").output.split(separator: "\n")
+    for number in [2, 3] {
+      let line = try #require(
+        dump.first {
+          $0.contains(#""kind":"transaction""#)
+            && $0.contains(#"{"name":"number","value":\#(number)}"#)
+        })
+      let match = try #require(try /"offset":(\d+)/.firstMatch(in: line))
+      bytes[try #require(Int(match.1)) + 40] ^= 1
+    }
+    try bytes.write(to: URL(fileURLWithPath: folder.file("bad.annals")))
+    #expect(folder.run("salvage", "@bad.annals", "@new.annals").status == .foundProblems)
+    let new = try Store(path: folder.file("new.annals"), options: .readOnly)
+    let head = new.token.number
+    let gaps = try new.history().collect().filter { $0.lost != nil }
+    #expect(gaps.map(\.lost?.numbers) == [2...3])
+
+    try folder.write(folder.run("export", "@new.annals").output, to: "e.jsonl")
+    let imported = folder.run("import", "@copy.annals", "@e.jsonl")
+    try #require(imported.status == .done, "\(imported)")
+    let copy = try Store(path: folder.file("copy.annals"), options: .readOnly)
+    let transactions = try copy.history().collect()
+    #expect(transactions.map(\.number) == Array(1...head))
+    #expect(transactions.allSatisfy { $0.lost == nil })
+    #expect(transactions[1].changes.count == 0)
+    #expect(transactions[2].changes.count == gaps[0].changes.count)
+    for number in [1] + Array(4...head) {
+      let expected = folder.run("state", "@new.annals", "--at", "\(number)")
+      #expect(expected.status == .done)
+      #expect(folder.run("state", "@copy.annals", "--at", "\(number)").output == expected.output)
+    }
+    #expect(folder.run("verify", "@copy.annals").status == .done)
+  }
+
   @Test func nothingIsOverwritten() throws {
     let folder = try damaged()
     let taken = folder.run("salvage", "@bad.annals", "@posts.annals")

@@ -1,5 +1,7 @@
 import Annals
 import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
 import AnnalsStorage
 import Testing
 
@@ -39,5 +41,73 @@ import Testing
       #expect(files.paths == [SampleFile.path])
       #expect(try store.snapshot().count(of: "Note") == 3)
     }
+  }
+
+  private func insert(_ row: Int64, id: String, text: Value) -> ChangeBatch {
+    var batch = ChangeBatch()
+    for (number, value) in [(1, .string(id)), (2, text)] as [(PropertyNumber, Value)] {
+      let cell = ValueCell(value, appendingTo: &batch.arena)
+      batch.properties.append(PropertyChange(property: number, before: .null, after: cell))
+    }
+    batch.changes.append(
+      ChangeEntry(kind: .insert, entity: 1, row: row, firstProperty: 0, propertyCount: 2))
+    return batch
+  }
+
+  /// A store to read in `files`, its transaction 1 of one note, and what comes behind it.
+  private func store(
+    _ files: MemoryFileSystem, _ write: (inout CraftedStore) throws -> Void
+  ) throws -> Store {
+    var crafted = try CraftedStore(files, base: 0)
+    try crafted.transaction(1, text: "one", definesSchema: true)
+    try write(&crafted)
+    try crafted.log.finish()
+    return try Store(StoreLocation(fileSystem: files, path: SampleFile.path), creates: false)
+  }
+
+  /// A base says nothing of how its state came to be, so it has to be right.
+  @Test func aKeyThatIsThereTwiceIsNotMadeABase() throws {
+    let files = MemoryFileSystem()
+    let store = try store(files) {
+      try $0.append(insert(2, id: "a", text: "a"))
+      try $0.append(insert(3, id: "a", text: "b"))
+      try $0.append(insert(4, id: "d", text: "d"))
+    }
+    for rewrite in ["flatten", "prune"] {
+      let error = #expect(throws: AnnalsError.self) {
+        if rewrite == "prune" { try store.prune(store.prunePlan(before: 4)) }
+        if rewrite == "flatten" { try store.replay(to: "/out", at: 4, flatten: true) }
+      }
+      #expect(error?.code == .damaged, "\(rewrite): \(error as Any)")
+      #expect(error?.message.contains("Note#3 and #2 have the same id") == true, "\(rewrite)")
+      #expect(files.paths == [SampleFile.path])
+    }
+    try store.replay(to: "/out", at: 2, flatten: true)
+  }
+
+  /// What is copied is looked at before it is a store: a large value that is not what a transaction
+  /// says, or is not there.
+  @Test(arguments: [false, true]) func replaysAreSound(isMissing: Bool) throws {
+    let files = MemoryFileSystem()
+    var value = CraftedStore.value(1)
+    if !isMissing { value.checksum ^= 1 }
+    let store = try store(files) {
+      if !isMissing { try $0.blob(1) }
+      try $0.append(insert(2, id: "a", text: .large(value)))
+    }
+    let place = try #require(
+      try frameList(files.contents(of: SampleFile.path)).last { $0.kind == .transaction })
+    for flatten in [false, true] {
+      let error = #expect(throws: AnnalsError.self) {
+        try store.replay(to: "/out", at: 2, flatten: flatten)
+      }
+      #expect(error?.code == .damaged, "\(error as Any)")
+      #expect(error?.message.contains("large value 1") == true, "\(error as Any)")
+      #expect(error?.offset == place.offset || isMissing && flatten, "\(error as Any)")
+      #expect(error?.message.contains("annals verify") == true, "\(error as Any)")
+      #expect(files.paths == [SampleFile.path])
+    }
+    // Up to before it, all is well.
+    try store.replay(to: "/out", at: 1)
   }
 }

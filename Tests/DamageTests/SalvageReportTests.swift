@@ -107,6 +107,31 @@ import Testing
     #expect(line.contains(text + "; objects that only they told of are missing ("), "\(line)")
   }
 
+  /// What was there before the gap is deleted behind it, and the delete says what it was.
+  @Test func noObjectCanBeStale() throws {
+    for isDeleted in [true, false] {
+      let files = MemoryFileSystem()
+      var crafted = try CraftedStore(files, base: 0)
+      try crafted.transaction(1, text: "one", definesSchema: true)
+      try crafted.transaction(9, text: "of nothing", kind: .update)
+      var batch = ChangeBatch()
+      let text = ValueCell(.string("one"), appendingTo: &batch.arena)
+      let change = PropertyChange(property: 2, before: text, after: .null)
+      batch.properties.append(change)
+      batch.changes.append(
+        ChangeEntry(
+          kind: isDeleted ? .delete : .update, entity: 1, row: 1, firstProperty: 0,
+          propertyCount: 1))
+      try crafted.append(batch)
+      try crafted.log.finish()
+      let (report, _) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
+      #expect(report.lost.map(\.numbers) == [2...2])
+      let line = try #require(report.lines().first)
+      let told = isDeleted ? "; no object can be stale (" : "; 1 object of Note may be stale ("
+      #expect(line.contains(told), "\(line)")
+    }
+  }
+
   /// Changes the payload of a frame and makes its own checksums fit.
   private func edit(
     _ bytes: inout ContiguousArray<UInt8>, frameAt offset: Int,

@@ -258,4 +258,45 @@ import Testing
     let note = "nothing tells to what, and 1 are nil"
     #expect(report.notes.contains { $0.contains(note) }, "\(report.notes)")
   }
+
+  /// What was removed stays so: its number is never given to anything else.
+  @Test func whatWasRemovedIsNotBroughtBack() throws {
+    for isWhole in [false, true] {
+      let bytes = try bytes { crafted in
+        var entity = crafted.state.schema.entities[0]
+        for isRemoved in [true, false] {
+          if isWhole {
+            entity.isRemoved = isRemoved
+          } else {
+            entity.attributes[1].isRemoved = isRemoved
+          }
+          var change = ChangeBatch()
+          var record = TransactionRecord(
+            number: crafted.log.head + 1, timestamp: Timestamp(microseconds: 9))
+          record.schemaChange = [entity]
+          change.transactions = [record]
+          try crafted.log.write(change)
+        }
+      }
+      let what = isWhole ? "entity 1" : "property 2 of entity 1"
+      let told = "transaction 3 brings back \(what), which was removed"
+      #expect(try verify(bytes).contains { $0.hasPrefix("error") && $0.contains(told) })
+      let (report, _) = try SalvageLab.salvage(bytes)
+      #expect(report.lost.map(\.numbers) == [3...3], "\(report.lines())")
+    }
+  }
+
+  /// The checkpoint of a lost transaction knows less of the schema than there was before.
+  @Test func aGapTakesNothingFromTheSchema() throws {
+    let bytes = try bytes {
+      try $0.append(batch([update(9, text: "x", from: "never")]))
+      var entity = $0.state.schema.entities[0]
+      entity.relationships = []
+      try $0.log.writeCheckpoint(schema: Schema(entities: [entity])) { _ in [] }
+      try $0.append(batch([insert(4, id: "d", text: "d")]))
+    }
+    let (report, store) = try SalvageLab.salvage(bytes)
+    #expect(report.lost.map(\.numbers) == [2...2] && report.lost.first?.isExact == true)
+    #expect(try texts(store) == [4: "d"])
+  }
 }

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsFormat
+import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
 import Foundation
@@ -124,5 +125,75 @@ import Testing
       end - 8..<end, with: repeatElement(0, count: 8))
     let found = try findings(image)
     #expect(found.first?.contains("has a wrong index") == true, "\(found)")
+  }
+
+  /// What the physical half of a verification says of the bytes.
+  private func physicalFindings(_ whole: LogImage) throws -> [String] {
+    var image = whole
+    // The slots that it makes of a closed file name a head of their own.
+    image.isClosed = false
+    let files = MemoryFileSystem()
+    let file = try files.create("/wrong.annals", like: nil)
+    try image.file.withUnsafeBytes { try file.write($0, at: 0) }
+    var verification = try PhysicalVerification(file)
+    var found: [String] = []
+    _ = try verification.run { if $0.severity != .note { found.append("\($0)") } }
+    return found
+  }
+
+  /// A reference to an index chunk counts the entries in those before.
+  @Test func theEntriesBeforeAChunkOfAnIndexAreCounted() throws {
+    for (first, isRight) in [(Int64(0), true), (5, false)] {
+      var image = try image()
+      let last = image.frames.count - 1
+      var directory = try image.frames[last].payload.withUnsafeBytes {
+        try CheckpointDirectory.decode($0)
+      }
+      directory.entities[0].indexes[0].chunks[0].reference.first = first
+      image.frames[last].payload = directory.encode()
+      let found = try physicalFindings(image)
+      let told = "counts 5 entries of index 1 before its chunk"
+      #expect(isRight ? found.isEmpty : found.contains { $0.contains(told) }, "\(found)")
+    }
+  }
+
+  /// A file with a base and a checkpoint behind it, in which the base's directory was changed.
+  private func changedBase(_ change: (inout CheckpointDirectory) -> Void) throws -> LogImage {
+    let files = MemoryFileSystem()
+    let store = try Store(
+      StoreLocation(fileSystem: files, path: "/base.annals"),
+      schema: Schema { Entity("Note") { Attribute("id", .string, isUnique: true) } })
+    for id in ["a", "b", "c"] {
+      try store.write(author: "ann \(id)") { try $0.insert("Note", ["id": .string(id)]) }
+    }
+    try store.prune(store.prunePlan(before: 4))
+    try store.write(author: "bob") { try $0.insert("Note", ["id": "d"]) }
+    try store.checkpoint()
+    try store.close()
+    let file = try files.open("/base.annals", for: .reading)
+    defer { file.close() }
+    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
+    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+    var image = try #require(LogImage(file: bytes))
+    let place = try #require(
+      image.frames.firstIndex { $0.kind == FrameKind.checkpoint.rawValue })
+    var directory = try image.frames[place].payload.withUnsafeBytes {
+      try CheckpointDirectory.decode($0)
+    }
+    change(&directory)
+    image.frames[place].payload = directory.encode()
+    return image
+  }
+
+  /// Rewrites go by the base's own tables, openings of the store by those of the newest checkpoint.
+  @Test func theBaseIsComparedWithTheNewestCheckpoint() throws {
+    let whole = try findings(changedBase { _ in })
+    #expect(!whole.contains { $0.contains("than the base") }, "\(whole)")
+    let name = try findings(changedBase { $0.names.entries[0] += "a" })
+    #expect(name.contains { $0.contains("another name 1 than the base") }, "\(name)")
+    let opening = try findings(changedBase { $0.openings.entries[0].id ^= 1 })
+    #expect(opening.contains { $0.contains("another opening 1 than the base") }, "\(opening)")
+    let number = try physicalFindings(changedBase { $0.openings.entries[0].number = 3 })
+    #expect(number.contains { $0.contains("the base has opening 1 as number 3") }, "\(number)")
   }
 }

@@ -61,6 +61,8 @@ struct TransactionMembers {
     transaction.origin.context = context
     transaction.origin.timestamp = microseconds.map { Timestamp(microseconds: $0) } ?? timestamp
     transaction.metadata = metadata
+    // What an export tells of a gap: values that nobody knows are missing in it.
+    if metadata["lost"] != nil { transaction.origin.allowsMissing = true }
   }
 
   private mutating func readMetadata(_ reader: JSONReader) throws(InputFault) {

@@ -39,3 +39,33 @@ extension ChangeBatch {
     }
   }
 }
+
+extension State {
+  /// Takes back what a schema of before defined and this state's does not, as removed: numbers of
+  /// entities and properties stay given.
+  mutating func keepWhatWasGiven(in before: Schema) {
+    let change = before.entities.compactMap { old -> Entity? in
+      guard var entity = schema.entity(numbered: old.number) else {
+        var removed = old
+        removed.isRemoved = true
+        return removed
+      }
+      let known = Set(
+        entity.attributes.map(\.number) + entity.relationships.map(\.number)
+          + entity.indexes.map(\.number))
+      for var attribute in old.attributes where !known.contains(attribute.number) {
+        attribute.isRemoved = true
+        entity.attributes.append(attribute)
+      }
+      for var relationship in old.relationships where !known.contains(relationship.number) {
+        relationship.isRemoved = true
+        entity.relationships.append(relationship)
+      }
+      entity.attributes.sort { $0.number < $1.number }
+      entity.relationships.sort { $0.number < $1.number }
+      entity.nextPropertyNumber = max(entity.nextPropertyNumber, old.nextPropertyNumber)
+      return entity == schema.entity(numbered: old.number) ? nil : entity
+    }
+    if !change.isEmpty { changeSchema(change) }
+  }
+}

@@ -336,8 +336,10 @@ struct SalvageRun {
   }
 
   private mutating func write(
-    _ gapRecord: TransactionRecord, _ gap: SalvageGap, leadingTo newState: State
+    _ gapRecord: TransactionRecord, _ gap: SalvageGap, leadingTo known: State
   ) throws {
+    var newState = known
+    newState.keepWhatWasGiven(in: state.schema)
     var record = gapRecord
     record.schemaChange = newState.schema.entities.filter {
       state.schema.entity(numbered: $0.number) != $0

@@ -18,6 +18,20 @@ extension State {
     }
   }
 
+  /// Throws `.damaged` if two objects have one unique key: the state would be the only one left to
+  /// say so.
+  func requireDistinctKeys(asOf number: Int64) throws(AnnalsError) {
+    try AnnalsError.narrowing {
+      var state = self
+      guard let collision = try state.collisions().first else { return }
+      throw AnnalsError(
+        .damaged,
+        "the state as of transaction \(number) is wrong: \(text(of: collision, "have")), which is "
+          + "unique. Nothing was written. Change one of them, or run annals verify to see what "
+          + "else is wrong")
+    }
+  }
+
   /// `Note#3 and #1 have the same id`, with another verb if that is wanted.
   func text(of collision: UniqueViolation, _ verb: String) -> String {
     let entity = schema.entity(numbered: collision.entity)

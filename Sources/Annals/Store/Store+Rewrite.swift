@@ -1,7 +1,9 @@
 import AnnalsFormat
+import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
+import AnnalsStorage
 import Foundation
 
 /// What dropping history before a position would drop. Carried out by `Store.prune(_:)`.
@@ -107,8 +109,10 @@ extension Store {
 
   /// Writes a new store whose newest state is that as of a position, with a UUID of its own.
   ///
-  /// With `flatten` the history is left out and only the state kept. Throws `.alreadyExists` if
-  /// there is a file at `path`; it is left alone. Throws `.outcomeUnknown` if the directory could
+  /// With `flatten` the history is left out and only the state kept. The new file is verified as a
+  /// file before it is put in its place, which costs reading it twice. Throws `.damaged`, with the
+  /// place in this store's file, if what would be in it is not sound; nothing is left of it. Throws
+  /// `.alreadyExists` if there is a file at `path`; it is left alone. Throws `.outcomeUnknown` if the directory could
   /// neither be synced with the new file nor without it: then it is there, whole, or not.
   public func replay(
     to path: String, at position: any HistoryPosition, flatten: Bool = false
@@ -119,13 +123,37 @@ extension Store {
     let store = environment.makeUUID()
     let base: RewritePlan.Base =
       flatten ? try version.baseChoice(at: number, prunedAt: nil, prunedBy: nil) : .keep
-    _ = try rewrite(
-      RewritePlan(
-        base: base, through: number, checkpoint: true,
-        destination: .new(path: path, store: store, created: environment.now())))
+    var plan = RewritePlan(
+      base: base, through: number, checkpoint: true,
+      destination: .new(path: path, store: store, created: environment.now()))
+    plan.check = { new, old in try Store.requireSound(new, copiedFrom: old) }
+    _ = try rewrite(plan)
   }
 
-  private func rewrite(_ plan: RewritePlan) throws(AnnalsError) -> RewriteSummary {
+  /// Throws `.damaged` if a verification of a new file finds anything but what is worth knowing:
+  /// with the first error of the file that it was copied from, and its place there. Costs reading
+  /// the new file twice.
+  private static func requireSound(
+    _ file: any StorageFile, copiedFrom old: any StorageFile
+  ) throws {
+    var found: Finding?
+    var verification = try PhysicalVerification(file)
+    _ = try verification.run { if found == nil, $0.severity != .note { found = $0 } }
+    guard var found else { return }
+    var original: Finding?
+    verification = try PhysicalVerification(old)
+    _ = try verification.run { if original == nil, $0.severity == .error { original = $0 } }
+    if let original { found = original }
+    throw AnnalsError(
+      .damaged,
+      "the store is damaged: \(found.what). Nothing was written. Run annals verify to see what is "
+        + "affected; restore a copy, or read everything readable into a new file: annals salvage "
+        + "FILE OUT", offset: original?.offset)
+  }
+
+  private func rewrite(_ wanted: RewritePlan) throws(AnnalsError) -> RewriteSummary {
+    var plan = wanted
+    plan.decodesState = true
     do {
       let generation = writer.log.view.file
       let rewriter = try writer.log.rewrite(plan)
@@ -176,6 +204,7 @@ extension StoreVersion {
     at number: Int64, prunedAt: Timestamp?, prunedBy: String?
   ) throws(AnnalsError) -> RewritePlan.Base {
     let state = try stateForRewrite(at: number)
+    try state.requireDistinctKeys(asOf: number)
     let position: LogPosition
     do throws(LogError) {
       position = try view.position(of: number)
@@ -204,11 +233,15 @@ extension StoreVersion {
   /// history is damaged: from these it is made if the checkpoints do not hold.
   private func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
     try AnnalsError.narrowing {
-      if try view.holdsCheckpoint(atOrBefore: view.head.number),
-        try view.holdsCheckpoint(atOrBefore: number)
-      {
+      let places = [view.head.number, number]
+      if try places.allSatisfy({ try view.holdsCheckpoint(atOrBefore: $0) }) {
+        let usesBase = try places.contains {
+          try view.checkpoint(atOrBefore: $0)?.isBase == true
+        }
+        if usesBase { try view.requireBaseState() }
         return try state(at: number)
       }
+      try view.requireBaseState()
       return try stateByReplaying(from: try view.baseDirectory(), to: number)
     }
   }

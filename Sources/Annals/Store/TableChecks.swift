@@ -43,6 +43,7 @@ struct TableChecks {
       tellOpening("opening \(place + 1) as number \(opening.number)")
       break
     }
+    if let atBase = try view.namesAtBase() { compare(atBase) }
   }
 
   /// Takes the next transaction, or part of one.
@@ -71,6 +72,22 @@ struct TableChecks {
 }
 
 extension TableChecks {
+  /// Compares with what the base itself says, which rewrites and openings without the checkpoint
+  /// go by.
+  private mutating func compare(_ atBase: (names: [String], openings: [Opening])) {
+    for (place, name) in atBase.names.enumerated()
+    where !names.indices.contains(place) || !names[place].utf8.elementsEqual(name.utf8) {
+      isNamesRight = false
+      tell("have another name \(place + 1) than the base")
+      break
+    }
+    for (place, opening) in atBase.openings.enumerated()
+    where !openings.indices.contains(place) || openings[place] != opening {
+      tellOpening("another opening \(place + 1) than the base")
+      break
+    }
+  }
+
   private mutating func compareNames(_ record: TransactionRecord) {
     guard isNamesRight else { return }
     for (place, name) in record.newNames.enumerated() {

@@ -15,6 +15,8 @@ struct ChangeValidation {
   private(set) var violations: [ValidationViolation] = []
   /// Whether relationships may name objects that do not exist.
   var allowsDangling = false
+  /// Whether required values may be missing.
+  var allowsMissing = false
 
   /// A validation against the state and schema at the end of the transaction.
   init(
@@ -29,7 +31,7 @@ struct ChangeValidation {
   /// Checks one change of the batch; returns whether an object of its entity can be too long.
   mutating func check(_ entry: ChangeEntry, in batch: ChangeBatch) throws(AnnalsError) -> Bool {
     guard entry.kind != .delete, let rules = rules(of: entry.entity) else { return false }
-    if entry.kind == .insert { checkRequired(entry, rules, in: batch) }
+    if entry.kind == .insert, !allowsMissing { checkRequired(entry, rules, in: batch) }
     for position in entry.propertyRange {
       let change = batch.properties[position]
       switch rules.check(change.property) {
@@ -51,7 +53,7 @@ struct ChangeValidation {
         try check(relationship, rules, entry, change, in: batch)
       }
     }
-    if entry.kind == .update { checkCleared(entry, rules, in: batch) }
+    if entry.kind == .update, !allowsMissing { checkCleared(entry, rules, in: batch) }
     return rules.admitsLongObjects
   }
 
@@ -64,7 +66,7 @@ struct ChangeValidation {
   ) throws(AnnalsError) {
     guard let attribute = rules.attribute(change.property) else { return }
     // A required attribute without a value has its default.
-    if change.after.isNull, attribute.defaultValue != nil { return }
+    if change.after.isNull, allowsMissing || attribute.defaultValue != nil { return }
     let value = try value(change.after, in: batch)
     let isUnique = rules.isUnique(change.property)
     if let rule = attribute.violation(of: value, isUnique: isUnique) {

@@ -17,6 +17,8 @@ package struct TransactionOrigin: Sendable {
   /// Whether relationships may name objects that do not exist: for imports of what another store
   /// once allowed.
   package var allowsDangling = false
+  /// Whether required values may be missing: what led over a gap knows some no more.
+  package var allowsMissing = false
 
   package init(author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]) {
     self.author = author
@@ -90,6 +92,7 @@ extension StoreWriter {
       }
     }
     validation.allowsDangling = transaction.origin.allowsDangling
+    validation.allowsMissing = transaction.origin.allowsMissing
     try requireStorable(transaction.metadata)
     var parts = PartWriter(log: log, pending: pending, draft: draft(for: transaction))
     defer { spareBatch = parts.takeBatch() }

@@ -240,6 +240,16 @@ extension CheckpointChecks {
           tell("counts \(index.count) entries in index \(index.rule) of \(entries)")
         }
         let references = index.chunks.map(\.reference)
+        var first: Int64 = 0
+        for reference in references {
+          if reference.first != first {
+            tell(
+              "counts \(reference.first) entries of index \(index.rule) before its chunk at "
+                + "\(reference.offset); they are \(first)")
+            break
+          }
+          first += Int64(reference.count)
+        }
         let role = ChunkRole.index(entity, index.rule)
         try judge(references, as: role, at: place, blobs: &blobs, in: &walk, &log)
       }

@@ -85,6 +85,12 @@ package struct PhysicalVerification {
     let names = try CheckpointTables.entries(of: directory.names, in: &walk)
     let openings = try CheckpointTables.entries(of: directory.openings, in: &walk)
     transactions.begin(directory, names: names, openings: openings)
+    for (place, opening) in (openings ?? []).enumerated() where Int(opening.number) != place + 1 {
+      log.error(
+        .opening, at: header.baseCheckpointOffset,
+        "the base has opening \(place + 1) as number \(opening.number)")
+      break
+    }
   }
 
   private func finish(

@@ -211,6 +211,14 @@ extension TransactionChecks {
           "transaction \(record.number) changes entity \(entity.number) so that properties "
             + "that were given out are gone")
       }
+      let gone = before.removedNumbers.subtracting(entity.removedNumbers)
+      if before.isRemoved && !entity.isRemoved || !gone.isEmpty {
+        let what = gone.min().map { "property \($0) of entity \(entity.number)" }
+        log.error(
+          .schema, at: offset,
+          "transaction \(record.number) brings back \(what ?? "entity \(entity.number)"), which "
+            + "was removed")
+      }
     }
   }
 
@@ -272,5 +280,14 @@ extension ChangeBatch {
       .map { ObjectReference(entity: $0.entity, row: $0.row) }
       .sorted { ($0.entity, $0.row) < ($1.entity, $1.row) }
     return zip(objects, objects.dropFirst()).first { $0 == $1 }?.0
+  }
+}
+
+extension Entity {
+  /// The numbers of the properties that are removed.
+  fileprivate var removedNumbers: Set<PropertyNumber> {
+    Set(
+      attributes.filter(\.isRemoved).map(\.number)
+        + relationships.filter(\.isRemoved).map(\.number))
   }
 }

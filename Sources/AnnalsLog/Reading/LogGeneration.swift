@@ -154,16 +154,35 @@ package final class LogGeneration: Sendable {
     return bytes
   }
 
-  /// Whether every chunk of the state that the directory stands for can be read. Reads them all.
-  func holdsState(of directory: CheckpointDirectory) throws(LogError) -> Bool {
-    for reference in directory.entities.flatMap(\.chunks) {
-      do throws(LogError) {
-        _ = try chunk(reference)
-      } catch .damage {
-        return false
-      }
+  /// Whether every chunk of the state that the directory stands for can be read and, if they are
+  /// decoded, is what it is said to be. Reads them all.
+  func holdsState(
+    of directory: CheckpointDirectory, decoding: Bool
+  ) throws(LogError) -> Bool {
+    do throws(LogError) {
+      try requireState(of: directory, decoding: decoding)
+      return true
+    } catch .damage {
+      return false
     }
-    return true
+  }
+
+  /// Throws `damage`, with its place, for a chunk of the state that the directory stands for which
+  /// cannot be read or, if they are decoded, is not what it is said to be. Reads them all.
+  func requireState(of directory: CheckpointDirectory, decoding: Bool) throws(LogError) {
+    for (reference, role) in directory.entities.flatMap(\.chunks) {
+      let reason = try chunk(reference).withBytes { bytes -> String? in
+        guard decoding else { return nil }
+        do throws(DecodeFault) {
+          return try ChunkContents(bytes, as: role).contradiction(to: reference, as: role)
+        } catch {
+          return "\(error)"
+        }
+      }
+      guard let reason else { continue }
+      throw .damage(
+        LogDamage(offset: reference.offset, reason: "a chunk that should be \(role): \(reason)"))
+    }
   }
 
   /// Reads the checkpoint directory at `offset`. Throws `damage` or `decode` if it does not hold.
@@ -179,12 +198,5 @@ package final class LogGeneration: Sendable {
     } catch {
       throw .decode(error, at: offset)
     }
-  }
-}
-
-extension EntityDirectory {
-  /// The chunks of rows, columns and indexes.
-  fileprivate var chunks: [ChunkReference] {
-    rows + columns.flatMap(\.chunks) + indexes.flatMap { $0.chunks.map(\.reference) }
   }
 }

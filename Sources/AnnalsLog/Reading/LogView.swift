@@ -114,7 +114,23 @@ package final class LogView: Sendable {
   /// with all its chunks. Costs the reading of its state.
   package func holdsCheckpoint(atOrBefore number: Int64) throws(LogError) -> Bool {
     guard let directory = try checkpoint(atOrBefore: number), !directory.isBase else { return true }
-    return try file.holdsState(of: directory)
+    return try file.holdsState(of: directory, decoding: true)
+  }
+
+  /// The names and openings as the base's own directory has them; nil if the base is the empty
+  /// state. Reads their chunks.
+  package func namesAtBase() throws(LogError) -> (names: [String], openings: [Opening])? {
+    guard let directory = try baseDirectory() else { return nil }
+    return (
+      try ListedTable(directory.names, in: file).list,
+      try ListedTable(directory.openings, in: file).list
+    )
+  }
+
+  /// Throws `damage`, with its place, if a chunk of the state at the base cannot be read, or is not
+  /// what it is said to be. Costs the reading of that state.
+  package func requireBaseState() throws(LogError) {
+    if let directory = try baseDirectory() { try file.requireState(of: directory, decoding: true) }
   }
 
   /// The transactions after `after`, up to and including `through`. Throws `outside` if the file

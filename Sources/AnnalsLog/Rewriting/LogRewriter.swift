@@ -168,7 +168,7 @@ package final class LogRewriter {
     checkpoint = nil
     try sealer.seal()
     guard let directory = try? generation.directory(at: frame.offset).directory,
-      try generation.holdsState(of: directory)
+      try generation.holdsState(of: directory, decoding: plan.decodesState)
     else { return false }
     try sealer.copy(blobs)
     var entities = directory.entities
@@ -229,6 +229,7 @@ package final class LogRewriter {
       return report
     }
     try target.complete()
+    try calling { try plan.check(target.temporary.file, generation.file) }
     try put(target, isReplacing: isReplacing)
     self.target = nil
     return report

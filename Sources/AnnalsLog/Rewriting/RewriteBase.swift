@@ -19,6 +19,7 @@ struct RewriteBase {
   ) throws(LogError) -> RewriteBase {
     switch plan.base {
     case .keep:
+      if plan.decodesState { try view.requireBaseState() }
       return try keep(view, into: target)
     // There is nothing at 0, so that the file needs no base.
     case .at(0, _, _, _, _):
@@ -80,6 +81,8 @@ struct RewriteBase {
       guard kept.referred.contains(blob.number) else { continue }
       blobs.append(try target.copy(blob: blob, from: view.file))
     }
+    let missing = Set(made.blobs).subtracting(blobs.map(\.number)).min()
+    if let missing { throw .blobMissing(missing) }
     var position = try view.position(of: number)
     position.maximumTimestamp = maximumTimestamp
     let tables = LogTables(

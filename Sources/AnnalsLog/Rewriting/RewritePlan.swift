@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsStorage
 
 /// How to write a store's file anew.
 package struct RewritePlan {
@@ -28,6 +29,12 @@ package struct RewritePlan {
   /// Whether the newest checkpoint is carried over.
   package var checkpoint: Bool
   package var destination: Destination
+  /// Whether chunks of state are decoded before they are copied: a checkpoint with one that is not
+  /// what it is said to be is left out, a base with one is damage.
+  package var decodesState = false
+  /// Looks at the complete new file, and the old one, before the new one is put in its place; what
+  /// it throws ends the rewrite.
+  package var check: (_ new: any StorageFile, _ old: any StorageFile) throws -> Void = { _, _ in }
 
   package init(
     base: Base, through: Int64? = nil, checkpoint: Bool, destination: Destination

@@ -1,8 +1,7 @@
-import AnnalsFormat
 import AnnalsModel
 
 /// What a reference in a checkpoint's directory says that a chunk holds.
-enum ChunkRole: Hashable {
+package enum ChunkRole: Hashable {
   case rows(EntityNumber)
   case column(EntityNumber, PropertyNumber)
   case index(EntityNumber, PropertyNumber)
@@ -10,7 +9,7 @@ enum ChunkRole: Hashable {
 }
 
 extension ChunkRole: CustomStringConvertible {
-  var description: String {
+  package var description: String {
     switch self {
     case .rows(let entity): "the rows of entity \(entity)"
     case .column(let entity, let property): "property \(property) of entity \(entity)"
@@ -25,20 +24,20 @@ extension ChunkRole: CustomStringConvertible {
 }
 
 /// What a chunk holds, as far as references can be checked against it.
-struct ChunkContents {
+package struct ChunkContents {
   /// How many rows, values or entries there are.
-  var count: Int
+  package var count: Int
   /// What the chunk says of itself; nil for tables, which say nothing.
-  var header: ChunkHeader?
+  package var header: ChunkHeader?
   /// The large values that it refers to.
-  var largeValues: [LargeValue] = []
+  package var largeValues: [LargeValue] = []
   /// The entries of a table of large values.
-  var blobs: [BlobEntry] = []
+  package var blobs: [BlobEntry] = []
   /// The entries of the history index.
-  var index: [HistoryIndexEntry] = []
+  package var index: [HistoryIndexEntry] = []
 
   /// Decodes a chunk as what it is said to be; throws if it is not that.
-  init(_ payload: UnsafeRawBufferPointer, as role: ChunkRole) throws(DecodeFault) {
+  package init(_ payload: UnsafeRawBufferPointer, as role: ChunkRole) throws(DecodeFault) {
     switch role {
     case .names: count = try TableCodec<String>.decode(payload).count
     case .openings: count = try TableCodec<Opening>.decode(payload).count
@@ -66,7 +65,7 @@ struct ChunkContents {
   }
 
   /// The contents without the lists, for remembering.
-  var outline: ChunkContents {
+  package var outline: ChunkContents {
     var result = self
     result.largeValues = []
     result.blobs = []
@@ -75,7 +74,7 @@ struct ChunkContents {
   }
 
   /// What a reference says that the chunk contradicts; nil if it fits.
-  func contradiction(to reference: ChunkReference, as role: ChunkRole) -> String? {
+  package func contradiction(to reference: ChunkReference, as role: ChunkRole) -> String? {
     if count != Int(reference.count) {
       return "it holds \(count) rows or entries, not \(reference.count)"
     }
@@ -91,6 +90,21 @@ struct ChunkContents {
       return "it is from \(header.firstRow) on"
     }
     return nil
+  }
+}
+
+extension EntityDirectory {
+  /// The chunks of rows, columns and indexes, and what each is said to be.
+  package var chunks: [(reference: ChunkReference, role: ChunkRole)] {
+    let entity = entity
+    var result = rows.map { (reference: $0, role: ChunkRole.rows(entity)) }
+    for column in columns {
+      result += column.chunks.map { ($0, .column(entity, column.property)) }
+    }
+    for index in indexes {
+      result += index.chunks.map { ($0.reference, .index(entity, index.rule)) }
+    }
+    return result
   }
 }
 
