@@ -112,8 +112,9 @@ extension Store {
   /// With `flatten` the history is left out and only the state kept. The new file is verified as a
   /// file before it is put in its place, which costs reading it twice. Throws `.damaged`, with the
   /// place in this store's file, if what would be in it is not sound; nothing is left of it. Throws
-  /// `.alreadyExists` if there is a file at `path`; it is left alone. Throws `.outcomeUnknown` if the directory could
-  /// neither be synced with the new file nor without it: then it is there, whole, or not.
+  /// `.alreadyExists` if there is a file at `path`; it is left alone. Throws `.outcomeUnknown` if
+  /// the directory could neither be synced with the new file nor without it: then it is there,
+  /// whole, or not.
   public func replay(
     to path: String, at position: any HistoryPosition, flatten: Bool = false
   ) throws(AnnalsError) {
