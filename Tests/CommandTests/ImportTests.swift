@@ -43,6 +43,10 @@ import Testing
       "-1e400 is beyond the range of a double"
     ),
     (
+      #"{"lost":true,"changes":[{"op":"update","entity":"E","id":"a","set":{"id":null}}]}"#,
+      "E/a.id: a value is required"
+    ),
+    (
       #"{"timestamp":"yesterday","changes":[]}"#,
       "`timestamp` is not a date of the form 2019-10-22T18:15:04Z"
     ),

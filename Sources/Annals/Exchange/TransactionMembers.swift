@@ -61,8 +61,11 @@ struct TransactionMembers {
     transaction.origin.context = context
     transaction.origin.timestamp = microseconds.map { Timestamp(microseconds: $0) } ?? timestamp
     transaction.metadata = metadata
-    // What an export tells of a gap: values that nobody knows are missing in it.
-    if metadata["lost"] != nil { transaction.origin.allowsMissing = true }
+    // What an export tells of a gap: values that nobody knows are missing in it. Others may mean
+    // something else by the word.
+    if case .json(let text) = metadata["lost"], text.hasPrefix(#"{"first":"#) {
+      transaction.origin.allowsMissing = true
+    }
   }
 
   private mutating func readMetadata(_ reader: JSONReader) throws(InputFault) {
