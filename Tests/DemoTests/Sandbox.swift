@@ -71,9 +71,12 @@ final class Sandbox {
   func standIn(_ name: String, _ script: String) throws -> String {
     let programs = folder.appending(path: "programs")
     try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
-    let program = programs.appending(path: name)
-    try "#!/bin/bash\n\(script)\n".write(to: program, atomically: true, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    let text = programs.appending(path: "script")
+    try "#!/bin/bash\n\(script)\n".write(to: text, atomically: true, encoding: .utf8)
+    // By another process: a child that this one starts just then would hold the file open for
+    // writing, and it could not be run.
+    let installed = try shell("install -m 755 script '\(name)'", in: programs)
+    if installed.status != 0 { throw Failure(text: installed.output) }
     return programs.path
   }
 

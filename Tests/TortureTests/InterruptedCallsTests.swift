@@ -103,8 +103,12 @@ import Testing
         exec '\(annals)' "$@"
 
         """
-      try script.write(toFile: wrapper, atomically: true, encoding: .utf8)
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: wrapper)
+      // Installed by another process: a child that this one starts just then would hold the file
+      // open for writing, and it could not be run.
+      try script.write(toFile: folder + "/script", atomically: true, encoding: .utf8)
+      let installed = try TemporaryFolder.run(
+        "install", "-m", "755", folder + "/script", wrapper)
+      try #require(installed.status == 0)
       var tally = Tally()
       let place = folder + "/stores"
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)

@@ -185,6 +185,9 @@ package struct BlockDecoder: ~Copyable {
     for column in layout.columns where !column.isEmpty {
       try decodeValues(&reader, into: cells, column, arena: &batch.arena)
     }
+    // Even for none the standard library would write a count, of 0, to the empty array that all
+    // threads share.
+    if next == base { return }
     var isSound = true
     batch.properties.append(addingCapacity: next - base) { span in
       span.withUnsafeMutableBufferPointer { run, count in
