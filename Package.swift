@@ -37,6 +37,7 @@ let package = Package(
     engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
     .systemLibrary(name: "CLinuxCalls"),
     engine("AnnalsStorage", ["CLinuxCalls", system]),
+    engine("AnnalsFaults", ["AnnalsStorage", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
@@ -47,7 +48,8 @@ let package = Package(
         "AnnalsInspection", system,
       ]),
     engine(
-      "AnnalsTorture", ["Annals", "AnnalsInspection", "AnnalsModel", "AnnalsStorage", system]),
+      "AnnalsTorture",
+      ["Annals", "AnnalsFaults", "AnnalsInspection", "AnnalsModel", "AnnalsStorage", system]),
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
@@ -68,8 +70,8 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "Annals", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsState",
-        "AnnalsStorage", "AnnalsTestSupport", system,
+        "Annals", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
+        "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests(
@@ -85,13 +87,15 @@ let package = Package(
     tests(
       "StateTests",
       ["AnnalsState", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", "AnnalsTestSupport"]),
-    tests("StorageTests", ["AnnalsStorage", system]),
-    tests("LogTests", ["AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", system]),
+    tests("StorageTests", ["AnnalsFaults", "AnnalsStorage", system]),
+    tests(
+      "LogTests",
+      ["AnnalsLog", "AnnalsFaults", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", system]),
     tests(
       "DamageTests",
       [
-        "Annals", "AnnalsCommand", "AnnalsInspection", "AnnalsLog", "AnnalsFormat", "AnnalsModel",
-        "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
+        "Annals", "AnnalsCommand", "AnnalsFaults", "AnnalsInspection", "AnnalsLog", "AnnalsFormat",
+        "AnnalsModel", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("DemoTests", ["AnnalsCommand"]),
     // What Tools/Fuzzing feeds its bytes to; FuzzTests feeds it some in every run.
@@ -107,7 +111,9 @@ let package = Package(
         "FuzzTargets", "Annals", "AnnalsCommand", "AnnalsFormat", "AnnalsInspection",
         "AnnalsModel", "AnnalsStorage",
       ]),
-    tests("TortureTests", ["AnnalsTorture", "Annals", "AnnalsStorage", "AnnalsModel", system]),
+    tests(
+      "TortureTests",
+      ["AnnalsTorture", "Annals", "AnnalsFaults", "AnnalsStorage", "AnnalsModel", system]),
     tests("TidyTests", []),
   ],
   swiftLanguageModes: [.v6]

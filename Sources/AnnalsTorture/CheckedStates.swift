@@ -1,3 +1,4 @@
+import AnnalsFaults
 import AnnalsStorage
 
 /// The states that were found in order, each with what was expected of it.

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFaults
 import AnnalsStorage
 
 /// Cuts the power at the points of a workload, and checks every state that the fault model says may

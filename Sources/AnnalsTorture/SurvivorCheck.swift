@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFaults
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage

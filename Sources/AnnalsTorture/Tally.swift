@@ -1,3 +1,4 @@
+import AnnalsFaults
 import AnnalsStorage
 
 /// What was tried, in numbers.

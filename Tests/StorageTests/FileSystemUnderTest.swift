@@ -1,3 +1,4 @@
+import AnnalsFaults
 import AnnalsStorage
 import Foundation
 

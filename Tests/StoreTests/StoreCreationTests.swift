@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFaults
 import AnnalsStorage
 import Testing
 

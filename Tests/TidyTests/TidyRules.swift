@@ -49,6 +49,7 @@ enum TidyRules {
     "AnnalsModel": [],
     "AnnalsFormat": ["AnnalsModel", "CZlib"],
     "AnnalsStorage": ["SystemPackage", "CLinuxCalls", "Darwin", "Glibc", "Musl"],
+    "AnnalsFaults": ["AnnalsStorage", "SystemPackage"],
     "AnnalsState": ["AnnalsModel", "AnnalsFormat"],
     "AnnalsLog": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
     "AnnalsInspection": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
@@ -57,7 +58,8 @@ enum TidyRules {
       "AnnalsInspection", "SystemPackage", "Foundation", "FoundationEssentials",
     ],
     "AnnalsTorture": [
-      "Annals", "AnnalsInspection", "AnnalsModel", "AnnalsStorage", "SystemPackage", "Foundation",
+      "Annals", "AnnalsFaults", "AnnalsInspection", "AnnalsModel", "AnnalsStorage",
+      "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [
       "Annals", "AnnalsInspection", "AnnalsTorture", "ArgumentParser", "SystemPackage",

@@ -1,7 +1,7 @@
 /// The locks on one file, with the rules of `flock`: held by opens, not by processes.
 ///
 /// Used by the file systems that are not the operating system's.
-final class LockTable: Sendable {
+package final class LockTable: Sendable {
   private struct Holders {
     var exclusive: UInt64?
     var shared: Set<UInt64> = []
@@ -30,10 +30,11 @@ final class LockTable: Sendable {
 
   private let holders = Monitor(Holders())
 
-  init() {}
+  /// Nobody holds a lock.
+  package init() {}
 
   /// Takes the lock for an open file, in place of the one it holds; returns whether it got it.
-  func lock(_ kind: LockKind, for open: UInt64, wait: LockWait) -> Bool {
+  package func lock(_ kind: LockKind, for open: UInt64, wait: LockWait) -> Bool {
     let isHeld = holders.withLock { holders in
       if holders.holds(kind, for: open) { return true }
       // As the kernel does: the old kind is given up first, whether or not the new one is got.
@@ -50,7 +51,7 @@ final class LockTable: Sendable {
   }
 
   /// Gives up the lock of an open file, if it holds one.
-  func unlock(_ open: UInt64) {
+  package func unlock(_ open: UInt64) {
     holders.withLock { $0.release(open) }
   }
 }

@@ -1,14 +1,17 @@
 import Synchronization
 import SystemPackage
 
+/// What a file in memory may be.
+package enum MemoryLimits {
+  /// Larger than any memory, so that a wild offset is an error and not a failed allocation.
+  package static let largestSize: UInt64 = 1 << 44
+}
+
 /// The bytes and locks of one file in memory, which all its opens and names share.
 final class MemoryInode: Sendable {
   let identity: FileIdentity
   let locks = LockTable()
   let bytes = Locked(ContiguousArray<UInt8>())
-
-  /// Larger than any memory, so that a wild offset is an error and not a failed allocation.
-  static let largestSize: UInt64 = 1 << 44
 
   init(_ number: UInt64) {
     identity = FileIdentity(device: 0, inode: number)
@@ -119,7 +122,7 @@ final class MemoryFile: StorageFile {
   ) throws(StorageError) -> Int {
     try checkOpen(for: operation)
     if access == .reading { throw StorageError(operation, path, .badFileDescriptor) }
-    guard offset <= MemoryInode.largestSize, UInt64(count) <= MemoryInode.largestSize - offset
+    guard offset <= MemoryLimits.largestSize, UInt64(count) <= MemoryLimits.largestSize - offset
     else { throw StorageError(operation, path, .fileTooLarge) }
     return Int(offset) + count
   }
@@ -127,7 +130,7 @@ final class MemoryFile: StorageFile {
 
 extension ContiguousArray<UInt8> {
   /// Appends zeros up to `size` bytes; nothing if it is that long.
-  mutating func lengthen(to size: Int) {
+  package mutating func lengthen(to size: Int) {
     // Copied from zeros that are there: without optimisation a repeated element goes one by one,
     // and tests make and fill thousands of files.
     while count < size { append(contentsOf: zeros.prefix(size - count)) }

@@ -1,3 +1,5 @@
+import AnnalsStorage
+
 /// One state that a power cut may leave.
 package struct Survivor: Sendable {
   /// What is there of the unsynced changes, and which point the power failed at.

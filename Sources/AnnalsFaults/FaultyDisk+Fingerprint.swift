@@ -1,3 +1,5 @@
+import AnnalsStorage
+
 // Telling disks apart.
 extension FaultyDisk {
   /// Differs between disks with other names or bytes, durable or not. Locks, open files, injections

@@ -1,3 +1,4 @@
+import AnnalsStorage
 import SystemPackage
 
 // Changing one file, and making the changes durable.

@@ -1,3 +1,4 @@
+import AnnalsStorage
 import Synchronization
 import SystemPackage
 
@@ -123,7 +124,7 @@ final class FaultyFile: StorageFile {
   ) throws(StorageError) -> Int {
     try checkOpen(for: operation)
     if access == .reading { throw StorageError(operation, path, .badFileDescriptor) }
-    let largest = MemoryInode.largestSize
+    let largest = MemoryLimits.largestSize
     guard offset <= largest, UInt64(length) <= largest - offset else {
       throw StorageError(operation, path, .fileTooLarge)
     }

@@ -1,3 +1,4 @@
+import AnnalsStorage
 import SystemPackage
 
 /// A call to a `FaultyFileSystem` that changes something, and at which the power may fail.

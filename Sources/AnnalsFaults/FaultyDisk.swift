@@ -1,3 +1,4 @@
+import AnnalsStorage
 import SystemPackage
 
 /// The state of a `FaultyFileSystem`: for files and names, what is durable, what the process sees,

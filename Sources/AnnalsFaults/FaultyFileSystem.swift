@@ -30,6 +30,7 @@
 // Not modelled: bytes that change by themselves (the damage tests do that to whole files), sectors
 // that cannot be read, and drives that lie about syncs.
 
+import AnnalsStorage
 import SystemPackage
 
 /// A file system in memory that fails on request, and tells what a power cut would leave.
