@@ -47,6 +47,7 @@ extension LogFile {
       return
     }
     if !state.isPrepared { try prepare(&state) }
+    try state.checkForeign()
     let file = state.generation.file
     do {
       if state.synced.offset < state.end.offset || !state.isSlotSynced {

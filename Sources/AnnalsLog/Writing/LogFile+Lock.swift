@@ -26,7 +26,11 @@ extension LogFile {
         return .replaced
       }
       do throws(LogError) {
-        return try compare(&state)
+        let standing = try compare(&state)
+        // Whoever wrote what is there has given up the lock: only what is appended under this one
+        // may be taken out again.
+        state.acknowledged = state.end
+        return standing
       } catch .rewound(let number) {
         throw .rewound(lastShared: number)
       } catch {
@@ -157,6 +161,7 @@ extension LogFile {
       state.tables = replay.tables
       state.tables.announce(end.announced)
       state.end = replay.point
+      state.noteForeign(upTo: replay.point.offset)
       state.durableMark = max(state.durableMark, min(end.provenMark, replay.point.offset))
       state.size = size
       if case .unfinished = end.tail { state.isPrepared = false }
@@ -185,7 +190,8 @@ extension LogFile {
         // What a killed process left unsynced is synced by this; a cache that calls clean what it
         // could not write is seen through then.
         try generation.file.sync()
-        if try state.rewriteUnproven() { hasWritten = true }
+        let unproven = state.durableMark..<state.end.offset
+        if try state.rewrite(unproven: unproven) { hasWritten = true }
       }
       if hasWritten { try generation.file.sync() }
     } catch let error as StorageError {
@@ -197,6 +203,7 @@ extension LogFile {
       throw .interrupted(error)
     }
     state.noteSynced()
+    state.unchecked = nil
     state.isPrepared = true
   }
 }
@@ -242,19 +249,19 @@ extension LogState {
     return false
   }
 
-  /// Makes sure that the disk has the bytes from the last proven mark to the end: after a sync that
-  /// failed, the cache may show what the disk does not have, and call it clean. Returns whether
-  /// anything was written.
+  /// Makes sure that the disk has these bytes, which nothing proves to have been synced: after a
+  /// sync that failed, the cache may show what the disk does not have, and call it clean. Returns
+  /// whether anything was written, which a sync has to follow.
   ///
   /// Only bytes that the disk does not have are written: if the power fails meanwhile, a sector in
   /// which acknowledged transactions lie may be garbled. Where the system cannot tell what the disk
   /// has, all are written.
-  func rewriteUnproven() throws -> Bool {
+  func rewrite(unproven range: Range<UInt64>) throws -> Bool {
     let file = generation.file
     var hasWritten = false
-    var offset = durableMark
-    while offset < end.offset {
-      let bytes = try generation.read(Int(min(end.offset - offset, 1 << 20)), at: offset)
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let bytes = try generation.read(Int(min(range.upperBound - offset, 1 << 20)), at: offset)
       guard !bytes.isEmpty else { break }
       var held = ContiguousArray<UInt8>(repeating: 0, count: bytes.count)
       let count = try held.withUnsafeMutableBytes { try file.readPastCache(into: $0, at: offset) }
@@ -268,6 +275,30 @@ extension LogState {
       offset += UInt64(bytes.count)
     }
     return hasWritten
+  }
+
+  /// Notes that the log now holds, up to `end`, what others have appended.
+  mutating func noteForeign(upTo end: UInt64) {
+    let start = min(unchecked?.lowerBound ?? durableMark, durableMark)
+    unchecked = start < end ? start..<end : nil
+  }
+
+  /// Makes sure, before a sync that is to cover it, that the disk has what others appended: their
+  /// own sync may have failed. Throws `outcomeUnknown`, poisoned, if that fails.
+  mutating func checkForeign() throws(LogError) {
+    guard let range = unchecked else { return }
+    unchecked = nil
+    do {
+      _ = try rewrite(unproven: range)
+    } catch let error as StorageError {
+      poison(error, writtenUpTo: frames.offset)
+      throw .outcomeUnknown(error)
+    } catch let error as LogError {
+      unchecked = range
+      throw error
+    } catch {
+      throw .interrupted(error)
+    }
   }
 
   /// The ranges of `bytes` that differ from what the disk holds, `count` bytes of `held`, at most

@@ -13,6 +13,10 @@ extension LogFile {
     let target = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
       guard options.access == .writing else { throw .readOnly }
+      if state.isLocked {
+        if !state.isPrepared { try prepare(&state) }
+        try state.checkForeign()
+      }
       return SyncTarget(state)
     }
     if target.isSynced { return target.head }
@@ -53,9 +57,10 @@ struct SyncTarget {
 }
 
 extension LogState {
-  /// Notes that a sync which began at `target` has returned.
+  /// Notes that a sync which began at `target` has returned. One by a log that was not prepared
+  /// proves nothing of what others have left.
   mutating func note(_ target: SyncTarget) {
-    guard generation === target.generation else { return }
+    guard generation === target.generation, isPrepared else { return }
     if target.end.offset >= synced.offset {
       synced = SyncedPoint(
         offset: target.end.offset, checksum: target.end.previousChecksum ?? 0,

@@ -14,8 +14,12 @@ struct LogState: Sendable {
   var durableMark: UInt64
   /// Up to where this log has synced itself, or found everything proven.
   var synced: SyncedPoint
-  /// Up to where transactions were acknowledged: what is never taken out again.
+  /// What a failure takes out again begins here: behind what was acknowledged, and behind
+  /// everything that was there when the lock was taken.
   var acknowledged: ChainPoint
+  /// What others appended since this log was prepared, and nothing proves synced: compared with the
+  /// disk before a sync that is to cover it.
+  var unchecked: Range<UInt64>?
 
   var isLocked = false
   /// Whether what lies behind the end was seen to, so that frames may be appended.
