@@ -1,3 +1,4 @@
+import AnnalsFaults
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage

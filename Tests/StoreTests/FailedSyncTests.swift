@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFaults
 import AnnalsModel
 import AnnalsStorage
 import AnnalsTestSupport
