@@ -24,6 +24,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
     .library(name: "Annals", targets: ["Annals"]),
+    .library(name: "AnnalsExchange", targets: ["AnnalsExchange"]),
     .executable(name: "annals", targets: ["AnnalsCommand"]),
   ],
   dependencies: [
@@ -48,12 +49,18 @@ let package = Package(
         "AnnalsInspection", system,
       ]),
     engine(
+      "AnnalsExchange",
+      ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
+    engine(
       "AnnalsTorture",
-      ["Annals", "AnnalsFaults", "AnnalsInspection", "AnnalsModel", "AnnalsStorage", system]),
+      [
+        "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection", "AnnalsModel",
+        "AnnalsStorage", system,
+      ]),
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
-        "Annals", "AnnalsInspection", "AnnalsTorture",
+        "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsTorture",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
@@ -70,13 +77,15 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "Annals", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
-        "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
+        "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection", "AnnalsLog",
+        "AnnalsModel", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests(
       "CommandTests",
-      ["AnnalsCommand", "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsStorage"]),
+      [
+        "AnnalsCommand", "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsModel", "AnnalsStorage",
+      ]),
     tests(
       "InspectionTests",
       [
@@ -94,15 +103,17 @@ let package = Package(
     tests(
       "DamageTests",
       [
-        "Annals", "AnnalsCommand", "AnnalsFaults", "AnnalsInspection", "AnnalsLog", "AnnalsFormat",
-        "AnnalsModel", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
+        "Annals", "AnnalsCommand", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection",
+        "AnnalsLog",
+        "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("DemoTests", ["AnnalsCommand"]),
     // What Tools/Fuzzing feeds its bytes to; FuzzTests feeds it some in every run.
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Annals", "AnnalsFormat", "AnnalsInspection", "AnnalsModel", "AnnalsStorage",
+        "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection", "AnnalsModel",
+        "AnnalsStorage",
       ],
       path: "Tools/Fuzzing/Sources/FuzzTargets", swiftSettings: settings),
     tests(

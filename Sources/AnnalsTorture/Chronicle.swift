@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 import AnnalsModel
 
 /// What a store says of its past, short enough to keep for every number: a digest of each

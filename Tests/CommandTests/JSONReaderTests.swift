@@ -1,3 +1,4 @@
+import AnnalsExchange
 import AnnalsModel
 import Testing
 

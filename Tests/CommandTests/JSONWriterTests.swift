@@ -1,3 +1,4 @@
+import AnnalsExchange
 import AnnalsModel
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
 
   @Test(arguments: doubles)
   func writesDoublesPlainly(value: Double, expected: String) {
-    #expect(JSONWriter.text(of: .double(value)) == expected)
+    #expect(PlainDecimal.text(of: value) == expected)
   }
 
   @Test func doublesReadBack() throws {
@@ -40,7 +41,7 @@ import Testing
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       let value = Double(bitPattern: state)
       guard value.isFinite else { continue }
-      let text = JSONWriter.text(of: .double(value))
+      let text = PlainDecimal.text(of: value)
       #expect(!text.contains("e") && text.contains("."), "seed \(seed)")
       let reader = JSONReader(MemorySource(text.utf8), framing: .document)
       #expect(try reader.next() == .number)

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 import AnnalsModel
 
 @testable import AnnalsCommand

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage

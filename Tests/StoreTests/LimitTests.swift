@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage

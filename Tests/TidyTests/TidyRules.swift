@@ -57,13 +57,17 @@ enum TidyRules {
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
       "AnnalsInspection", "SystemPackage", "Foundation", "FoundationEssentials",
     ],
+    "AnnalsExchange": [
+      "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",
+    ],
     "AnnalsTorture": [
-      "Annals", "AnnalsFaults", "AnnalsInspection", "AnnalsModel", "AnnalsStorage",
+      "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection", "AnnalsModel",
+      "AnnalsStorage",
       "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [
-      "Annals", "AnnalsInspection", "AnnalsTorture", "ArgumentParser", "SystemPackage",
-      "Foundation",
+      "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsTorture", "ArgumentParser",
+      "SystemPackage", "Foundation",
     ],
   ]
   private static let everywhere: Set<String> = ["Swift", "Synchronization"]

@@ -36,10 +36,14 @@ let package = Package(
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
         "AnnalsInspection", system,
       ]),
+    engine(
+      "AnnalsExchange",
+      ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Annals", "AnnalsFormat", "AnnalsInspection", "AnnalsModel", "AnnalsStorage",
+        "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection", "AnnalsModel",
+        "AnnalsStorage",
       ],
       swiftSettings: settings),
     .systemLibrary(name: "CFuzzer"),

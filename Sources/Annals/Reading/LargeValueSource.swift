@@ -11,7 +11,7 @@ package protocol LargeValueSource: Sendable {
 
 extension LargeValueSource {
   /// The bytes of the value; nil if they were lost before the store was salvaged.
-  func bytesLeft(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>? {
+  package func bytesLeft(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>? {
     do throws(AnnalsError) {
       return try bytes(of: value)
     } catch {

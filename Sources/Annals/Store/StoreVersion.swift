@@ -71,12 +71,19 @@ package final class StoreVersion: @unchecked Sendable {
     Token(store: store, number: head.number, opening: head.openingID)
   }
 
+  /// The number that history starts behind, 0 unless the store was pruned, and the moment of it.
+  package var base: (number: Int64, timestamp: Timestamp) {
+    (view.base, view.file.header.baseTimestamp)
+  }
+
+  /// Reads a state of this store: this one's, or a past one's.
+  package func reader(of state: State) -> StateReader {
+    StateReader(state: state, store: store, largeValues: LogLargeValues(view))
+  }
+
   /// The state as a snapshot.
   package var snapshot: Snapshot {
-    Snapshot(
-      reader: StateReader(
-        state: state, store: store, largeValues: LogLargeValues(view)),
-      position: position, bindings: records)
+    Snapshot(reader: reader(of: state), position: position, bindings: records)
   }
 }
 

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 
 /// What `NAME=TEXT` or `NAME:=JSON` says.
 struct Assignment: Hashable {

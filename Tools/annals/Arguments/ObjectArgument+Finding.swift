@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 
 extension ObjectArgument {
   /// The object in a state.
@@ -47,7 +48,7 @@ extension ObjectArgument {
         // What an attribute of another type, which it had then, was written as counts, too.
         guard
           keys.contains(before)
-            || (!before.isNull && JSONWriter.text(of: before).hasSameBytes(as: text))
+            || (!before.isNull && before.plainText.hasSameBytes(as: text))
         else { return }
         let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
         if seen.insert(object).inserted { found.append(object) }

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 import ArgumentParser
 
 struct ExportCommand: StoreCommand {

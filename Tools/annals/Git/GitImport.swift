@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 
 /// Puts commits into a store: one transaction each, its files as objects of the entity File with
 /// the path as `id`, and `mode`, `blob` and `size`.

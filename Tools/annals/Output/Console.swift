@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 import Foundation
 
 /// What a command sees of the world: its streams, the clock, the zone, the environment.

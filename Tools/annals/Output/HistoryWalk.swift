@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 
 /// What `log` shows of a transaction: the first of its wanted changes, and how many there are in
 /// all.

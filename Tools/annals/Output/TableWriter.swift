@@ -109,7 +109,7 @@ struct TableWriter {
     switch value {
     case .object(let target): try name(target)
     case .objects(let targets): try targets.map(name).joined(separator: " ")
-    default: JSONWriter.text(of: value)
+    default: value.plainText
     }
   }
 

@@ -16,7 +16,7 @@ struct ValueText {
     case .date(let moment): zone.exactText(moment)
     case .data(let bytes): "(\(Numerals.counted(bytes.count, "byte")))"
     case .large(let large): "(\(Numerals.counted(large.length, "byte")))"
-    default: JSONWriter.text(of: value)
+    default: value.plainText
     }
   }
 

@@ -1,3 +1,4 @@
+import Annals
 import AnnalsModel
 
 // Values that meet the schema: attributes that are new, or that get a value of another kind, and
@@ -22,7 +23,7 @@ extension ChangeReading {
     guard !keepsSchema, !attribute.isUnique, attribute.type.isInferred else {
       throw reader.fault(
         "\(plan.entity.name).\(attribute.name) is of type \(attribute.type), and "
-          + "`\(JSONWriter.text(of: found).prefix(60))` is no such value")
+          + "`\(found.plainText.prefix(60))` is no such value")
     }
     var wider = attribute
     wider.type = .any

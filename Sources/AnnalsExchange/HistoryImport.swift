@@ -1,3 +1,4 @@
+import Annals
 import AnnalsModel
 import AnnalsStorage
 import Foundation
@@ -146,7 +147,7 @@ package final class HistoryImport {
     return opened
   }
 
-  /// Reads `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order: a new store's base.
+  /// Reads `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order: a base.
   private func readBase() throws {
     guard store == nil, try location.fileSystem.identity(of: location.path) == nil else {
       throw reader.fault("a base is the first line of an export, and goes into a new file")

@@ -1,3 +1,4 @@
+import Annals
 import AnnalsModel
 import AnnalsState
 

@@ -18,7 +18,7 @@ package struct ObjectName: Sendable, Hashable {
   }
 
   /// The key as text; nil for an object without one.
-  package var keyText: String? { key.isNull ? nil : JSONWriter.text(of: key) }
+  package var keyText: String? { key.isNull ? nil : key.plainText }
 
   /// `Entity/KEY` or `Entity#ROW`.
   package var text: String { keyText.map { "\(entity)/\($0)" } ?? "\(entity)#\(row)" }

@@ -1,5 +1,4 @@
-import AnnalsFormat
-import AnnalsLog
+import Annals
 import AnnalsModel
 import AnnalsState
 
@@ -33,7 +32,7 @@ package struct HistoryExport {
     for entity in moving.state.schema.entities {
       nextRows[entity.number] = after == 0 ? 1 : moving.state.nextRow(of: entity.number)
     }
-    if after == version.view.base, after > 0 {
+    if after == version.base.number, after > 0 {
       try writeBase(moving.state, version, write)
     } else if !moving.state.schema.entities.isEmpty {
       schemaLine(moving.state.schema)
@@ -113,14 +112,13 @@ package struct HistoryExport {
     _ state: State, _ version: StoreVersion, _ write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
     json.beginObject()
-    json.member("base", version.view.base)
-    json.member("timestamp", version.view.file.header.baseTimestamp.description)
+    json.member("base", version.base.number)
+    json.member("timestamp", version.base.timestamp.description)
     json.key("schema")
     json.verbatim(SchemaJSON.line(state.schema))
     json.key("changes")
     json.beginArray()
-    let reader = StateReader(
-      state: state, store: version.store, largeValues: LogLargeValues(version.view))
+    let reader = version.reader(of: state)
     for entity in state.schema.entities where !entity.isRemoved {
       // A reader counts rows from 1, so the first object after a gap says its row.
       var next: Int64 = 1

@@ -1,3 +1,4 @@
+import Annals
 import AnnalsModel
 
 /// The properties of an entity by the bytes of their names, for reading many objects.
@@ -58,7 +59,7 @@ struct EntityPlan {
       throw reader.fault("`id` of \(entity.name): \(error)")
     }
     throw reader.fault(
-      "`id` of \(entity.name) is \(JSONWriter.text(of: id)), which is no value of type "
+      "`id` of \(entity.name) is \(id.plainText), which is no value of type "
         + "\(attribute.type)"
     )
   }

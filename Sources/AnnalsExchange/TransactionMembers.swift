@@ -1,3 +1,4 @@
+import Annals
 import AnnalsFormat
 import AnnalsModel
 

@@ -1,3 +1,4 @@
+import Annals
 import AnnalsModel
 import Foundation
 
@@ -33,28 +34,11 @@ extension JSONWriter {
     case .object, .objects, .large:
       preconditionFailure("references and unread values are written by the caller")
     }
-    if type.tag == value.tag { return string(JSONWriter.text(of: value)) }
+    if type.tag == value.tag { return string(value.plainText) }
     beginObject()
     key(name)
-    string(JSONWriter.text(of: value))
+    string(value.plainText)
     endObject()
-  }
-
-  /// The value as plain text, without quotes or kind: for text output, CSV, keys.
-  package static func text(of value: Value) -> String {
-    switch value {
-    case .null: ""
-    case .bool(let value): value ? "true" : "false"
-    case .int(let value): String(value)
-    case .double(let value): PlainDecimal.text(of: value)
-    case .string(let value), .url(let value), .json(let value): value
-    case .date(let value): value.description
-    case .uuid(let value): value.description
-    case .data(let value): Data(value).base64EncodedString()
-    case .object(let value): "#\(value.row)"
-    case .objects(let list): list.map { "#\($0.row)" }.joined(separator: " ")
-    case .large(let value): "(\(value.length) bytes)"
-    }
   }
 }
 

@@ -7,7 +7,9 @@ import AnnalsState
 /// What a reader of history asks for keys: an update names its object by row alone. Moving on costs
 /// what the transactions in between cost; nothing is held but the state and one frame.
 package struct MovingState {
-  private(set) var state: State
+  /// The state just after the transaction `number`.
+  package private(set) var state: State
+  /// The transaction that the state is as of.
   package private(set) var number: Int64
   private let version: StoreVersion
   private let isBackward: Bool
@@ -32,7 +34,7 @@ package struct MovingState {
 
   /// The state just after the transaction `number`.
   package var reader: StateReader {
-    StateReader(state: state, store: version.store, largeValues: LogLargeValues(version.view))
+    version.reader(of: state)
   }
 
   /// Moves to the state just after the transaction of this number, which lies on the way.

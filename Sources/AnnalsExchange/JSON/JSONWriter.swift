@@ -1,3 +1,4 @@
+import Annals
 import AnnalsModel
 
 /// Writes JSON without white space, in the one form that the project prints.
@@ -145,31 +146,5 @@ package struct JSONWriter {
       bytes.append(digits[Int(byte & 15)])
     default: bytes.append(byte)
     }
-  }
-}
-
-/// The plain decimal notation of doubles.
-enum PlainDecimal {
-  /// The shortest decimal that reads back as `value`, without an exponent, always with a point.
-  static func text(of value: Double) -> String {
-    let shortest = value.description
-    guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }
-    var mantissa = shortest[..<mark]
-    let exponent = Int(shortest[shortest.index(after: mark)...]) ?? 0
-    let sign = mantissa.hasPrefix("-") ? "-" : ""
-    mantissa = mantissa.drop { $0 == "-" }
-    let parts = mantissa.split(separator: ".", omittingEmptySubsequences: false)
-    var digits = String(parts[0])
-    var fraction = parts.count > 1 ? String(parts[1]) : ""
-    if fraction == "0" { fraction = "" }
-    // The point stands behind `digits`; it moves by `exponent`.
-    let point = digits.utf8.count + exponent
-    digits += fraction
-    if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + digits }
-    if point >= digits.utf8.count {
-      return sign + digits + String(repeating: "0", count: point - digits.utf8.count) + ".0"
-    }
-    let index = digits.index(digits.startIndex, offsetBy: point)
-    return sign + digits[..<index] + "." + digits[index...]
   }
 }

@@ -1,3 +1,4 @@
+import Annals
 import AnnalsModel
 import AnnalsState
 
@@ -31,7 +32,7 @@ final class ChangeReading {
     for (object, relationship, found) in deferred {
       guard let value = try references(found, relationship, reader) else {
         throw reader.fault(
-          "`\(relationship.name)` names \(JSONWriter.text(of: found).prefix(200)), "
+          "`\(relationship.name)` names \(found.plainText.prefix(200)), "
             + (relationship.isToMany ? "not all of which exist" : "which does not exist"))
       }
       try transaction.set(object, relationship.number, to: value)
@@ -136,7 +137,7 @@ final class ChangeReading {
       let object = ObjectReference(entity: plan.entity.number, row: row)
       if try transaction.exists(object) { return object }
     }
-    let shown = head.id.map { "/" + JSONWriter.text(of: $0) } ?? "#\(head.row ?? 0)"
+    let shown = head.id.map { "/" + $0.plainText } ?? "#\(head.row ?? 0)"
     throw reader.fault(
       "there is no \(plan.entity.name)\(shown) to \(kind); it was never inserted, or deleted before"
     )

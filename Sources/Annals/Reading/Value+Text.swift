@@ -1,0 +1,47 @@
+import AnnalsModel
+import Foundation
+
+extension Value {
+  /// The value as plain text, without quotes or kind: for text output, CSV, keys.
+  package var plainText: String {
+    switch self {
+    case .null: ""
+    case .bool(let value): value ? "true" : "false"
+    case .int(let value): String(value)
+    case .double(let value): PlainDecimal.text(of: value)
+    case .string(let value), .url(let value), .json(let value): value
+    case .date(let value): value.description
+    case .uuid(let value): value.description
+    case .data(let value): Data(value).base64EncodedString()
+    case .object(let value): "#\(value.row)"
+    case .objects(let list): list.map { "#\($0.row)" }.joined(separator: " ")
+    case .large(let value): "(\(value.length) bytes)"
+    }
+  }
+}
+
+/// The plain decimal notation of doubles.
+package enum PlainDecimal {
+  /// The shortest decimal that reads back as `value`, without an exponent, always with a point.
+  package static func text(of value: Double) -> String {
+    let shortest = value.description
+    guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }
+    var mantissa = shortest[..<mark]
+    let exponent = Int(shortest[shortest.index(after: mark)...]) ?? 0
+    let sign = mantissa.hasPrefix("-") ? "-" : ""
+    mantissa = mantissa.drop { $0 == "-" }
+    let parts = mantissa.split(separator: ".", omittingEmptySubsequences: false)
+    var digits = String(parts[0])
+    var fraction = parts.count > 1 ? String(parts[1]) : ""
+    if fraction == "0" { fraction = "" }
+    // The point stands behind `digits`; it moves by `exponent`.
+    let point = digits.utf8.count + exponent
+    digits += fraction
+    if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + digits }
+    if point >= digits.utf8.count {
+      return sign + digits + String(repeating: "0", count: point - digits.utf8.count) + ".0"
+    }
+    let index = digits.index(digits.startIndex, offsetBy: point)
+    return sign + digits[..<index] + "." + digits[index...]
+  }
+}
