@@ -1,2 +1,3 @@
 // `import Annals` alone is enough for clients: the public types of the model are this module's too.
+@_exported import AnnalsEngine
 @_exported import AnnalsModel

@@ -53,9 +53,12 @@ enum TidyRules {
     "AnnalsState": ["AnnalsModel", "AnnalsFormat"],
     "AnnalsLog": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
     "AnnalsInspection": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
+    "AnnalsEngine": [
+      "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", "SystemPackage",
+    ],
     "Annals": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-      "AnnalsInspection", "SystemPackage", "Foundation", "FoundationEssentials",
+      "AnnalsInspection", "AnnalsEngine", "SystemPackage", "Foundation", "FoundationEssentials",
     ],
     "AnnalsExchange": [
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",

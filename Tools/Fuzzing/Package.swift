@@ -31,10 +31,13 @@ let package = Package(
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine(
+      "AnnalsEngine",
+      ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", system]),
+    engine(
       "Annals",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-        "AnnalsInspection", system,
+        "AnnalsInspection", "AnnalsEngine", system,
       ]),
     engine(
       "AnnalsExchange",

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 /// What a transaction did to one object: the properties it touched, with their values before and
@@ -90,33 +91,5 @@ public struct Change: Sendable {
       let number = entity.propertyNumber(named: name) ?? now?.propertyNumber(named: name)
     else { return nil }
     return difference(of: number)
-  }
-}
-
-/// What an update did to a to-many relationship.
-public struct RelationshipEdits: Sendable, Hashable {
-  /// One object taken out or put in, and where.
-  public struct Edit: Sendable, Hashable {
-    /// The position, from 0: of a removal in the list before, of an insertion in the list after.
-    public var position: Int
-    /// The object.
-    public var object: ObjectReference
-  }
-
-  /// The objects taken out, positions rising.
-  public var removed: [Edit] = []
-  /// The objects put in, positions rising.
-  public var inserted: [Edit] = []
-
-  static func list(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> [Edit] {
-    guard cell.usesArena else { return [] }
-    let bytes = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
-    return (0..<bytes.count / PropertyChange.editByteCount).map { index in
-      let offset = index * PropertyChange.editByteCount
-      let position = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-      return Edit(
-        position: Int(UInt32(littleEndian: position)),
-        object: ObjectReference(bytes: bytes, at: offset + 4))
-    }
   }
 }

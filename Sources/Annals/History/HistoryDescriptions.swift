@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 // What printing a transaction or a change shows: enough to see what it is about, not its parts.
@@ -30,7 +31,7 @@ extension Change: CustomStringConvertible {
 }
 
 extension BlameLine: CustomStringConvertible {
-  /// The property, its value, and the transaction: `title: string("Fog"), set by transaction 5  …`.
+  /// Property, value and transaction: `title: string("Fog"), set by transaction 5  …`.
   public var description: String {
     "\(property): \(value)" + (transaction.map { ", set by \($0)" } ?? ", set by nobody known")
   }

@@ -1,3 +1,5 @@
+import AnnalsEngine
+
 extension HistoryPlace: HistoryPosition {
   /// The place itself.
   public var historyPlace: HistoryPlace { self }

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 /// One property of a change, with its values before and after; each is read when it is asked for.

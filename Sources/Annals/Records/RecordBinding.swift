@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 import AnnalsStorage
@@ -188,17 +189,7 @@ extension RecordBinding {
   }
 }
 
-/// The bindings of a store's record types, each made once for a version of the schema.
-package final class RecordBindings: Sendable {
-  private struct Entry: Sendable {
-    var schemaVersion: Int64
-    var binding: any Sendable & AnyObject
-  }
-
-  private let entries = Locked<[ObjectIdentifier: Entry]>([:])
-
-  package init() {}
-
+extension RecordBindings {
   /// The binding of the record type to the store's newest schema.
   ///
   /// `version` tells that schema from the store's other ones: the number of the transaction that
@@ -207,13 +198,12 @@ package final class RecordBindings: Sendable {
     of type: R.Type, schema: Schema, version: Int64
   ) throws(AnnalsError) -> RecordBinding<R> {
     let key = ObjectIdentifier(type)
-    let known = entries.withLock { $0[key] }
-    if let known, known.schemaVersion == version {
+    if let known = binding(for: key, version: version) {
       // The key says that it is of this type; a cast would look at the metadata of both.
-      return unsafeDowncast(known.binding, to: RecordBinding<R>.self)
+      return unsafeDowncast(known, to: RecordBinding<R>.self)
     }
     let binding = try RecordBinding<R>(schema: schema)
-    entries.withLock { $0[key] = Entry(schemaVersion: version, binding: binding) }
+    keep(binding, for: key, version: version)
     return binding
   }
 }

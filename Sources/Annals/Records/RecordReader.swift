@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 

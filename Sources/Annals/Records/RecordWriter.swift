@@ -1,12 +1,7 @@
+import AnnalsEngine
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
-
-/// Where the bytes of values over 4 KiB go before the record that mentions them.
-package protocol LargeValueSink: LargeValueSource {
-  /// Keeps the bytes of a new large value.
-  func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
-}
 
 /// Writes the properties of one object, straight into the columns of a state.
 ///

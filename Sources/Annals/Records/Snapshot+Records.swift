@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
@@ -46,20 +47,8 @@ extension Snapshot {
   }
 }
 
-/// The bindings of a store's record types to the schema of one version.
-package struct BoundRecords: Sendable {
-  package let bindings: RecordBindings
-  /// The newest schema, whose names the record types use.
-  package let schema: Schema
-  /// The transaction that changed it last.
-  package let schemaVersion: Int64
-
-  package init(bindings: RecordBindings, schema: Schema, schemaVersion: Int64) {
-    self.bindings = bindings
-    self.schema = schema
-    self.schemaVersion = schemaVersion
-  }
-
+extension BoundRecords {
+  /// The record type, bound to the newest schema.
   package func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
     try bindings.binding(of: type, schema: schema, version: schemaVersion)
   }

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 /// What an object is looked up by: the values of all properties of one uniqueness rule.

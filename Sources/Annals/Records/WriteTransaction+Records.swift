@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
@@ -191,6 +192,21 @@ extension WriteTransaction {
   public func count<R: Record>(of type: R.Type) throws(AnnalsError) -> Int {
     checkOpen()
     return reader.state.count(of: try binding(of: type).entity)
+  }
+}
+
+extension WriteTransaction {
+  /// The record type, bound to the schema as the transaction has it.
+  func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
+    guard schemaChange.isEmpty else { return try records.binding(of: type) }
+    let key = ObjectIdentifier(type)
+    if let last = lastBinding, last.type == key {
+      // The key says that it is of this type; a cast would look at the metadata of both.
+      return unsafeDowncast(last.binding, to: RecordBinding<R>.self)
+    }
+    let binding = try boundRecords.binding(of: type)
+    lastBinding = (key, binding)
+    return binding
   }
 }
 

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
 import AnnalsState

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 /// What a salvage brought over from a damaged file, and what it could not.

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 import AnnalsStorage
 import Synchronization
@@ -45,19 +46,4 @@ private final class CancellationFlag: Sendable {
   var isSet: Bool { flag.load(ordering: .acquiring) }
 
   func set() { flag.store(true, ordering: .releasing) }
-}
-
-/// The store's own thread, started by the first asynchronous write.
-final class WritingThread: Sendable {
-  private let thread = Locked<WorkerThread?>(nil)
-
-  /// The thread; throws what starting one throws.
-  func running() throws(StorageError) -> WorkerThread {
-    try thread.withLock { (thread) throws(StorageError) in
-      if let thread { return thread }
-      let started = try WorkerThread(name: "annals")
-      thread = started
-      return started
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog
@@ -83,7 +84,7 @@ extension Store {
       return RewriteSummary(bytesBefore: size, bytesAfter: size, isRewritten: false)
     }
     let base = try version.baseChoice(
-      at: plan.floor - 1, prunedAt: writer.environment.now(), prunedBy: author)
+      at: plan.floor - 1, prunedAt: environment.now(), prunedBy: author)
     return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace))
   }
 
@@ -120,7 +121,6 @@ extension Store {
   ) throws(AnnalsError) {
     let version = version
     let number = try version.number(at: position.historyPlace)
-    let environment = writer.environment
     let store = environment.makeUUID()
     let base: RewritePlan.Base =
       flatten ? try version.baseChoice(at: number, prunedAt: nil, prunedBy: nil) : .keep

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsInspection
 import AnnalsLog
 import AnnalsStorage

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
@@ -13,7 +14,9 @@ import Foundation
 public final class Store: Sendable {
   let writer: StoreWriter
   let published: PublishedVersion
-  let writingThread = WritingThread()
+  /// What the store takes from the world besides its file.
+  let environment: StoreEnvironment
+  let writingThread = LazyWorkerThread()
   /// Whether this very opening made the file.
   private let hasMadeFile: Bool
   /// What the store was opened with.
@@ -76,9 +79,10 @@ public final class Store: Sendable {
     let published = PublishedVersion(version)
     self.hasMadeFile = hasMadeFile
     self.options = options
+    self.environment = environment
     self.published = published
     writer = StoreWriter(
-      log: log, newest: version, options: options, environment: environment,
+      log: log, newest: version, options: options, now: environment.now,
       run: location.commitRun.map(CommitRun.init(length:)),
       published: published)
     if options.lockMode == .exclusive, !options.isReadOnly {

@@ -1,133 +1,33 @@
+import AnnalsEngine
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
-import AnnalsState
 
-/// Everything that can be read as of one transaction: the state in memory, and the log up to there.
-///
-/// Never changes while it is held: only `PublishedVersion` moves one on in place, when nobody else
-/// has it. A version keeps its generation of the file open, so it stays readable after a rewrite
-/// has replaced the file.
-package final class StoreVersion: @unchecked Sendable {
-  // Exclusive access follows from the rule above.
-  @exclusivity(unchecked) package private(set) var state: State
-  @exclusivity(unchecked) package private(set) var view: LogView
-  /// The position of the last transaction; beside the view, which is dear to copy for one field.
-  @exclusivity(unchecked) package private(set) var head: LogPosition
-  /// The last transaction that changed the schema.
-  package let schemaVersion: Int64
-  package let store: RawUUID
-  private let bindings: RecordBindings
-
-  package init(state: State, view: LogView, store: RawUUID, bindings: RecordBindings) {
-    self.state = state
-    self.view = view
-    head = view.head
-    schemaVersion = view.schemaVersion
-    self.store = store
-    self.bindings = bindings
-  }
-
-  /// The version after this one. After a reload a number may stand for another schema than before:
-  /// then record types are bound anew.
-  package func successor(
-    state: State, view: LogView, isReloaded: Bool = false
-  ) -> StoreVersion {
-    StoreVersion(
-      state: state, view: view, store: store, bindings: isReloaded ? RecordBindings() : bindings)
-  }
-
-  /// Becomes the version after one transaction, all of whose changes are in the batch and none of
-  /// which is to the schema; for the holder of the only reference. `newer` is the state after it as
-  /// the transaction has made it, `view` the log up to it.
-  ///
-  /// If it throws, the version must not be used any more.
-  func moveOn(
-    by batch: ChangeBatch, like newer: State, view: LogView
-  ) throws(StateFault) {
-    try state.apply(batch)
-    _ = try state.checkUniqueness()
-    state.adoptNextRows(of: newer)
-    self.view = view
-    head = view.head
-  }
-
-  /// The record types, bound to the newest schema.
-  package var records: BoundRecords {
-    BoundRecords(
-      bindings: bindings, schema: state.schema, schemaVersion: schemaVersion)
-  }
-
+// What the public interface makes of a version.
+extension StoreVersion {
   /// What the numbers in the records up to here stand for. O(length of the schema's history).
   package func glossary() -> Glossary {
     Glossary(view, store: store, records: records)
-  }
-
-  /// The position of the last transaction.
-  package var position: Position { Position(head) }
-
-  /// The position just after the last transaction.
-  package var token: Token {
-    Token(store: store, number: head.number, opening: head.openingID)
-  }
-
-  /// The number that history starts behind, 0 unless the store was pruned, and the moment of it.
-  package var base: (number: Int64, timestamp: Timestamp) {
-    (view.base, view.file.header.baseTimestamp)
-  }
-
-  /// Reads a state of this store: this one's, or a past one's.
-  package func reader(of state: State) -> StateReader {
-    StateReader(state: state, store: store, largeValues: LogLargeValues(view))
   }
 
   /// The state as a snapshot.
   package var snapshot: Snapshot {
     Snapshot(reader: reader(of: state), position: position, bindings: records)
   }
-}
 
-extension Position {
-  /// The position that the log speaks of.
-  package init(_ position: LogPosition) {
-    self.init(
-      number: position.number, timestamp: position.timestamp, opening: position.openingID)
-  }
-}
-
-/// Reads chunks out of one generation of a store's file.
-package final class LogChunkSource: ChunkSource {
-  private let file: LogGeneration
-
-  package init(_ file: LogGeneration) {
-    self.file = file
-  }
-
-  package func chunk(
-    _ reference: ChunkReference
-  ) throws(ChunkFault) -> ContiguousArray<UInt8> {
+  /// The snapshot just after the transaction of this number.
+  package func snapshot(at number: Int64) throws(AnnalsError) -> Snapshot {
+    if number == view.head.number { return snapshot }
+    let state = try state(at: number)
+    let position: LogPosition
     do throws(LogError) {
-      return try file.chunk(reference)
-    } catch {
-      throw ChunkFault(offset: reference.offset, reason: .unreadable(error))
-    }
-  }
-}
-
-/// Reads large values out of a store's file.
-package struct LogLargeValues: LargeValueSource {
-  private let view: LogView
-
-  package init(_ view: LogView) {
-    self.view = view
-  }
-
-  package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
-    do throws(LogError) {
-      return try view.bytes(of: value)
+      position = try view.position(of: number)
     } catch {
       throw AnnalsError(error)
     }
+    return Snapshot(
+      reader: StateReader(state: state, store: store, largeValues: LogLargeValues(view)),
+      position: Position(position), bindings: records)
   }
 }
 

@@ -49,7 +49,7 @@ extension WriteTransaction {
   }
 
   /// Undoes an insertion that failed on the way, so that the transaction may go on without it.
-  func takeBack(insertionOf object: ObjectReference, violationCount: Int) {
+  package func takeBack(insertionOf object: ObjectReference, violationCount: Int) {
     violations.removeLast(violations.count - violationCount)
     do throws(StateFault) {
       try reader.state.deleteRow(object.entity, object.row)
@@ -60,7 +60,7 @@ extension WriteTransaction {
 
   /// The value to store for one that an update gives. A null stored in a required attribute stands
   /// for its default: where it was stored before the transaction, the default is no change.
-  func settled(
+  package func settled(
     _ value: Value, of property: PropertyNumber, of entity: Entity, row: Int64
   ) throws(AnnalsError) -> Value {
     guard row < base.nextRow(of: entity.number),
@@ -75,7 +75,7 @@ extension WriteTransaction {
   }
 
   /// Makes a new object without values; returns its row.
-  func insertRow(of entity: EntityNumber) throws(AnnalsError) -> Int64 {
+  package func insertRow(of entity: EntityNumber) throws(AnnalsError) -> Int64 {
     do throws(StateFault) {
       return try reader.state.insertRow(entity)
     } catch {

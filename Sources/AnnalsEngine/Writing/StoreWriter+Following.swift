@@ -53,7 +53,7 @@ extension StoreWriter {
   }
 
   /// Reads the file anew: another process or a rewrite replaced it, or what was read is damaged.
-  func reload(from choice: StartChoice = .newest) throws {
+  package func reload(from choice: StartChoice = .newest) throws {
     var replay = StateReplay()
     // A number may stand for another schema than before.
     knownRulesVersion = -1
@@ -64,14 +64,14 @@ extension StoreWriter {
   }
 
   /// Whether the file is one that was compacted without a checkpoint, and nothing was added since.
-  var isBare: Bool {
+  package var isBare: Bool {
     enter()
     defer { leave() }
     return bareHead == newestHead.number
   }
 
   /// Catches up with other processes without the lock: for readers.
-  func refresh() throws {
+  package func refresh() throws {
     enter()
     defer { leave() }
     guard !isClosed else { throw AnnalsError.closedStore }
@@ -90,7 +90,7 @@ extension StoreWriter {
   }
 
   /// Ends all writing; safe to call again.
-  func close() throws {
+  package func close() throws {
     while true {
       enter()
       if options.durability == .deferred || !group.isPending { break }

@@ -13,7 +13,7 @@ public final class WriteTransaction {
   // Exclusivity is not checked: the transaction is used on one thread, and no caller's code runs
   // while one of these is being changed.
   @exclusivity(unchecked) package var reader: StateReader
-  @exclusivity(unchecked) var touched = TouchedObjects()
+  @exclusivity(unchecked) package var touched = TouchedObjects()
   package let largeValues: PendingLargeValues
   /// Who writes, when, and how; a reader of another store's records may learn it late.
   @exclusivity(unchecked) package var origin: TransactionOrigin
@@ -25,11 +25,14 @@ public final class WriteTransaction {
   @exclusivity(unchecked) package var violations: [ValidationViolation] = []
   /// Why the transaction cannot be committed: an operation failed and could not be taken back.
   private(set) var failure: AnnalsError?
-  /// What the transaction was decided on, and what it is made on, if that was said.
-  @exclusivity(unchecked) var decision: (on: WritePreconditions, for: StoreVersion)?
-  private let boundRecords: BoundRecords
+  /// The error for an object that was deleted since the state that the transaction was decided on;
+  /// nil if it was not decided on one.
+  @exclusivity(unchecked) package var deletionConflict:
+    ((ObjectID) throws(AnnalsError) -> AnnalsError?)?
+  /// The record types, bound to the schema from before the transaction.
+  package let boundRecords: BoundRecords
   /// The record type used last, bound to the schema from before the transaction.
-  @exclusivity(unchecked) private var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?
+  @exclusivity(unchecked) package var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?
   @exclusivity(unchecked) private var isOpen = true
   @exclusivity(unchecked) private var scratch: ContiguousArray<UInt8> = []
 
@@ -106,19 +109,6 @@ public final class WriteTransaction {
   package var records: BoundRecords {
     guard !schemaChange.isEmpty else { return boundRecords }
     return BoundRecords(bindings: RecordBindings(), schema: schema, schemaVersion: 0)
-  }
-
-  /// The record type, bound to the schema as the transaction has it.
-  func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
-    guard schemaChange.isEmpty else { return try records.binding(of: type) }
-    let key = ObjectIdentifier(type)
-    if let last = lastBinding, last.type == key {
-      // The key says that it is of this type; a cast would look at the metadata of both.
-      return unsafeDowncast(last.binding, to: RecordBinding<R>.self)
-    }
-    let binding = try boundRecords.binding(of: type)
-    lastBinding = (key, binding)
-    return binding
   }
 
   // MARK: Writing
@@ -255,7 +245,7 @@ public final class WriteTransaction {
   }
 
   /// Notes that the transaction must not be committed, as an operation was done by half.
-  func fail(_ error: AnnalsError) -> AnnalsError {
+  package func fail(_ error: AnnalsError) -> AnnalsError {
     failure = failure ?? error
     return error
   }
@@ -291,9 +281,9 @@ public final class WriteTransaction {
   }
 
   /// The error for an object that is not there.
-  func missing(_ id: ObjectID) -> AnnalsError {
+  package func missing(_ id: ObjectID) -> AnnalsError {
     do throws(AnnalsError) {
-      if let decision, let conflict = try decision.on.deletion(of: id, in: self, on: decision.for) {
+      if let conflict = try deletionConflict?(id) {
         return conflict
       }
       return .objectNotFound(id, in: schema, of: reader.store)

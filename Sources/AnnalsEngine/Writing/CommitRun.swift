@@ -7,15 +7,15 @@ import AnnalsStorage
 /// written, and giving it up are calls of the system as dear as the rest of a small commit. When a
 /// turn is over it pauses, so that others who ask get theirs. A writer that commits now and then
 /// keeps nothing.
-final class CommitRun: Sendable {
+package final class CommitRun: Sendable {
   /// How near to each other commits must be, and how long a turn is.
   let length: Duration
   /// How long a writer waits between two turns.
   private static let pause = Duration.microseconds(20)
 
-  private let thread = WritingThread()
+  private let thread = LazyWorkerThread()
 
-  init(length: Duration) {
+  package init(length: Duration) {
     self.length = length
   }
 

@@ -20,3 +20,9 @@ extension LargeValueSource {
     }
   }
 }
+
+/// Where the bytes of values over 4 KiB go before the record that mentions them.
+package protocol LargeValueSink: LargeValueSource {
+  /// Keeps the bytes of a new large value.
+  func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
+}

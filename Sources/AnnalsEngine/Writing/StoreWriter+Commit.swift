@@ -30,7 +30,7 @@ package struct TransactionOrigin: Sendable {
 extension StoreWriter {
   /// Runs the closure on a new transaction and commits what it did; returns the position after it,
   /// the head's if nothing changed. If it throws, no trace remains.
-  func transact(
+  package func transact(
     _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     let pending = PendingLargeValues(log: log)
@@ -166,7 +166,7 @@ extension StoreWriter {
 
   /// The clock's moment; one microsecond after the last own one if the clock has gone back.
   private func nextTimestamp() -> Timestamp {
-    let now = environment.now()
+    let now = self.now()
     let last = lastOwnTimestamp ?? newestHead.timestamp
     if newestHead.number == 0 || now >= last { return now }
     log.noteClockJump()
@@ -202,7 +202,7 @@ extension [ValidationViolation] {
 
 /// Hands a transaction's changes to the log, part by part if they are many.
 private struct PartWriter {
-  let log: LogFile
+  package let log: LogFile
   let pending: PendingLargeValues
   let draft: TransactionDraft
   var batch = ChangeBatch()
@@ -241,7 +241,7 @@ private struct PartWriter {
   }
 
   /// Appends what is left and ends the transaction.
-  mutating func finish() throws -> LogPosition {
+  package mutating func finish() throws -> LogPosition {
     if partCount == 0, !pending.hasBegun { return try log.append(draft, &batch) }
     try begin()
     try log.appendPart(&batch, isLast: true)

@@ -7,7 +7,7 @@ import AnnalsStorage
 /// can wait for the next.
 ///
 /// Safe on any thread.
-final class PublishedVersion: Sendable {
+package final class PublishedVersion: Sendable {
   private typealias Waiter = CheckedContinuation<Void, Never>
 
   private struct Content {
@@ -27,14 +27,14 @@ final class PublishedVersion: Sendable {
 
   private let content: Locked<Content>
 
-  init(_ version: StoreVersion) {
+  package init(_ version: StoreVersion) {
     content = Locked(Content(version: version))
   }
 
-  var current: StoreVersion { content.withLock { $0.version } }
+  package var current: StoreVersion { content.withLock { $0.version } }
 
   /// The version with its edition, to wait for the next; and whether there will be none.
-  var edition: (version: StoreVersion, number: UInt64, isLast: Bool) {
+  package var edition: (version: StoreVersion, number: UInt64, isLast: Bool) {
     content.withLock { ($0.version, $0.edition, $0.isLast) }
   }
 
@@ -75,7 +75,7 @@ final class PublishedVersion: Sendable {
   }
 
   /// Says that no version will follow.
-  func end() {
+  package func end() {
     let waiters = content.withLock { content in
       content.isLast = true
       return content.takeWaiters()
@@ -84,7 +84,7 @@ final class PublishedVersion: Sendable {
   }
 
   /// Waits until there is another edition than this one, or will be none, or the task is cancelled.
-  func wait(beyond edition: UInt64) async {
+  package func wait(beyond edition: UInt64) async {
     let number = content.withLock { content in
       content.nextWaiter &+= 1
       return content.nextWaiter

@@ -3,7 +3,7 @@ import AnnalsState
 
 extension State {
   /// The large values that the state holds, by number. O(size of the state).
-  func largeValues() throws(StateFault) -> [UInt64: LargeValue] {
+  package func largeValues() throws(StateFault) -> [UInt64: LargeValue] {
     var values: [UInt64: LargeValue] = [:]
     try forEachLargeValue { _, _, value in values[value.number] = value }
     return values
@@ -11,7 +11,7 @@ extension State {
 
   /// Calls `body` with each large value that the state holds, its object and its property. O(size
   /// of the state).
-  func forEachLargeValue(
+  package func forEachLargeValue(
     _ body: (ObjectReference, PropertyNumber, LargeValue) -> Void
   ) throws(StateFault) {
     for entity in schema.entities {

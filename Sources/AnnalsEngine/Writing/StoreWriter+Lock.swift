@@ -110,7 +110,7 @@ extension StoreWriter {
   }
 
   /// Syncs the log; returns the position that is durable then.
-  func sync() throws(AnnalsError) -> LogPosition {
+  package func sync() throws(AnnalsError) -> LogPosition {
     do throws(LogError) {
       return try log.sync()
     } catch {

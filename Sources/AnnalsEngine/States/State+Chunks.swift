@@ -4,7 +4,7 @@ import AnnalsState
 
 extension State {
   /// Writes every chunk of the state, and returns what a directory says of them.
-  mutating func writeChunks(
+  package mutating func writeChunks(
     to chunks: CheckpointWriter, of source: LogChunkSource, full: Bool = true
   ) throws -> [EntityDirectory] {
     try writeChunks(full: full, source: source) { payload, first, count in

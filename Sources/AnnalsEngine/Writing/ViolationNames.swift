@@ -41,14 +41,14 @@ extension WriteTransaction {
   }
 
   /// `Entity/KEY` or `Entity#ROW`, for messages.
-  func nameText(of object: ObjectReference) -> String {
+  package func nameText(of object: ObjectReference) -> String {
     schema.nameText(of: object, key: keyText(of: object))
   }
 }
 
 extension State {
   /// The object's key as text; nil if it has none, is not there, or cannot be read.
-  func keyText(of object: ObjectReference) -> String? {
+  package func keyText(of object: ObjectReference) -> String? {
     guard let entity = schema.entity(numbered: object.entity), let attribute = entity.keyAttribute,
       (try? contains(object.entity, object.row)) == true,
       let stored = try? value(object.entity, object.row, attribute.number)
@@ -60,7 +60,7 @@ extension State {
 
 extension Schema {
   /// `Entity/KEY` or `Entity#ROW`.
-  func nameText(of object: ObjectReference, key: String?) -> String {
+  package func nameText(of object: ObjectReference, key: String?) -> String {
     let name = entity(numbered: object.entity)?.name ?? "#\(object.entity)"
     return key.map { "\(name)/\($0)" } ?? "\(name)#\(object.row)"
   }

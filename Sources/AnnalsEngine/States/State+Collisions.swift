@@ -5,14 +5,14 @@ import AnnalsState
 
 extension State {
   /// The objects that have what a unique rule gives to another; brings the indexes up to date.
-  mutating func collisions() throws(StateFault) -> [UniqueViolation] {
+  package mutating func collisions() throws(StateFault) -> [UniqueViolation] {
     try checkUniqueness().filter { violation in
       violation.otherRow != nil && schema.entity(numbered: violation.entity)?.isRemoved == false
     }
   }
 
   /// Deletes the objects whose keys others have.
-  mutating func dropCollisions() throws(StateFault) {
+  package mutating func dropCollisions() throws(StateFault) {
     while let collision = try collisions().first {
       try deleteRow(collision.entity, collision.row)
     }
@@ -20,7 +20,7 @@ extension State {
 
   /// Throws `.damaged` if two objects have one unique key: the state would be the only one left to
   /// say so.
-  func requireDistinctKeys(asOf number: Int64) throws(AnnalsError) {
+  package func requireDistinctKeys(asOf number: Int64) throws(AnnalsError) {
     try AnnalsError.narrowing {
       var state = self
       guard let collision = try state.collisions().first else { return }
@@ -33,7 +33,7 @@ extension State {
   }
 
   /// `Note#3 and #1 have the same id`, with another verb if that is wanted.
-  func text(of collision: UniqueViolation, _ verb: String) -> String {
+  package func text(of collision: UniqueViolation, _ verb: String) -> String {
     let entity = schema.entity(numbered: collision.entity)
     let rules =
       (entity?.attributes.map { ($0.number, $0.name) } ?? [])

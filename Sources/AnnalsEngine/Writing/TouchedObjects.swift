@@ -1,8 +1,8 @@
 import AnnalsModel
 
 /// The objects that a transaction has touched, each once, in the order of their first touch.
-struct TouchedObjects {
-  private(set) var list: ContiguousArray<ObjectReference> = []
+package struct TouchedObjects {
+  package private(set) var list: ContiguousArray<ObjectReference> = []
   private var seen: Set<ObjectReference> = []
 
   /// Adds an object made in this transaction, which cannot have been touched before.

@@ -179,23 +179,25 @@ extension AnnalsError {
 extension AnnalsError {
   /// The error for a file with features, these bits, that a reader must know and this version does
   /// not; `offset` is that of the frame or slot that says so, if it was not the header.
-  static func newerFeatures(_ bits: UInt64, _ file: String, at offset: UInt64?) -> AnnalsError {
+  package static func newerFeatures(_ bits: UInt64, _ file: String, at offset: UInt64?)
+    -> AnnalsError
+  {
     AnnalsError(
       .newerVersion,
       "\(file) needs features of a newer version (\(Features.text(bits))); it is not damaged. "
         + "Use a newer version of Annals", offset: offset)
   }
 
-  static var closedStore: AnnalsError {
+  package static var closedStore: AnnalsError {
     AnnalsError(.closed, "the store has been closed")
   }
 
-  static func readOnlyStore(_ path: String) -> AnnalsError {
+  package static func readOnlyStore(_ path: String) -> AnnalsError {
     AnnalsError(.readOnly, "\(path) was opened for reading only; open it for writing")
   }
 
   /// The error for a relationship that would name too many objects.
-  static func tooManyReferences(_ count: Int, _ place: String) -> AnnalsError {
+  package static func tooManyReferences(_ count: Int, _ place: String) -> AnnalsError {
     AnnalsError(
       .tooLarge,
       "\(place) would name \(count) objects; the most is \(FormatLimits.maximumReferences)")
@@ -225,7 +227,7 @@ extension AnnalsError {
   }
 
   /// The error for an object that does not exist in this store.
-  static func objectNotFound(
+  package static func objectNotFound(
     _ id: ObjectID, in schema: Schema, of store: RawUUID
   ) -> AnnalsError {
     guard id.store == store else {
@@ -239,7 +241,7 @@ extension AnnalsError {
 
 extension AnnalsError.Code {
   /// The code for an error of the system.
-  init(of errno: Errno) {
+  package init(of errno: Errno) {
     self =
       switch errno {
       case .noSpace, .diskQuotaExceeded: .noSpace

@@ -79,7 +79,7 @@ extension State {
 
   /// What a fault of this state in a transaction's change means: a misfit, unless a part of the
   /// state cannot be had.
-  func misfit(_ fault: StateFault, in transaction: TransactionRecord) -> any Error {
+  package func misfit(_ fault: StateFault, in transaction: TransactionRecord) -> any Error {
     guard case .invalid(let entity, let row, let reason) = fault else { return fault }
     let name = schema.entity(numbered: entity)?.name ?? "entity \(entity) "
     return TransactionMisfit(number: transaction.number, reason: "\(name)#\(row): \(reason)")
@@ -91,7 +91,7 @@ extension LogFile {
   /// it began with proves damaged, everything is replayed from the base.
   ///
   /// Throws what replaying throws: the log then stands at its head all the same.
-  func state(after replay: consuming StateReplay) throws(LogError) -> State {
+  package func state(after replay: consuming StateReplay) throws(LogError) -> State {
     do throws(StateFault) {
       return try replay.finish()
     } catch {

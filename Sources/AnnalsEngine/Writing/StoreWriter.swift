@@ -18,10 +18,11 @@ import Synchronization
 ///   again and again keeps it for a turn (`CommitRun`).
 /// - `published` (in `Store`) follows `newest` after the sync; in `.deferred`, after the write.
 /// - After a failure whose outcome is unknown nothing more is written: `log.isPoisoned`.
-final class StoreWriter: @unchecked Sendable {
-  let log: LogFile
+package final class StoreWriter: @unchecked Sendable {
+  package let log: LogFile
   let options: StoreOptions
-  let environment: StoreEnvironment
+  /// The clock.
+  let now: @Sendable () -> Timestamp
   let group = GroupCommit()
 
   /// The log is not worth a checkpoint before it has grown by this much.
@@ -63,36 +64,36 @@ final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var lastOwnTimestamp: Timestamp?
   /// The head of a file that was compacted without a checkpoint; closing adds none as long as it
   /// stays the head.
-  @exclusivity(unchecked) var bareHead: Int64?
+  @exclusivity(unchecked) package var bareHead: Int64?
   /// What failed while nobody asked for anything, and may have taken deferred commits; thrown when
   /// the store is closed.
-  let untoldFailure = Locked<AnnalsError?>(nil)
+  package let untoldFailure = Locked<AnnalsError?>(nil)
   let published: PublishedVersion
 
-  init(
-    log: LogFile, newest: StoreVersion, options: StoreOptions, environment: StoreEnvironment,
-    run: CommitRun?, published: PublishedVersion
+  package init(
+    log: LogFile, newest: StoreVersion, options: StoreOptions,
+    now: @escaping @Sendable () -> Timestamp, run: CommitRun?, published: PublishedVersion
   ) {
     self.log = log
     unpublished = options.durability == .full ? newest : nil
     newestHead = newest.head
     newestSchemaVersion = newest.schemaVersion
     self.options = options
-    self.environment = environment
+    self.now = now
     self.run = run
     self.published = published
     group.reset(to: newest.head.number)
   }
 
   /// The version after every transaction in `log.view`, acknowledged or not.
-  var newest: StoreVersion {
+  package var newest: StoreVersion {
     settle()
     return unpublished ?? published.current
   }
 
   /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits for
   /// what it appended to be acknowledged.
-  func write<R>(_ body: (StoreWriter) throws -> R) throws -> R {
+  package func write<R>(_ body: (StoreWriter) throws -> R) throws -> R {
     enter()
     let result: R
     let appended: Int64
@@ -112,7 +113,7 @@ final class StoreWriter: @unchecked Sendable {
 
   /// Runs `body` as the only writer with nothing waiting for a sync: for checkpoints, rewrites and
   /// the end.
-  func writeAlone<R>(_ body: (StoreWriter) throws -> R) throws -> R {
+  package func writeAlone<R>(_ body: (StoreWriter) throws -> R) throws -> R {
     while true {
       enter()
       if options.durability == .deferred || !group.isPending { break }

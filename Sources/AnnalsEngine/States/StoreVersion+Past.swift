@@ -24,21 +24,6 @@ extension StoreVersion {
     }
   }
 
-  /// The snapshot just after the transaction of this number.
-  package func snapshot(at number: Int64) throws(AnnalsError) -> Snapshot {
-    if number == view.head.number { return snapshot }
-    let state = try state(at: number)
-    let position: LogPosition
-    do throws(LogError) {
-      position = try view.position(of: number)
-    } catch {
-      throw AnnalsError(error)
-    }
-    return Snapshot(
-      reader: StateReader(state: state, store: store, largeValues: LogLargeValues(view)),
-      position: Position(position), bindings: records)
-  }
-
   private func stateByUndoing(to number: Int64) throws -> State {
     var state = state
     var cursor = try view.history(

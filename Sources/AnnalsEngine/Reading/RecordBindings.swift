@@ -1,0 +1,49 @@
+import AnnalsModel
+import AnnalsStorage
+
+/// What joins a store's record types to its schema, each made once for a version of the schema.
+///
+/// The engine keeps these with its versions and does not look into them.
+package final class RecordBindings: Sendable {
+  private struct Entry: Sendable {
+    var schemaVersion: Int64
+    var binding: any Sendable & AnyObject
+  }
+
+  private let entries = Locked<[ObjectIdentifier: Entry]>([:])
+
+  /// No bindings yet.
+  package init() {}
+
+  /// The binding of the record type to the schema of this version; nil if none was kept.
+  package func binding(
+    for type: ObjectIdentifier, version: Int64
+  ) -> (any Sendable & AnyObject)? {
+    let known = entries.withLock { $0[type] }
+    guard let known, known.schemaVersion == version else { return nil }
+    return known.binding
+  }
+
+  /// Keeps the binding of a record type to the schema of this version, in place of an older one.
+  package func keep(
+    _ binding: any Sendable & AnyObject, for type: ObjectIdentifier, version: Int64
+  ) {
+    entries.withLock { $0[type] = Entry(schemaVersion: version, binding: binding) }
+  }
+}
+
+/// The bindings of a store's record types to the schema of one version.
+package struct BoundRecords: Sendable {
+  package let bindings: RecordBindings
+  /// The newest schema, whose names the record types use.
+  package let schema: Schema
+  /// The transaction that changed it last.
+  package let schemaVersion: Int64
+
+  /// The bindings to this schema.
+  package init(bindings: RecordBindings, schema: Schema, schemaVersion: Int64) {
+    self.bindings = bindings
+    self.schema = schema
+    self.schemaVersion = schemaVersion
+  }
+}
