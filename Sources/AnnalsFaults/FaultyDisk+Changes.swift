@@ -57,6 +57,7 @@ extension FaultyDisk {
 
   /// Makes the changes of a file up to `sequence` durable, or does with them what the effect says.
   mutating func sync(_ file: UInt64, upTo sequence: UInt64, effect: FaultInjection.Effect) {
+    if effect == .cacheLies || effect == .cacheDrops { files[file]?.lossCount += 1 }
     switch effect {
     case .none, .partial: break
     case .complete: files[file]?.makeDurable(upTo: sequence)

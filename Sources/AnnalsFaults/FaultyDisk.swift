@@ -23,6 +23,8 @@ struct FaultyDisk: Sendable {
     var visible = ContiguousArray<UInt8>()
     var pending: [Change] = []
     var openCount = 0
+    /// How often a sync lost what was written.
+    var lossCount = 0
     let locks = LockTable()
   }
 
@@ -56,6 +58,8 @@ struct FaultyDisk: Sendable {
   var capacity: UInt64
   /// Whether the system can read what the disk holds, past the cache.
   var hasReadPastCache = true
+  /// Whether a sync that lost what was written is reported once to every open file.
+  var tellsEveryFile = false
   /// Whether `place` is two calls: the file is linked under its new name, then the old is removed.
   var placesByLinking = false
   let seed: UInt64
@@ -77,7 +81,8 @@ struct FaultyDisk: Sendable {
     let locks = self.files[file]?.locks ?? LockTable()
     self.files[file]?.openCount += 1
     return FaultyFile(
-      file, path: path, number: nextNumber(), access: access, locks: locks, in: files)
+      file, path: path, number: nextNumber(), access: access, locks: locks,
+      told: self.files[file]?.lossCount ?? 0, in: files)
   }
 
   /// The disk after a restart that left these files under these names.
@@ -87,6 +92,7 @@ struct FaultyDisk: Sendable {
     var restarted = FaultyDisk(seed: disk.seed &+ 1, capacity: disk.capacity)
     restarted.lastNumber = disk.lastNumber
     restarted.hasReadPastCache = disk.hasReadPastCache
+    restarted.tellsEveryFile = disk.tellsEveryFile
     restarted.placesByLinking = disk.placesByLinking
     restarted.names = names
     restarted.durableNames = names

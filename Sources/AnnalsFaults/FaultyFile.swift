@@ -11,11 +11,14 @@ final class FaultyFile: StorageFile {
   private let locks: LockTable
   private let files: FaultyFileSystem
   private let isClosed = Atomic(false)
+  /// How many of the file's lost writes this open file was told of, or need not be.
+  private let told: Atomic<Int>
 
   init(
     _ file: UInt64, path: String, number: UInt64, access: FileAccess, locks: LockTable,
-    in files: FaultyFileSystem
+    told: Int, in files: FaultyFileSystem
   ) {
+    self.told = Atomic(told)
     self.file = file
     self.path = path
     self.number = number
@@ -83,6 +86,10 @@ final class FaultyFile: StorageFile {
     if files.syncDelay > .zero { sleepThread(for: files.syncDelay) }
     files.duringNextSync.withLock { $0.take() }?()
     try files.disk.withLock { disk throws(StorageError) in
+      defer { told.store(disk.files[file]?.lossCount ?? 0, ordering: .relaxed) }
+      if disk.tellsEveryFile, told.load(ordering: .relaxed) < disk.files[file]?.lossCount ?? 0 {
+        throw StorageError(.sync, path, .ioError)
+      }
       try disk.run(.sync, path) { disk, effect in
         disk.sync(file, upTo: newest, effect: effect)
       }

@@ -20,7 +20,9 @@
 // Without a power cut, any call may fail with any error number, before, after or in the middle of
 // its effect; a disk may be full; a sync may fail, after which the cache shows the new bytes and
 // calls them clean: later syncs return without writing them, until they are written anew, and it is
-// open whether the disk holds them. Or it drops them, and shows the old ones.
+// open whether the disk holds them. Or it drops them, and shows the old ones. On request the next
+// sync of every other open file of it fails then, too, once, as Linux has it; without, only the
+// call that met the error is told.
 //
 // EINTR and transfers of fewer bytes than were asked for do not get here: AnnalsStorage/Posix goes
 // on after both before it answers (`transfer`, `retrying`), so that no error of that kind is for
@@ -103,6 +105,12 @@ package final class FaultyFileSystem: FileSystem {
   package var hasReadPastCache: Bool {
     get { disk.withLock { $0.hasReadPastCache } }
     set { disk.withLock { $0.hasReadPastCache = newValue } }
+  }
+
+  /// Whether a sync that lost what was written is reported once to every open file; false at first.
+  package var tellsEveryFile: Bool {
+    get { disk.withLock { $0.tellsEveryFile } }
+    set { disk.withLock { $0.tellsEveryFile = newValue } }
   }
 
   /// Whether the system cannot rename to a name only if it is free, so that `place` links the file

@@ -77,6 +77,16 @@ package struct LogDamage: Error, Hashable, Sendable {
   }
 }
 
+extension LogError {
+  /// Whether it says that what the file holds is damaged, as far as it could be looked at.
+  var isDamage: Bool {
+    switch self {
+    case .damage, .header(.foreign): true
+    default: false
+    }
+  }
+}
+
 extension LogError: CustomStringConvertible {
   package var description: String {
     switch self {

@@ -15,8 +15,9 @@ import AnnalsStorage
 //   that is aborted leaves zeros.
 // - A durable mark (in frames and slots) is where a unit ends, and everything before it was synced
 //   by whoever wrote the mark, or was found proven by an earlier mark.
-// - A root slot names only what was synced before it was written, and two slot writes always have a
-//   sync between them; so one slot is whole at any time.
+// - A root slot names only what was synced before it was written, and is written only after a sync
+//   of this log's own that covered the newest slot, whoever wrote that; so one slot is whole at any
+//   time, and none is damage.
 // - The file is never shorter than the extent in its newest slot says.
 // - After a write or sync failed nothing more is written, ever; what was not acknowledged is taken
 //   out of the file again, as far as that can be done, before the lock is given up.
@@ -26,9 +27,9 @@ import AnnalsStorage
 /// One store's log, open.
 ///
 /// `view` may be asked for at any time on any thread. The calls of a writer (`lock` … `unlock`,
-/// `begin` … `finish`, `catchUp`, `reload`, `writeCheckpoint`, `close`) come from one thread at a
-/// time. `sync` comes from one thread at a time and may overlap with `begin` … `finish` or `abort`
-/// of another, and with no other call of a writer.
+/// `begin` … `finish`, `catchUp`, `reload`, `writeCheckpoint`, `close`) come from one thread at
+/// a time. `sync` comes from one thread at a time and may overlap with `begin` … `finish` or
+/// `abort` of another, and with no other call of a writer.
 package final class LogFile: Sendable {
   /// The path, all symbolic links followed.
   package let path: String
@@ -68,10 +69,26 @@ package final class LogFile: Sendable {
     let resolved = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
     let generation = try openGeneration(at: resolved, in: fileSystem, options)
     var loading = LogLoading(generation, options)
-    try loading.run(from: .newest, restore: restore, apply: apply)
+    do throws(LogError) {
+      try loading.run(from: .newest, restore: restore, apply: apply)
+    } catch {
+      guard options.access == .writing, error.isDamage else { throw error }
+      // Only under the lock nobody writes what is judged.
+      let file = generation.file
+      let wait = LockWait.until(.now + secondLookWait)
+      guard try storage({ () throws(StorageError) in try file.lock(.exclusive, wait: wait) }) else {
+        throw .busy
+      }
+      defer { file.unlock() }
+      loading = LogLoading(generation, options)
+      try loading.run(from: .newest, restore: restore, apply: apply)
+    }
     return try LogFile(
       path: resolved, fileSystem: fileSystem, options: options, loading: loading)
   }
+
+  /// How long an opening that met damage waits for the lock, to look again.
+  private static let secondLookWait = Duration.seconds(5)
 
   static func openGeneration(
     at path: String, in fileSystem: any FileSystem, _ options: LogOptions

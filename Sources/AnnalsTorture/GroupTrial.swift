@@ -24,7 +24,7 @@ package struct GroupTrial: Sendable {
     self.durability = durability
     let files = GroupTrial.disk(seed)
     let witness = try GroupTrial.work(files, durability)
-    guard witness.acknowledged.count == GroupTrial.threads * GroupTrial.commits else {
+    guard witness.ledger.acknowledged.count == GroupTrial.threads * GroupTrial.commits else {
       throw BrokenPromise("commits of a group failed on a disk that does not")
     }
     pointCount = files.pointCount
@@ -36,8 +36,8 @@ package struct GroupTrial: Sendable {
 
   /// What the threads have seen.
   private struct Witness: Sendable {
-    /// The numbers that commits returned with, and their notes.
-    var acknowledged: [Int64: String] = [:]
+    /// What commits returned with.
+    var ledger = NoteLedger()
     /// Whether the store was there when they began.
     var isOpened = false
   }
@@ -61,27 +61,18 @@ package struct GroupTrial: Sendable {
         defer { group.leave() }
         for index in 0..<commits {
           let id = "\(thread) \(index)"
-          let token = try? store.write(author: "thread \(thread)") { tx in
-            _ = try tx.insert("Note", ["id": .string(id), "text": .string(text(of: id))])
-          }
-          guard let token else { return }
-          witness.withLock { $0.acknowledged[token.number] = id }
+          guard let number = try? NoteLedger.commit(id, to: store) else { return }
+          witness.withLock { $0.ledger.acknowledged[number] = id }
         }
       }
     }
     group.wait()
     if durability == .deferred {
       // What was not synced may go with the power: nothing of it counts as promised.
-      if (try? store.sync()) == nil { witness.withLock { $0.acknowledged = [:] } }
+      if (try? store.sync()) == nil { witness.withLock { $0.ledger.acknowledged = [:] } }
     }
     try? store.close()
     return witness.withLock { $0 }
-  }
-
-  /// What a note says; follows from its key.
-  private static func text(of id: String) -> String {
-    var numbers = SeededNumbers(seed: 5, id)
-    return numbers.text(Int.random(in: 0...6_000, using: &numbers))
   }
 
   /// Cuts the power at one point and checks what is left.
@@ -106,39 +97,11 @@ package struct GroupTrial: Sendable {
     let location = StoreLocation(fileSystem: files, path: WorkSession.path)
     let store = try Store(
       location, creates: false, environment: WorkSession.environment(9_001))
-    var seen: Set<String> = []
-    try store.history().forEach { transaction in
-      if transaction.number == 1 { return }
-      let changes = Array(transaction.changes)
-      guard changes.count == 1, let change = changes.first, change.kind == .insert,
-        case .string(let id) = change.after("id"), seen.insert(id).inserted
-      else { throw BrokenPromise("transaction \(transaction.number) is not one that was begun") }
-      guard transaction.author == "thread \(id.prefix { $0 != " " })",
-        try Array(GroupTrial.text(of: id).utf8) == bytes(change.after("text"), store)
-      else { throw BrokenPromise("transaction \(transaction.number) is not whole") }
-      if let known = witness.acknowledged[transaction.number], known != id {
-        throw BrokenPromise("transaction \(transaction.number) was \(known), and is \(id)")
-      }
-    }
-    for (number, id) in witness.acknowledged where !seen.contains(id) {
-      throw BrokenPromise("transaction \(number), acknowledged, is gone")
-    }
-    let hasNotes = store.schema.entities.contains { $0.name == "Note" }
-    guard try hasNotes ? store.snapshot().count(of: "Note") == seen.count : seen.isEmpty else {
-      throw BrokenPromise("state and history differ")
-    }
+    try witness.ledger.check(store)
     try SurvivorCheck.commitOnce(store)
     for finding in try store.verifyHistory() where finding.severity == .error {
       throw BrokenPromise("verify: \(finding.message)")
     }
     try store.close()
-  }
-
-  private func bytes(_ value: Value, _ store: Store) throws -> [UInt8] {
-    switch value {
-    case .string(let text): Array(text.utf8)
-    case .large(let large): try store.bytes(of: large)
-    default: []
-    }
   }
 }

@@ -115,19 +115,39 @@ extension TortureLane {
   ) -> TortureLane {
     TortureLane("error", workload.name, turn: 3) { row in
       let trial = try ErrorTrial(rehearsals.trial(workload))
-      var random = SeededNumbers(seed: seed, workload.name)
-      let calls = ErrorTrial.failures.enumerated().flatMap { kind, failure in
-        (0..<trial.callCount(failure)).map { (kind: kind, failure: failure, number: $0) }
+      return errors(workload.name, seed: seed, &row, trial.callCount) { failure, number, tally in
+        _ = try trial.fail(failure, at: number, &tally)
       }
-      row.count = calls.count
-      let cases = calls.shuffled(using: &random).map { call in
-        Case(name: "error/\(workload.name)/\(call.number)/\(call.kind)") { row in
-          row.tried += 1
-          _ = try trial.fail(call.failure, at: call.number, &row.tally)
-        }
-      }
-      return AnyIterator(cases.makeIterator())
     }
+  }
+
+  /// The same while two stores take turns.
+  static func errors(pair name: String, seed: UInt64) -> TortureLane {
+    TortureLane("error", name, turn: 3) { row in
+      let trial = try PairTrial(name, seed: seed)
+      return errors(name, seed: seed, &row, trial.callCount) { failure, number, tally in
+        _ = try trial.fail(failure, at: number, &tally)
+      }
+    }
+  }
+
+  private static func errors(
+    _ name: String, seed: UInt64, _ row: inout TortureRun.Row,
+    _ callCount: (ErrorTrial.Failure) -> Int,
+    _ fail: @escaping (ErrorTrial.Failure, _ number: Int, inout Tally) throws -> Void
+  ) -> AnyIterator<Case> {
+    var random = SeededNumbers(seed: seed, name)
+    let calls = ErrorTrial.failures.enumerated().flatMap { kind, failure in
+      (0..<callCount(failure)).map { (kind: kind, failure: failure, number: $0) }
+    }
+    row.count = calls.count
+    let cases = calls.shuffled(using: &random).map { call in
+      Case(name: "error/\(name)/\(call.number)/\(call.kind)") { row in
+        row.tried += 1
+        try fail(call.failure, call.number, &row.tally)
+      }
+    }
+    return AnyIterator(cases.makeIterator())
   }
 
   /// Processes killed, for ever: a new store after every four rounds.

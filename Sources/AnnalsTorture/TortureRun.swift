@@ -68,6 +68,7 @@ package final class TortureRun {
         .crashes("group", .full, seed: seed), .crashes("group-deferred", .deferred, seed: seed),
       ]
       + workloads.map { .errors($0, rehearsals, seed: seed) }
+      + PairTrial.names.map { .errors(pair: $0, seed: seed) }
       + [.kills(seed: seed, folder: folder, executable: executable)]
   }
 

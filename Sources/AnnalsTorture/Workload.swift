@@ -104,6 +104,7 @@ package struct Workload: Sendable {
       try session.checkpoint(store)
       try session.close(store)
     },
+    Workload("slots", setUp: filled(2), work: slots),
     Workload("two-openings", setUp: filled(3), work: twoOpenings),
     Workload("close", setUp: filled(2), work: closing),
     Workload("large-schema", setUp: filled(2), work: largeEvolution),
@@ -127,6 +128,26 @@ package struct Workload: Sendable {
       try session.close(session.open())
     },
   ]
+
+  /// So much log that root slots are written on the way, with and without deferred syncs, and by
+  /// two openings in turn.
+  private static let slots: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open()
+    for _ in 0..<3 {
+      let text = session.random.text(70_000)
+      try session.commit(store) { try WorkSession.insertNote($0, text: text) }
+    }
+    try session.commitSomething(store)
+    let deferred = try session.open(.deferred)
+    for _ in 0..<3 {
+      try session.commitSomething(deferred)
+      try session.sync(deferred)
+    }
+    try session.commitSomething(store)
+    try session.close(store)
+    try session.commitSomething(deferred)
+    try session.close(deferred)
+  }
 
   /// So many changes that closing writes a checkpoint.
   private static let closing: @Sendable (WorkSession) throws -> Void = { session in

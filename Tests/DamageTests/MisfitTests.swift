@@ -255,7 +255,8 @@ import Testing
     }
   }
 
-  /// The bytes without root slots, the record of a transaction changed and all checksums right.
+  /// The bytes with the root slots of a file's beginning, the record of a transaction changed and
+  /// all checksums right.
   private func edited(
     _ bytes: ContiguousArray<UInt8>, _ number: Int64, _ edit: (inout TransactionRecord) -> Void
   ) throws -> ContiguousArray<UInt8> {
@@ -264,12 +265,14 @@ import Testing
     let file = try files.open(SampleFile.path, for: .reading)
     var walk = try FileWalk(file)
     let source = try #require(try FrameSource(file))
-    let header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
+    var header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
     var writer = FrameWriter(
       seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
       durableMark: FormatLimits.logStart)
-    var result = ContiguousArray(bytes.prefix(4096))
-    result.append(contentsOf: repeatElement(0, count: 8192))
+    var result = header.encode(
+      with: RootSlot(
+        sequence: 1, durableMark: FormatLimits.logStart, head: header.base,
+        markChecksum: header.checksum))
     while let region = try walk.next() {
       guard region.frame != nil, var (header, payload) = try source.frame(at: region.offset) else {
         continue

@@ -11,12 +11,9 @@ enum WorkedExample {
   /// The file's bytes.
   static var bytes: ContiguousArray<UInt8> {
     var header = FileHeader(store: store, generation: 1, base: 0, created: created)
-    let first = header.encode()
+    _ = header.encode()
     let seed = header.seed
     let start = FormatLimits.logStart
-    var opened = RootSlot(
-      sequence: 1, durableMark: start, head: 0, markChecksum: header.checksum)
-    opened.header = header
     var writer = FrameWriter(
       seed: seed, offset: start, previousChecksum: header.checksum, durableMark: start)
     for index in commits.transactions.indices {
@@ -28,10 +25,9 @@ enum WorkedExample {
     var payload: ContiguousArray<UInt8> = []
     BlockCodec.encode(block, into: &payload)
     payload.withUnsafeBytes { _ = writer.append(kind: .block, payload: $0) }
-    var closed = RootSlot(
+    let closed = RootSlot(
       sequence: 2, durableMark: writer.offset, head: 5, markChecksum: writer.previousChecksum)
-    closed.header = header
-    return first + closed.encode(seed: seed) + opened.encode(seed: seed) + writer.bytes
+    return header.encode(with: closed) + writer.bytes
   }
 
   /// The entity Note, with a unique id and a title.

@@ -9,9 +9,10 @@ import Testing
   private static let writers = Features(optional: 1 << 33)
   private static let required = Features(required: 1 << 8)
 
-  /// A closed file of three transactions with features announced behind the second.
+  /// A file of three transactions with features announced behind the second, and a slot behind all.
   private static func file(_ features: Features) -> (file: HandMadeFile, offset: UInt64) {
     var file = SampleStore.small(2)
+    file.allocated = 64
     let offset = file.announce(features)
     file.append(.transaction, SampleStore.row(SampleStore.record(3)))
     file.writeSlot(head: 3)

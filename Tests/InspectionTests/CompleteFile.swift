@@ -28,7 +28,7 @@ extension SampleStore {
     file.append(
       .transaction,
       row(record(8), [(.delete, 1, 2, [(1, .int(200), .null), (2, .string("Mist"), .null)])]))
-    if isClosed { file.writeSlot(head: 8, checkpoint: (checkpoint, 7)) }
+    if isClosed { file.close(head: 8, checkpoint: (checkpoint, 7)) }
     return file
   }
 

@@ -64,10 +64,15 @@ struct HandMadeFile {
   /// Says that everything so far is synced.
   mutating func sync() { writer.durableMark = writer.offset }
 
-  /// Writes a root slot that names all so far, as a clean close does.
+  /// Writes the two root slots of a clean close.
+  mutating func close(head: Int64, checkpoint: (offset: UInt64, number: Int64)? = nil) {
+    for _ in 0..<2 { writeSlot(head: head, checkpoint: checkpoint) }
+  }
+
+  /// Writes a root slot that names all so far.
   mutating func writeSlot(head: Int64, checkpoint: (offset: UInt64, number: Int64)? = nil) {
     var slot = RootSlot(
-      sequence: UInt64(slots.count) + 1, durableMark: writer.offset, head: head,
+      sequence: UInt64(slots.count) + 3, durableMark: writer.offset, head: head,
       markChecksum: writer.previousChecksum)
     if let checkpoint {
       slot.checkpointOffset = checkpoint.offset
@@ -84,10 +89,11 @@ struct HandMadeFile {
     var header = header
     var result = header.encode()
     for index in 0..<2 {
-      let slot = slots.last { $0.index == index }
-      result +=
-        slot?.encode(seed: header.seed)
-        ?? ContiguousArray(repeating: 0, count: FormatLimits.blockLength)
+      // Where none was written, that of the file's beginning stands.
+      let first = RootSlot(
+        sequence: 2 - UInt64(index), durableMark: FormatLimits.logStart, head: header.base,
+        markChecksum: header.checksum)
+      result += (slots.last { $0.index == index } ?? first).encode(seed: header.seed)
     }
     return result + log + ContiguousArray(repeating: 0, count: allocated)
   }

@@ -18,7 +18,7 @@ import Testing
   @Test func everyFlipIsFound() throws {
     var file = SampleStore.small(2)
     file.allocated = 16
-    file.writeSlot(head: 2)
+    file.close(head: 2)
     let bytes = file.bytes
     for index in 0..<bytes.count {
       // Blocks at the front are under one checksum each: a sample of their zeros will do.
@@ -109,26 +109,6 @@ import Testing
       SampleStore.row(SampleStore.record(3), [SampleStore.update(1, from: "Title 2", to: "X")]))
     let cut = ContiguousArray(file.bytes.prefix(Int(file.offset) - 8))
     #expect(try findings(in: cut).contains { $0.subject == .damageInside })
-  }
-
-  /// A crash within a clean close may leave the slot before with the length that the file had. What
-  /// counts is the length in the newer one.
-  @Test func theNewerSlotSaysHowLongTheFileWas() throws {
-    var file = SampleStore.small(2)
-    file.allocated = 4096
-    file.writeSlot(head: 2)
-    file.allocated = 0
-    file.writeSlot(head: 2)
-    #expect(try findings(in: file.bytes) == [])
-    let report = try report(on: file.bytes)
-    #expect(report.end.tail == .clean && report.end.extent == file.offset)
-    // Either of them may stand in either place.
-    file.slots = file.slots.map { slot in
-      var slot = slot
-      slot.sequence += 1
-      return slot
-    }
-    #expect(try findings(in: file.bytes) == [])
   }
 
   @Test func headersAreJudgedInOrder() throws {
@@ -451,7 +431,7 @@ import Testing
     #expect(try findings(in: file.bytes).contains { $0.what.contains("names a checkpoint") })
     file = SampleStore.small(3)
     file.slots = [
-      RootSlot(sequence: 1, durableMark: 12_296, head: 0, markChecksum: file.header.checksum)
+      RootSlot(sequence: 3, durableMark: 12_296, head: 0, markChecksum: file.header.checksum)
     ]
     #expect(try findings(in: file.bytes).contains { $0.what.contains("where no frame begins") })
     file = HandMadeFile(base: 4) { $0.baseCheckpointOffset = 12_288 }

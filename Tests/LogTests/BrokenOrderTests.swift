@@ -23,19 +23,20 @@ import Testing
     return (files, first)
   }
 
-  /// The file with one payload changed, all checksums made to fit, and no slots. `frame` counts
-  /// those of transactions.
+  /// The file with one payload changed, all checksums made to fit, those of the slots, too. `frame`
+  /// counts those of transactions.
   private func edit(
     _ files: MemoryFileSystem, frame wanted: Int, removes: Bool = false,
     _ change: (inout ContiguousArray<UInt8>) -> Void
   ) throws {
     let bytes = try files.contents(of: LogLab.path)
-    let header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
+    var header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
     var writer = FrameWriter(
       seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
       durableMark: FormatLimits.logStart)
     var offset = Int(FormatLimits.logStart)
     var count = 0
+    var checkpoint: UInt64 = 0
     while let frame = bytes.withUnsafeBytes({
       try? FrameHeader.decode(
         UnsafeRawBufferPointer(rebasing: $0[offset...]), at: UInt64(offset), seed: header.seed)
@@ -50,14 +51,16 @@ import Testing
           change(&payload)
         }
       }
+      if frame.kind == .checkpoint { checkpoint = writer.offset }
       payload.withUnsafeBytes {
         _ = writer.append(kind: frame.kind, flags: frame.flags, payload: $0)
       }
     }
-    var result = Array(bytes.prefix(4096))
-    result += [UInt8](repeating: 0, count: 8192)
-    result += writer.bytes
-    try files.put(result, at: LogLab.path)
+    var slot = RootSlot(
+      sequence: 1, durableMark: writer.offset, head: 3, markChecksum: writer.previousChecksum)
+    slot.checkpointOffset = checkpoint
+    slot.checkpointNumber = checkpoint == 0 ? 0 : 3
+    try files.put(Array(header.encode(with: slot) + writer.bytes), at: LogLab.path)
   }
 
   /// A part with a byte behind its end has a right summary and cannot be decoded: what came before

@@ -37,12 +37,12 @@ import Testing
         TransactionCodec.encode(batch, transaction: 0, into: &payload)
         payload.withUnsafeBytes { _ = writer.append(kind: .transaction, payload: $0) }
       }
-      let slot = RootSlot(
-        sequence: sequence, durableMark: FormatLimits.logStart, head: base,
-        markChecksum: header.checksum)
-      let empty = ContiguousArray<UInt8>(repeating: 0, count: FormatLimits.blockLength)
-      let encoded = slot.encode(seed: header.seed)
-      bytes += sequence % 2 == 0 ? encoded + empty : empty + encoded
+      for slot in [sequence, sequence - 1].sorted(by: { $0 % 2 < $1 % 2 }) {
+        let slot = RootSlot(
+          sequence: slot, durableMark: FormatLimits.logStart, head: base,
+          markChecksum: header.checksum)
+        bytes += slot.encode(seed: header.seed)
+      }
       bytes += writer.bytes
       let files = MemoryFileSystem()
       let file = try files.create("/crafted.annals", like: nil)

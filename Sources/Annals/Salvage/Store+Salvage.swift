@@ -73,7 +73,7 @@ extension Store {
   private static func unreadable(_ survey: SalvageSurvey, _ path: String) -> AnnalsError {
     if case .damaged(let fault) = survey.headerVerdict {
       switch fault {
-      case .checksum, .invalid: break
+      case .checksum, .invalid, .foreign: break
       default: return AnnalsError(.header(fault), opening: path)
       }
     }

@@ -154,6 +154,12 @@ extension AnnalsError {
         .damaged,
         "the header of \(file) is damaged. Nothing was changed. Restore a copy, or read everything "
           + "readable into a new file: annals salvage FILE OUT", offset: 0)
+    case .foreign:
+      self.init(
+        .damaged,
+        "the header of \(file) is damaged: it is of another store, or of another generation of "
+          + "this one, than the log behind it. Nothing was changed. Restore a copy, or read "
+          + "everything readable into a new file: annals salvage FILE OUT", offset: 0)
     case .unknownFeatures(let bits): self = .newerFeatures(bits, file, at: nil)
     case .invalid(let fault):
       self.init(

@@ -100,6 +100,8 @@ package enum HeaderFault: Error, Equatable {
   case unknownFeatures(UInt64)
   /// A field breaks its rule.
   case invalid(DecodeFault)
+  /// The header is whole, and of another store or generation than what follows it.
+  case foreign
 }
 
 extension FileHeader {

@@ -65,8 +65,8 @@ package struct RootSlot: Hashable, Sendable {
     return bytes
   }
 
-  /// Reads the slot at place `index` (0 or 1) from its 4096 bytes. A slot never written (all zeros)
-  /// is a fault as any other. One that needs unknown features throws
+  /// Reads the slot at place `index` (0 or 1) from its 4096 bytes. Zeros are a fault as any other.
+  /// One that needs unknown features throws
   /// `unknownFeatures`, whatever else it says; so does one whose copy of the header needs them.
   package static func decode(
     _ bytes: UnsafeRawBufferPointer, index: Int, seed: FrameSeed
@@ -132,6 +132,18 @@ package struct RootSlot: Hashable, Sendable {
     return try? readHeader(&reader)
   }
 
+  /// The header that a whole slot at place `index` repeats, if that is of another store or
+  /// generation than `header`; nil if the bytes are no whole slot, or one of that header's.
+  package static func identity(
+    provenBy slot: UnsafeRawBufferPointer, index: Int, notOf header: FileHeader
+  ) -> FileHeader? {
+    guard let copy = RootSlot.header(in: slot),
+      copy.store != header.store || copy.generation != header.generation,
+      (try? decode(slot, index: index, seed: copy.seed)) != nil
+    else { return nil }
+    return copy
+  }
+
   private static func readHeader(_ reader: inout ByteReader) throws(DecodeFault) -> FileHeader? {
     let start = reader.offset
     let copy = try reader.readBytes(FileHeader.usedLength)
@@ -142,5 +154,20 @@ package struct RootSlot: Hashable, Sendable {
       if case .unknownFeatures(let bits) = error { throw .unknownFeatures(at: start, bits) }
       throw .invalid(at: start, reason: "a root slot with a wrong copy of the header")
     }
+  }
+}
+
+extension FileHeader {
+  /// The first blocks of a file: the header, and both root slots, which say the same. Sets
+  /// `checksum`. The slot's own sequence does not matter.
+  package mutating func encode(with slot: RootSlot) -> ContiguousArray<UInt8> {
+    var bytes = encode()
+    var slot = slot
+    slot.header = self
+    for sequence in [2, 1] as [UInt64] {
+      slot.sequence = sequence
+      bytes.append(contentsOf: slot.encode(seed: seed))
+    }
+    return bytes
   }
 }

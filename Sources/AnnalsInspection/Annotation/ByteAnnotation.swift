@@ -114,7 +114,7 @@ extension ByteAnnotation {
     _ bytes: UnsafeRawBufferPointer, _ seed: FrameSeed?
   ) throws(DecodeFault) {
     if case .unwritten = verdict {
-      return try reader.zeros("root slot \(index), never written", count: reader.remaining)
+      return try reader.zeros("root slot \(index), zeros", count: reader.remaining)
     }
     try reader.opaque("magic", count: RootSlot.magic.count)
     try reader.fixed("sequence", UInt64.self)

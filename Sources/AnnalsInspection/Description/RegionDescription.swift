@@ -95,8 +95,7 @@ extension RegionDescription {
 
   private mutating func describe(_ verdict: SlotVerdict) {
     switch verdict {
-    case .unwritten: checksum = "never written"
-    case .cut, .unchecked, .damaged:
+    case .cut, .unchecked, .damaged, .unwritten, .foreign:
       checksum = verdict.description
       hasProblem = true
     case .valid(let slot):
@@ -142,7 +141,9 @@ extension SlotVerdict: CustomStringConvertible {
   package var description: String {
     switch self {
     case .valid: "ok"
-    case .unwritten: "never written"
+    case .unwritten: "it holds zeros"
+    case .foreign(let header):
+      "it is of store \(header.store), generation \(header.generation), and the log is not"
     case .damaged(let fault): fault.description
     case .cut: "the file ends before it does"
     case .unchecked: "cannot be checked, because the header is damaged"
@@ -165,6 +166,8 @@ extension HeaderFault: CustomStringConvertible {
     case .unknownFeatures(let bits):
       "needs features that this version does not know: \(Features.text(bits))"
     case .invalid(let fault): "a header whose checksum is right, but \(fault)"
+    case .foreign:
+      "the header is of another store, or of another generation of this one, than what follows it"
     }
   }
 }

@@ -58,6 +58,7 @@ enum Remedy {
   /// For what is wrong and can be read, and would be copied.
   static let smallest = "Rewrite the file without it: annals compact --smallest FILE"
   static let newerVersion = "Open it with a newer version of annals"
+  static let nextClose = "Nothing need be done: the next writer to close the file renews it"
   static let nextWriter = "Nothing need be done: the next writer clears it"
 }
 

@@ -69,6 +69,7 @@ private struct LogEndSearch {
   }
 
   private var slotMark = FormatLimits.logStart
+  private var hasSlot = false
   private var extent: UInt64 = 0
   /// The sequence of the slot that `extent` is from.
   private var newestSequence: UInt64 = 0
@@ -97,6 +98,7 @@ private struct LogEndSearch {
     switch region.content {
     case .header: break
     case .slot(_, .valid(let slot)):
+      hasSlot = true
       slotMark = max(slotMark, slot.durableMark)
       if slot.sequence > newestSequence { (newestSequence, extent) = (slot.sequence, slot.extent) }
       provenMark = max(provenMark, slot.durableMark)
@@ -173,6 +175,8 @@ private struct LogEndSearch {
       return .damaged(reason: "the file was cut to \(size) bytes; \(extent) were there")
     }
     if end == badSpot, !sawBytes { return badSpot == size ? .clean : .unclosed }
+    // One slot is whole at any time: what was synced is not known where that is not so.
+    if !hasSlot { return .damaged(reason: "\(why), and no root slot tells what was synced") }
     return .torn(byteCount: lastForeign - end)
   }
 }

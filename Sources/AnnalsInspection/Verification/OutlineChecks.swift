@@ -61,18 +61,38 @@ struct OutlineChecks {
           .slot, at: offset, "root slot \(index) repeats another header than the file has",
           remedy: Remedy.compact)
       }
-    case .unwritten, .unchecked: break
+    case .unchecked: break
     case .damaged(.unknownFeatures(_, let bits)):
       isNewer = true
       knowsAnnounced = false
       needs(bits, .slot, "root slot \(index)", at: offset, &log)
     // What a newer version keeps in its slots is not for this one to judge.
     case .damaged where isNewer: break
+    case .foreign: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
-    case .damaged(let fault):
+    case .damaged, .unwritten:
       log.warning(
-        .slot, at: offset, "root slot \(index) is damaged: \(fault)",
-        remedy: "Nothing need be done: the next writer to close the file renews it")
+        .slot, at: offset, "root slot \(index) is damaged: \(verdict)", remedy: Remedy.nextClose)
+    }
+  }
+
+  /// Judges the slots together: one at least is whole at any time, and a clean close leaves two
+  /// that say the same.
+  func slotsTogether(_ log: inout FindingLog) {
+    guard size >= FormatLimits.logStart, !isNewer, end.tail != .unknown else { return }
+    let slots = slotsByAge
+    guard let newest = slots.first else {
+      log.error(
+        .slot, at: FormatLimits.slotOffsets[0],
+        "no root slot can be read, and nothing else tells what of the log was synced")
+      return
+    }
+    let isClosed = newest.durableMark == size && newest.extent == size
+    for slot in slots.dropFirst()
+    where isClosed && (slot.durableMark != size || slot.extent != size) {
+      log.warning(
+        .slot, at: FormatLimits.slotOffsets[slot.index],
+        "root slot \(slot.index) is older than the close of the file", remedy: Remedy.nextClose)
     }
   }
 

@@ -104,6 +104,7 @@ package struct PhysicalVerification {
       met.insert(end.end)
     }
     outline.marks(met: met, &log)
+    outline.slotsTogether(&log)
     if end.tail.isOrderly { transactions.finish(at: end.end, &log) }
     checkpoints.finish(slots: outline.slotsByAge, end: end, &log)
     for range in walk.bytes.unreadable {

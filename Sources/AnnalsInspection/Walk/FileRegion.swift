@@ -47,8 +47,10 @@ package enum HeaderVerdict: Sendable {
 /// What could be made of the place of a root slot.
 package enum SlotVerdict: Sendable {
   case valid(RootSlot)
-  /// All zeros: never written.
+  /// All zeros, as no writer leaves it.
   case unwritten
+  /// A whole slot that is of another store or generation, by the header that it repeats.
+  case foreign(FileHeader)
   /// Not a slot; most likely a write that did not finish.
   case damaged(DecodeFault)
   /// The file ends before the place does.

@@ -35,13 +35,17 @@ package struct FileWalk: Sendable {
   /// A walk from the beginning of an open file. Throws if the file cannot be read at all.
   package init(_ file: any StorageFile) throws(StorageError) {
     bytes = try FileBytes(file)
-    header = try bytes.withBytes(at: 0, count: FormatLimits.blockLength) { block in
+    var verdict = try bytes.withBytes(at: 0, count: FormatLimits.blockLength) { block in
       do throws(HeaderFault) {
-        return .valid(try FileHeader.decode(block))
+        return HeaderVerdict.valid(try FileHeader.decode(block))
       } catch {
         return .damaged(error)
       }
     }
+    if case .valid(let own) = verdict, try HeaderSearch.isForeign(own, in: &bytes) {
+      verdict = .damaged(.foreign)
+    }
+    header = verdict
     restoredHeader = try HeaderSearch.find(header: header, in: &bytes)
     if let restoredHeader {
       if case .valid = header {
@@ -129,12 +133,18 @@ package struct FileWalk: Sendable {
       }
       return isZero ? .unwritten : .unchecked
     }
+    let header = restoredHeader
     return try bytes.withBytes(at: position, count: FormatLimits.blockLength) { block in
       if block.count < FormatLimits.blockLength { return .cut }
       if ZeroRun.firstNonZero(in: block) == nil { return .unwritten }
       do throws(DecodeFault) {
         return .valid(try RootSlot.decode(block, index: index, seed: seed))
       } catch {
+        if let header,
+          let other = RootSlot.identity(provenBy: block, index: index, notOf: header)
+        {
+          return .foreign(other)
+        }
         return .damaged(error)
       }
     }

@@ -22,8 +22,28 @@ enum HeaderSearch {
     return try withOneBitRestored(&bytes)
   }
 
+  /// Whether a header that is whole is not the one that the log was written under: a slot proves
+  /// another, and the first frame fits with that; or, where it fits with neither, no slot does with
+  /// the header.
+  static func isForeign(
+    _ header: FileHeader, in bytes: inout FileBytes
+  ) throws(StorageError) -> Bool {
+    var others: [FileHeader] = []
+    for (index, offset) in FormatLimits.slotOffsets.enumerated() {
+      let other = try bytes.withBytes(at: offset, count: FormatLimits.blockLength) {
+        RootSlot.identity(provenBy: $0, index: index, notOf: header)
+      }
+      if let other { others.append(other) }
+    }
+    if others.isEmpty { return false }
+    if try SeedSearch.fitsFirstFrame(header.seed, in: &bytes) { return false }
+    for other in others where try SeedSearch.fitsFirstFrame(other.seed, in: &bytes) { return true }
+    return try !SeedSearch.proves(header.seed, in: &bytes)
+  }
+
   private static func inSlots(_ bytes: inout FileBytes) throws(StorageError) -> FileHeader? {
-    var newest: (sequence: UInt64, header: FileHeader)?
+    // Of two that differ, the one counts that the first frame fits with, else the newer.
+    var newest: (fits: Bool, sequence: UInt64, header: FileHeader)?
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
       let found = try bytes.withBytes(at: offset, count: FormatLimits.blockLength) { block in
         RootSlot.header(in: block).flatMap { header in
@@ -32,7 +52,13 @@ enum HeaderSearch {
           }
         }
       }
-      if let found, found.sequence > newest?.sequence ?? 0 { newest = found }
+      guard let found else { continue }
+      let fits = try SeedSearch.fitsFirstFrame(found.header.seed, in: &bytes)
+      if let newest, newest.fits && !fits || newest.fits == fits && newest.sequence > found.sequence
+      {
+        continue
+      }
+      newest = (fits, found.sequence, found.header)
     }
     return newest?.header
   }

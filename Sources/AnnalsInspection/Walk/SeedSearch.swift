@@ -64,6 +64,13 @@ package struct SeedSearch: Sendable {
       }
       if isValid { return true }
     }
+    return try fitsFirstFrame(seed, in: &bytes)
+  }
+
+  /// Whether the first frame is valid with this seed.
+  static func fitsFirstFrame(
+    _ seed: FrameSeed, in bytes: inout FileBytes
+  ) throws(StorageError) -> Bool {
     let start = FormatLimits.logStart
     return try bytes.withBytes(at: start, count: FormatLimits.frameHeaderLength) {
       (try? FrameHeader.decode($0, at: start, seed: seed)) != nil

@@ -78,33 +78,6 @@ package final class LogGeneration: Sendable {
     try storage { () throws(StorageError) in try file.size() }
   }
 
-  /// The root slots that can be read, the newer one first, and what is wrong with the others; a
-  /// slot never written is neither. Throws `newerReader` if one needs features that this engine
-  /// does not know.
-  func slots() throws(LogError) -> (valid: [RootSlot], faults: [LogFinding]) {
-    var valid: [RootSlot] = []
-    var faults: [LogFinding] = []
-    var unknown: LogError?
-    for (index, offset) in FormatLimits.slotOffsets.enumerated() {
-      let block = try read(FormatLimits.blockLength, at: offset)
-      block.withUnsafeBytes { bytes in
-        do {
-          valid.append(try RootSlot.decode(bytes, index: index, seed: seed))
-        } catch DecodeFault.unknownFeatures(_, let bits) {
-          unknown = .newerReader(bits, at: offset)
-        } catch {
-          if bytes.contains(where: { $0 != 0 }) || bytes.count < FormatLimits.blockLength {
-            faults.append(
-              LogFinding(offset: offset, text: "root slot \(index) is unreadable: \(error)"))
-          }
-        }
-      }
-    }
-    if let unknown { throw unknown }
-    valid.sort { $0.sequence > $1.sequence }
-    return (valid, faults)
-  }
-
   /// Reads the header of the frame at `offset`; nil if there is none.
   func frameHeader(at offset: UInt64) throws(LogError) -> FrameHeader? {
     let bytes = try read(FormatLimits.frameHeaderLength, at: offset)

@@ -19,7 +19,7 @@ struct EndOfLog {
   /// The greatest offset that a slot or a frame proves synced.
   private(set) var provenMark: UInt64
   /// What lies behind the end.
-  private(set) var tail: LogTail = .clean
+  private(set) var tail = LogTail.clean
   /// The size of the file when it was looked at.
   private(set) var size: UInt64
   /// The last checkpoint's directory on the way; nil if there was none.
@@ -27,8 +27,15 @@ struct EndOfLog {
   /// The features announced between where the search began and the end.
   private(set) var announced = Features.none
 
+  /// The valid slots of the file, the newer first, as they were when the end was found; none if it
+  /// was looked for without them.
+  private(set) var slots: [RootSlot]
+
   /// Finds the end of the log that begins at `start`, where a unit begins. `slots` are the valid
-  /// ones of the file, the newer first.
+  /// ones of the file, the newer first; without any the frames alone tell what was synced.
+  ///
+  /// Another process may write meanwhile, or close the file and so shorten it: where damage is met,
+  /// slots, size and bad spot are looked at again, and all is done anew if they have changed.
   ///
   /// Time: that of reading the headers behind `start`, the payloads behind the last proven mark,
   /// and the rest of the file once. Throws `storage`, `unsupported` and
@@ -36,22 +43,41 @@ struct EndOfLog {
   static func find(
     in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
   ) throws(LogError) -> EndOfLog {
-    let slotMark = slots.map(\.durableMark).max() ?? FormatLimits.logStart
-    let extent = slots.first?.extent ?? 0
-    let size = try generation.size()
-    var result = EndOfLog(point: start, provenMark: slotMark, size: size)
-    guard size >= slotMark, size >= start.offset else {
-      // What is left of the log can be read as far as it goes.
-      if size >= start.offset { _ = try result.findBadSpot(in: generation, from: start) }
-      result.tail = .damaged(
-        LogDamage(
-          offset: size, reason: "the file is shorter than the \(slotMark) bytes that were synced"))
-      return result
+    var result = try EndOfLog(in: generation, from: start, slots: slots)
+    var tries = 1
+    while case .damaged = result.tail, tries < LogGeneration.mostTries {
+      let slotsNow = slots.isEmpty ? [] : try generation.slots().valid
+      if slotsNow == result.slots, try !result.hasChanged(in: generation) { break }
+      result = try EndOfLog(in: generation, from: start, slots: slotsNow)
+      tries += 1
     }
-    let badSpot = try result.findBadSpot(in: generation, from: start)
-    try result.judge(badSpot, extent: extent, in: generation, from: start)
     return result
   }
+
+  /// Looks once.
+  private init(
+    in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
+  ) throws(LogError) {
+    let slotMark = slots.map(\.durableMark).max() ?? FormatLimits.logStart
+    self.slots = slots
+    point = start
+    provenMark = slotMark
+    size = try generation.size()
+    guard size >= slotMark, size >= start.offset else {
+      // What is left of the log can be read as far as it goes.
+      if size >= start.offset { _ = try findBadSpot(in: generation, from: start) }
+      tail = .damaged(
+        LogDamage(
+          offset: size, reason: "the file is shorter than the \(slotMark) bytes that were synced"))
+      return
+    }
+    let spot = try findBadSpot(in: generation, from: start)
+    badSpot = spot
+    try judge(spot, in: generation)
+  }
+
+  /// Where the chain of frames breaks off; nil if it was not looked for.
+  private var badSpot: BadSpot?
 
   private struct BadSpot {
     var offset: UInt64
@@ -91,8 +117,9 @@ struct EndOfLog {
 
   /// Decides what the bad spot means; sets `tail`.
   private mutating func judge(
-    _ spot: BadSpot, extent: UInt64, in generation: LogGeneration, from start: ChainPoint
+    _ spot: BadSpot, in generation: LogGeneration
   ) throws(LogError) {
+    let extent = slots.first?.extent ?? 0
     if spot.end == .limit, point.offset == size, size >= extent { return }
     if case .refusedFrame(let reason) = spot.end {
       // No crash leaves a right checksum over such a header: this is not for a writer to clear.
@@ -104,12 +131,6 @@ struct EndOfLog {
     try search.run()
     let isCut = size < extent && (spot.end != .zeros || search.sawBytes)
     if spot.offset < provenMark || search.foundMarkBeyond || isCut {
-      // Another process may have written here since it was read. What a mark covers stands still,
-      // so a second look decides.
-      if try wasWritten(spot, in: generation) {
-        self = try EndOfLog.find(in: generation, from: start, slots: generation.slots().valid)
-        return
-      }
       if isCut, spot.offset >= provenMark, !search.foundMarkBeyond {
         reason = "the file was cut to \(size) bytes; \(extent) were there"
       }
@@ -128,16 +149,18 @@ struct EndOfLog {
     return result
   }
 
-  /// Whether a valid frame is now at the spot, or the file has become longer.
-  private func wasWritten(
-    _ spot: BadSpot, in generation: LogGeneration
-  ) throws(LogError) -> Bool {
+  /// Whether a valid frame is now at the bad spot, or the file has another length.
+  private func hasChanged(in generation: LogGeneration) throws(LogError) -> Bool {
     let sizeNow = try generation.size()
-    if sizeNow > size { return true }
+    if sizeNow != size { return true }
+    guard let badSpot else { return false }
+    switch badSpot.end {
+    case .badFrame("a frame that does not follow the one before it"), .refusedFrame: return false
+    default: break
+    }
     var walk = FrameWalk(
-      generation, from: ChainPoint(offset: spot.offset, previousChecksum: nil), limit: sizeNow)
+      generation, from: ChainPoint(offset: badSpot.offset, previousChecksum: nil), limit: sizeNow)
     guard case .frame(let frame) = try walk.next() else { return false }
-    if case .badFrame("a frame that does not follow the one before it") = spot.end { return false }
     return try walk.payloadIsValid(frame)
   }
 }

@@ -39,9 +39,16 @@ struct LogLoading {
   ) throws(LogError) {
     let found = try generation.slots()
     slots = found.valid
-    report.findings = found.faults
-    report.slot = slots.first?.index
+    report.findings = found.findings
     var endOfLog = try findEnd()
+    do throws(LogError) {
+      try found.requireSound()
+    } catch {
+      guard case .damage(let damage) = error else { throw error }
+      if case .damaged = endOfLog.tail {} else { endOfLog = endOfLog.damaged(.damaged(damage)) }
+    }
+    if !slots.isEmpty { slots = endOfLog.slots }
+    report.slot = slots.first?.index
     // A slot says what was announced before its mark, the frames say it behind.
     announced = slots.reduce(endOfLog.announced) { $0.union($1.announced) }
     if case .damaged(let damage) = endOfLog.tail {
@@ -102,8 +109,8 @@ struct LogLoading {
     try load(base, prepare(base), to: &endOfLog, restore: restore, apply: apply)
   }
 
-  /// The extent in the newest root slot; 0 without one.
-  var slotExtent: UInt64 { slots.first?.extent ?? 0 }
+  /// The newest root slot; nil if none can be read.
+  var newestSlot: RootSlot? { slots.first }
 
   private var base: Candidate {
     Candidate(offset: generation.header.baseCheckpointOffset, isBase: true)

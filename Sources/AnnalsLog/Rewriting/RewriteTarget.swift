@@ -232,19 +232,14 @@ final class RewriteTarget {
   /// Writes header and root slots and syncs everything: the file is complete.
   func complete() throws(LogError) {
     try flush()
-    var bytes = header.encode()
-    for sequence in [2, 1] as [UInt64] {
-      var slot = RootSlot(
-        sequence: sequence, durableMark: frames.offset, head: tables.head.number,
-        markChecksum: frames.previousChecksum)
-      slot.extent = frames.offset
-      slot.header = header
-      if let place = tables.checkpoint {
-        slot.checkpointOffset = place.offset
-        slot.checkpointNumber = place.number
-      }
-      bytes.append(contentsOf: slot.encode(seed: header.seed))
+    var slot = RootSlot(
+      sequence: 1, durableMark: frames.offset, head: tables.head.number,
+      markChecksum: frames.previousChecksum)
+    if let place = tables.checkpoint {
+      slot.checkpointOffset = place.offset
+      slot.checkpointNumber = place.number
     }
+    let bytes = header.encode(with: slot)
     let file = temporary.file
     try storage { () throws(StorageError) in
       try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: 0) }

@@ -21,11 +21,8 @@ extension LogFile {
     precondition(state.transaction == nil, "a transaction is open")
     precondition(state.replacement == nil, "the file was replaced: reload first")
     if !state.isPrepared { try prepare(&state) }
-    // The file has grown since the newest slot: let a slot vouch for its length, so that a cut
-    // shows.
-    if state.synced.size > state.slotExtent, state.isSlotSynced {
-      try state.writeSlot(extent: state.synced.size)
-    }
+    // The sync of what is about to be appended covers the slot as well.
+    if state.isSlotDue { try state.writeSlot(extent: state.synced.size) }
     if state.frames.offset != state.end.offset || !state.frames.bytes.isEmpty {
       state.resetFrames()
     }

@@ -43,7 +43,10 @@ extension LogFile {
   ) throws(LogError) -> CheckpointMark {
     // A checkpoint is a unit as a transaction is: the same beginning, and the same way back.
     try begin()
-    let start = state.withLock { $0.end.offset }
+    let start = try state.withLock { (state) throws(LogError) in
+      try state.lookAtSlots()
+      return state.end.offset
+    }
     do throws(LogError) {
       let writer = CheckpointWriter { [self] (payload, first, count) throws(LogError) in
         try state.withLock { (state) throws(LogError) in

@@ -40,26 +40,20 @@ extension LogFile {
     else { return }
     let size = try state.generation.size()
     state.size = size
-    let newest = try state.generation.slots().valid.first
-    if newest?.durableMark == state.end.offset, size == state.end.offset,
-      newest?.extent == size
-    {
-      return
-    }
+    let slots = try state.generation.slots()
+    if slots.sayClosed(at: state.end.offset, size: size) { return }
     if !state.isPrepared { try prepare(&state) }
     try state.checkForeign()
+    try state.lookAtSlots()
     let file = state.generation.file
     do {
-      if state.synced.offset < state.end.offset || !state.isSlotSynced {
-        let target = SyncTarget(state)
-        try file.sync()
-        state.note(target)
+      // The other slot says the same, so that damage to one of them costs nothing. Both are synced
+      // before the file is cut: one of before may speak of a longer file.
+      for _ in FormatLimits.slotOffsets {
+        try sync(&state, file)
+        guard try state.writeSlot(extent: state.end.offset) else { return }
       }
-      try state.writeSlot(extent: state.end.offset)
-      try file.sync()
-      state.isSlotSynced = true
-      // The other slot says the same, so that damage to one of them costs nothing.
-      try state.writeSlot(extent: state.end.offset)
+      try sync(&state, file)
       try file.truncate(to: state.end.offset)
       state.size = state.end.offset
     } catch let error as LogError {
@@ -70,6 +64,13 @@ extension LogFile {
     } catch {
       throw .interrupted(error)
     }
+  }
+
+  private func sync(_ state: inout LogState, _ file: any StorageFile) throws(StorageError) {
+    let target = SyncTarget(state)
+    if target.isSynced { return }
+    try file.sync()
+    state.note(target)
   }
 
   private func release() {

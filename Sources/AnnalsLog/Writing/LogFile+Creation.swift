@@ -66,19 +66,11 @@ extension LogFile {
   ) throws(LogError) -> Bool {
     var header = FileHeader(
       store: new.store, generation: 1, base: new.base, created: new.created)
-    var bytes = header.encode()
-    var slot = RootSlot(
-      sequence: 1, durableMark: FormatLimits.logStart, head: new.base,
-      markChecksum: header.checksum)
-    slot.extent = FormatLimits.logStart
-    slot.header = header
-    for index in FormatLimits.slotOffsets.indices {
-      if index == slot.index {
-        bytes.append(contentsOf: slot.encode(seed: header.seed))
-      } else {
-        bytes.append(contentsOf: repeatElement(0, count: FormatLimits.blockLength))
-      }
-    }
+    _ = header.encode()
+    let bytes = header.encode(
+      with: RootSlot(
+        sequence: 1, durableMark: FormatLimits.logStart, head: new.base,
+        markChecksum: header.checksum))
     do throws(StorageError) {
       try bytes.withBytes { bytes throws(StorageError) in try temporary.file.write(bytes, at: 0) }
       try temporary.file.sync()

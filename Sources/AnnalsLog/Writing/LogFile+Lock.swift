@@ -151,7 +151,9 @@ extension LogFile {
     }
     guard let known else { return }
     let (generation, tables, point) = (known.generation, known.tables, known.end)
-    let end = try EndOfLog.find(in: generation, from: point, slots: generation.slots().valid)
+    let slots = try generation.slots()
+    try slots.requireSound()
+    let end = try EndOfLog.find(in: generation, from: point, slots: slots.valid)
     if case .damaged(let damage) = end.tail { throw .damage(damage) }
     var replay = LogReplay(generation, from: point, tables: tables, limit: end.point.offset)
     try replay.run(apply: apply)
@@ -162,6 +164,7 @@ extension LogFile {
       state.tables.announce(end.announced)
       state.end = replay.point
       state.noteForeign(upTo: replay.point.offset)
+      state.slot.newest = end.slots.first
       state.durableMark = max(state.durableMark, min(end.provenMark, replay.point.offset))
       state.size = size
       if case .unfinished = end.tail { state.isPrepared = false }
@@ -175,7 +178,7 @@ extension LogFile {
   /// to have been synced.
   func prepare(_ state: inout LogState) throws(LogError) {
     let generation = state.generation
-    try state.requireNumbersLeft()
+    try state.requireNumbersLeft(state.lookAtSlots().newest)
     try removeStaleFile()
     do {
       // Whoever put the file in its place may have died before the name was durable.
@@ -190,10 +193,13 @@ extension LogFile {
         // What a killed process left unsynced is synced by this; a cache that calls clean what it
         // could not write is seen through then.
         try generation.file.sync()
-        let unproven = state.durableMark..<state.end.offset
-        if try state.rewrite(unproven: unproven) { hasWritten = true }
+        state.slot.synced = state.slot.seen
+        if try state.rewriteMissing(in: state.durableMark..<state.end.offset) { hasWritten = true }
       }
-      if hasWritten { try generation.file.sync() }
+      if hasWritten {
+        try generation.file.sync()
+        state.slot.synced = state.slot.seen
+      }
     } catch let error as StorageError {
       state.failure = error
       throw .outcomeUnknown(error)
@@ -221,13 +227,11 @@ extension LogFile {
 
 extension LogState {
   /// Throws `numbersSpent` if what is written next could get a number that readers refuse.
-  fileprivate func requireNumbersLeft() throws(LogError) {
+  fileprivate func requireNumbersLeft(_ newest: RootSlot?) throws(LogError) {
     let limit = FormatLimits.writerNumberLimit
     guard tables.head.number < Int64(limit) else { throw .numbersSpent("the last transaction") }
     guard tables.nextBlobNumber < limit else { throw .numbersSpent("the last large value") }
-    guard try generation.slots().valid.allSatisfy({ $0.sequence < limit }) else {
-      throw .numbersSpent("the newest root slot")
-    }
+    guard newest?.sequence ?? 0 < limit else { throw .numbersSpent("the newest root slot") }
   }
 
   /// Whether `bytes`, read where the last frame begins, are that frame's header.
@@ -247,77 +251,5 @@ extension LogState {
       offset += UInt64(bytes.count)
     }
     return false
-  }
-
-  /// Makes sure that the disk has these bytes, which nothing proves to have been synced: after a
-  /// sync that failed, the cache may show what the disk does not have, and call it clean. Returns
-  /// whether anything was written, which a sync has to follow.
-  ///
-  /// Only bytes that the disk does not have are written: if the power fails meanwhile, a sector in
-  /// which acknowledged transactions lie may be garbled. Where the system cannot tell what the disk
-  /// has, all are written.
-  func rewrite(unproven range: Range<UInt64>) throws -> Bool {
-    let file = generation.file
-    var hasWritten = false
-    var offset = range.lowerBound
-    while offset < range.upperBound {
-      let bytes = try generation.read(Int(min(range.upperBound - offset, 1 << 20)), at: offset)
-      guard !bytes.isEmpty else { break }
-      var held = ContiguousArray<UInt8>(repeating: 0, count: bytes.count)
-      let count = try held.withUnsafeMutableBytes { try file.readPastCache(into: $0, at: offset) }
-      for range in LogState.differences(bytes, held, count, from: offset) {
-        try bytes.withUnsafeBytes {
-          try file.write(
-            UnsafeRawBufferPointer(rebasing: $0[range]), at: offset + UInt64(range.lowerBound))
-        }
-        hasWritten = true
-      }
-      offset += UInt64(bytes.count)
-    }
-    return hasWritten
-  }
-
-  /// Notes that the log now holds, up to `end`, what others have appended.
-  mutating func noteForeign(upTo end: UInt64) {
-    let start = min(unchecked?.lowerBound ?? durableMark, durableMark)
-    unchecked = start < end ? start..<end : nil
-  }
-
-  /// Makes sure, before a sync that is to cover it, that the disk has what others appended: their
-  /// own sync may have failed. Throws `outcomeUnknown`, poisoned, if that fails.
-  mutating func checkForeign() throws(LogError) {
-    guard let range = unchecked else { return }
-    unchecked = nil
-    do {
-      _ = try rewrite(unproven: range)
-    } catch let error as StorageError {
-      poison(error, writtenUpTo: frames.offset)
-      throw .outcomeUnknown(error)
-    } catch let error as LogError {
-      unchecked = range
-      throw error
-    } catch {
-      throw .interrupted(error)
-    }
-  }
-
-  /// The ranges of `bytes` that differ from what the disk holds, `count` bytes of `held`, at most
-  /// one in each sector; everything if that is not known. The bytes lie at `offset` in the file.
-  private static func differences(
-    _ bytes: ContiguousArray<UInt8>, _ held: ContiguousArray<UInt8>, _ count: Int?,
-    from offset: UInt64
-  ) -> [Range<Int>] {
-    guard let count else { return [0..<bytes.count] }
-    let sectorSize = 512
-    var ranges: [Range<Int>] = []
-    var start = 0
-    while start < bytes.count {
-      let inSector = Int((offset + UInt64(start)) % UInt64(sectorSize))
-      let end = min(bytes.count, start + sectorSize - inSector)
-      let differing = (start..<end).filter { $0 >= count || bytes[$0] != held[$0] }
-      if let first = differing.first, let last = differing.last { ranges.append(first..<last + 1) }
-      start = end
-    }
-    return ranges
   }
 }

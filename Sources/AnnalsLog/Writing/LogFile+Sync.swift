@@ -17,6 +17,12 @@ extension LogFile {
         if !state.isPrepared { try prepare(&state) }
         try state.checkForeign()
       }
+      let target = SyncTarget(state)
+      guard !target.isSynced, state.isLocked, options.durability == .deferred,
+        let newest = state.slot.newest, newest.durableMark < state.synced.offset
+      else { return target }
+      // The sync before gets its witness along with this one.
+      try state.writeSlot(extent: state.synced.size)
       return SyncTarget(state)
     }
     if target.isSynced { return target.head }
@@ -42,7 +48,8 @@ struct SyncTarget {
   let end: ChainPoint
   let announced: Features
   let size: UInt64
-  let slotExtent: UInt64
+  /// The newest slot that was seen before.
+  let slot: UInt64
   let isSynced: Bool
 
   init(_ state: LogState) {
@@ -51,16 +58,16 @@ struct SyncTarget {
     end = state.end
     announced = state.tables.announced
     size = state.size
-    slotExtent = state.slotExtent
-    isSynced = state.synced.offset == state.end.offset && state.isSlotSynced
+    slot = state.slot.seen
+    isSynced = state.synced.offset == state.end.offset && state.slot.synced == slot
   }
 }
 
 extension LogState {
-  /// Notes that a sync which began at `target` has returned. One by a log that was not prepared
-  /// proves nothing of what others have left.
+  /// Notes that a sync which began at `target` has returned. It proves nothing of what others
+  /// have left and nobody has made sure of.
   mutating func note(_ target: SyncTarget) {
-    guard generation === target.generation, isPrepared else { return }
+    guard generation === target.generation, isPrepared, unchecked == nil else { return }
     if target.end.offset >= synced.offset {
       synced = SyncedPoint(
         offset: target.end.offset, checksum: target.end.previousChecksum ?? 0,
@@ -68,6 +75,6 @@ extension LogState {
     }
     durableMark = max(durableMark, target.end.offset)
     if target.end.offset > acknowledged.offset { acknowledged = target.end }
-    if slotExtent == target.slotExtent { isSlotSynced = true }
+    slot.synced = target.slot
   }
 }

@@ -36,10 +36,8 @@ struct LogState: Sendable {
   var size: UInt64
   /// By how much to grow the file next.
   var growth = LogState.leastGrowth
-  /// The extent in the newest root slot.
-  var slotExtent: UInt64
-  /// Whether the newest slot was synced, so that another may be written.
-  var isSlotSynced = true
+  /// The newest root slot, as far as known, and what of it was synced.
+  var slot: SlotStanding
 
   /// The transaction in the making.
   var transaction: OpenTransaction?
@@ -77,9 +75,9 @@ struct LogState: Sendable {
     durableMark = min(loading.report.provenMark, loading.end.offset)
     acknowledged = loading.end
     size = try loading.generation.size()
-    slotExtent = loading.slotExtent
+    slot = SlotStanding(newest: loading.newestSlot)
     synced = SyncedPoint(
-      offset: 0, checksum: 0, head: loading.tables.head.number, size: loading.slotExtent)
+      offset: 0, checksum: 0, head: loading.tables.head.number, size: slot.newest?.extent ?? 0)
     frames = FrameWriter(
       seed: generation.seed, offset: end.offset, previousChecksum: end.previousChecksum ?? 0,
       durableMark: nil)
@@ -231,34 +229,5 @@ extension LogState {
     guard isLocked else { return }
     end = acknowledged
     try? erase(upTo: max(limit, frames.offset))
-  }
-
-  /// Writes a root slot that names the last synced point and the newest checkpoint before it.
-  /// `extent` is the length of the file that it vouches for.
-  mutating func writeSlot(extent: UInt64) throws(LogError) {
-    let file = generation.file
-    let newest = try generation.slots().valid.first
-    var slot = RootSlot(
-      sequence: (newest?.sequence ?? 0) + 1, durableMark: synced.offset, head: synced.head,
-      markChecksum: synced.checksum)
-    slot.extent = max(extent, synced.offset)
-    slot.header = generation.header
-    slot.announced = synced.announced
-    if let place = tables.checkpoint, place.offset < slot.durableMark,
-      tables.checkpointEnd <= slot.durableMark, place.number <= slot.head
-    {
-      slot.checkpointOffset = place.offset
-      slot.checkpointNumber = place.number
-    }
-    let block = slot.encode(seed: generation.seed)
-    let offset = FormatLimits.slotOffsets[slot.index]
-    do {
-      try block.withBytes { bytes throws(StorageError) in try file.write(bytes, at: offset) }
-    } catch {
-      poison(error, writtenUpTo: frames.offset)
-      throw .outcomeUnknown(error)
-    }
-    slotExtent = slot.extent
-    isSlotSynced = false
   }
 }

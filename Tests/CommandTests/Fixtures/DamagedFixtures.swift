@@ -66,9 +66,19 @@ extension FixtureRecipe {
     FixtureRecipe("damaged-slot", from: edits, .finding("warning at 4096")) {
       $0.flip(4096 + 32)
     },
-    FixtureRecipe("damaged-slots", from: edits, .finding("warning at 8192")) {
+    FixtureRecipe("damaged-slots", from: edits, .inside(.damaged, head: 6)) {
       $0.flip(4096 + 32)
       $0.flip(8192 + 2000)
+    },
+    FixtureRecipe("damaged-slot-of-zeros", from: edits, .finding("warning at 8192")) {
+      $0.put(Array(repeating: 0, count: FormatLimits.blockLength), at: 8192)
+    },
+    FixtureRecipe("damaged-slots-of-zeros", from: edits, .inside(.damaged, head: 6)) {
+      $0.put(Array(repeating: 0, count: 2 * FormatLimits.blockLength), at: 4096)
+    },
+    FixtureRecipe("damaged-header-of-another-generation", from: edits, .refused(.damaged)) {
+      $0.put([9], at: 48)
+      $0.sealHeader()
     },
     FixtureRecipe("damaged-slots-and-middle", from: edits, .inside(.damaged, head: 2)) {
       $0.flip(4096 + 32)

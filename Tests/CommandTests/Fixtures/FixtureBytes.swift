@@ -61,11 +61,17 @@ struct FixtureBytes {
     try seal()
   }
 
+  /// Puts the header's checksum right, alone.
+  mutating func sealHeader() {
+    let end = FormatLimits.blockLength - 4
+    put(checksum(of: 0..<end), at: end)
+  }
+
   /// Puts all checksums right.
   mutating func seal() throws {
     let end = FormatLimits.blockLength - 4
-    let headerChecksum = checksum(of: 0..<end)
-    put(headerChecksum, at: end)
+    sealHeader()
+    let headerChecksum = Array(bytes[end..<FormatLimits.blockLength])
     var previous = headerChecksum
     var checksums: [Int: [UInt8]] = [Int(FormatLimits.logStart): previous]
     for frame in frames {

@@ -149,7 +149,7 @@ import Testing
       #expect(try #require(bytes) < 100 << 10)
       size += bytes ?? 0
     }
-    #expect(size < 1 << 20)
+    #expect(size < 2 << 20)
   }
 
   private func book(of recipe: FixtureRecipe) throws -> String {

@@ -93,8 +93,10 @@ struct LogImage {
         slot.checkpointNumber = last.number
       }
     }
-    let empty = ContiguousArray<UInt8>(repeating: 0, count: FormatLimits.blockLength)
-    return first + slot.encode(seed: header.seed) + empty + log.writer.bytes
+    var other = slot
+    other.sequence = 1
+    return first + slot.encode(seed: header.seed) + other.encode(seed: header.seed)
+      + log.writer.bytes
   }
 
   private func built(

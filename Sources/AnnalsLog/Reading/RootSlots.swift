@@ -1,0 +1,98 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// The two root slots of a file, read together.
+///
+/// One slot is whole at any time, and each is of the store and generation that the header names.
+/// Where that is not so, nothing tells what of the log was synced, and `requireSound` says why.
+struct RootSlots: Sendable {
+  /// The slots that can be read, the newer one first.
+  private(set) var valid: [RootSlot] = []
+  /// What is wrong with the others.
+  private(set) var findings: [LogFinding] = []
+  /// The places of slots that are whole, and of another store or generation than the header.
+  private var foreign: [UInt64] = []
+  /// The bytes of both.
+  fileprivate let blocks: ContiguousArray<UInt8>
+
+  /// The slot in force; nil if none can be read.
+  var newest: RootSlot? { valid.first }
+
+  /// Whether both can be read.
+  var areWhole: Bool { valid.count == FormatLimits.slotOffsets.count }
+
+  /// Whether both say that the log was closed with this end, where the file ends.
+  func sayClosed(at end: UInt64, size: UInt64) -> Bool {
+    areWhole && size == end && valid.allSatisfy { $0.durableMark == end && $0.extent == end }
+  }
+
+  /// The slots in the bytes from the first slot's place to the second's end. Throws `newerReader`
+  /// if one needs features that this engine does not know.
+  init(_ blocks: ContiguousArray<UInt8>, header: FileHeader) throws(LogError) {
+    self.blocks = blocks
+    var unknown: LogError?
+    for (index, offset) in FormatLimits.slotOffsets.enumerated() {
+      blocks.withUnsafeBytes { bytes in
+        let start = min(index * FormatLimits.blockLength, bytes.count)
+        let block = UnsafeRawBufferPointer(
+          rebasing: bytes[start...].prefix(FormatLimits.blockLength))
+        do throws(DecodeFault) {
+          valid.append(try RootSlot.decode(block, index: index, seed: header.seed))
+        } catch {
+          if case .unknownFeatures(_, let bits) = error {
+            unknown = .newerReader(bits, at: offset)
+          } else if RootSlot.identity(provenBy: block, index: index, notOf: header) != nil {
+            foreign.append(offset)
+          }
+          let what = block.allSatisfy { $0 == 0 } ? "holds zeros" : "is unreadable: \(error)"
+          findings.append(LogFinding(offset: offset, text: "root slot \(index) \(what)"))
+        }
+      }
+    }
+    if let unknown { throw unknown }
+    valid.sort { $0.sequence > $1.sequence }
+  }
+
+  /// Throws `header` if the header is of another store or generation than the log, `damage` if a
+  /// slot is, or if none can be read.
+  func requireSound() throws(LogError) {
+    guard !foreign.isEmpty || valid.isEmpty else { return }
+    guard let offset = foreign.first else {
+      throw .damage(
+        LogDamage(
+          offset: FormatLimits.slotOffsets[0],
+          reason: "no root slot can be read, and nothing else tells what was synced"))
+    }
+    if valid.isEmpty { throw .header(.foreign) }
+    throw .damage(
+      LogDamage(
+        offset: offset, reason: "the root slot here is of another store or another generation"))
+  }
+}
+
+extension LogGeneration {
+  /// The root slots of the file. Both are read again if one cannot be used, as another process may
+  /// just be writing it, until what is read stays the same. Throws `newerReader` if one needs
+  /// features that this engine does not know.
+  func slots() throws(LogError) -> RootSlots {
+    var slots = try readSlots()
+    var tries = 1
+    while !slots.areWhole, tries < LogGeneration.mostTries {
+      let again = try readSlots()
+      let isSame = again.blocks == slots.blocks
+      slots = again
+      if isSame { break }
+      tries += 1
+    }
+    return slots
+  }
+
+  /// How often what another process may be changing is looked at before it is judged.
+  static let mostTries = 16
+
+  private func readSlots() throws(LogError) -> RootSlots {
+    let start = FormatLimits.slotOffsets[0]
+    return try RootSlots(
+      read(Int(FormatLimits.logStart - start), at: start), header: header)
+  }
+}

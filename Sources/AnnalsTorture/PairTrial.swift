@@ -1,0 +1,261 @@
+import Annals
+import AnnalsFaults
+import AnnalsInspection
+import AnnalsStorage
+
+/// Lets one call to the operating system fail while two stores on one file take turns, as two
+/// processes do, and checks that nothing acknowledged by either is lost or changed.
+///
+/// What they do follows from the seed: commits, some while the other reads along, syncs,
+/// checkpoints, compactions, new openings. A store whose outcome is unknown is opened again before
+/// its next turn; the other goes on as if nothing had been.
+package struct PairTrial: Sendable {
+  /// What it is called in tables and on the command line.
+  package let name: String
+  private let durabilities: [StoreOptions.Durability]
+  private let steps: [Step]
+  private let seed: UInt64
+  private var callCounts: [StorageError.Operation: Int] = [:]
+
+  /// One turn of the store of a number.
+  fileprivate enum Step {
+    case commit(Int)
+    /// A commit of which the other store reads, while it is synced.
+    case watchedCommit(Int)
+    case refresh(Int)
+    case sync(Int)
+    case checkpoint(Int)
+    case compact(Int)
+    case reopen(Int)
+
+    /// A turn of one of two stores.
+    static func random(using numbers: inout SeededNumbers) -> Step {
+      let store = Int.random(in: 0...1, using: &numbers)
+      switch Int.random(in: 0..<20, using: &numbers) {
+      case 0..<6: return .commit(store)
+      case 6..<10: return .watchedCommit(store)
+      case 10..<14: return .refresh(store)
+      case 14..<16: return .sync(store)
+      case 16: return .checkpoint(store)
+      case 17: return .compact(store)
+      default: return .reopen(store)
+      }
+    }
+  }
+
+  /// The names of all pairs.
+  package static let names = ["pair", "pair-deferred", "pair-mixed"]
+
+  /// A pair that takes so many turns; does the work once on a disk that does not fail.
+  ///
+  /// - Throws: what the work throws; it should not.
+  package init(_ name: String, turns: Int = 16, seed: UInt64) throws {
+    self.name = name
+    self.seed = seed
+    durabilities =
+      switch name {
+      case "pair-deferred": [.deferred, .deferred]
+      case "pair-mixed": [.deferred, .full]
+      default: [.full, .full]
+      }
+    var numbers = SeededNumbers(seed: seed, name)
+    steps = (0..<turns).map { _ in Step.random(using: &numbers) }
+    let run = PairRun(durabilities, seed: seed)
+    try run.work(steps)
+    callCounts = Dictionary(
+      ErrorTrial.failures.map { ($0.operation, run.files.callCount($0.operation)) },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// How many calls there are that can fail so, as they were counted when the work was done once.
+  package func callCount(_ failure: ErrorTrial.Failure) -> Int {
+    callCounts[failure.operation] ?? 0
+  }
+
+  /// Lets the call of this kind fail that comes after `number` others; false if there are not so
+  /// many.
+  ///
+  /// - Throws: `BrokenPromise`, with the call that failed.
+  package func fail(
+    _ failure: ErrorTrial.Failure, at number: Int, survivors: Int = 4, _ tally: inout Tally
+  ) throws -> Bool {
+    let run = PairRun(durabilities, seed: seed)
+    run.fail(failure, at: number)
+    let place = "\(failure), after \(number) others"
+    do {
+      try run.work(steps)
+    } catch {
+      throw BrokenPromise("\(place): \(error)")
+    }
+    guard run.files.injectedCount > 0 else { return false }
+    tally.errors += 1
+    if run.hasUnknown { tally.errorsUnknown += 1 } else { tally.errorsRefused += 1 }
+    try tally.check("\(place), then killed") {
+      try check(run.files.afterKill(), run.ledger, upTo: .max)
+    }
+    if survivors == 0 { return true }
+    run.files.cutPower()
+    try run.files.forEachSurvivor(limit: survivors) { survivor in
+      try tally.check("\(place), then \(survivor.description)") {
+        try check(survivor.files, run.ledger, upTo: run.durable)
+      }
+    }
+    return true
+  }
+
+  /// What is left is sound, says what was promised, and can be gone on with.
+  private func check(
+    _ files: FaultyFileSystem, _ ledger: NoteLedger, upTo number: Int64
+  ) throws {
+    guard try files.identity(of: WorkSession.path) != nil else {
+      if number > 0, !ledger.acknowledged.isEmpty { throw BrokenPromise("the store is gone") }
+      return
+    }
+    let left = try findings(files)
+    guard left.isSound else { throw BrokenPromise(left.text) }
+    let location = StoreLocation(fileSystem: files, path: WorkSession.path)
+    let store = try Store(location, creates: false, environment: WorkSession.environment(9_001))
+    try ledger.check(store, upTo: number)
+    try SurvivorCheck.commitOnce(store)
+    for finding in try store.verifyHistory() where finding.severity == .error {
+      throw BrokenPromise("verify: \(finding.message)")
+    }
+    try store.close()
+    let closed = try findings(files)
+    guard closed.isClean else { throw BrokenPromise("after the close: \(closed.text)") }
+  }
+
+  private func findings(
+    _ files: FaultyFileSystem
+  ) throws -> (isSound: Bool, isClean: Bool, text: String) {
+    let file = try files.open(WorkSession.path, for: .reading)
+    defer { file.close() }
+    var lines: [String] = []
+    var verification = try PhysicalVerification(file)
+    let report = try verification.run { lines.append($0.description) }
+    return (report.isSound, report.isClean, lines.joined(separator: "; "))
+  }
+}
+
+/// One run of a pair.
+private final class PairRun {
+  let files: FaultyFileSystem
+  private(set) var ledger = NoteLedger()
+  /// The number up to which a power cut may take nothing.
+  private(set) var durable: Int64 = 0
+  /// Whether the outcome of a call was unknown.
+  private(set) var hasUnknown = false
+  private let durabilities: [StoreOptions.Durability]
+  private let seed: UInt64
+  private var stores: [Store?] = [nil, nil]
+  private var openingCount: UInt64 = 0
+  private var noteCount = 0
+  private var effect = FaultInjection.Effect.none
+
+  init(_ durabilities: [StoreOptions.Durability], seed: UInt64) {
+    self.durabilities = durabilities
+    self.seed = seed
+    files = FaultyFileSystem(seed: seed)
+  }
+
+  func fail(_ failure: ErrorTrial.Failure, at number: Int) {
+    effect = failure.effect
+    files.tellsEveryFile = true
+    files.inject(
+      FaultInjection(failure.operation, after: number, failure.errno, effect: failure.effect))
+  }
+
+  func work(_ steps: [PairTrial.Step]) throws {
+    for step in steps { try take(step) }
+  }
+
+  /// Takes a turn. Only what fails in it, or failed in the same store unnoticed, may make it throw.
+  private func take(_ step: PairTrial.Step) throws {
+    let failureCount = files.injectedCount
+    defer {
+      if files.injectedCount > failureCount, effect == .cacheDrops {
+        // What was never synced is gone before any power cut, and the error said so
+        // (`StoreOptions.Durability.deferred`).
+        ledger.acknowledged = ledger.acknowledged.filter { $0.key <= durable }
+      }
+    }
+    let number = step.store
+    do {
+      try perform(step, on: store(number), number)
+    } catch let error as AnnalsError {
+      let isTold = effect == .cacheLies || effect == .cacheDrops
+      let mayFail =
+        files.injectedCount > failureCount || files.injectedCount > 0 && isTold
+        || error.code == .poisoned
+      guard mayFail, error.code != .damaged else {
+        throw BrokenPromise("store \(number), in another's trouble: \(error.code): \(error)")
+      }
+      guard [.outcomeUnknown, .poisoned].contains(error.code) else { return }
+      hasUnknown = true
+      try? stores[number]?.close()
+      stores[number] = nil
+    }
+  }
+
+  private func store(_ number: Int) throws -> Store {
+    if let store = stores[number] { return store }
+    openingCount += 1
+    var options = StoreOptions()
+    options.durability = durabilities[number]
+    let store = try Store(
+      StoreLocation(fileSystem: files, path: WorkSession.path), schema: Note.schema,
+      options: options, environment: WorkSession.environment(seed &* 16 &+ openingCount))
+    stores[number] = store
+    return store
+  }
+
+  private func perform(_ step: PairTrial.Step, on store: Store, _ number: Int) throws {
+    switch step {
+    case .commit: try commit(to: store, number)
+    case .watchedCommit:
+      if let other = stores[1 - number] { files.duringNextSync { try? other.refresh() } }
+      defer { files.duringNextSync {} }
+      try commit(to: store, number)
+    case .refresh: try store.refresh()
+    case .sync:
+      let head = store.token.number
+      try store.sync()
+      durable = max(durable, head)
+    case .checkpoint:
+      let head = store.token.number
+      try store.checkpoint()
+      durable = max(durable, head)
+    case .compact: _ = try store.compact()
+    case .reopen:
+      let head = store.token.number
+      stores[number] = nil
+      try store.close()
+      durable = max(durable, head)
+      _ = try self.store(number)
+    }
+  }
+
+  private func commit(to store: Store, _ number: Int) throws {
+    noteCount += 1
+    let id = "\(number) \(noteCount)"
+    do {
+      let place = try NoteLedger.commit(id, to: store)
+      ledger.acknowledged[place] = id
+      if durabilities[number] == .full { durable = max(durable, place) }
+    } catch let error as AnnalsError {
+      if error.code != .outcomeUnknown { ledger.refused.insert(id) }
+      throw error
+    }
+  }
+}
+
+extension PairTrial.Step {
+  /// The number of the store whose turn it is.
+  fileprivate var store: Int {
+    switch self {
+    case .commit(let store), .watchedCommit(let store), .refresh(let store), .sync(let store),
+      .checkpoint(let store), .compact(let store), .reopen(let store):
+      store
+    }
+  }
+}
