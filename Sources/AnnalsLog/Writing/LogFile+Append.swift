@@ -21,6 +21,8 @@ extension LogFile {
     precondition(state.transaction == nil, "a transaction is open")
     precondition(state.replacement == nil, "the file was replaced: reload first")
     if !state.isPrepared { try prepare(&state) }
+    // Now, as nothing is appended yet: a read that fails leaves everything as it was.
+    if options.durability == .full { try state.checkForeign() }
     // The sync of what is about to be appended covers the slot as well.
     if state.isSlotDue { try state.writeSlot(extent: state.synced.size) }
     if state.frames.offset != state.end.offset || !state.frames.bytes.isEmpty {

@@ -39,7 +39,8 @@ extension LogState {
   }
 
   /// Makes sure, before a sync that is to cover it, that the disk has what others appended. Throws
-  /// `outcomeUnknown`, poisoned, if a write failed.
+  /// `storage`, nothing changed, if it could not be read; `outcomeUnknown`, poisoned, if a write
+  /// failed.
   mutating func checkForeign() throws(LogError) {
     guard let range = unchecked else { return }
     try ensureOnDisk(range)
@@ -47,11 +48,13 @@ extension LogState {
   }
 
   /// Writes again what the disk does not have of these bytes, before a sync that is to cover them.
-  /// Throws `outcomeUnknown`, poisoned, if a write failed.
+  /// Throws `storage`, nothing changed, if they could not be read; `outcomeUnknown`, poisoned, if a
+  /// write failed.
   mutating func ensureOnDisk(_ range: Range<UInt64>) throws(LogError) {
     do {
       _ = try rewriteMissing(in: range)
     } catch let error as StorageError {
+      guard error.operation == .write else { throw .storage(error) }
       poison(error, writtenUpTo: frames.offset)
       throw .outcomeUnknown(error)
     } catch let error as LogError {
