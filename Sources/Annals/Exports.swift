@@ -1,3 +1,4 @@
 // `import Annals` alone is enough for clients: the public types of the model are this module's too.
 @_exported import AnnalsEngine
 @_exported import AnnalsModel
+@_exported import AnnalsSalvage

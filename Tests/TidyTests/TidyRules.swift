@@ -56,9 +56,14 @@ enum TidyRules {
     "AnnalsEngine": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", "SystemPackage",
     ],
+    "AnnalsSalvage": [
+      "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
+      "AnnalsState", "AnnalsStorage",
+    ],
     "Annals": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-      "AnnalsInspection", "AnnalsEngine", "SystemPackage", "Foundation", "FoundationEssentials",
+      "AnnalsInspection", "AnnalsEngine", "AnnalsSalvage", "SystemPackage", "Foundation",
+      "FoundationEssentials",
     ],
     "AnnalsExchange": [
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",

@@ -34,10 +34,16 @@ let package = Package(
       "AnnalsEngine",
       ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", system]),
     engine(
+      "AnnalsSalvage",
+      [
+        "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
+        "AnnalsState", "AnnalsStorage",
+      ]),
+    engine(
       "Annals",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-        "AnnalsInspection", "AnnalsEngine", system,
+        "AnnalsInspection", "AnnalsEngine", "AnnalsSalvage", system,
       ]),
     engine(
       "AnnalsExchange",

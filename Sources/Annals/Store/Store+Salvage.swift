@@ -3,6 +3,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 
 extension Store {
@@ -51,7 +52,8 @@ extension Store {
         throw unreadable(survey, location.path)
       }
       var run = try SalvageRun(
-        file, source, survey, to: destination, in: location.fileSystem, environment)
+        file, source, survey, to: destination, in: location.fileSystem, now: environment.now(),
+        makeUUID: environment.makeUUID)
       return try run.finish()
     }
   }

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog

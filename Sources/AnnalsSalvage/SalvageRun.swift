@@ -10,13 +10,12 @@ import AnnalsStorage
 /// them, and writes all of it into a new file.
 ///
 /// Invariant: `state` is the state as of the last transaction written, or of the last gap.
-struct SalvageRun {
+package struct SalvageRun {
   let file: any StorageFile
   let source: FrameSource
   let survey: SalvageSurvey
   let states: DamagedStates
   let target: LogSalvage
-  let environment: StoreEnvironment
   let salvaged: Timestamp
   var state = State(schema: Schema())
   var report = SalvageReport()
@@ -36,16 +35,17 @@ struct SalvageRun {
   /// How often a transaction did not fit.
   var misfits = 0
 
-  init(
+  /// Begins a salvage at the moment `now`; `makeUUID` is asked for an identity where the file does
+  /// not tell one.
+  package init(
     _ file: any StorageFile, _ source: FrameSource, _ survey: SalvageSurvey,
-    to destination: String, in fileSystem: any FileSystem, _ environment: StoreEnvironment
+    to destination: String, in fileSystem: any FileSystem, now: Timestamp, makeUUID: () -> RawUUID
   ) throws {
     self.file = file
     self.source = source
     self.survey = survey
-    self.environment = environment
     states = DamagedStates(source: source)
-    salvaged = environment.now()
+    salvaged = now
     var base = try SalvagedBase.find(survey, states, file)
     blobs = try SalvagedBlobs(survey, base: base.state?.largeValues() ?? [:])
     if let state = base.state, try !blobs.suit(state) {
@@ -66,7 +66,7 @@ struct SalvageRun {
     } else {
       let first = survey.runs.first?.firstTimestamp
       header = FileHeader(
-        store: environment.makeUUID(), generation: 1, base: 0, created: first ?? salvaged)
+        store: makeUUID(), generation: 1, base: 0, created: first ?? salvaged)
       report.hasNewIdentity = true
     }
     header.base = base.number
@@ -120,7 +120,7 @@ struct SalvageRun {
   }
 
   /// Does the work and puts the new file in its place.
-  mutating func finish() throws -> SalvageReport {
+  package mutating func finish() throws -> SalvageReport {
     for run in survey.runs { try take(run) }
     try bridgeToEnd()
     if state.schema.entities.isEmpty {

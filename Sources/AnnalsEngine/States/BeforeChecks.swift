@@ -1,15 +1,17 @@
-import AnnalsEngine
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
 /// Compares what changes say was before them with what was.
-struct BeforeChecks {
+package struct BeforeChecks {
   /// The first difference: the transaction's number, and what it says, in words.
-  private(set) var difference: (number: Int64, says: String)?
+  package private(set) var difference: (number: Int64, says: String)?
+
+  /// Nothing was compared yet.
+  package init() {}
 
   /// Looks at the changes of a transaction, or of a part of one, that `state` is about to take.
-  mutating func compare(
+  package mutating func compare(
     _ record: TransactionRecord, in batch: ChangeBatch, with state: State
   ) throws(StateFault) {
     guard difference == nil else { return }
