@@ -47,7 +47,7 @@ public struct TransactionStream: AsyncSequence, Sendable {
         if let transaction = try advance() { return transaction }
         switch try goOn() {
         case .read: break
-        case .wait(let edition): await stream.store.published.wait(beyond: edition)
+        case .wait(let position): await stream.store.writer.head.wait(beyond: position)
         case .end: return nil
         }
       }
@@ -56,18 +56,18 @@ public struct TransactionStream: AsyncSequence, Sendable {
 
     private enum Step {
       case read, end
-      case wait(beyond: UInt64)
+      case wait(beyond: FeedPosition)
     }
 
     /// Looks for what is newer than the position. Who waits for it holds no version, so that
     /// commits move that on in place.
     private mutating func goOn() throws(AnnalsError) -> Step {
-      let newest = stream.store.published.edition
-      if newest.version.token == position {
-        return newest.isLast ? .end : .wait(beyond: newest.number)
-      }
-      end = newest.version.token
-      cursor = try newest.version.cursor(after: position, where: stream.condition)
+      let head = stream.store.writer.head
+      let newest = try head.feedPosition()
+      if newest.token == position { return newest.isLast ? .end : .wait(beyond: newest) }
+      let version = head.published
+      end = version.token
+      cursor = try version.cursor(after: position, where: stream.condition)
       return .read
     }
 

@@ -58,9 +58,7 @@ extension Store {
   package func transact(
     _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
-    let token = try writer.write { try $0.transact(origin, body) }
-    writer.checkpointIfDue()
-    return token
+    try writer.commit(origin, nil, body)
   }
 
   /// As `transact(_:_:)`, if the preconditions hold when the write gets its turn.
@@ -68,20 +66,7 @@ extension Store {
     _ origin: TransactionOrigin, _ preconditions: WritePreconditions,
     _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
-    if preconditions.isEmpty { return try transact(origin, body) }
-    let token = try writer.write { writer in
-      let version = writer.newest
-      try preconditions.check(before: version)
-      return try writer.transact(origin) { transaction in
-        transaction.deletionConflict = { [unowned transaction] object throws(AnnalsError) in
-          try preconditions.deletion(of: object, in: transaction, on: version)
-        }
-        try body(transaction)
-        try preconditions.check(after: transaction, on: version)
-      }
-    }
-    writer.checkpointIfDue()
-    return token
+    try writer.commit(origin, preconditions.isEmpty ? nil : preconditions, body)
   }
 
   /// Makes everything written so far survive a power cut; needed with `.deferred` only.

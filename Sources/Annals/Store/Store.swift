@@ -13,7 +13,6 @@ import Foundation
 /// faster. Two stores on one file, in one process or two, take turns through the file's lock.
 public final class Store: Sendable {
   let writer: StoreWriter
-  let published: PublishedVersion
   /// What the store takes from the world besides its file.
   let environment: StoreEnvironment
   let writingThread = LazyWorkerThread()
@@ -76,15 +75,12 @@ public final class Store: Sendable {
     }
     let version = StoreVersion(
       state: state, view: log.view, store: log.store, bindings: RecordBindings())
-    let published = PublishedVersion(version)
     self.hasMadeFile = hasMadeFile
     self.options = options
     self.environment = environment
-    self.published = published
     writer = StoreWriter(
       log: log, newest: version, options: options, now: environment.now,
-      run: location.commitRun.map(CommitRun.init(length:)),
-      published: published)
+      run: location.commitRun.map(CommitRun.init(length:)))
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }
     }
@@ -128,7 +124,7 @@ public final class Store: Sendable {
   /// Throws `.outcomeUnknown` if the disk failed, so that what was committed with `.deferred` since
   /// the last sync may be gone; the store is closed all the same.
   public func close() throws(AnnalsError) {
-    defer { published.end() }
+    defer { writer.head.end() }
     try AnnalsError.narrowing { try writer.finish() }
   }
 
@@ -161,7 +157,7 @@ public final class Store: Sendable {
   public var id: UUID { UUID(writer.log.store) }
 
   /// The newest version that this store has acknowledged.
-  package var version: StoreVersion { published.current }
+  package var version: StoreVersion { writer.head.published }
 
   /// The state as of the newest transaction acknowledged here. O(1); never waits for a writer.
   ///

@@ -7,7 +7,7 @@ import AnnalsState
 ///
 /// Checked where the transaction is made, with the lock held and the store level with what other
 /// processes wrote, so nothing can come between the check and the commit.
-struct WritePreconditions {
+struct WritePreconditions: CommitPreconditions {
   /// The state that the write was decided on; nil if on none in particular.
   var basedOn: Token?
   /// The position that the store must be at; nil if any will do.
@@ -17,7 +17,7 @@ struct WritePreconditions {
 
   /// Throws `.conflict` if the store is not where it was expected to be, and the errors of a token
   /// that is not of its history.
-  func check(before version: StoreVersion) throws(AnnalsError) {
+  package func check(before version: StoreVersion) throws(AnnalsError) {
     if let expecting {
       let number = try version.number(at: .token(expecting))
       guard number == version.head.number else {
@@ -31,7 +31,7 @@ struct WritePreconditions {
 
   /// What to throw where a write asked for an object that is not there: `.conflict` if it was
   /// deleted after the state that the write is based on, else nil.
-  func deletion(
+  package func deletion(
     of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) -> AnnalsError? {
     guard let basedOn, basedOn.number < version.head.number else { return nil }
@@ -61,7 +61,7 @@ struct WritePreconditions {
 
   /// Throws `.conflict` if a property that the transaction changes, or an object that it deletes,
   /// was changed after the state that it is based on. O(length of history since).
-  func check(
+  package func check(
     after transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) {
     guard let basedOn, basedOn.number < version.head.number else { return }

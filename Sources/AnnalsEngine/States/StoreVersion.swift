@@ -5,7 +5,7 @@ import AnnalsState
 
 /// Everything that can be read as of one transaction: the state in memory, and the log up to there.
 ///
-/// Never changes while it is held: only `PublishedVersion` moves one on in place, when nobody else
+/// Never changes while it is held: only `StoreHead` applies a commit in place, when nobody else
 /// has it. A version keeps its generation of the file open, so it stays readable after a rewrite
 /// has replaced the file.
 package final class StoreVersion: @unchecked Sendable {
@@ -42,8 +42,8 @@ package final class StoreVersion: @unchecked Sendable {
   /// the transaction has made it, `view` the log up to it.
   ///
   /// If it throws, the version must not be used any more.
-  func moveOn(
-    by batch: ChangeBatch, like newer: State, view: LogView
+  func applyInPlace(
+    _ batch: ChangeBatch, like newer: State, view: LogView
   ) throws(StateFault) {
     try state.apply(batch)
     _ = try state.checkUniqueness()

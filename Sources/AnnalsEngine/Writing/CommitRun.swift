@@ -2,7 +2,7 @@ import AnnalsStorage
 
 /// Commits of one writer that follow each other closely, and the thread that notices their end.
 ///
-/// While they do, the writer keeps a state of its own to work on (`StoreWriter.working`). With
+/// While they do, the writer keeps a state of its own to work on (`StoreHead`). With
 /// `.deferred` it keeps the file lock as well, for turns: taking it, looking whether others have
 /// written, and giving it up are calls of the system as dear as the rest of a small commit. When a
 /// turn is over it pauses, so that others who ask get theirs. A writer that commits now and then

@@ -37,7 +37,7 @@ extension StoreWriter {
     } catch {
       throw AnnalsError(error)
     }
-    advance(to: state, isCommit: false)
+    adopt(state)
   }
 
   /// Sees to it that few changes lie behind the newest checkpoint, and that it can be read with all
@@ -45,7 +45,7 @@ extension StoreWriter {
   package func renewCheckpoint() throws {
     do {
       if log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint { try checkpoint() }
-      if try log.view.holdsCheckpoint(atOrBefore: newest.head.number) { return }
+      if try log.view.holdsCheckpoint(atOrBefore: head.newestPosition.number) { return }
     } catch let error as AnnalsError where error.code == .damaged {}
     try reload(from: .base)
     try checkpoint()
@@ -55,7 +55,7 @@ extension StoreWriter {
   /// meanwhile; what they write next fails, as there is no file any more.
   package func discardIfUnused() {
     try? writeAlone { writer in
-      guard writer.newest.head.number == 0 else { return }
+      guard writer.head.newestPosition.number == 0 else { return }
       try writer.log.remove()
     }
     try? close()
@@ -69,7 +69,7 @@ extension StoreWriter {
       notingFailure { try $0.checkpoint() }
     }
     try close()
-    if let failure = untoldFailure.withLock({ $0.take() }) { throw failure }
+    if let failure = backgroundFailure.withLock({ $0.take() }) { throw failure }
   }
 
   /// Runs `body` as the only writer, and says nothing of errors, unless they mean that commits of
@@ -79,7 +79,7 @@ extension StoreWriter {
       try writeAlone(body)
     } catch let error as AnnalsError {
       guard error.code == .outcomeUnknown, options.durability == .deferred else { return }
-      untoldFailure.withLock { $0 = error }
+      backgroundFailure.withLock { $0 = error }
     } catch {}
   }
 }

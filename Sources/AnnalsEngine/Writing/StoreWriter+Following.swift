@@ -8,7 +8,7 @@ import Synchronization
 
 extension StoreWriter {
   /// Takes the file lock and catches up with other processes.
-  func prepare() throws {
+  func lockAndCatchUp() throws {
     guard !isClosed else { throw AnnalsError.closedStore }
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
     if isFileLocked {
@@ -47,7 +47,7 @@ extension StoreWriter {
         return try reload()
       }
       isStale = true
-      advance(to: try log.state(after: replay), isCommit: false)
+      adopt(try log.state(after: replay))
     case .replaced: try reload()
     }
   }
@@ -60,14 +60,14 @@ extension StoreWriter {
     isStale = true
     try log.reload(
       from: choice, restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
-    advance(to: try log.state(after: replay), isCommit: false, isReloaded: true)
+    adopt(try log.state(after: replay), isReloaded: true)
   }
 
   /// Whether the file is one that was compacted without a checkpoint, and nothing was added since.
   package var isBare: Bool {
     enter()
     defer { leave() }
-    return bareHead == newestHead.number
+    return bareHead == head.newestPosition.number
   }
 
   /// Catches up with other processes without the lock: for readers.
@@ -106,8 +106,7 @@ extension StoreWriter {
     }
     guard !isClosed else { return }
     isClosed = true
-    settle()
-    working = nil
+    head.dropWorkingState()
     do throws(LogError) {
       try log.close()
     } catch {

@@ -68,16 +68,12 @@ extension StoreWriter {
     lock.lock()
     let isIdle = lastCommit.map { $0.duration(to: .now) >= run.length } ?? true
     let isOver = isIdle && !group.isPending
-    var old: State?
     if isOver {
       if options.lockMode == .shared, isFileLocked { releaseFileLock() }
-      settle()
-      swap(&old, &working)
       isRunWatched = false
     }
     lock.unlock()
-    // What only it held ends outside the lock.
-    withExtendedLifetime(old) {}
+    if isOver { head.dropWorkingState() }
     return isOver
   }
 
@@ -92,7 +88,10 @@ extension StoreWriter {
   /// Waits until the commit of this number is synced and published.
   func acknowledge(_ number: Int64) throws(AnnalsError) {
     do throws(AnnalsError) {
-      if try group.acknowledge(number, sync: sync, publish: published) { endGroup() }
+      let duties = GroupCommit.Duties(
+        sync: { () throws(AnnalsError) in try self.sync().number },
+        publish: { self.head.publish(upTo: $0) }, discard: { self.head.discardPending() })
+      if try group.acknowledge(number, duties) { endGroup() }
     } catch {
       // Nothing waits for a sync any more: others may have the lock, and those who wait for the
       // group to end must learn that the store is poisoned.

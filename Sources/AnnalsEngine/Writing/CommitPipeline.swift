@@ -1,0 +1,288 @@
+// One commit, from top to bottom. Each stage is a function of its own; they run in this order, and a
+// stage is added by a call in `commit` or `run`.
+//
+// 1. turn            the writer's lock, the file lock, what other processes wrote (`write`)
+// 2. body            the caller's closure changes the working state
+// 3. preconditions   what the transaction was decided on still holds
+// 4. uniqueness      no value is there twice
+// 5. normalise       the net changes, object by object, in the form of records
+// 6. rules           each change against the schema
+// 7. encode          full parts go to the log, uncommitted; the transaction's head is made
+// 8. append          the last part; from now on the commit is the newest state
+// 9. sync            shared with the commits of its group; none with `.deferred`
+// 10. publish        readers and the feed see it
+//
+// Up to 7 everything can be refused: then no trace remains.
+
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// What must still hold when a write gets its turn, for one that was decided on an earlier state.
+package protocol CommitPreconditions {
+  /// Checked before the closure runs, with the store level with what other processes wrote.
+  func check(before version: StoreVersion) throws(AnnalsError)
+
+  /// What to throw where the closure asks for an object that is not there; nil for the usual.
+  func deletion(
+    of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
+  ) throws(AnnalsError) -> AnnalsError?
+
+  /// Checked when the closure has made its changes.
+  func check(after transaction: WriteTransaction, on version: StoreVersion) throws(AnnalsError)
+}
+
+extension StoreWriter {
+  /// Commits one transaction, and checkpoints if it is time. Returns the position after it, the
+  /// head's if nothing changed. If it throws, no trace remains, unless it says otherwise.
+  package func commit(
+    _ origin: TransactionOrigin, _ preconditions: (any CommitPreconditions)? = nil,
+    _ body: (WriteTransaction) throws -> Void
+  ) throws -> Token {
+    // The turn; and behind it the sync, led or followed, at whose end the leader publishes.
+    let token = try write { try $0.transact(origin, preconditions, body) }
+    checkpointIfDue()
+    return token
+  }
+
+  /// As `commit`, for a caller that has the turn: the stages from the body to the append.
+  package func transact(
+    _ origin: TransactionOrigin, _ preconditions: (any CommitPreconditions)? = nil,
+    _ body: (WriteTransaction) throws -> Void
+  ) throws -> Token {
+    let pending = PendingLargeValues(log: log)
+    let transaction = begin(origin, pending)
+    do {
+      try run(body, on: transaction, preconditions)
+      try requireStorable(transaction.metadata)
+      var pipeline = CommitPipeline(self, transaction, pending)
+      try pipeline.run()
+    } catch {
+      transaction.close()
+      if pending.hasBegun { log.abort() }
+      if let error = error as? LogError { throw AnnalsError(error) }
+      if let error = error as? StateFault { throw AnnalsError(error) }
+      throw error
+    }
+    let newest = head.newestPosition
+    return Token(store: log.store, number: newest.number, opening: newest.openingID)
+  }
+
+  /// A transaction on the newest state.
+  private func begin(
+    _ origin: TransactionOrigin, _ pending: PendingLargeValues
+  ) -> WriteTransaction {
+    let version = newest
+    return WriteTransaction(
+      base: version.state, working: head.takeWorkingState() ?? version.state, store: log.store,
+      origin: origin, largeValues: pending, records: version.records)
+  }
+
+  /// Runs the closure, between the two checks of the preconditions.
+  private func run(
+    _ body: (WriteTransaction) throws -> Void, on transaction: WriteTransaction,
+    _ preconditions: (any CommitPreconditions)?
+  ) throws {
+    if let preconditions {
+      let version = newest
+      try preconditions.check(before: version)
+      transaction.deletionConflict = { [unowned transaction] object throws(AnnalsError) in
+        try preconditions.deletion(of: object, in: transaction, on: version)
+      }
+      try body(transaction)
+      try preconditions.check(after: transaction, on: version)
+      transaction.deletionConflict = nil
+    } else {
+      try body(transaction)
+    }
+    transaction.close()
+    if let failure = transaction.failure { throw failure }
+  }
+}
+
+/// The stages of a commit between the caller's closure and the sync.
+private struct CommitPipeline {
+  let writer: StoreWriter
+  let transaction: WriteTransaction
+  let pending: PendingLargeValues
+  var validation: ChangeValidation
+  var parts: PartWriter
+  /// Values that would be there twice.
+  var collisions: [ValidationViolation] = []
+
+  init(_ writer: StoreWriter, _ transaction: WriteTransaction, _ pending: PendingLargeValues) {
+    self.writer = writer
+    self.transaction = transaction
+    self.pending = pending
+    validation = writer.validation(of: transaction, pending)
+    parts = PartWriter(
+      log: writer.log, pending: pending, draft: writer.draft(for: transaction),
+      batch: writer.head.takeSpareBatch())
+  }
+
+  mutating func run() throws {
+    defer { writer.keepRules(of: validation, transaction) }
+    try checkUniqueness()
+    var changes = NetChanges(from: transaction.base, to: transaction.reader.state)
+    for object in transaction.touched.list {
+      guard try normalise(object, &changes) else { continue }
+      try checkRules(object)
+      if LogFile.isFull(parts.batch) { try encodePart() }
+    }
+    try refuseIfBroken()
+    guard hasContent else {
+      if pending.hasBegun { writer.log.abort() }
+      return writer.head.giveBack(parts.takeBatch())
+    }
+    try append()
+  }
+
+  private mutating func checkUniqueness() throws(AnnalsError) {
+    let found = try AnnalsError.translating { () throws(StateFault) in
+      try transaction.reader.state.checkUniqueness()
+    }
+    guard !found.isEmpty else { return }
+    let state = transaction.reader.state
+    collisions = found.map { ValidationViolation($0, in: state) }
+  }
+
+  /// Puts the object's net change into the batch; false if there is none.
+  private mutating func normalise(
+    _ object: ObjectReference, _ changes: inout NetChanges
+  ) throws -> Bool {
+    let arenaBefore = parts.batch.arena.count
+    guard try changes.append(object, to: &parts.batch) else { return false }
+    // What is not in the arena is far below the limit, however many properties there are.
+    if parts.batch.arena.count - arenaBefore > FormatLimits.maximumChangeLength / 2 {
+      try writer.requireWithinLimit(parts.batch, transaction)
+    }
+    return true
+  }
+
+  /// Checks the last change of the batch, which is of this object.
+  private mutating func checkRules(_ object: ObjectReference) throws(AnnalsError) {
+    let change = parts.batch.changes[parts.batch.changes.count - 1]
+    if try validation.check(change, in: parts.batch), change.kind == .update {
+      try writer.requireDeletable(object, in: transaction)
+    }
+  }
+
+  private var isBroken: Bool {
+    !(transaction.violations.isEmpty && collisions.isEmpty && validation.violations.isEmpty)
+  }
+
+  /// Hands a full batch to the log, unless the transaction is refused anyway.
+  private mutating func encodePart() throws {
+    if isBroken { return parts.batch.removeAll() }
+    try parts.appendPart()
+  }
+
+  private func refuseIfBroken() throws(AnnalsError) {
+    guard isBroken else { return }
+    let told = transaction.violations + collisions
+    let violations = told + validation.violations.besides(told)
+    throw AnnalsError.invalidChange(violations.named(in: transaction))
+  }
+
+  /// Whether there is anything to record.
+  private var hasContent: Bool {
+    parts.hasChanges || !transaction.schemaChange.isEmpty || transaction.origin.isAlwaysRecorded
+  }
+
+  /// Ends the transaction in the log, and makes its state the newest one.
+  private mutating func append() throws {
+    let isWhole = parts.isWhole && transaction.schemaChange.isEmpty
+    let position = try parts.finish()
+    if transaction.origin.timestamp == nil { writer.lastOwnTimestamp = position.timestamp }
+    writer.appended(transaction.takeState(), parts.takeBatch(), isWhole: isWhole)
+  }
+}
+
+extension StoreWriter {
+  /// How many changes are applied while readers wait, and kept for the feed.
+  private static let mostChangesAtHand = 16
+
+  /// Takes over a commit that is in the log: queued for its sync or, with `.deferred`, published.
+  ///
+  /// Where another is expected to follow soon, the state is kept for it.
+  fileprivate func appended(_ state: State, _ batch: ChangeBatch, isWhole: Bool) {
+    let view = log.view
+    let isSmall = isWhole && batch.changes.count <= StoreWriter.mostChangesAtHand
+    hasCommitted = true
+    head.append(
+      state, isSmall ? batch : nil, view: view,
+      keepsWorking: isSmall && (run == nil || isRunWatched))
+    if !isSmall { head.giveBack(batch) }
+    if options.durability == .deferred {
+      head.publish(upTo: view.head.number)
+    } else {
+      commitsUnderLock += 1
+      group.append(view.head.number)
+    }
+  }
+
+  /// A validation with the rules that the last one made, unless this very transaction changes them.
+  fileprivate func validation(
+    of transaction: WriteTransaction, _ pending: PendingLargeValues
+  ) -> ChangeValidation {
+    let isKnown =
+      transaction.schemaChange.isEmpty && knownRulesVersion == head.newestSchemaVersion
+    var validation = ChangeValidation(
+      state: transaction.reader.state, largeValues: pending, knownRules: isKnown ? knownRules : [])
+    validation.allowsDangling = transaction.origin.allowsDangling
+    validation.allowsMissing = transaction.origin.allowsMissing
+    return validation
+  }
+
+  /// Keeps the rules that a validation made, for the next.
+  fileprivate func keepRules(of validation: ChangeValidation, _ transaction: WriteTransaction) {
+    guard transaction.schemaChange.isEmpty else { return }
+    knownRules = validation.rules
+    knownRulesVersion = head.newestSchemaVersion
+  }
+
+  /// Throws `invalidChange` or `tooLarge` for metadata that no file may hold.
+  fileprivate func requireStorable(_ metadata: [String: Value]) throws(AnnalsError) {
+    guard metadata.count <= FormatLimits.maximumChanges else {
+      throw AnnalsError(
+        .tooLarge,
+        "the transaction has \(metadata.count) entries of metadata; the most is "
+          + "\(FormatLimits.maximumChanges). Nothing was recorded")
+    }
+    for (key, value) in metadata {
+      let problem: String
+      switch value {
+      case .double(let number) where !number.isFinite: problem = "\(number) is no finite number"
+      case .large: problem = "it is a large value that was not read; give it its bytes"
+      default: continue
+      }
+      throw AnnalsError(
+        .invalidChange, "the metadata `\(key)` cannot be kept; nothing was recorded: \(problem)")
+    }
+  }
+
+  /// What the record says besides the changes. Looks at the clock.
+  fileprivate func draft(for transaction: WriteTransaction) -> TransactionDraft {
+    let origin = transaction.origin
+    var metadata: [MetadataEntry] = []
+    if !transaction.metadata.isEmpty {
+      metadata = transaction.metadata.map { MetadataEntry(key: $0.key, value: $0.value) }
+        .sorted { $0.key.precedesInBytes($1.key) }
+    }
+    return TransactionDraft(
+      timestamp: origin.timestamp ?? nextTimestamp(), author: origin.author,
+      context: origin.context, metadata: metadata, schemaChange: transaction.schemaChange,
+      opening: origin.opening)
+  }
+
+  /// The clock's moment; one microsecond after the last own one if the clock has gone back.
+  private func nextTimestamp() -> Timestamp {
+    let now = self.now()
+    let newest = head.newestPosition
+    let last = lastOwnTimestamp ?? newest.timestamp
+    if newest.number == 0 || now >= last { return now }
+    log.noteClockJump()
+    return Timestamp(microseconds: last.microseconds &+ 1)
+  }
+}
