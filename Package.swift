@@ -87,7 +87,7 @@ let package = Package(
       "StoreTests",
       [
         "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection", "AnnalsLog",
-        "AnnalsModel", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
+        "AnnalsModel", "AnnalsSalvage", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests(

@@ -59,6 +59,7 @@ final class FaultyFile: StorageFile {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
     let start = try position(offset, length: bytes.count, for: .write)
     if bytes.isEmpty { return }
+    defer { files.watches.tell() }
     try files.disk.withLock { disk throws(StorageError) in
       try disk.write(bytes, at: start, to: file, path: path)
     }

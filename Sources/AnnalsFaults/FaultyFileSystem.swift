@@ -43,6 +43,7 @@ import SystemPackage
 package final class FaultyFileSystem: FileSystem {
   let disk: Locked<FaultyDisk>
   let syncDelay: Duration
+  let watches = WatchList()
   /// What the next sync does before it has an effect.
   let duringNextSync = Locked<(@Sendable () -> Void)?>(nil)
 
@@ -193,7 +194,10 @@ extension FaultyFileSystem {
     }
   }
 
+  package func watch(_ path: String) -> any FileWatch { watches.add() }
+
   package func rename(_ from: String, over to: String) throws(StorageError) {
+    defer { watches.tell() }
     try disk.withLock { disk throws(StorageError) in
       guard let number = disk.names[from] else {
         throw StorageError(.rename, from, .noSuchFileOrDirectory)

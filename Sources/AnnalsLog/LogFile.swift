@@ -106,6 +106,9 @@ package final class LogFile: Sendable {
     }
   }
 
+  /// A watch of the file at the path, whichever generation is there.
+  package func watch() -> any FileWatch { fileSystem.watch(path) }
+
   /// What opening, or the newest `reload`, found.
   package var report: RecoveryReport { state.withLock { $0.report } }
 

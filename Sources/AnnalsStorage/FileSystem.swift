@@ -143,4 +143,13 @@ package protocol FileSystem: Sendable {
 
   /// How many names the file at `path` has; 0 if there is none.
   func linkCount(of path: String) throws(StorageError) -> Int
+
+  /// Watches the file at `path`, and whatever file has that name later. A watch ends with its last
+  /// reference.
+  func watch(_ path: String) -> any FileWatch
+}
+
+extension FileSystem {
+  /// A watch that asks every 50 ms.
+  package func watch(_ path: String) -> any FileWatch { PollingWatch() }
 }

@@ -7,7 +7,7 @@ package struct StorageError: Error, Hashable, Sendable {
   /// The operations that can fail.
   package enum Operation: String, Hashable, Sendable, CaseIterable {
     case open, create, size, read, write, sync, allocate, truncate, lock, identify
-    case link, place, rename, remove, syncDirectory, resolve, copyAttributes, startThread
+    case link, place, rename, remove, syncDirectory, resolve, copyAttributes, startThread, watch
   }
 
   /// What was asked for.
@@ -76,7 +76,7 @@ extension StorageError: CustomStringConvertible {
     case .copyAttributes: "copy the owner, mode and attributes of \(path)"
     case .startThread: "start the thread \(path)"
     case .open, .create, .read, .write, .truncate, .lock, .link, .place, .rename, .remove,
-      .resolve:
+      .resolve, .watch:
       "\(operation.rawValue) \(path)"
     }
   }

@@ -1,7 +1,7 @@
 import AnnalsModel
 import Testing
 
-@testable import Annals
+@testable import AnnalsSalvage
 
 /// Lists of which a salvage knows edits alone, and must make up the rest.
 @Suite struct MadeUpListTests {

@@ -6,9 +6,9 @@ import AnnalsModel
 /// acknowledged.
 ///
 /// Skips none and hands out none twice: it reads the log, and holds one frame of it however far the
-/// reader is behind. Other processes' transactions come when this store learns of them, by
-/// `refresh()` or a write of its own. Ends when the store is closed, after the last transaction,
-/// and when the task is cancelled.
+/// reader is behind. Other processes' transactions come by themselves: while an iterator is in use
+/// the file is watched. Ends when the store is closed, after the last transaction, and when the
+/// task is cancelled.
 public struct TransactionStream: AsyncSequence, Sendable {
   /// Transactions with their changes; the token of each is the one to save.
   public typealias Element = Transaction
@@ -28,6 +28,8 @@ public struct TransactionStream: AsyncSequence, Sendable {
     private var cursor: HistoryCursor?
     /// What `position` will be when the cursor is at its end.
     private var end: Token
+    /// Held from the first wait on, so that other processes' commits arrive.
+    private var listener: FeedListener?
 
     init(_ stream: TransactionStream) {
       self.stream = stream
@@ -64,7 +66,11 @@ public struct TransactionStream: AsyncSequence, Sendable {
     private mutating func goOn() throws(AnnalsError) -> Step {
       let head = stream.store.writer.head
       let newest = try head.feedPosition()
-      if newest.token == position { return newest.isLast ? .end : .wait(beyond: newest) }
+      if newest.token == position {
+        if newest.isLast { return .end }
+        if listener == nil { listener = try stream.store.writer.listen() }
+        return .wait(beyond: newest)
+      }
       let version = head.published
       end = version.token
       cursor = try version.cursor(after: position, where: stream.condition)

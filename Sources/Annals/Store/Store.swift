@@ -12,7 +12,7 @@ import Foundation
 /// program that just exits loses nothing that was acknowledged; `close()` makes the next opening
 /// faster. Two stores on one file, in one process or two, take turns through the file's lock.
 public final class Store: Sendable {
-  let writer: StoreWriter
+  package let writer: StoreWriter
   /// What the store takes from the world besides its file.
   let environment: StoreEnvironment
   let writingThread = LazyWorkerThread()

@@ -82,6 +82,11 @@ extension StoreHead {
     for waiter in waiters { waiter.resume() }
   }
 
+  /// Says that the commits of other processes can be read again.
+  func endFailure() {
+    content.withLock { if $0.failure != nil { $0.failure = nil } }
+  }
+
   /// Says that nothing will be published any more.
   package func end() {
     let waiters = content.withLock { content in

@@ -1,5 +1,5 @@
-// One commit, from top to bottom. Each stage is a function of its own; they run in this order, and a
-// stage is added by a call in `commit` or `run`.
+// One commit, from top to bottom. Each stage is a function of its own; they run in this order, and
+// a stage is added by a call in `commit` or `run`.
 //
 // 1. turn            the writer's lock, the file lock, what other processes wrote (`write`)
 // 2. body            the caller's closure changes the working state

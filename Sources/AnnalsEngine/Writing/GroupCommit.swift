@@ -34,6 +34,9 @@ final class GroupCommit: Sendable {
   /// Whether commits wait for their sync.
   var isPending: Bool { progress.withLock { $0.appended > $0.synced && $0.failure == nil } }
 
+  /// What a sync has failed with; nothing is acknowledged any more.
+  var failure: AnnalsError? { progress.withLock { $0.failure } }
+
   /// Notes the commit of this number, which was appended.
   func append(_ number: Int64) {
     progress.withLock { $0.appended = number }

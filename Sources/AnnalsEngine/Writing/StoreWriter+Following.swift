@@ -11,6 +11,8 @@ extension StoreWriter {
   func lockAndCatchUp() throws {
     guard !isClosed else { throw AnnalsError.closedStore }
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
+    // A log that is not poisoned by it says so itself no more: nothing could be acknowledged.
+    if !log.isPoisoned, let failure = group.failure { throw failure }
     if isFileLocked {
       if isStale { try reload() }
       return
@@ -91,6 +93,7 @@ extension StoreWriter {
 
   /// Ends all writing; safe to call again.
   package func close() throws {
+    watcher.close()
     while true {
       enter()
       if options.durability == .deferred || !group.isPending { break }

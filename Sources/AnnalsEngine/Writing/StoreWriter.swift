@@ -8,8 +8,8 @@ import Synchronization
 /// The one place that changes a store: log, head and file lock together.
 ///
 /// Invariants:
-/// - Transactions are made and appended by the holder of `lock`, one at a time. `head` has the state
-///   after each of them, acknowledged or not.
+/// - Transactions are made and appended by the holder of `lock`, one at a time. `head` has the
+///   state after each of them, acknowledged or not.
 /// - The file lock is held from before a transaction's closure until its group is synced, so no
 ///   other process sees or extends a group that may yet fail. In `.deferred` a writer that commits
 ///   again and again keeps it for a turn (`CommitRun`).
@@ -54,6 +54,8 @@ package final class StoreWriter: @unchecked Sendable {
   /// What failed while nobody asked for anything, and may have taken deferred commits. Rethrown by
   /// `close()`.
   let backgroundFailure = Locked<AnnalsError?>(nil)
+  /// Follows other processes while somebody listens.
+  let watcher = CommitWatcher()
   /// The newest state, and what of it readers see.
   package let head: StoreHead
 

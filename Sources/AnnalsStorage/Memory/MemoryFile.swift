@@ -24,9 +24,13 @@ final class MemoryFile: StorageFile {
   let inode: MemoryInode
   private let number: UInt64
   private let access: FileAccess
+  private let watches: WatchList
   private let isClosed = Atomic(false)
 
-  init(_ inode: MemoryInode, path: String, number: UInt64, access: FileAccess) {
+  init(
+    _ inode: MemoryInode, path: String, number: UInt64, access: FileAccess, _ watches: WatchList
+  ) {
+    self.watches = watches
     self.inode = inode
     self.path = path
     self.number = number
@@ -75,6 +79,7 @@ final class MemoryFile: StorageFile {
         UnsafeMutableRawBufferPointer(rebasing: target[Int(offset)..<end]).copyMemory(from: source)
       }
     }
+    watches.tell()
   }
 
   func sync() throws(StorageError) {

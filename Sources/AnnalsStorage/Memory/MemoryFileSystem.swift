@@ -21,6 +21,7 @@ package final class MemoryFileSystem: FileSystem {
   }
 
   private let directory = Locked(Directory())
+  private let watches = WatchList()
 
   /// A file system without files.
   package init() {}
@@ -30,7 +31,8 @@ package final class MemoryFileSystem: FileSystem {
   ) throws(StorageError) -> any StorageFile {
     let file = directory.withLock { directory -> MemoryFile? in
       guard let inode = directory.files[path] else { return nil }
-      return MemoryFile(inode, path: path, number: directory.nextNumber(), access: access)
+      return MemoryFile(
+        inode, path: path, number: directory.nextNumber(), access: access, watches)
     }
     guard let file else { throw StorageError(.open, path, .noSuchFileOrDirectory) }
     return file
@@ -46,7 +48,8 @@ package final class MemoryFileSystem: FileSystem {
       }
       let inode = MemoryInode(directory.nextNumber())
       directory.files[path] = inode
-      return MemoryFile(inode, path: path, number: directory.nextNumber(), access: .writing)
+      return MemoryFile(
+        inode, path: path, number: directory.nextNumber(), access: .writing, watches)
     }
   }
 
@@ -71,7 +74,10 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
+  package func watch(_ path: String) -> any FileWatch { watches.add() }
+
   package func rename(_ from: String, over to: String) throws(StorageError) {
+    defer { watches.tell() }
     try directory.withLock { directory throws(StorageError) in
       guard let inode = directory.files[from] else {
         throw StorageError(.rename, from, .noSuchFileOrDirectory)

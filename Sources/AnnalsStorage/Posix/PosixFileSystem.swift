@@ -5,6 +5,14 @@ package struct PosixFileSystem: FileSystem {
   /// The file system; it has no state of its own.
   package init() {}
 
+  package func watch(_ path: String) -> any FileWatch {
+    #if canImport(Glibc) || canImport(Musl)
+      // There are few inotify instances on some systems, and none on some file systems.
+      if let watch = try? NotifiedWatch(path) { return watch }
+    #endif
+    return PollingWatch()
+  }
+
   package func open(
     _ path: String, for access: FileAccess
   ) throws(StorageError) -> any StorageFile {
