@@ -110,6 +110,14 @@ struct SlotWritingTests {
       try two.append([(Int64(number), "title \(number)")])
       let isNew = try #require(slots(disk).newest).sequence > before + 1
       requireASlot(on: disk)
+      if isNew {
+        // Without any unsynced change: what the disk has.
+        var durable: [UInt64]?
+        disk.forEachSurvivor { survivor in
+          durable = durable ?? (try? slots(survivor.files))?.valid.map(\.sequence)
+        }
+        #expect(durable?.contains(before + 1) == true, "\(String(describing: durable))")
+      }
       try two.log.sync()
       two.log.unlock()
       if isNew { break }
