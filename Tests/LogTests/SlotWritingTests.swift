@@ -132,6 +132,21 @@ struct SlotWritingTests {
     }
   }
 
+  /// A checkpoint looks at the slots before it is written: where they could not be read, its
+  /// transaction once stayed open, and the next call trapped.
+  @Test func aCheckpointThatCannotReadTheSlotsIsGivenUp() throws {
+    for number in 0..<12 {
+      let files = FaultyFileSystem()
+      let lab = try LogLab(files)
+      try lab.commit([(1, "one")])
+      files.inject(FaultInjection(.read, after: number, .ioError))
+      do { try lab.checkpoint() } catch is LogError {}
+      guard files.injectedCount > 0 else { break }
+      try lab.commit([(2, "two")])
+      #expect(try LogLab(files, creates: false, access: .reading).state == lab.state)
+    }
+  }
+
   /// Another process closed the file between the reading of its slots, which spoke of a longer one,
   /// and of its length: that was called a cut.
   @Test func aCloseBetweenReadingTheSlotsAndTheSizeIsNoDamage() throws {

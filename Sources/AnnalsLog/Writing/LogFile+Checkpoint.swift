@@ -43,11 +43,10 @@ extension LogFile {
   ) throws(LogError) -> CheckpointMark {
     // A checkpoint is a unit as a transaction is: the same beginning, and the same way back.
     try begin()
-    let start = try state.withLock { (state) throws(LogError) in
-      try state.lookAtSlots()
-      return state.end.offset
-    }
+    let start = state.withLock { $0.end.offset }
     do throws(LogError) {
+      // The sync below covers the newest slot, so that the next may name the checkpoint.
+      try state.withLock { (state) throws(LogError) in _ = try state.lookAtSlots() }
       let writer = CheckpointWriter { [self] (payload, first, count) throws(LogError) in
         try state.withLock { (state) throws(LogError) in
           try state.requireOpen()
