@@ -222,6 +222,20 @@ import Testing
       } == ["notUnique Post.c"])
   }
 
+  /// One object may have the default of a unique attribute; two would have the same.
+  @Test func aUniqueDefaultIsForOneObjectAtMost() throws {
+    let schema = try store { Attribute("a", .string) }
+    func add(to objects: Int) -> [String] {
+      conflicts {
+        try open(schema, objects: objects) {
+          Attribute("c", .string, isOptional: false, default: .string(""), isUnique: true)
+        }
+      }
+    }
+    #expect(add(to: 0) == [] && add(to: 1) == [])
+    #expect(add(to: 2) == ["notUnique Post.c"])
+  }
+
   @Test func impossibleChangesAreRefusedByNameAllAtOnce() throws {
     let schema = try store {
       Attribute("a", .string)

@@ -69,20 +69,18 @@ struct DateScanner {
     return (isNegative ? -year : year, month)
   }
 
-  /// The digits behind a point as microseconds, rounded.
+  /// The digits behind a point as microseconds; as in a `Timestamp`'s text, six of them count.
   fileprivate mutating func fraction() -> Int64? {
     var result: Int64 = 0
     var digits = 0
-    var roundsUp = false
-    while let byte = rest.first, byte >= 0x30, byte <= 0x39, digits < 30 {
+    while let byte = rest.first, byte >= 0x30, byte <= 0x39 {
       if digits < 6 { result = result * 10 + Int64(byte - 0x30) }
-      if digits == 6 { roundsUp = byte >= 0x35 }
       digits += 1
       rest.removeFirst()
     }
     if digits == 0 { return nil }
     for _ in min(digits, 6)..<6 { result *= 10 }
-    return result + (roundsUp ? 1 : 0)
+    return result
   }
 
   /// A zone as seconds ahead of UTC: `Z`, `+02:00`, ` +0200`.

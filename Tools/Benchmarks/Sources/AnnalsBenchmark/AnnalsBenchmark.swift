@@ -8,6 +8,7 @@ import Measuring
 ///     annals-benchmark open FILE     open a store that `run` left, and read
 ///     annals-benchmark large FILE    1,000 values of 1 MB; leaves FILE closed
 ///     annals-benchmark reopen-large FILE
+///     annals-benchmark concurrent FILE   durable commits by several threads
 ///
 ///     --form typed|dynamic           records, or dictionaries
 ///     --durability full|deferred
@@ -20,7 +21,8 @@ enum AnnalsBenchmark {
     do {
       let options = try Options(["form", "durability", "lock", "operations", "phases"])
       guard options.words.count == 2 else {
-        throw Failure("annals-benchmark run|open|large|reopen-large FILE [--option value]…")
+        throw Failure(
+          "annals-benchmark run|open|large|reopen-large|concurrent FILE [--option value]…")
       }
       let setup = try Setup(options)
       let path = options.words[1]
@@ -29,7 +31,10 @@ enum AnnalsBenchmark {
       case "open": try OpenSession(path, setup).run()
       case "large": try LargeValueSession(path, setup).write()
       case "reopen-large": try LargeValueSession(path, setup).reopen()
-      default: throw Failure("\(options.words[0]) is none of run, open, large, reopen-large")
+      case "concurrent": try ConcurrentSession(path, setup, options).run()
+      default:
+        throw Failure(
+          "\(options.words[0]) is none of run, open, large, reopen-large, concurrent")
       }
     } catch {
       FileHandle.standardError.write(Data("annals-benchmark: \(error)\n".utf8))
