@@ -49,9 +49,14 @@ import Testing
         let found = try findings(in: damaging([index], byZeros: byZeros))
         #expect(found.map(\.severity) == [.warning], "\(found)")
         #expect(found.first?.offset == FormatLimits.slotOffsets[index])
+        #expect(found.first?.remedy.contains("Nothing need be done") == true)
       }
       var bytes = damaging([0, 1], byZeros: byZeros)
-      #expect(try findings(in: bytes).contains { $0.what.contains("no root slot can be read") })
+      let both = try findings(in: bytes)
+      #expect(both.count == 3, "\(both)")
+      #expect(both.contains { $0.what.contains("no root slot can be read") })
+      // A file that no writer opens is not mended by the next one.
+      #expect(!both.contains { $0.remedy.contains("Nothing need be done") }, "\(both)")
       #expect(try report(on: bytes).end.tail == .clean)
       // The whole log might be taken for a torn tail.
       bytes[Int(FormatLimits.logStart)] ^= 1

@@ -6,6 +6,8 @@ struct OutlineChecks {
   private let end: LogEnd
   private let size: UInt64
   private var slots: [RootSlot] = []
+  /// The slots that cannot be used: where, and what is wrong.
+  private var unusableSlots: [(offset: UInt64, what: String)] = []
   private var header: FileHeader?
   /// Whether a newer version wrote the file.
   private var isNewer = false
@@ -71,14 +73,18 @@ struct OutlineChecks {
     case .foreign: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .damaged, .unwritten:
-      log.warning(
-        .slot, at: offset, "root slot \(index) is damaged: \(verdict)", remedy: Remedy.nextClose)
+      unusableSlots.append((offset, "root slot \(index) is damaged: \(verdict)"))
     }
   }
 
   /// Judges the slots together: one at least is whole at any time, and a clean close leaves two
   /// that say the same.
   func slotsTogether(_ log: inout FindingLog) {
+    // A writer renews one that is gone, and refuses a file without any.
+    let remedy = slots.isEmpty ? Remedy.salvage : Remedy.nextClose
+    for (offset, what) in unusableSlots {
+      log.warning(.slot, at: offset, what, remedy: remedy)
+    }
     guard size >= FormatLimits.logStart, !isNewer, end.tail != .unknown else { return }
     let slots = slotsByAge
     guard let newest = slots.first else {
