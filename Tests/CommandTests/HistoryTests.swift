@@ -62,7 +62,7 @@ import Testing
     #expect(folder.run("compact", "@h.annals").status == .done)
     try reopened(path, folder) { try compare(some, $0, "compacted") }
     let middle = oracle[oracle.count / 2].n
-    #expect(folder.run("prune", "@h.annals", "--before", "\(middle)").status == .done)
+    #expect(folder.run("prune", "@h.annals", "--yes", "--before", "\(middle)").status == .done)
     try reopened(path, folder) { store in
       #expect(store.base.number == middle - 1)
       try compare(some.filter { $0.n >= middle - 1 }, store, "pruned")

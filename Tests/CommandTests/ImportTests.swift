@@ -181,7 +181,7 @@ import Testing
       ), "\(first)")
     #expect(first.contains(##"{"entity":"Loose","id":"#1","tag":"x"}"##))
     // A pruned store starts with its base, gaps in the rows and dangling references among it.
-    #expect(folder.run("prune", "@a.annals", "--before", "4").status == .done)
+    #expect(folder.run("prune", "@a.annals", "--before", "4", "--yes").status == .done)
     try roundTrip(folder, "@a.annals", from: 3, to: 4)
     #expect(folder.run("verify", "@a.annals.3").status == .done)
   }

@@ -31,7 +31,7 @@ import Testing
 
   @Test func whatIsPrunedIsNamedWithTheArgumentsOfTheCommand() throws {
     let folder = try CommandTests.posts()
-    folder.run("prune", "@posts.annals", "--before", "3")
+    folder.run("prune", "@posts.annals", "--before", "3", "--yes")
     for (arguments, remedy) in [
       (["state", "@posts.annals", "--at", "1"], " Try --at base."),
       (["log", "@posts.annals", "--after", "1"], " Try --after base."),

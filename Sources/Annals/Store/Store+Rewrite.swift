@@ -5,25 +5,6 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 import AnnalsStorage
-import Foundation
-
-/// What dropping history before a position would drop. Carried out by `Store.prune(_:)`.
-public struct PrunePlan: Sendable {
-  /// The oldest transaction that would be kept whole; the new floor.
-  public let floor: Int64
-  /// The floor when the plan was made; the plan is refused if it has moved.
-  public let oldFloor: Int64
-  /// How many transactions would go.
-  public let transactions: Int
-  /// How many changes would go with them.
-  public let changes: Int
-  /// About how many bytes of the file hold them now.
-  public let bytes: UInt64
-  /// The date of the oldest transaction that would go; nil if none would.
-  public let oldest: Date?
-  /// The date of the newest transaction that would go; nil if none would.
-  public let newest: Date?
-}
 
 /// What a rewrite of the file did.
 public struct RewriteSummary: Sendable {
@@ -36,32 +17,6 @@ public struct RewriteSummary: Sendable {
 }
 
 extension Store {
-  /// What would go if history before a position went: the transaction at the position stays whole,
-  /// and so does every state from just before it on.
-  ///
-  /// Throws as `history(after:before:where:)` does.
-  public func prunePlan(before position: any HistoryPosition) throws(AnnalsError) -> PrunePlan {
-    let version = version
-    let view = version.view
-    let last = max(try version.number(before: position.historyPlace), view.base)
-    let doomed = History(version: version, after: view.base, through: last, condition: .always)
-    var transactions = 0
-    var changes = 0
-    var oldest: Date?
-    var newest: Date?
-    try AnnalsError.narrowing {
-      try doomed.forEachHeader { header in
-        transactions += 1
-        changes += header.changeCount
-        oldest = min(oldest ?? header.timestamp, header.timestamp)
-        newest = max(newest ?? header.timestamp, header.timestamp)
-      }
-    }
-    return PrunePlan(
-      floor: last + 1, oldFloor: view.floor, transactions: transactions, changes: changes,
-      bytes: view.estimatedBytes(ofChanges: changes), oldest: oldest, newest: newest)
-  }
-
   /// Drops the history that the plan names and gives its space back, by writing the file anew.
   ///
   /// The new file takes the old one's place only when it is complete and synced; a crash at any
@@ -186,16 +141,6 @@ extension Store {
     } catch {
       throw AnnalsError(.io, "the file cannot be rewritten: \(error)")
     }
-  }
-}
-
-extension LogView {
-  /// About how many bytes of the file hold so many changes: their share of all, since frames may
-  /// hold many transactions.
-  fileprivate func estimatedBytes(ofChanges changes: Int) -> UInt64 {
-    let log = end - min(end, FormatLimits.logStart)
-    guard changeCount > 0 else { return 0 }
-    return UInt64(Double(log) * min(1, Double(changes) / Double(changeCount)))
   }
 }
 

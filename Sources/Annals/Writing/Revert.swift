@@ -15,6 +15,14 @@ public struct RevertPlan: Sendable {
   public let revivals: Int
   /// What later transactions changed, so that nothing can be undone; empty if it can.
   public let conflicts: [PropertyConflict]
+
+  /// Why the transaction cannot be undone; nil if it can.
+  package var refusal: AnnalsError? {
+    guard !conflicts.isEmpty else { return nil }
+    return .conflict(
+      "transaction \(transaction.number) cannot be reverted, later transactions touched what it "
+        + "did", conflicts)
+  }
 }
 
 extension Store {
@@ -48,11 +56,7 @@ extension Store {
       return try writer.transact(origin) { transaction in
         var inverse = try TransactionInverse(of: number, in: writer.newest)
         try inverse.compare(with: transaction.base)
-        guard inverse.plan.conflicts.isEmpty else {
-          throw AnnalsError.conflict(
-            "transaction \(number) cannot be reverted, later transactions touched what it did",
-            inverse.plan.conflicts)
-        }
+        if let refusal = inverse.plan.refusal { throw refusal }
         try inverse.apply(to: transaction)
       }
     }

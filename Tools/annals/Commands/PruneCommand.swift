@@ -5,19 +5,27 @@ struct PruneCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Drops the history before a transaction; the states from there on stay readable.",
-    discussion: Vocabulary.token)
+    discussion: """
+      Says first what would go and what the file would be afterwards, then asks. Without a \
+      terminal to ask on it drops nothing unless --yes is given.
+
+      \(Vocabulary.token)
+      """)
 
   @Argument(help: "The store.") var file: String
   @Option(parsing: .unconditional, help: "The oldest transaction to keep, a TOKEN.") var before:
     String
-  @Flag(name: .customLong("dry-run"), help: "Only say what would go.") var dryRun = false
+  @Flag(name: .customLong("dry-run"), help: "Only say what would go and what would be left.")
+  var dryRun = false
   @Flag(help: "Do not ask.") var yes = false
   @Option(
     parsing: .unconditional, help: "Who prunes. Default: $ANNALS_AUTHOR, else the login name.")
   var author: String?
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = dryRun ? try console.openForReading(file) : try console.openForWriting(file)
+    // What is going to be refused does not write either.
+    let isPlan = dryRun || !(yes || console.canAsk)
+    let store = isPlan ? try console.openForReading(file) : try console.openForWriting(file)
     defer { try? store.close() }
     let place = try console.placeBefore(before, in: store)
     let plan = try store.prunePlan(before: place)
@@ -27,12 +35,7 @@ struct PruneCommand: StoreCommand {
     }
     try console.output.line(text(of: plan, console))
     if dryRun { return .done }
-    if console.terminal.isInput, console.terminal.isErrors, !yes {
-      guard try console.confirms("Drop it for good?") else {
-        try console.output.line("nothing was changed")
-        return .done
-      }
-    }
+    guard try yes || console.confirms("Drop it for good?") else { return .done }
     let summary = try store.prune(plan, author: console.author(author))
     try store.close()
     try console.output.line(
@@ -49,6 +52,14 @@ struct PruneCommand: StoreCommand {
     if let oldest = plan.oldest, let newest = plan.newest {
       text +=
         "\nfrom \(console.zone.text(Timestamp(oldest))) to \(console.zone.text(Timestamp(newest)))"
+    }
+    text +=
+      "\nafterwards: base \(plan.base), floor \(plan.floor), head \(plan.head); "
+      + "\(Numerals.counted(plan.transactionsKept, "transaction")) kept, in a file of about "
+      + Numerals.size(plan.bytesAfter)
+      + "\nstates stay readable as of transactions \(plan.base) to \(plan.head)"
+    if let first = plan.firstDate {
+      text += ", and as of dates from \(console.zone.text(Timestamp(first))) on"
     }
     return text
   }

@@ -5,7 +5,12 @@ struct RevertCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "revert",
     abstract: "Undoes a transaction with a new one; refuses if later ones touched what it did.",
-    discussion: Vocabulary.token)
+    discussion: """
+      Says first what it would do, then asks. Without a terminal to ask on it undoes nothing \
+      unless --yes is given.
+
+      \(Vocabulary.token)
+      """)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "The transaction, a TOKEN.") var transaction: String
@@ -13,27 +18,20 @@ struct RevertCommand: StoreCommand {
   @OptionGroup var author: AuthorArguments
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForWriting(file)
+    // What is going to be refused does not write either.
+    let canGo = yes || console.canAsk
+    let store = canGo ? try console.openForWriting(file) : try console.openForReading(file)
     defer { try? store.close() }
     let number = try console.number(transaction, in: store)
     let plan = try store.revertPlan(number)
-    guard plan.conflicts.isEmpty else {
-      // The call says which properties are in the way.
-      _ = try store.revert(number, author: console.author(author.author))
-      return .couldNotRun
-    }
+    if let refusal = plan.refusal { throw refusal }
     let counts = [
       (plan.deletions, "deletes"), (plan.updates, "sets back"), (plan.revivals, "revives"),
     ].filter { $0.0 > 0 }.map { "\($0.1) \(Numerals.counted($0.0, "object"))" }
     try console.output.line(
       "reverting transaction \(number) "
         + (counts.isEmpty ? "changes nothing" : counts.joined(separator: ", ")))
-    if console.terminal.isInput, console.terminal.isErrors, !yes {
-      guard try console.confirms("Revert it?") else {
-        try console.output.line("nothing was changed")
-        return .done
-      }
-    }
+    guard try yes || console.confirms("Revert it?") else { return .done }
     let token = try store.revert(
       number, author: console.author(author.author), metadata: author.metadata)
     try store.close()

@@ -64,13 +64,26 @@ final class Console {
     try? errors.flush()
   }
 
-  /// Asks a question that is answered by yes or no; no at the end of the input.
+  /// Whether somebody can be asked: they type on a terminal, and see the question on one.
+  var canAsk: Bool { terminal.isInput && (terminal.isErrors || terminal.isOutput) }
+
+  /// Asks a question that is answered by yes or no, and says so where nothing is going to change;
+  /// no at the end of the input.
+  ///
+  /// - Throws: `CommandFailure` where nobody can be asked.
   func confirms(_ question: String) throws -> Bool {
     try output.flush()
-    try errors.write("\(question) [y/N] ")
-    try errors.flush()
+    guard canAsk else {
+      throw CommandFailure(
+        "nothing was changed: there is no terminal to ask on. Say --yes to go ahead")
+    }
+    let stream = terminal.isErrors ? errors : output
+    try stream.write("\(question) [y/N] ")
+    try stream.flush()
     let answer = (readAnswer() ?? "").trimmingCharacters(in: .whitespaces).lowercased()
-    return answer == "y" || answer == "yes"
+    if answer == "y" || answer == "yes" { return true }
+    try output.line("nothing was changed")
+    return false
   }
 
   /// Who writes: what the caller said, else `ANNALS_AUTHOR`, else the login name; nil if none is
