@@ -25,6 +25,7 @@ extension ChangeReading {
         "\(plan.entity.name).\(attribute.name) is of type \(attribute.type), and "
           + "`\(found.plainText.prefix(60))` is no such value")
     }
+    try beforeWidening(attribute, plan.entity, found)
     var wider = attribute
     wider.type = .any
     try define(wider, in: plan.entity)

@@ -6,6 +6,8 @@ import AnnalsState
 final class ChangeReading {
   /// Whether inserts get the defaults of what their `set` does not name.
   var fillsDefaults = true
+  /// Called before an attribute becomes one of any type, for the value that it gets; may throw.
+  var beforeWidening: (Attribute, Entity, Value) throws -> Void = { _, _, _ in }
 
   let transaction: WriteTransaction
   let keepsSchema: Bool
@@ -274,14 +276,20 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction {
-  /// Makes one change that is written as JSON, as in a line of an import.
+  /// Makes one change that is written as JSON, as in a line of an import. `beforeWidening` is
+  /// called before an attribute of an entity becomes one of any type, for the value that it gets.
   ///
-  /// - Throws: `InputFault` with the reason.
-  package func apply(change: ContiguousArray<UInt8>) throws {
+  /// - Throws: `InputFault` with the reason, and whatever `beforeWidening` throws.
+  package func apply(
+    change: ContiguousArray<UInt8>,
+    beforeWidening: @escaping (Attribute, Entity, Value) throws -> Void = { _, _, _ in }
+  ) throws {
     var list = ContiguousArray("[".utf8)
     list.append(contentsOf: change)
     list.append(UInt8(ascii: "]"))
     let reader = JSONReader(MemorySource(list), framing: .document)
-    try ChangeReading(self, keepsSchema: false).read(reader)
+    let reading = ChangeReading(self, keepsSchema: false)
+    reading.beforeWidening = beforeWidening
+    try reading.read(reader)
   }
 }

@@ -67,7 +67,7 @@ package struct TortureChild: Sendable {
     writing = store
     count += 1
     let key = "\(name)-\(count)"
-    let token = try store.commit(author: name) { tx in try TortureChild.insert(key, tx) }.token
+    let token = try store.write(author: name) { tx in try TortureChild.insert(key, tx) }
     tell("committed \(token.number) \(key)")
   }
 

@@ -25,7 +25,7 @@ import Testing
       folder.run("schema", "@posts.annals").output.contains(#""weight","number":5,"type":"double""#)
     )
     #expect(folder.run("state", "@posts.annals").output.contains(#""weight":2.0"#))
-    let wider = folder.run("put", "@posts.annals", "Post/a", "weight:=true")
+    let wider = folder.run("put", "@posts.annals", "Post/a", "weight:=true", "--widen")
     #expect(wider.errors == "annals: Post.weight is of type any now; it was double\n")
   }
 

@@ -177,7 +177,7 @@ import Testing
     let path = folder.file("f.annals")
     try Data(contentsOf: recipe.file(".annals")).write(to: URL(fileURLWithPath: path))
     let before = try Store(path: path, options: .readOnly).token.number
-    let put = folder.run("put", "@f.annals", "Note/new", "text=new")
+    let put = folder.run("put", "@f.annals", "Note/new", "text=new", "--new")
     let verify = folder.run("verify", "@f.annals")
     let after = try Store(path: path, options: .readOnly).token.number
     let isSound = !verify.output.contains("error at") || recipe.outcome == .finding("error at")
@@ -185,7 +185,7 @@ import Testing
   }
 
   private func expectRefusalToWrite(_ folder: CommandFolder, _ bytes: Data) throws {
-    let put = folder.run("put", "@f.annals", "Note/new", "text=new")
+    let put = folder.run("put", "@f.annals", "Note/new", "text=new", "--new")
     #expect(put.status == .couldNotRun, "\(put)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file("f.annals"))) == bytes)
   }

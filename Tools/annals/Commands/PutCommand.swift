@@ -10,8 +10,10 @@ struct PutCommand: StoreCommand {
       NAME=TEXT sets a property to a text, or to what the text says for its type: a number, true \
       or false, a date, a UUID, base64. NAME:=JSON sets it to a JSON value. A date is written as \
       in a TOKEN: 2019-10-22T18:15:04Z, 2019-10-22 20:15 (local time), or 2019-10-22 for its first \
-      moment. \
-      Entities and attributes that are not there yet are added.
+      moment.
+
+      Attributes that are not there yet are added, and so is the first entity of a store; another \
+      one takes --new. A value of another type than its attribute's is refused without --widen.
       """)
 
   @Argument(help: "The store.") var file: String
@@ -19,6 +21,9 @@ struct PutCommand: StoreCommand {
   @Argument(help: "NAME=TEXT or NAME:=JSON.")
   var values: [String] = []
   @Option(parsing: .unconditionalSingleValue, help: "Clear this property.") var unset: [String] = []
+  @Flag(help: "Add the entity to a store that has others.") var new = false
+  @Flag(help: "Let an attribute that gets a value of another type become one of any type.")
+  var widen = false
   @OptionGroup var author: AuthorArguments
 
   func run(_ console: Console) throws -> ExitStatus {
@@ -36,19 +41,32 @@ struct PutCommand: StoreCommand {
     let schema = store.schema
     let token: Token
     do {
-      token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
+      token = try store.write(author: console.author(author.author), metadata: author.metadata) {
         do {
-          try $0.put(argument, assignments, zone: console.zone)
+          try $0.put(
+            argument, assignments, zone: console.zone,
+            permitting: PutPermissions(newEntity: new, widening: widen))
         } catch let fault as InputFault {
           throw CommandFailure(fault.reason)
         }
-      }.token
+      }
     } catch {
       store.discardIfUnused()
       throw error
     }
     try store.close()
-    for entity in store.schema.entities {
+    report(store.schema, besides: schema, console)
+    if token == before {
+      try console.output.line("nothing to change")
+    } else {
+      try console.output.line("transaction \(token.number)")
+    }
+    return .done
+  }
+
+  /// Says what became of the schema.
+  private func report(_ now: Schema, besides schema: Schema, _ console: Console) {
+    for entity in now.entities {
       let known = schema.entity(numbered: entity.number)
       for attribute in entity.attributes where known != nil {
         let name = "\(entity.name).\(attribute.name)"
@@ -56,15 +74,11 @@ struct PutCommand: StoreCommand {
         if let before, before.type != attribute.type {
           console.report("\(name) is of type \(attribute.type) now; it was \(before.type)")
         } else if before == nil {
-          console.report("added the attribute \(name) (\(attribute.type))")
+          let near = NearName.nearest(to: attribute.name, among: known?.propertyNames ?? [])
+          let other = near.map { "; there is \(entity.name).\($0) as well" } ?? ""
+          console.report("added the attribute \(name) (\(attribute.type))\(other)")
         }
       }
     }
-    if token == before {
-      try console.output.line("nothing to change")
-    } else {
-      try console.output.line("transaction \(token.number)")
-    }
-    return .done
   }
 }

@@ -1,0 +1,90 @@
+import Annals
+import AnnalsExchange
+
+extension WriteTransaction {
+  /// Inserts the object, or updates it if it exists.
+  ///
+  /// A date without an offset is one of `zone`, a bare day its first moment.
+  ///
+  /// - Throws: `CommandFailure` for what is probably a mistake and not permitted, and for what is
+  ///   no value of its attribute; `InputFault`.
+  func put(
+    _ object: ObjectArgument, _ assignments: [Assignment], zone: LocalZone,
+    permitting permissions: PutPermissions = PutPermissions()
+  ) throws {
+    var json = JSONWriter()
+    let entity = schema.entity(named: object.entity)
+    try permissions.check(object, entity, in: schema)
+    json.beginObject()
+    let row = try existingRow(object, entity)
+    if row == nil { try permissions.checkInsertion(of: object, assignments) }
+    if let key = entity?.keyAttribute { try permissions.checkKey(key, of: object, assignments) }
+    json.member("op", row == nil ? "insert" : "update")
+    json.member("entity", object.entity)
+    if let row {
+      json.member("row", row)
+    } else if case .key(_, let key) = object {
+      json.member("id", key)
+    }
+    json.key("set")
+    json.beginObject()
+    for assignment in assignments {
+      json.key(assignment.name)
+      switch assignment.content {
+      case .nothing:
+        guard entity?.propertyNumber(named: assignment.name) != nil else {
+          let near = NearName.hint(assignment.name, among: entity?.propertyNames ?? [])
+          throw CommandFailure(
+            "\(object.entity) has no property \(assignment.name) to clear\(near); annals schema "
+              + "FILE lists what it has")
+        }
+        json.null()
+      case .json(let text):
+        let type = entity?.attribute(named: assignment.name)?.type
+        if type == .json {
+          // To a json attribute the text itself is the value.
+          json.string(text)
+        } else if type == .double, let whole = Int64(text), let exact = Double(exactly: whole) {
+          // 1 is no reason to make an attribute of doubles one of anything.
+          json.value(.double(exact), as: .double)
+        } else {
+          json.verbatim(text.utf8)
+        }
+      case .text(let text):
+        if let attribute = entity?.attribute(named: assignment.name) {
+          guard let value = attribute.type.value(typed: text, zone: zone) else {
+            throw CommandFailure(
+              "\(object.entity).\(assignment.name) is of type \(attribute.type), and `\(text)` is "
+                + "no such value\(attribute.type.form(for: text))")
+          }
+          json.value(value, as: attribute.type)
+        } else {
+          json.string(text)
+        }
+      }
+    }
+    json.endObject()
+    json.endObject()
+    try apply(change: json.bytes, beforeWidening: permissions.checkWidening(_:of:for:))
+  }
+
+  /// The row to update; nil if the object is to be inserted.
+  private func existingRow(_ object: ObjectArgument, _ entity: Entity?) throws -> Int64? {
+    if case .row(_, let row) = object { return row }
+    guard let entity, entity.keyAttribute != nil else { return nil }
+    return try object.lookUp(in: reader)?.row
+  }
+}
+
+extension AttributeType {
+  /// The value that a text stands for that somebody typed: as `value(fromText:)`, but a date may be
+  /// written as in a TOKEN.
+  fileprivate func value(typed text: String, zone: LocalZone) -> Value? {
+    guard self == .date else { return value(fromText: text) }
+    if let value = value(fromText: text) { return value }
+    // A month is too long to stand for one moment.
+    var scanner = DateScanner(text)
+    if scanner.yearAndMonth() != nil, scanner.isAtEnd { return nil }
+    return TokenArgument.date(text, zone)?.start.map { .date($0) }
+  }
+}
