@@ -4,7 +4,7 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// Something that a verification found.
+/// Something that a verification, or the opening of a store, found.
 public struct StoreFinding: Sendable, Hashable {
   /// How bad it is.
   public enum Severity: Sendable, Hashable {
@@ -21,6 +21,10 @@ public struct StoreFinding: Sendable, Hashable {
   public let severity: Severity
   /// What was found and what to do about it.
   public let message: String
+  /// Where in the file it is, in bytes; nil where it has no place.
+  public internal(set) var offset: UInt64?
+  /// How many bytes of the file, from `offset` on, were passed over because of it.
+  public internal(set) var skippedBytes: UInt64 = 0
 }
 
 extension Store {

@@ -20,6 +20,11 @@ public final class Store: Sendable {
   private let hasMadeFile: Bool
   /// What the store was opened with.
   public let options: StoreOptions
+  /// What this opening found out of order, and read past: the rest of a transaction that a crash
+  /// cut short, a root slot or checkpoint that cannot be used, damage where `readsUpToDamage`
+  /// allowed to read up to it. Empty for a file in order. Stays as it was, also when the next
+  /// commit has put the file right.
+  public let findings: [StoreFinding]
 
   /// Opens the store at the path, creating it if there is none, and adds to its schema what is
   /// missing of `schema`, as a transaction of its own.
@@ -78,6 +83,7 @@ public final class Store: Sendable {
     self.hasMadeFile = hasMadeFile
     self.options = options
     self.environment = environment
+    findings = StoreFinding.list(log.report)
     writer = StoreWriter(
       log: log, newest: version, options: options, now: environment.now,
       run: location.commitRun.map(CommitRun.init(length:)))

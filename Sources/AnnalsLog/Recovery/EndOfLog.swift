@@ -138,8 +138,21 @@ struct EndOfLog {
     } else if spot.end == .zeros, point.offset == spot.offset, !search.sawBytes {
       tail = .unclosed
     } else {
-      tail = .unfinished(from: point.offset, byteCount: size - point.offset)
+      let last = try endOfBytes(in: generation)
+      tail = .unfinished(from: point.offset, byteCount: last - point.offset)
     }
+  }
+
+  /// Where the last byte ends that is not zero; where the log ends if all behind it are.
+  private func endOfBytes(in generation: LogGeneration) throws(LogError) -> UInt64 {
+    var limit = size
+    while limit > point.offset {
+      let start = limit - min(limit - point.offset, 1 << 20)
+      let bytes = try generation.read(Int(limit - start), at: start)
+      if let last = bytes.lastIndex(where: { $0 != 0 }) { return start + UInt64(last) + 1 }
+      limit = start
+    }
+    return limit
   }
 
   /// The same end, with a tail that was found to be damaged otherwise.

@@ -56,6 +56,7 @@ struct LogLoading {
     }
     report.provenMark = endOfLog.provenMark
     report.tail = endOfLog.tail
+    report.size = endOfLog.size
     for offset in choice == .newest ? slotCheckpoints(before: endOfLog) : [] {
       switch try attempt(offset, &endOfLog, restore: restore, apply: apply) {
       case .done: return

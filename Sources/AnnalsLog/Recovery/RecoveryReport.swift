@@ -16,6 +16,8 @@ package struct RecoveryReport: Sendable {
   package var end: UInt64 = 0
   /// What lies behind the end.
   package var tail: LogTail = .clean
+  /// The size of the file when its end was looked for.
+  package var size: UInt64 = 0
   /// What was found damaged without loss.
   package var findings: [LogFinding] = []
 
@@ -30,6 +32,7 @@ package enum LogTail: Hashable, Sendable {
   case unclosed
   /// Bytes that are no whole transaction: one in progress in another process, or one that a crash
   /// cut short. Only the holder of the lock can tell; a transaction there was never acknowledged.
+  /// Zeros behind the last of them are not counted.
   case unfinished(from: UInt64, byteCount: UInt64)
   /// Acknowledged data that was damaged; the log was read up to there.
   case damaged(LogDamage)

@@ -30,14 +30,20 @@ enum LineFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 extension Console {
-  /// Opens a store that exists, for reading.
+  /// Opens a store that exists, for reading; tells what it found out of order.
   func openForReading(_ path: String) throws -> Store {
-    try Store(path: path, options: .readOnly, environment: store)
+    try open(path, .readOnly)
   }
 
-  /// Opens a store that exists, for writing.
+  /// Opens a store that exists, for writing; tells what it found out of order.
   func openForWriting(_ path: String) throws -> Store {
-    try Store(path: path, options: StoreOptions(), environment: store)
+    try open(path, StoreOptions())
+  }
+
+  private func open(_ path: String, _ options: StoreOptions) throws -> Store {
+    let opened = try Store(path: path, options: options, environment: store)
+    for finding in opened.findings { report("\(path): \(finding.message).") }
+    return opened
   }
 
   /// Reads a TOKEN.
