@@ -13,9 +13,9 @@ struct NoteLedger: Sendable {
   ///
   /// - Returns: the number of the transaction.
   static func commit(_ id: String, to store: Store) throws -> Int64 {
-    let token = try store.write(author: author(of: id)) { tx in
+    let token = try store.commit(author: author(of: id)) { tx in
       _ = try tx.insert("Note", ["id": .string(id), "text": .string(text(of: id))])
-    }
+    }.token
     return token.number
   }
 

@@ -67,7 +67,7 @@ package struct TortureChild: Sendable {
     writing = store
     count += 1
     let key = "\(name)-\(count)"
-    let token = try store.write(author: name) { tx in try TortureChild.insert(key, tx) }
+    let token = try store.commit(author: name) { tx in try TortureChild.insert(key, tx) }.token
     tell("committed \(token.number) \(key)")
   }
 

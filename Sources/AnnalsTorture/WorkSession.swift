@@ -86,7 +86,7 @@ package final class WorkSession {
     lastUsed = store
     pledge.attempted = (pledge.acknowledged ?? 0) + 1
     let failureCount = files.injectedCount
-    let token = try store.write(author: author, context: "torture", body)
+    let token = try store.commit(author: author, context: "torture", body).token
     if files.injectedCount > failureCount { hasFailedQuietly = true }
     try acknowledge(token.number, store)
   }

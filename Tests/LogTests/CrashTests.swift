@@ -2,6 +2,7 @@ import AnnalsFaults
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import SystemPackage
 import Testing
 
 @testable import AnnalsLog
@@ -236,6 +237,26 @@ struct CrashTests {
     try lab.commit([(2, "two")])
     let killed = first.afterKill()
     try crashGoingOn(from: killed, states, acknowledged: 2)
+  }
+
+  @Test(arguments: [true, false])
+  func whatIsWrittenAnewIsSyncedBeforeAnythingClaimsIt(hasReadPastCache: Bool) throws {
+    // A sync failed: the cache shows two transactions that the disk may not have, and calls them
+    // clean. The next process writes them anew. A power cut behind that and before its sync must
+    // not leave a mark that says they were synced.
+    let first = FaultyFileSystem()
+    first.hasReadPastCache = hasReadPastCache
+    let lab = try LogLab(first, durability: .deferred)
+    let states = Witness()
+    states.watch(lab)
+    try lab.lock()
+    try lab.append([(1, "one")])
+    try lab.append([(2, "two")])
+    first.inject(FaultInjection(.sync, .ioError, effect: .cacheLies))
+    #expect(throws: LogError.self) { try lab.log.sync() }
+    lab.log.unlock()
+    try lab.log.close()
+    try crashGoingOn(from: first.afterKill(), states, acknowledged: 0)
   }
 
   /// Crashes at each point of what an opening and one more commit do on a file, and checks what

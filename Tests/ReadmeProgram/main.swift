@@ -13,15 +13,15 @@ struct Post: Record {
 }
 
 let store = try Store(path: "posts.annals", records: Post.self)  // creates, or adds to it
-let fog = Post(identifier: UUID(), timestamp: .now, title: "Fog")
-let token = try store.write(author: "Safari", context: "share") { tx in
-  try tx.insert(fog)
-}
+let fog = try store.write(author: "Safari", context: "share") { tx in
+  try tx.insert(Post(identifier: UUID(), timestamp: .now, title: "Fog"))
+}  // what the closure returns; `commit` returns it with the token
+let token = store.snapshot().token
 try store.write(author: "me") { tx in
   for post in try tx.objects(of: Post.self) { try tx.update(post) { $0.title = "Misty Morning" } }
 }
 for post in try store.snapshot().objects(of: Post.self) { print("now:", post.title ?? "") }
-let past = try store.snapshot(at: token).object(Post.self, where: \.identifier, is: fog.identifier)
+let past = try store.snapshot(at: token).object(Post.self, fog.objectID)
 print("then:", past?.title ?? "")  // the past, same call
 try store.history(after: token, where: .author != "Safari" && .touches(\Post.title)).forEach {
   for change in $0.changes {

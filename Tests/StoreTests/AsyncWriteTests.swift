@@ -15,9 +15,9 @@ import Testing
     try await withThrowingTaskGroup(of: Token.self) { group in
       for number in 0..<50 {
         group.addTask {
-          try await store.write(author: "task") { tx in
+          try await store.commit(author: "task") { tx in
             try tx.insert("Note", ["text": .string("\(number)")])
-          }
+          }.token
         }
       }
       var numbers: Set<Int64> = []
@@ -25,6 +25,20 @@ import Testing
       #expect(numbers == Set(2...51))
     }
     #expect(try store.snapshot().count(of: "Note") == 50)
+  }
+
+  @Test func aTaskGetsWhatTheClosureReturns() async throws {
+    let store = try store()
+    let note = try await store.write(author: "task") { tx in
+      try tx.insert("Note", ["text": "x"])
+    }
+    #expect(try store.snapshot().object(note)?["text"] == "x")
+    let commit = try await store.commit { tx in
+      try tx.update(note, ["text": "y"])
+      return try tx.count(of: "Note")
+    }
+    #expect(commit.value == 1)
+    #expect(commit.token == store.token)
   }
 
   @Test func aCancelledTaskRecordsNothing() async throws {

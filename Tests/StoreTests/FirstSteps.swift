@@ -19,9 +19,9 @@ struct Post: Record, Equatable {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(path: path, records: Post.self)
     let id = UUID()
-    let first = try store.write(author: "Safari", context: "share") { tx in
+    let first = try store.commit(author: "Safari", context: "share") { tx in
       try tx.insert(Post(identifier: id, timestamp: .now, title: "Fog"))
-    }
+    }.token
     #expect(first.number == 2)
     try store.write(author: "me") { tx in
       let post = try #require(try tx.object(Post.self, where: \.identifier, is: id))

@@ -33,9 +33,9 @@ import Testing
     let tokens = Tokens()
     let errors = run(threads: 8) { thread in
       for index in 0..<40 {
-        let token = try store.write(author: "t\(thread)") {
+        let token = try store.commit(author: "t\(thread)") {
           try $0.insert("Note", ["id": .string("\(thread) \(index)")])
-        }
+        }.token
         tokens.append(token.number)
         // What was acknowledged can be read at once.
         guard store.token.number >= token.number else { throw Mismatch("not published") }

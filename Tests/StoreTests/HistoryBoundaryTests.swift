@@ -48,9 +48,9 @@ import Testing
   func whatOneTransactionAloneHasIsFound(isCompacted: Bool) throws {
     let store = try store(isCompacted: false, isIndexed: false)
     let notes = try store.snapshot().objects(of: "Note").map(\.id)
-    let deleted = try store.write(author: "one") { try $0.delete(notes[123]) }
-    let counted = try store.write(author: "two") { try $0.update(notes[17], ["count": 5]) }
-    let folder = try store.write(author: "three") { try $0.insert("Folder", ["name": "f"]) }
+    let deleted = try store.commit(author: "one") { try $0.delete(notes[123]) }.token
+    let counted = try store.commit(author: "two") { try $0.update(notes[17], ["count": 5]) }.token
+    let folder = try store.commit(author: "three") { try $0.insert("Folder", ["name": "f"]) }.token
     for index in 0..<50 { try store.note("m\(index)", text: HistoryBoundaryTests.filler) }
     if isCompacted { try store.compact() }
     func numbers(_ condition: HistoryCondition) throws -> [Int64] {

@@ -47,7 +47,7 @@ import Testing
     let head = store.token
     for extra in [1, 500] {
       values[names[3_581]] = noise(left + extra)
-      let error = failure { try store.write { try $0.insert("Wide", values) } }
+      let error = failure { try store.write { _ = try $0.insert("Wide", values) } }
       #expect(error?.code == .tooLarge)
       #expect(error?.message.contains("the insert of Wide#1 takes 1468") == true, "\(error as Any)")
       #expect(error?.message.contains("14680064") == true)
@@ -118,10 +118,14 @@ import Testing
     for body in [
       { try write(most + 1) },
       {
-        try store.write(author: String(repeating: "n", count: 5 << 20)) { try $0.insert("Folder") }
+        try store.write(author: String(repeating: "n", count: 5 << 20)) {
+          _ = try $0.insert("Folder")
+        }
       },
       {
-        try store.write(context: String(repeating: "n", count: 5 << 20)) { try $0.insert("Folder") }
+        try store.write(context: String(repeating: "n", count: 5 << 20)) {
+          _ = try $0.insert("Folder")
+        }
       },
       {
         try store.write(metadata: ["k": .json("[" + String(repeating: "1,", count: 3 << 20) + "1]")]

@@ -30,7 +30,7 @@ extension ModelRun {
       result = .success(
         isImport
           ? try store.importTransaction(author: "import", timestamp: time, body)
-          : try store.write(author: random.chance(50) ? "ann" : nil, body))
+          : try store.commit(author: random.chance(50) ? "ann" : nil, body).token)
     } catch {
       result = .failure(error)
     }

@@ -160,10 +160,14 @@ final class ModelRun {
   private func compareDate() throws {
     let moment = times[random.number(0...Int(head))]
     steps.append("state as of \(moment.microseconds)")
-    let number = max(times.prefix { $0 <= moment }.count - 1, base)
-    let snapshot = try store.snapshot(at: moment)
-    try demand(
-      snapshot.number == number, "as of \(moment) is \(snapshot.number), not \(number)")
+    let number = times.prefix { $0 <= moment }.count - 1
+    do {
+      let snapshot = try store.snapshot(at: moment)
+      try demand(
+        snapshot.number == number, "as of \(moment) is \(snapshot.number), not \(number)")
+    } catch let error as AnnalsError where number < base {
+      try demand(error.gap?.requestedMoment == moment, "\(error)")
+    }
     let before = max(times.prefix { $0 < moment }.count - 1, base) - base
     let count = try store.history(before: moment).count()
     try demand(count == before, "\(count) transactions before \(moment), not \(before)")

@@ -194,7 +194,10 @@ import Testing
       Schema { Entity("Note") { Attribute("stars", .int64, isOptional: false, default: .int(5)) } })
     let head = store.token
     func set(_ values: Value...) throws -> Int64 {
-      try store.write { tx in for value in values { try tx.update(id, ["stars": value]) } }.number
+      let commit = try store.commit { tx in
+        for value in values { try tx.update(id, ["stars": value]) }
+      }
+      return commit.token.number
     }
     #expect(try store.snapshot().object(id)?["stars"] == 5)
     #expect(try set(5) == head.number)
@@ -212,7 +215,7 @@ import Testing
     // A new object has the default itself.
     let new = try store.note("b")
     #expect(try store.transaction(head.number + 3).changes[0].after("stars") == 5)
-    #expect(try store.write { try $0.update(new, ["stars": 5]) }.number == head.number + 3)
+    #expect(try store.commit { try $0.update(new, ["stars": 5]) }.token.number == head.number + 3)
     // What a null stood for stays when the attribute becomes optional.
     try store.require(Schema { Entity("Note") { Attribute("stars", .int64) } })
     #expect(try store.snapshot().object(id)?["stars"] == 5)
@@ -227,17 +230,16 @@ import Testing
   @Test func theDefaultThatANullStandsForIsNoChangeOfARecord() throws {
     let location = memoryFile()
     let older = try Store(location, schema: Schema(records: [Memo.self]))
-    var made: ObjectID?
-    try older.write { made = try $0.insert(Memo(id: 1, text: "one")).objectID }
+    let id = try older.write { try $0.insert(Memo(id: 1, text: "one")).objectID }
     try older.close()
-    let id = try #require(made)
     let store = try Store(location, records: StarredMemo.self)
     let head = store.token.number
     func set(_ stars: Int) throws -> Int64 {
-      try store.write { try $0.set(\StarredMemo.stars, of: id, to: stars) }.number
+      try store.commit { try $0.set(\StarredMemo.stars, of: id, to: stars) }.token.number
     }
     #expect(try set(5) == head)
-    #expect(try store.write { try $0.update(StarredMemo.self, id) { $0.stars = 5 } }.number == head)
+    let commit = try store.commit { try $0.update(StarredMemo.self, id) { $0.stars = 5 } }
+    #expect(commit.token.number == head)
     #expect(try set(6) == head + 1)
     #expect(try set(6) == head + 1)
     #expect(try set(5) == head + 2)

@@ -26,11 +26,29 @@ import Testing
       },
     ]
     for (index, body) in bodies.enumerated() {
-      #expect(try store.write(author: "ann", body) == head, "body \(index)")
+      #expect(try store.commit(author: "ann", body).token == head, "body \(index)")
     }
     #expect(store.token == head)
     try store.importTransaction { _ in }
     #expect(store.token.number == head.number + 1)
+  }
+
+  @Test func whatTheClosureReturnsIsReturned() throws {
+    let store = try noteStore()
+    let id = try store.write { try $0.insert("Note", ["id": "a"]) }
+    #expect(try store.snapshot().object(id)?["id"] == "a")
+    let none: Int? = try store.write { _ in nil }
+    #expect(none == nil)
+    let before = store.token
+    let commit = try store.commit(author: "ann") { tx in
+      try tx.update(id, ["text": "x"])
+      return try tx.count(of: "Note")
+    }
+    #expect(commit.value == 1)
+    #expect(commit.token == store.token && commit.token > before)
+    // The position is that of this commit, whatever came since.
+    try store.write { try $0.update(id, ["text": "y"]) }
+    #expect(try store.snapshot(at: commit.token).object(id)?["text"] == "x")
   }
 
   @Test func theSameTextInOtherBytesIsAChange() throws {
@@ -55,9 +73,9 @@ import Testing
     #expect(try store.snapshot().object(id)?["all"] == .objects([references[0], references[2]]))
     let head = store.token
     #expect(
-      try store.write {
+      try store.commit {
         try $0.update(id, ["all": .objects([references[0], references[2], references[0]])])
-      } == head)
+      }.token == head)
   }
 
   @Test func aThrowingClosureLeavesNoTrace() throws {

@@ -7,14 +7,27 @@ extension Store {
   /// As `write`, without holding up the task's thread: the closure runs on a thread of the store's
   /// own, and the task waits until the transaction is acknowledged.
   ///
-  /// A task that is cancelled before the closure has begun records nothing and gets `.cancelled`;
-  /// later cancellation has no effect.
+  /// What the closure returns is handed to the task. A task that is cancelled before the closure
+  /// has begun records nothing and gets `.cancelled`; later cancellation has no effect.
   @discardableResult
-  public func write(
+  public func write<Result: Sendable>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
     basedOn: Token? = nil, expecting: Token? = nil,
-    _ body: @escaping @Sendable (WriteTransaction) throws -> Void
-  ) async throws -> Token {
+    _ body: @escaping @Sendable (WriteTransaction) throws -> Result
+  ) async throws -> Result {
+    try await commit(
+      author: author, context: context, metadata: metadata, basedOn: basedOn, expecting: expecting,
+      body
+    ).value
+  }
+
+  /// As `commit`, without holding up the task's thread; as the asynchronous `write` in all else.
+  @discardableResult
+  public func commit<Result: Sendable>(
+    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
+    basedOn: Token? = nil, expecting: Token? = nil,
+    _ body: @escaping @Sendable (WriteTransaction) throws -> Result
+  ) async throws -> Commit<Result> {
     let thread = try AnnalsError.narrowing { try writingThread.running() }
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
     let preconditions = WritePreconditions(basedOn: basedOn, expecting: expecting)
@@ -23,7 +36,7 @@ extension Store {
       try await withCheckedThrowingContinuation { continuation in
         let isAccepted = thread.submit { [self] in
           continuation.resume(
-            with: Result {
+            with: Swift.Result {
               guard !cancellation.isSet else {
                 throw AnnalsError(
                   .cancelled, "the task was cancelled before the write began; nothing was recorded")

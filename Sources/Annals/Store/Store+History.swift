@@ -17,8 +17,8 @@ extension Store {
   ///   - before: likewise; nil is past the newest transaction.
   ///   - condition: which transactions are wanted.
   /// - Returns: what will be read, up to the newest transaction of this moment.
-  /// - Throws: `.pruned` with the gap if `after` is before the base; `.otherStore`, `.lostBranch`,
-  ///   `.beyondHead` for a token that is not of this history.
+  /// - Throws: `.pruned` with the gap if `after` is before the base, as a number or as a date;
+  ///   `.otherStore`, `.lostBranch`, `.beyondHead` for a token that is not of this history.
   public func history(
     after: (any HistoryPosition)? = nil, before: (any HistoryPosition)? = nil,
     where condition: HistoryCondition = .always
@@ -59,7 +59,8 @@ extension Store {
   /// longest run whose timestamps are all no later.
   ///
   /// Costs what the transactions between cost, counted from the nearest of the newest state and a
-  /// checkpoint. Throws as `history(after:before:where:)` does.
+  /// checkpoint. Throws as `history(after:before:where:)` does: `.pruned` also for a date before
+  /// that of the base.
   public func snapshot(at position: any HistoryPosition) throws(AnnalsError) -> Snapshot {
     let version = version
     return try version.snapshot(at: try version.number(at: position.historyPlace))
@@ -113,7 +114,7 @@ extension StoreVersion {
       guard number <= view.head.number else { throw .beyondHead(number, head: view.head.number) }
       return number
     case .date(let moment):
-      return try logged { () throws(LogError) in try view.number(asOf: moment) }
+      return try number(asOf: moment)
     }
   }
 
@@ -138,15 +139,6 @@ extension StoreVersion {
     }
     let position = try logged { () throws(LogError) in try view.position(of: number) }
     return Token(store: store, number: number, opening: position.openingID)
-  }
-
-  /// The error for a position before the base.
-  package func pruned(_ number: Int64) -> AnnalsError {
-    let header = view.file.header
-    return .pruned(
-      HistoryGap(
-        requested: number, oldestValid: Token(store: store, number: view.base, opening: 0),
-        prunedAt: header.prunedAt, prunedBy: header.prunedBy))
   }
 
   private func validate(_ token: Token) throws(AnnalsError) {

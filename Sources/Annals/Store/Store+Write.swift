@@ -6,11 +6,15 @@ import AnnalsStorage
 import Synchronization
 
 extension Store {
-  /// Runs the closure on the newest state and commits what it did, as one transaction.
+  /// Runs the closure on the newest state, commits what it did as one transaction, and returns what
+  /// the closure returned.
   ///
   /// The closure may read its own changes; if it throws, nothing is recorded and its error is
   /// thrown. A closure whose changes cancel out records nothing. It must not write to the same
-  /// store in another way: that traps.
+  /// store in another way: that traps. `commit` does the same and tells the position as well.
+  ///
+  /// Safe on any thread; writes take turns. It costs what the closure changes, and a sync that
+  /// concurrent writes share.
   ///
   /// - Parameters:
   ///   - author: who makes the change.
@@ -22,9 +26,9 @@ extension Store {
   ///     only read is not compared.
   ///   - expecting: the position that the store must be at; if anything came since, nothing is
   ///     recorded.
-  ///   - body: makes the changes.
-  /// - Returns: the position after the transaction; the newest position if nothing changed. When
-  ///   the call returns, the transaction is as durable as `options.durability` says.
+  ///   - body: makes the changes. The `WriteTransaction` is for use within it only.
+  /// - Returns: what the closure returned: the object it inserted, for example. When the call
+  ///   returns, the transaction is as durable as `options.durability` says.
   /// - Throws: `.conflict` with the properties that others changed, and `.pruned`, `.otherStore`,
   ///   `.lostBranch` or `.beyondHead` for a token that is not of this history; `.invalidChange`
   ///   with every rule broken; `.busy` if another process holds the lock too long; `.noSpace`,
@@ -33,19 +37,34 @@ extension Store {
   ///   `.poisoned`: it refuses, since an earlier call failed so, or since the disk failed while a
   ///   transaction that was given up was taken out; `underlying` says how.
   @discardableResult
-  public func write(
+  public func write<Result>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, expecting: Token? = nil, _ body: (WriteTransaction) throws -> Void
-  ) throws -> Token {
+    basedOn: Token? = nil, expecting: Token? = nil, _ body: (WriteTransaction) throws -> Result
+  ) throws -> Result {
+    try commit(
+      author: author, context: context, metadata: metadata, basedOn: basedOn, expecting: expecting,
+      body
+    ).value
+  }
+
+  /// As `write`, and returns the position after the transaction beside what the closure returned:
+  /// for those who save the position, or read the store as of it later.
+  ///
+  /// Parameters, errors, cost and threads are those of `write`.
+  @discardableResult
+  public func commit<Result>(
+    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
+    basedOn: Token? = nil, expecting: Token? = nil, _ body: (WriteTransaction) throws -> Result
+  ) throws -> Commit<Result> {
     try transact(
       TransactionOrigin(author: author, context: context, metadata: metadata),
       WritePreconditions(basedOn: basedOn, expecting: expecting), body)
   }
 
-  /// As `write`, of a transaction that was made elsewhere: with its own timestamp, kept as it is,
+  /// As `commit`, of a transaction that was made elsewhere: with its own timestamp, kept as it is,
   /// and recorded even if nothing changed.
   @discardableResult
-  public func importTransaction(
+  package func importTransaction(
     author: String? = nil, context: String? = nil, timestamp: Timestamp? = nil,
     metadata: [String: Value] = [:], _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
@@ -62,11 +81,16 @@ extension Store {
   }
 
   /// As `transact(_:_:)`, if the preconditions hold when the write gets its turn.
-  func transact(
+  func transact<Result>(
     _ origin: TransactionOrigin, _ preconditions: WritePreconditions,
-    _ body: (WriteTransaction) throws -> Void
-  ) throws -> Token {
-    try writer.commit(origin, preconditions.isEmpty ? nil : preconditions, body)
+    _ body: (WriteTransaction) throws -> Result
+  ) throws -> Commit<Result> {
+    var value: Result?
+    let token = try writer.commit(origin, preconditions.isEmpty ? nil : preconditions) {
+      value = try body($0)
+    }
+    guard let value else { preconditionFailure("a commit returned without having run its closure") }
+    return Commit(value: value, token: token)
   }
 
   /// Makes everything written so far survive a power cut; needed with `.deferred` only.

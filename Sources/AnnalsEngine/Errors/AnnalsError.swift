@@ -109,15 +109,21 @@ extension AnnalsError {
     return error
   }
 
-  /// The error for a position before the base.
-  package static func pruned(_ gap: HistoryGap) -> AnnalsError {
-    let (number, base) = (gap.requested, gap.oldestValid.number)
-    var text = "transaction \(number) was pruned (floor is \(base + 1)"
+  /// The error for a position before the base, whose moment is `oldest`.
+  package static func pruned(_ gap: HistoryGap, oldest: Timestamp? = nil) -> AnnalsError {
+    let base = gap.oldestValid.number
+    var text = "(floor is \(base + 1)"
     if let prunedAt = gap.prunedAt { text += "; pruned \(prunedAt.dayText)" }
     if let prunedBy = gap.prunedBy, !prunedBy.isEmpty { text += " by \(prunedBy)" }
     text += "). Oldest readable state: \(base)"
-    if number < 0 || number == 0 && base == 0 {
-      text = "there is no transaction \(number); the first is 1"
+    if let oldest { text += ", of \(oldest)" }
+    if let number = gap.requested {
+      text =
+        number < 0 || number == 0 && base == 0
+        ? "there is no transaction \(number); the first is 1"
+        : "transaction \(number) was pruned \(text)"
+    } else if let moment = gap.requestedMoment {
+      text = "there is no history as of \(moment) any more \(text)"
     }
     var error = AnnalsError(.pruned, text)
     error.details = .gap(gap)
@@ -184,8 +190,10 @@ extension AnnalsError {
 
 /// History that a store no longer has.
 public struct HistoryGap: Hashable, Sendable {
-  /// The number of the transaction asked for.
-  public var requested: Int64
+  /// The number of the transaction asked for; nil if it was a date.
+  public var requested: Int64?
+  /// The date asked for; nil if it was a number or a token.
+  public var requestedMoment: Timestamp?
   /// The oldest position that can be read: the base.
   public var oldestValid: Token
   /// When the history was pruned, where it is known.
@@ -194,8 +202,12 @@ public struct HistoryGap: Hashable, Sendable {
   public var prunedBy: String?
 
   /// The gap of these parts.
-  public init(requested: Int64, oldestValid: Token, prunedAt: Timestamp?, prunedBy: String?) {
+  public init(
+    requested: Int64?, requestedMoment: Timestamp? = nil, oldestValid: Token,
+    prunedAt: Timestamp?, prunedBy: String?
+  ) {
     self.requested = requested
+    self.requestedMoment = requestedMoment
     self.oldestValid = oldestValid
     self.prunedAt = prunedAt
     self.prunedBy = prunedBy

@@ -122,10 +122,10 @@ extension FixtureRecipe {
       guard let note = try tx.object(of: "Note", where: "id", is: "a") else { return }
       try tx.update(note.id, ["text": "Misty Morning", "count": 3])
     }
-    let deleted = try store.write(author: "Ben") { tx in
+    let deleted = try store.commit(author: "Ben") { tx in
       guard let note = try tx.object(of: "Note", where: "id", is: "b") else { return }
       try tx.delete(note.id)
-    }
+    }.token
     try store.write { tx in
       guard let note = try tx.object(of: "Note", where: "id", is: "c") else { return }
       try tx.update(note.id, ["text": nil])

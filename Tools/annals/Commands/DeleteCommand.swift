@@ -13,10 +13,10 @@ struct DeleteCommand: StoreCommand {
     let argument = try ObjectArgument(object)
     let store = try console.openForWriting(file)
     defer { try? store.close() }
-    let token = try store.write(author: console.author(author.author), metadata: author.metadata) {
+    let token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
       transaction in
       try transaction.delete(try argument.find(in: transaction))
-    }
+    }.token
     try store.close()
     try console.output.line("transaction \(token.number)")
     return .done

@@ -41,7 +41,7 @@ struct PutCommand: StoreCommand {
     let schema = store.schema
     let token: Token
     do {
-      token = try store.write(author: console.author(author.author), metadata: author.metadata) {
+      token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
         do {
           try $0.put(
             argument, assignments, zone: console.zone,
@@ -49,7 +49,7 @@ struct PutCommand: StoreCommand {
         } catch let fault as InputFault {
           throw CommandFailure(fault.reason)
         }
-      }
+      }.token
     } catch {
       store.discardIfUnused()
       throw error

@@ -1,0 +1,39 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+
+// What a store without its oldest history can say of the past, and what not.
+
+extension StoreVersion {
+  /// The last transaction of the longest run of history whose timestamps are all at or before a
+  /// moment; 0 for a moment before all history.
+  ///
+  /// Throws `.pruned` if the run ends before the base: nobody knows where, or what the state was.
+  /// A base of 0 is the beginning itself. Reads one segment of the log.
+  package func number(asOf moment: Timestamp) throws(AnnalsError) -> Int64 {
+    let (number, timestamp) = base
+    guard number == 0 || moment >= timestamp else { throw pruned(moment) }
+    do throws(LogError) {
+      return try view.number(asOf: moment)
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
+  /// The error for a position before the base.
+  package func pruned(_ number: Int64) -> AnnalsError {
+    .pruned(gap(number, nil))
+  }
+
+  private func pruned(_ moment: Timestamp) -> AnnalsError {
+    .pruned(gap(nil, moment), oldest: base.timestamp)
+  }
+
+  private func gap(_ number: Int64?, _ moment: Timestamp?) -> HistoryGap {
+    let header = view.file.header
+    return HistoryGap(
+      requested: number, requestedMoment: moment,
+      oldestValid: Token(store: store, number: view.base, opening: 0),
+      prunedAt: header.prunedAt, prunedBy: header.prunedBy)
+  }
+}
