@@ -48,6 +48,13 @@ extension Entity {
       result += attribute.conflicts(of: name, isInUniqueIndex: isInUniqueIndex(attribute))
     }
     for relationship in relationships {
+      if relationship.destinationName.isEmpty, relationship.destination == 0 {
+        let reason =
+          "it does not say to which entity it leads: make it a Reference<…>? or [Reference<…>], or "
+          + "an ObjectID? or [ObjectID] whose property is given `to:`"
+        result.append(SchemaConflict(.incompatibleRelationship, name, relationship.name, reason))
+        continue
+      }
       let destination = destinationName(relationship)
       if !isEntity(destination) {
         result.append(

@@ -2,7 +2,9 @@
 ///
 /// Equality is that of the engine: the same kind and the same bytes. Strings compare as UTF-8
 /// bytes and doubles by bit pattern, so `.int(1)`, `.bool(true)` and `.string("1")` differ, and so
-/// do two strings that are only canonically equivalent.
+/// do two strings that are only canonically equivalent. A large value that was not read equals
+/// those of the same kind, length and crc32, read or not: the same text is the same value wherever
+/// it was read. Comparing never reads the file.
 public enum Value: Sendable {
   /// No value.
   case null
@@ -37,28 +39,6 @@ public enum Value: Sendable {
   }
 }
 
-/// A value that the file holds once, beside the records that mention it.
-@frozen
-public struct LargeValue: Hashable, Sendable {
-  /// The kind of the value: string, url, data or json.
-  public var tag: ValueTag
-  /// The number under which the store keeps the bytes; never reused.
-  public var number: UInt64
-  /// How many bytes there are.
-  public var length: UInt64
-  /// zlib's crc32 of the bytes.
-  public var checksum: UInt32
-
-  /// The description made of these parts.
-  @inlinable
-  public init(tag: ValueTag, number: UInt64, length: UInt64, checksum: UInt32) {
-    self.tag = tag
-    self.number = number
-    self.length = length
-    self.checksum = checksum
-  }
-}
-
 extension Value: Hashable {
   /// Whether both are of one kind and the same bytes.
   public static func == (a: Value, b: Value) -> Bool {
@@ -75,6 +55,7 @@ extension Value: Hashable {
     case (.object(let x), .object(let y)): x == y
     case (.objects(let x), .objects(let y)): x == y
     case (.large(let x), .large(let y)): x == y
+    case (.large(let large), let value), (let value, .large(let large)): large.describes(value)
     default: false
     }
   }
@@ -87,13 +68,13 @@ extension Value: Hashable {
     case .bool(let x): hasher.combine(x)
     case .int(let x): hasher.combine(x)
     case .double(let x): hasher.combine(x.bitPattern)
-    case .string(let x), .url(let x), .json(let x): for byte in x.utf8 { hasher.combine(byte) }
+    case .string(let x), .url(let x), .json(let x): LargeValue.hash(x.utf8, into: &hasher)
     case .date(let x): hasher.combine(x)
     case .uuid(let x): hasher.combine(x)
-    case .data(let x): hasher.combine(x)
+    case .data(let x): LargeValue.hash(x, into: &hasher)
     case .object(let x): hasher.combine(x)
     case .objects(let x): hasher.combine(x)
-    case .large(let x): hasher.combine(x)
+    case .large(let x): x.hashBytes(into: &hasher)
     }
   }
 

@@ -162,16 +162,35 @@ private struct Computed: Record, Equatable {
     #expect(binding.exchangedProperties(written: same, read: same) == nil)
   }
 
-  #if DEBUG
-    @Test func exchangedPropertiesStopTheProgram() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
-        var bench = try Bench(Exchanged.self)
-        _ = try bench.insert(Exchanged(first: "a", number: 1, last: "b"))
+  @Test func exchangedPropertiesStopTheProgramAtTheFirstInsertWhereTheyDiffer() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var bench = try Bench(Exchanged.self)
+      // One binding, as a store keeps it.
+      let binding = try bench.binding(Exchanged.self)
+      for (first, last) in [("a", "a"), ("b", "b"), ("a", "b")] {
+        try bench.insert(Exchanged(first: first, number: 1, last: last), binding)
+        FileHandle.standardError.write(Data("inserted \(first)\(last)\n".utf8))
       }
-      let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-      #expect(text.contains("\"last\" and \"first\" in another order"))
     }
-  #endif
+    let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(text.contains("inserted aa\ninserted bb\n") && !text.contains("inserted ab"))
+    #expect(text.contains("\"last\" and \"first\" in another order"))
+  }
+
+  @Test func propertiesSeenInTheirPlaceAreNotCheckedAgain() throws {
+    var bench = try Bench(Person.self)
+    let binding = try bench.binding(Person.self)
+    // `friends` and `path` are of one type.
+    #expect(binding.exchange.pairs.map { [$0.first, $0.second] } == [[2, 3]])
+    let ada = Person(name: "Ada", mentor: nil, friends: [], path: [])
+    let row = try bench.insert(ada, binding)
+    #expect(binding.exchange.isOpen)
+    let id = try bench.id(Person.self, row)
+    try bench.insert(Person(name: "Bob", mentor: nil, friends: [id], path: []), binding)
+    #expect(!binding.exchange.isOpen)
+    let one = try Bench(ArticleV1.self).binding(ArticleV1.self)
+    #expect(!one.exchange.isOpen)
+  }
 }

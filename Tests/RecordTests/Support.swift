@@ -34,7 +34,11 @@ struct Bench {
   }
 
   mutating func insert<R: Record>(_ record: R) throws -> Int64 {
-    let binding = try binding(R.self)
+    try insert(record, try binding(R.self))
+  }
+
+  @discardableResult
+  mutating func insert<R: Record>(_ record: R, _ binding: RecordBinding<R>) throws -> Int64 {
     let row = try state.insertRow(binding.entity)
     try binding.insert(
       record, row, into: &state, store: Bench.store, largeValues: largeValues,

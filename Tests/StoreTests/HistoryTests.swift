@@ -160,25 +160,6 @@ import Testing
     #expect(update.tombstone == nil)
   }
 
-  @Test func blame() throws {
-    let store = try store()
-    let a = ObjectID(store: RawUUID(store.id), entity: 1, row: 1)
-    let lines = try store.blame(a).map { "\($0.property) \($0.transaction?.number ?? 0)" }
-    #expect(lines == ["id 2", "text 3", "count 5"])
-    let gone = #expect(throws: AnnalsError.self) {
-      try store.blame(ObjectID(store: RawUUID(store.id), entity: 1, row: 2))
-    }
-    #expect(gone?.code == .noSuchObject)
-  }
-
-  @Test func blameOfARevivedObjectNamesTheRevival() throws {
-    let store = try store()
-    try store.revert(4, author: "undo")
-    let lines = try store.blame(ObjectID(store: RawUUID(store.id), entity: 1, row: 2))
-    #expect(lines.map { $0.transaction?.number } == [7, 7])
-    #expect(lines.map { $0.transaction?.author } == ["undo", "undo"])
-  }
-
   @Test func difference() throws {
     let store = try store()
     let forward = try store.diff(from: 2, to: 5)

@@ -4,41 +4,142 @@ import AnnalsState
 
 /// Who last set one property of an object, and to what.
 public struct BlameLine: Sendable {
-  /// The property's name now.
+  /// The property's name at the position that was asked for.
   public let property: String
-  /// The property's value now.
+  /// The property's value then; null if it was cleared.
   public let value: Value
-  /// The transaction that set it; nil if that was pruned, or if the value is a default that no
-  /// transaction wrote.
+  /// The transaction that set or cleared it; nil if that was pruned, or if the value is a default
+  /// that no transaction wrote.
   public let transaction: Transaction?
 }
 
+/// Who last set each property of an object: lines in the order of the properties' numbers.
+public struct Blame: Sendable, RandomAccessCollection {
+  /// The transaction that deleted the object; nil if it existed at the position that was asked for.
+  /// The lines of a deleted object are those from just before its deletion.
+  public let deletion: Transaction?
+  private let lines: [BlameLine]
+
+  fileprivate init(_ lines: [BlameLine], deletion: Transaction?) {
+    self.lines = lines
+    self.deletion = deletion
+  }
+
+  /// 0.
+  public var startIndex: Int { 0 }
+
+  /// The number of lines.
+  public var endIndex: Int { lines.count }
+
+  /// The line at this position. O(1).
+  public subscript(position: Int) -> BlameLine { lines[position] }
+}
+
 extension Store {
-  /// For each property of an object that has a value, who last set it.
+  /// For each property of an object that has a value, or had one since the object was inserted, who
+  /// set or cleared it last.
   ///
-  /// Reads history backward only as far as needed, skipping what cannot concern the object. Throws
-  /// `.noSuchObject` if the object does not exist now.
-  public func blame(_ object: ObjectID) throws(AnnalsError) -> [BlameLine] {
+  /// Reads the object's history backward to its insertion, or until every property is accounted
+  /// for, skipping what cannot concern the object; and at a position in the past it costs what
+  /// `snapshot(at:)` does.
+  ///
+  /// - Parameters:
+  ///   - object: the object's identity; it may be deleted.
+  ///   - position: a token, a number or a date; nil is the newest position.
+  /// - Returns: the lines as of that position; of an object deleted by then, those of its end.
+  /// - Throws: `.noSuchObject` if there was no such object by then, or if all that the store knew of
+  ///   it is pruned; as `snapshot(at:)` does for the position, and `.damaged` or `.io` if history
+  ///   cannot be read.
+  public func blame(
+    _ object: ObjectID, at position: (any HistoryPosition)? = nil
+  ) throws(AnnalsError) -> Blame {
     let version = version
-    guard let now = try version.snapshot.object(object) else {
-      throw .objectNotFound(object, in: version.state.schema, of: version.store)
+    var number = version.view.head.number
+    if let position { number = try version.number(at: position.historyPlace) }
+    let snapshot = try version.snapshot(at: number)
+    let wanted = History(
+      version: version, after: version.view.base, through: number, condition: .touches(object)
+    ).reversed()
+    var walk = BlameWalk(object, in: snapshot.schema)
+    if let stored = try snapshot.object(object) {
+      walk.values = stored.values
+      walk.isFound = true
     }
-    var found: [PropertyNumber: Transaction] = [:]
-    var open = Set(now.values.map(\.property))
-    var cursor = try history(of: object).reversed().makeCursor()
-    walk: while !open.isEmpty, let transaction = try cursor.next() {
-      for change in transaction.changes where change.objectID == object {
-        for position in change.entry.propertyRange {
-          let property = change.page.batch.properties[position].property
-          if open.remove(property) != nil { found[property] = transaction }
+    if object.store == version.store {
+      var cursor = try wanted.makeCursor()
+      while !walk.isOver, let transaction = try cursor.next() { walk.take(transaction) }
+    }
+    guard walk.isFound else {
+      throw .objectNotFound(object, in: snapshot.schema, of: version.store)
+    }
+    let lines = try walk.lines(LogLargeValues(version.view))
+    return Blame(lines, deletion: walk.deletion)
+  }
+}
+
+/// One walk back through the history of an object.
+private struct BlameWalk {
+  let object: ObjectID
+  private let entity: Entity?
+  /// The object's values at the end of what is asked for.
+  var values: [(property: PropertyNumber, value: Value)] = []
+  /// Whether those are known.
+  var isFound = false
+  private(set) var deletion: Transaction?
+  /// The properties that no transaction has accounted for yet.
+  private var open: Set<PropertyNumber>
+  private var found: [PropertyNumber: (transaction: Transaction, isCleared: Bool)] = [:]
+  private var isAtInsertion = false
+
+  init(_ object: ObjectID, in schema: Schema) {
+    self.object = object
+    entity = schema.entity(numbered: object.entity)
+    open = Set(entity?.readableProperties.map(\.number) ?? [])
+  }
+
+  /// Whether earlier transactions say nothing more.
+  var isOver: Bool { isAtInsertion || open.isEmpty }
+
+  /// Takes the next older transaction.
+  mutating func take(_ transaction: Transaction) {
+    for change in transaction.changes where change.objectID == object {
+      if change.kind == .delete {
+        // Of an object that exists, a deletion lies before its life: it was revived.
+        guard !isFound else { return isAtInsertion = true }
+        isFound = true
+        deletion = transaction
+        values = change.properties.compactMap { property in
+          guard open.contains(property.number), !property.before.isNull else { return nil }
+          return (property.number, property.before)
         }
-        if change.kind != .update { break walk }
+        continue
       }
+      for property in change.properties where open.remove(property.number) != nil {
+        let isCleared = property.edits == nil ? property.after.isNull : true
+        found[property.number] = (transaction, isCleared)
+      }
+      if change.kind == .insert { isAtInsertion = true }
     }
-    return now.values.map { property, value in
-      BlameLine(
-        property: now.entity.propertyName(property) ?? "#\(property)", value: value,
-        transaction: found[property])
+  }
+
+  /// The lines, with the bytes of large values.
+  func lines(_ largeValues: any LargeValueSource) throws(AnnalsError) -> [BlameLine] {
+    var lines: [(number: PropertyNumber, line: BlameLine)] = []
+    func add(_ number: PropertyNumber, _ value: Value) {
+      let name = entity?.propertyName(number) ?? "#\(number)"
+      lines.append(
+        (number, BlameLine(property: name, value: value, transaction: found[number]?.transaction)))
     }
+    for (number, value) in values {
+      guard case .large(let large) = value, let bytes = try largeValues.bytesLeft(of: large) else {
+        add(number, value)
+        continue
+      }
+      add(number, Value(bytes: bytes, tag: large.tag))
+    }
+    for (number, last) in found where last.isCleared {
+      if !values.contains(where: { $0.property == number }) { add(number, .null) }
+    }
+    return lines.sorted { $0.number < $1.number }.map(\.line)
   }
 }

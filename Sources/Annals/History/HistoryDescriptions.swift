@@ -31,8 +31,11 @@ extension Change: CustomStringConvertible {
 }
 
 extension BlameLine: CustomStringConvertible {
-  /// Property, value and transaction: `title: string("Fog"), set by transaction 5  …`.
+  /// Property, value and transaction: `title: string("Fog"), set by transaction 5  …`; `title:
+  /// cleared by transaction 6  …`.
   public var description: String {
-    "\(property): \(value)" + (transaction.map { ", set by \($0)" } ?? ", set by nobody known")
+    if value.isNull, let transaction { return "\(property): cleared by \(transaction)" }
+    return "\(property): \(value)"
+      + (transaction.map { ", set by \($0)" } ?? ", set by nobody known")
   }
 }

@@ -189,18 +189,3 @@ extension ObjectID: AttributeValue {
   /// The objects that the relationship leads to.
   public var _objects: [ObjectID] { [self] }
 }
-
-extension Array: AttributeValue where Element == ObjectID {
-  /// Never used: a relationship is no attribute.
-  public static var attributeType: AttributeType { .any }
-  /// The value of a relationship to these objects; nil for types of attributes.
-  public static func _read(_ stored: StoredCell) -> [ObjectID]? { nil }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
-  /// Whether the values are ids of objects.
-  public static var _isRelationship: Bool { true }
-  /// The value of a relationship to these objects; nil for types of attributes.
-  public static func _read(_ objects: [ObjectID]) -> [ObjectID]? { objects }
-  /// The objects that the relationship leads to.
-  public var _objects: [ObjectID] { self }
-}

@@ -3,8 +3,9 @@ import AnnalsModel
 /// A type that a record's property can have.
 ///
 /// These do: `Bool`; `Int`, `Int8` to `Int64`, `UInt8` to `UInt32`; `Double` and `Float`; `String`;
-/// `Date`, `UUID`, `URL` and `Data`; `ObjectID?` and `[ObjectID]` for relationships; `Value` for an
-/// attribute of any kind; and the optional of each of them, for properties that may have no value.
+/// `Date`, `UUID`, `URL` and `Data`; `Reference<R>?` and `[Reference<R>]`, or `ObjectID?` and
+/// `[ObjectID]`, for relationships; `Value` for an attribute of any kind; and the optional of each
+/// attribute's type, for properties that may have no value.
 ///
 /// An enumeration, or any other type whose raw value is one of these, joins them by saying so:
 ///

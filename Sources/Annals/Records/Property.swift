@@ -7,7 +7,11 @@ public struct Property<R, V: AttributeValue>: Sendable {
   package var definition: PropertyDefinition
   let keyPath: any KeyPath<R, V> & Sendable
 
-  /// An attribute.
+  /// An attribute; or, where the type is `Reference<D>?` or `[Reference<D>]`, a relationship to the
+  /// entity of `D`, unordered.
+  ///
+  /// A property of type `ObjectID?` or `[ObjectID]` does not say to which entity it leads: give it
+  /// `to:`. Opening a store refuses one without, by its name, with `.invalidSchema`.
   ///
   /// - Parameters:
   ///   - name: the name in the store.
@@ -15,6 +19,11 @@ public struct Property<R, V: AttributeValue>: Sendable {
   public init(_ name: String, _ keyPath: any KeyPath<R, V> & Sendable) {
     definition = PropertyDefinition(
       attribute: Attribute(name, V.attributeType, isOptional: V._isOptional))
+    if V._isRelationship {
+      definition.relationship =
+        (V.self as? any RelationshipForm.Type)?.relationship
+        ?? RelationshipDefinition(destination: { "" })
+    }
     self.keyPath = keyPath
   }
 }
@@ -57,6 +66,19 @@ extension Property where V == [ObjectID] {
     self.init(name, keyPath)
     definition.relationship = RelationshipDefinition(
       destination: { destination }, isToMany: true, isOrdered: isOrdered)
+  }
+}
+
+extension Property {
+  /// A relationship to any number of objects of the entity of `D`.
+  ///
+  /// With `isOrdered`, the objects keep the order they are given. Without, each is stored once, and
+  /// the order of reading is that of their ids.
+  public init<D: Record>(
+    _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, isOrdered: Bool
+  ) where V == [Reference<D>] {
+    self.init(name, keyPath)
+    definition.relationship?.isOrdered = isOrdered
   }
 }
 

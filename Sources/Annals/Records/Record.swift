@@ -24,10 +24,11 @@ public protocol Record: Sendable {
 /// An object of a store, with its record.
 ///
 /// The record is a copy: it does not change when the store does, and changing it changes nothing in
-/// the store. Its properties can be read from the object itself: `post.title` is
-/// `post.value.title`.
+/// the store until it is given to `WriteTransaction.save`. Its properties can be read and set on the
+/// object itself: `post.title` is `post.value.title`. Where a record has properties named `id`,
+/// `objectID` or `value`, the object's own come first; the record's are `post.value.id`.
 @dynamicMemberLookup
-public struct Object<R: Record>: Sendable {
+public struct Object<R: Record>: Sendable, Identifiable {
   /// The object's identity.
   public let objectID: ObjectID
   /// The object's record.
@@ -38,10 +39,46 @@ public struct Object<R: Record>: Sendable {
     self.value = value
   }
 
+  /// The same as `objectID`.
+  public var id: ObjectID { objectID }
+
   /// A property of the record.
   public subscript<V>(dynamicMember keyPath: KeyPath<R, V>) -> V { value[keyPath: keyPath] }
+
+  /// A property of the record that can be set.
+  public subscript<V>(dynamicMember keyPath: WritableKeyPath<R, V>) -> V {
+    get { value[keyPath: keyPath] }
+    set { value[keyPath: keyPath] = newValue }
+  }
 }
 
 extension Object: Equatable where R: Equatable {}
 
 extension Object: Hashable where R: Hashable {}
+
+extension Object: CustomStringConvertible {
+  /// The entity, the row, and the properties by their names in the store:
+  /// `Post#3(title: "Fog", rating: 4, mood: nil)`. Long texts are cut, bytes are counted.
+  public var description: String {
+    let entity = R.entity
+    let properties = zip(entity.properties, entity.accesses).map { property, access in
+      "\(property.name): \(access.value(value).printed)"
+    }
+    return "\(entity.name)#\(objectID.row)(\(properties.joined(separator: ", ")))"
+  }
+}
+
+extension Value {
+  /// The value as a printed object shows it.
+  fileprivate var printed: String {
+    switch self {
+    case .null: "nil"
+    case .date(let moment): moment.description
+    case .object(let target): "#\(target.row)"
+    case .objects(let targets):
+      "[" + targets.prefix(10).map { "#\($0.row)" }.joined(separator: ", ")
+        + (targets.count > 10 ? ", … \(targets.count - 10) more]" : "]")
+    default: shortDescription
+    }
+  }
+}

@@ -17,8 +17,8 @@ extension RecordBinding {
     try write(
       value, row, into: &state, store: store, largeValues: largeValues, isNew: true,
       violations: &violations)
-    if violations.count == violationsBefore {
-      assert(trapIfExchanged(value, row, state, store, largeValues))
+    if exchange.isOpen, violations.count == violationsBefore {
+      stopIfExchanged(value, row, state, store, largeValues)
     }
   }
 

@@ -12,11 +12,14 @@ package final class RecordBinding<R: Record>: Sendable {
   package let layout: RecordLayout
   let record: RecordEntity<R>
   // Of `record`, beside it: getting at its parts costs the metadata of its type each time.
-  private let fields: ContiguousArray<RecordField>
-  private let isStored: Bool
+  let fields: ContiguousArray<RecordField>
+  let isStored: Bool
   /// Where the record has dates, if they are all that storing it may round; nil if a record must be
   /// read back to see what was stored.
   private let dates: ContiguousArray<DateField>?
+
+  /// Which properties of one type may still stand in another order than the initialiser takes them.
+  package let exchange: ExchangeCheck
 
   /// The binding of the record type to a store whose newest schema is `schema`.
   ///
@@ -36,6 +39,7 @@ package final class RecordBinding<R: Record>: Sendable {
     layout = RecordLayout(
       stored, name: record.name, properties: record.properties, schema: schema)
     dates = RecordBinding.dates(of: record, layout)
+    exchange = ExchangeCheck(record.fields)
   }
 
   /// The entity's number.

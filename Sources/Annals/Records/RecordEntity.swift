@@ -4,8 +4,8 @@ import AnnalsModel
 /// of them.
 ///
 /// The initialiser given and the properties must agree in number, order and types, or the program
-/// does not compile. Two properties of one type could still be exchanged: builds with assertions
-/// read back each record inserted, and stop the program with the names of the two.
+/// does not compile. Two properties of one type could still be exchanged: the first record inserted
+/// in which the two differ is read back, and an exchange stops the program with their names.
 public struct RecordEntity<R: Record>: Sendable {
   /// The entity's name in the store.
   public let name: String
@@ -35,9 +35,6 @@ public struct RecordEntity<R: Record>: Sendable {
     var fields: ContiguousArray<RecordField> = []
     var accesses: ContiguousArray<RecordAccess<R>> = []
     for (property, type) in repeat (each property, (each V).self) {
-      precondition(
-        property.definition.relationship != nil || !property.holdsObjects,
-        "\(name).\(property.definition.name) holds object ids: say to which entity, with `to:`")
       definitions.append(property.definition)
       keyPaths.append(property.keyPath)
       // A key path costs some 30 ns to follow, an offset next to nothing.
@@ -167,11 +164,6 @@ extension RecordEntity {
     let old = previous?.assumingMemoryBound(to: R.self).pointee
     for access in accesses { access.put(value, old, &writer) }
   }
-}
-
-extension Property {
-  /// Whether the values are ids of objects.
-  var holdsObjects: Bool { V._isRelationship }
 }
 
 extension Value {

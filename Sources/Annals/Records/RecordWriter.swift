@@ -190,6 +190,20 @@ public struct RecordWriter {
         property: layout.names[index], rule: rule, value: value))
   }
 
+  /// Whether two values in memory are stored as different ones.
+  static func differ<V: AttributeValue>(
+    _ type: V.Type, _ a: UnsafeRawPointer, _ b: UnsafeRawPointer
+  ) -> Bool {
+    let width = MemoryLayout<V>.size
+    if UnsafeRawBufferPointer(start: a, count: width).hasSameBytes(
+      as: UnsafeRawBufferPointer(start: b, count: width))
+    {
+      return false
+    }
+    return !areSame(
+      a.assumingMemoryBound(to: V.self).pointee, b.assumingMemoryBound(to: V.self).pointee)
+  }
+
   /// Whether two values are stored as the same.
   static func areSame<V: AttributeValue>(_ a: V, _ b: V) -> Bool {
     if V._isRelationship { return a._objects == b._objects }

@@ -71,6 +71,21 @@ extension WriteTransaction {
     return try written(id.row, binding, as: record)
   }
 
+  /// Records an edited object: its record is compared with the one that is stored, with the
+  /// transaction's own changes, and what differs is written.
+  ///
+  ///     var edited = post
+  ///     edited.title = "Misty Morning"
+  ///     try store.write(basedOn: snapshot.token) { tx in try tx.save(edited) }
+  ///
+  /// What others have changed since the object was read differs too, and is set back to what was
+  /// read; `basedOn:` refuses the write instead. A record that does not differ is no change. Returns
+  /// the object as it is stored; throws as `update(_:_:)` does.
+  @discardableResult
+  public func save<R: Record>(_ edited: Object<R>) throws(AnnalsError) -> Object<R> {
+    try AnnalsError.narrowing { try update(R.self, edited.objectID) { $0 = edited.value } }
+  }
+
   /// Gives an object back what it had before an update that failed on the way; false if that cannot
   /// be done exactly.
   private func takeBack<R: Record>(

@@ -1,0 +1,110 @@
+import AnnalsEngine
+import AnnalsModel
+
+/// A relationship to an object of a record type's entity.
+///
+/// A property of type `Reference<Place>?` leads to at most one place, one of type
+/// `[Reference<Place>]` to any number. The entity that it leads to is that of the record type; it is
+/// looked up when the store opens, so that two record types may refer to each other.
+///
+///     struct Event: Record {
+///       var title: String
+///       var place: Reference<Place>?
+///       static let entity = RecordEntity("Event", Event.init,
+///         Property("title", \.title), Property("place", \.place))
+///     }
+///
+///     let event = try store.write { tx in
+///       let kyoto = try tx.insert(Place(name: "Kyoto"))
+///       return try tx.insert(Event(title: "Trip", place: Reference(kyoto)))
+///     }
+///     let snapshot = store.snapshot()
+///     let place = try snapshot[event.place]  // Object<Place>?
+public struct Reference<R: Record>: Hashable, Sendable {
+  /// The object that it leads to.
+  public let objectID: ObjectID
+
+  /// A reference to this object.
+  public init(_ object: Object<R>) { objectID = object.objectID }
+
+  /// A reference to the object with this id. Whether it is of the entity of `R` is checked when the
+  /// reference is written.
+  public init(_ objectID: ObjectID) { self.objectID = objectID }
+}
+
+extension Reference: CustomStringConvertible {
+  /// The entity and the row: `Place#4`.
+  public var description: String { "\(R.entity.name)#\(objectID.row)" }
+}
+
+/// What relationships are made of: `ObjectID` and `Reference`; no other type.
+public protocol RelationshipValue: AttributeValue {}
+
+extension ObjectID: RelationshipValue {}
+
+extension Reference: RelationshipValue {
+  /// Never used: a relationship is no attribute.
+  public static var attributeType: AttributeType { .any }
+  /// The value that was stored; nil if what was stored is none of these values.
+  public static func _read(_ stored: StoredCell) -> Reference? { nil }
+  /// Calls `body` once with the form in which the value is stored.
+  public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
+  /// Whether the values are ids of objects.
+  public static var _isRelationship: Bool { true }
+  /// The value of a relationship to these objects; nil for types of attributes.
+  public static func _read(_ objects: [ObjectID]) -> Reference? {
+    objects.first.map(Reference.init)
+  }
+  /// The objects that the relationship leads to.
+  public var _objects: [ObjectID] { [objectID] }
+}
+
+extension Array: AttributeValue where Element: RelationshipValue {
+  /// Never used: a relationship is no attribute.
+  public static var attributeType: AttributeType { .any }
+  /// The value of a relationship to these objects; nil for types of attributes.
+  public static func _read(_ stored: StoredCell) -> [Element]? { nil }
+  /// Calls `body` once with the form in which the value is stored.
+  public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
+  /// Whether the values are ids of objects.
+  public static var _isRelationship: Bool { true }
+
+  /// The value of a relationship to these objects; nil for types of attributes.
+  public static func _read(_ objects: [ObjectID]) -> [Element]? {
+    if Element.self == ObjectID.self { return unsafeBitCast(objects, to: [Element].self) }
+    return objects.compactMap { Element._read([$0]) }
+  }
+
+  /// The objects that the relationship leads to.
+  public var _objects: [ObjectID] {
+    if Element.self == ObjectID.self { return unsafeBitCast(self, to: [ObjectID].self) }
+    return flatMap(\._objects)
+  }
+}
+
+/// A property's type that says by itself to which entity a relationship leads.
+protocol RelationshipForm {
+  static var relationship: RelationshipDefinition { get }
+}
+
+/// A type of references whose record type is known at run time only.
+protocol TypedReference {
+  /// The destination's name; asked for late, since two entities may name each other.
+  static var destination: @Sendable () -> String { get }
+}
+
+extension Reference: TypedReference {
+  static var destination: @Sendable () -> String { { R.entity.name } }
+}
+
+extension Optional: RelationshipForm where Wrapped: TypedReference {
+  static var relationship: RelationshipDefinition {
+    RelationshipDefinition(destination: Wrapped.destination)
+  }
+}
+
+extension Array: RelationshipForm where Element: TypedReference {
+  static var relationship: RelationshipDefinition {
+    RelationshipDefinition(destination: Element.destination, isToMany: true)
+  }
+}
