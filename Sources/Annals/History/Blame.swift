@@ -1,4 +1,5 @@
 import AnnalsEngine
+import AnnalsLog
 import AnnalsModel
 import AnnalsState
 

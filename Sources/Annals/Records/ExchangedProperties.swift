@@ -23,7 +23,7 @@ package final class ExchangeCheck: Sendable {
 
   /// Every pair of fields of one type.
   init(_ fields: ContiguousArray<RecordField>) {
-    package var pairs: ContiguousArray<Pair> = []
+    var pairs: ContiguousArray<Pair> = []
     for second in fields.indices {
       for first in 0..<second where fields[first].type == fields[second].type {
         pairs.append(Pair(first: first, second: second))
