@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsModel
+import AnnalsState
 
 /// What a salvage brought over from a damaged file, and what it could not.
 public struct SalvageReport: Sendable {
@@ -18,6 +19,10 @@ public struct SalvageReport: Sendable {
   public internal(set) var head: Int64 = 0
   /// The large values whose bytes are missing.
   public internal(set) var lostValues: [LargeValue] = []
+  /// Whether the file tells where it ended, as that of a closed store does. Otherwise what was
+  /// written last may be gone without a trace: zeros in its place look as space that was never
+  /// written to.
+  public internal(set) var hasProvenEnd = false
   /// Whether the store's UUID could not be read any more, so that the new store has another, and
   /// tokens of the old one do not fit it.
   public internal(set) var hasNewIdentity = false
@@ -29,9 +34,11 @@ public struct SalvageReport: Sendable {
   /// What was found and needs nothing done: where the header came from, what was built anew.
   public internal(set) var notes: [String] = []
   /// The names of the new store's entities.
-  var entityNames: [EntityNumber: String] = [:]
+  private var entityNames: [EntityNumber: String] = [:]
+  /// Which objects of the newest state have a lost value, in words: the first few, and how many.
+  private var holders: [UInt64: (texts: [String], count: Int)] = [:]
 
-  /// Whether everything was brought over.
+  /// Whether everything was brought over, as far as the file tells (`hasProvenEnd`).
   public var isComplete: Bool {
     lost.isEmpty && lostValues.isEmpty && !hasNewIdentity && rest == nil
   }
@@ -47,13 +54,37 @@ public struct SalvageReport: Sendable {
       lines.append("perhaps lost: \(place) (\(rest.reason))")
     }
     for value in lostValues.sorted(by: { $0.number < $1.number }) {
-      lines.append("lost: the \(value.length) bytes of large value \(value.number)")
+      lines.append(
+        "lost: the \(value.length) bytes of large value \(value.number), \(holderText(of: value))")
     }
     if hasNewIdentity {
       lines.append(
         "lost: the store's UUID; the new store has another, which tokens of the old do not fit")
     }
     return lines + notes.map { "note: \($0)" }
+  }
+
+  /// Takes the names of entities, and who has lost values, from the newest state.
+  mutating func note(_ state: State) throws(StateFault) {
+    for entity in state.schema.entities { entityNames[entity.number] = entity.name }
+    if lostValues.isEmpty { return }
+    let lost = Set(lostValues.map(\.number))
+    var found: [UInt64: (texts: [String], count: Int)] = [:]
+    try state.forEachLargeValue { object, property, value in
+      guard lost.contains(value.number) else { return }
+      found[value.number, default: ([], 0)].count += 1
+      guard (found[value.number]?.texts.count ?? 0) < 3 else { return }
+      let entity = state.schema.entity(numbered: object.entity)
+      let name = entity?.attributes.first { $0.number == property }?.name ?? "\(property)"
+      found[value.number]?.texts.append("\(name) of \(entity?.name ?? "")#\(object.row)")
+    }
+    holders = found
+  }
+
+  private func holderText(of value: LargeValue) -> String {
+    guard let (texts, count) = holders[value.number] else { return "which only the history has" }
+    return texts.joined(separator: ", ")
+      + (count > texts.count ? " and \(count - texts.count) others" : "")
   }
 
   private func text(of lost: LostTransactions, _ date: (Timestamp) -> String) -> String {

@@ -133,7 +133,8 @@ package struct SalvageRun {
     }
     report.lostValues = blobs.lostValues
     report.head = target.head
-    for entity in state.schema.entities { report.entityNames[entity.number] = entity.name }
+    report.hasProvenEnd = survey.provesEnd
+    try report.note(state)
     try target.finish()
     return report
   }

@@ -158,6 +158,24 @@ import Testing
     #expect(whole.status == .done && whole.output == "@out.annals: 4 transactions, nothing lost\n")
   }
 
+  /// What was written last to a store that was not closed may be gone, and nothing would tell.
+  @Test func aStoreThatWasNotClosedIsNotSaidToHaveLostNothing() throws {
+    let folder = try CommandFolder()
+    let store = try Store(path: folder.file("open.annals"), schema: Schema { Entity("Post") })
+    try store.write { _ = try $0.insert("Post", [:]) }
+    let salvaged = folder.run("salvage", "@open.annals", "@out.annals")
+    #expect(salvaged.status == .done)
+    #expect(
+      salvaged.output == """
+        @out.annals: 2 transactions, nothing lost that the file tells of; it was not closed, or \
+        its root slots are damaged, so what was written last may be gone without a trace
+
+        """)
+    try store.close()
+    let closed = folder.run("salvage", "@open.annals", "@again.annals")
+    #expect(closed.output == "@again.annals: 2 transactions, nothing lost\n")
+  }
+
   @Test(arguments: [4_096, 6_000, 8_192, 12_287])
   func aFileCutOffBeforeItsLogIsNotSaidToHaveLostNothing(length: Int) throws {
     let folder = try damaged()

@@ -11,6 +11,7 @@ struct EndWitness: Sendable {
   /// Whether a frame begins or ends at the mark of the newest slot.
   private var isMarkReached = false
   private var endsWithZeros = false
+  private var hasFrames = false
 
   /// Takes the next region of the file.
   mutating func take(_ region: FileRegion) {
@@ -23,6 +24,7 @@ struct EndWitness: Sendable {
         (newest, other) = (slot, newest)
       }
     case .frame:
+      hasFrames = true
       if let mark = newest?.durableMark, region.offset == mark || region.end == mark {
         isMarkReached = true
       }
@@ -39,10 +41,17 @@ struct EndWitness: Sendable {
       && newest.durableMark == other.durableMark && newest.head == other.head
   }
 
+  /// Whether both slots say that the file ended where it does, so that nothing is gone of what was
+  /// written behind its last transaction. `size` is the file's.
+  func provesEnd(size: UInt64) -> Bool { wasClosed && newest?.durableMark == size }
+
   /// Why there may have been transactions behind `head`, though no byte that cannot be read says
   /// so; nil if nothing speaks for it. `size` is the file's.
   func reasonForMore(behind head: Int64, size: UInt64) -> String? {
-    guard let newest, !wasClosed else { return nil }
+    guard let newest else {
+      return hasFrames ? nil : "neither a root slot nor anything behind the slots can be read"
+    }
+    if wasClosed { return nil }
     if size < newest.durableMark || size < newest.extent && !endsWithZeros {
       return
         "the file was cut to \(size) bytes of at least \(newest.extent), and had not been closed"

@@ -47,6 +47,10 @@ package struct ReadableTransactions: Sendable {
   private var lost: (bytes: Range<UInt64>, reason: String)?
   /// Where the transactions are that wait until the hole before them is handed out.
   private var waiting: UInt64?
+  /// Zeros behind the last frame; amid the frames of a log there are none.
+  private var zeros: Range<UInt64>?
+  /// Large values and chunks that belong to what should come behind them.
+  private var unfinished: Range<UInt64>?
 
   /// A cursor at the beginning of an open file.
   package init(_ file: any StorageFile) throws(StorageError) {
@@ -71,6 +75,8 @@ package struct ReadableTransactions: Sendable {
     }
     while let region = try walk.next() {
       if let frame = region.frame {
+        if let zeros { note(zeros, "zeros amid the frames") }
+        zeros = nil
         guard try decode(frame, in: region) else { continue }
         guard let first = batch.transactions.first, let last = batch.transactions.last else {
           continue
@@ -80,11 +86,14 @@ package struct ReadableTransactions: Sendable {
         nextPart = last.isContinued ? last.part + 1 : 0
         lastTimestamp = last.timestamp
         lost = nil
+        unfinished = nil
         guard let hole else { return .transactions(offset: region.offset) }
         waiting = region.offset
         return .hole(hole)
       } else if case .damaged(let reason) = region.content {
         note(region, reason.description)
+      } else if case .unwritten = region.content {
+        zeros = region.offset..<region.end
       }
     }
     return finalHole()
@@ -98,6 +107,12 @@ package struct ReadableTransactions: Sendable {
       if !frame.header.kind.isKnown, !frame.header.flags.contains(.skippable) {
         let kind = frame.header.kind
         note(region, "a frame of kind \(kind.rawValue), which this version cannot read")
+      } else if frame.payload != .valid {
+        note(region, frame.payload.description)
+      } else if !frame.header.closesUnit {
+        unfinished = (unfinished?.lowerBound ?? region.offset)..<region.end
+      } else {
+        unfinished = nil
       }
       return false
     }
@@ -197,8 +212,13 @@ package struct ReadableTransactions: Sendable {
   }
 
   private mutating func note(_ region: FileRegion, _ reason: String) {
-    let start = lost?.bytes.lowerBound ?? region.offset
-    lost = (start..<region.end, lost?.reason ?? reason)
+    note(region.offset..<region.end, reason)
+  }
+
+  private mutating func note(_ bytes: Range<UInt64>, _ reason: String) {
+    let known = lost?.bytes ?? bytes
+    let start = min(known.lowerBound, bytes.lowerBound)
+    lost = (start..<max(known.upperBound, bytes.upperBound), lost?.reason ?? reason)
   }
 
   private func hole(before record: TransactionRecord, at region: FileRegion) -> Hole? {
@@ -213,6 +233,9 @@ package struct ReadableTransactions: Sendable {
   }
 
   private mutating func finalHole() -> Item? {
+    // What mentions them would have come behind them.
+    if let unfinished { note(unfinished, "the end of what begins there is missing") }
+    unfinished = nil
     guard let lost else { return nil }
     self.lost = nil
     return .hole(

@@ -169,6 +169,10 @@ package struct SalvageSurvey: Sendable {
     return witness.reasonForMore(behind: head, size: fileSize).map { (0, $0) }
   }
 
+  /// Whether the file tells where it ended. What a process that was killed wrote last may be gone
+  /// without a trace, where zeros are in its place.
+  package var provesEnd: Bool { witness.provesEnd(size: fileSize) }
+
   /// Whether a slot or a checkpoint says that no transaction behind `head` was before `offset`.
   private func proves(_ head: Int64, upTo offset: UInt64) -> Bool {
     if slotHead == head, slotMark >= offset { return true }

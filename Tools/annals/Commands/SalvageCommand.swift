@@ -7,8 +7,8 @@ struct SalvageCommand: StoreCommand {
     abstract: "Writes everything readable of a damaged store into a new one.",
     discussion: """
       Numbers, names and tokens stay as they are; what is missing is named in the new store's \
-      history. The damaged file is only read. Exits with 0 if nothing is lost, 1 if something is, \
-      2 if it could not run.
+      history. The damaged file is only read. Exits with 0 if nothing is lost as far as the file \
+      tells, 1 if something is or may be, 2 if it could not run.
       """)
 
   @Argument(help: "The damaged store.") var file: String
@@ -18,9 +18,14 @@ struct SalvageCommand: StoreCommand {
     let report = try Store.salvage(file, to: out, environment: console.store)
     for line in report.lines({ console.zone.text($0) }) { try console.output.line(line) }
     let count = Numerals.counted(report.transactions, "transaction")
-    try console.output.line(
-      report.isComplete
-        ? "\(out): \(count), nothing lost" : "\(out): \(count), the newest is \(report.head)")
+    let verdict =
+      !report.isComplete
+      ? "the newest is \(report.head)"
+      : report.hasProvenEnd
+        ? "nothing lost"
+        : "nothing lost that the file tells of; it was not closed, or its root slots are damaged, "
+          + "so what was written last may be gone without a trace"
+    try console.output.line("\(out): \(count), \(verdict)")
     return report.isComplete ? .done : .foundProblems
   }
 }
