@@ -73,8 +73,8 @@ struct GapInference {
   }
 
   private mutating func look(_ change: ChangeEntry, in batch: ChangeBatch) {
-    missing.note(change, in: batch, schema: target.schema)
     let object = ObjectReference(entity: change.entity, row: change.row)
+    missing.note(change, in: batch, schema: target.schema, isNew: known.contains(object))
     for index in change.propertyRange {
       let property = batch.properties[index]
       let place = Place(object: object, property: property.property)

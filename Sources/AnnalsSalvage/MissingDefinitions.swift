@@ -10,19 +10,34 @@ struct MissingDefinitions {
   }
 
   private var properties: [EntityNumber: [PropertyNumber: Property]] = [:]
-  /// What a later record defines is known from there on; until then it is made up.
-  private var learnt: Set<EntityNumber> = []
+  /// What a later record defines is known from there on; until then it is made up. The properties
+  /// that the first such record has: it may have brought them, or only said them again.
+  private var learnt: [EntityNumber: Set<PropertyNumber>] = [:]
 
   /// Takes note that a record defines an entity.
-  mutating func learn(_ entity: Entity) { learnt.insert(entity.number) }
+  mutating func learn(_ entity: Entity) {
+    guard learnt[entity.number] == nil else { return }
+    learnt[entity.number] = Set(
+      entity.attributes.map(\.number) + entity.relationships.map(\.number))
+  }
 
-  /// Takes note of what a change needs that the schema does not have.
-  mutating func note(_ change: ChangeEntry, in batch: ChangeBatch, schema: Schema) {
-    if learnt.contains(change.entity) { return }
+  /// Takes note of what a change needs that the schema does not have. `isNew` says that a record
+  /// behind the gap inserted the object.
+  mutating func note(
+    _ change: ChangeEntry, in batch: ChangeBatch, schema: Schema, isNew: Bool
+  ) {
+    let learnt = learnt[change.entity]
+    if learnt != nil, isNew || change.kind == .insert { return }
     let entity = schema.entity(numbered: change.entity)
     if entity == nil, properties[change.entity] == nil { properties[change.entity] = [:] }
     for index in change.propertyRange {
       let property = batch.properties[index]
+      if let learnt {
+        // A value that it had, it may have had in the gap.
+        let hadValue = property.isEdits || property.before.tag != .null
+        let isDefined = entity.map { admits($0, property.property, []) } ?? false
+        guard hadValue, !isDefined, learnt.contains(property.property) else { continue }
+      }
       let tags = [property.before.tag, property.after.tag]
       if let entity, admits(entity, property.property, tags) { continue }
       var made = properties[change.entity]?[property.property] ?? Property()
@@ -55,9 +70,26 @@ struct MissingDefinitions {
     return entity.relationships.contains { $0.number == property }
   }
 
+  /// What is missing, with the entities that relationships made up lead to: without one nobody
+  /// could say where.
+  private func complete(besides schema: Schema) -> [EntityNumber: [PropertyNumber: Property]] {
+    var result = properties
+    for (entity, wanted) in properties {
+      for (number, property) in wanted where property.isRelationship {
+        // A list of which nothing but that it is one is known may as well lead to its own entity.
+        let destination = property.destination == 0 ? entity : property.destination
+        result[entity]?[number]?.destination = destination
+        if result[destination] == nil, schema.entity(numbered: destination) == nil {
+          result[destination] = [:]
+        }
+      }
+    }
+    return result
+  }
+
   /// The definitions that make up for what is missing.
   func definitions(besides schema: Schema) -> [Entity] {
-    properties.sorted { $0.key < $1.key }.map { number, wanted in
+    complete(besides: schema).sorted { $0.key < $1.key }.map { number, wanted in
       var entity = schema.entity(numbered: number) ?? Entity("lost entity \(number)")
       entity.number = number
       for (number, property) in wanted.sorted(by: { $0.key < $1.key }) {

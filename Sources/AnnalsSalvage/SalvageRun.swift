@@ -342,6 +342,7 @@ package struct SalvageRun {
   ) throws {
     var newState = known
     newState.keepWhatWasGiven(in: state.schema)
+    newState.adoptNextRows(of: state)
     var record = gapRecord
     record.schemaChange = newState.schema.entities.filter {
       state.schema.entity(numbered: $0.number) != $0
@@ -349,8 +350,9 @@ package struct SalvageRun {
     var old = state
     if !record.schemaChange.isEmpty { old.changeSchema(record.schemaChange) }
     let changes = try ChangeBatch(from: old, to: newState)
-    try blobs.write(before: gap.blobLimit, from: source, to: target)
+    // Lost ones come before whole ones with greater numbers.
     blobs.mention(changes)
+    try blobs.write(before: gap.blobLimit, from: source, to: target)
     try blobs.write(mentionedIn: changes, from: source, to: target)
     try target.append(gap: record, changes: changes)
     state = newState

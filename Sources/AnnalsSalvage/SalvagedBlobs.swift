@@ -30,6 +30,8 @@ struct SalvagedBlobs {
       let speakers = [survey.mentioned[number], base[number]].compactMap { $0 }
       if !speakers.isEmpty, !speakers.contains(where: blob.suits) { byNumber[number] = nil }
     }
+    // Behind the greatest number no writer could go on.
+    byNumber[FormatLimits.maximumNumber] = nil
     let kept = byNumber
     whole = survey.blobs.filter { kept[$0.number] != nil }
     mention(survey.mentioned)
@@ -38,9 +40,16 @@ struct SalvagedBlobs {
 
   /// Takes note that values are spoken of.
   mutating func mention(_ values: [UInt64: LargeValue]) {
-    for (number, value) in values where number > last {
+    for (number, value) in values where number > last && SalvagedBlobs.canBeLost(value) {
       if byNumber[number] == nil, pending[number] == nil { pending[number] = value }
     }
+  }
+
+  /// Whether a store can say that it lost the value: none has one with such a number or length
+  /// otherwise.
+  private static func canBeLost(_ value: LargeValue) -> Bool {
+    value.number > 0 && value.number < FormatLimits.maximumNumber
+      && value.length > 0 && value.length <= FormatLimits.maximumNumber
   }
 
   /// What is wrong with what is said of a large value, next to the one that is written under its
@@ -54,7 +63,9 @@ struct SalvagedBlobs {
     if let lost = pending[value.number] {
       return BlobChecks.contradiction(to: value, length: lost.length, checksum: nil)
     }
-    guard let found = byNumber[value.number] else { return nil }
+    guard let found = byNumber[value.number] else {
+      return SalvagedBlobs.canBeLost(value) ? nil : BlobChecks.missing(value)
+    }
     return BlobChecks.contradiction(
       to: value, length: found.length, checksum: found.isLost ? nil : found.checksum)
   }

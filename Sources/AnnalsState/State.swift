@@ -71,14 +71,12 @@ package struct State: Sendable {
     self.schema = Schema(entities: entities)
   }
 
-  /// Takes over which rows new objects get from a state with the same objects: some may have been
+  /// Takes over which rows new objects get from another state of the store: some may have been
   /// given to objects that came and went within one transaction.
   package mutating func adoptNextRows(of other: State) {
-    for index in tables.indices where index < other.tables.count {
-      let row = other.tables[index].nextRow
-      guard tables[index].nextRow < row, tables[index].number == other.tables[index].number else {
-        continue
-      }
+    for index in tables.indices {
+      let row = other.nextRow(of: tables[index].number)
+      guard tables[index].nextRow < row else { continue }
       if !isKnownUniquelyReferenced(&tables[index]) {
         tables[index] = Table(copying: tables[index])
       }

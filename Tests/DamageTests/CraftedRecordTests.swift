@@ -66,6 +66,45 @@ import Testing
     #expect(note["others"] == .objects([ObjectReference(entity: 1, row: 1)]))
   }
 
+  /// Behind a gap an entity is made up, of which a later checkpoint knows nothing: it was as if its
+  /// rows had never been given.
+  @Test func rowsOfAnEntityThatACheckpointDoesNotHave() throws {
+    var bytes = try bytes { crafted in
+      try crafted.transaction(2, text: "lost")
+      var batch = ChangeBatch()
+      batch.changes.append(
+        ChangeEntry(kind: .insert, entity: 2, row: 3, firstProperty: 0, propertyCount: 0))
+      try crafted.append(batch)
+      try crafted.transaction(4, text: "lost as well")
+      try crafted.writeCheckpoint()
+      try crafted.transaction(5, text: "five")
+    }
+    for frame in [1, 3] { bytes[Int(try frameList(bytes)[frame].offset) + 30] ^= 1 }
+    let (report, store) = try SalvageLab.salvage(bytes)
+    #expect(report.lost.map(\.numbers) == [2...2, 4...4], "\(report.lines())")
+    #expect(report.lost[1].isExact && store.token.number == 5)
+    #expect(try store.snapshot().objects(of: "Note").count == 4)
+  }
+
+  /// What an update gives a relationship that nothing left defines tells which entity it leads to:
+  /// that has a name as well, or an export could not be read in.
+  @Test func whereARelationshipMadeUpLeadsTo() throws {
+    var bytes = try bytes { crafted in
+      try crafted.transaction(2, text: "lost")
+      var batch = ChangeBatch()
+      let other = ValueCell(.object(ObjectReference(entity: 5, row: 1)), appendingTo: &batch.arena)
+      batch.properties.append(PropertyChange(property: 4, before: .null, after: other))
+      batch.changes.append(
+        ChangeEntry(kind: .update, entity: 1, row: 1, firstProperty: 0, propertyCount: 1))
+      try crafted.append(batch)
+    }
+    bytes[Int(try frameList(bytes)[1].offset) + 30] ^= 1
+    let (report, store) = try SalvageLab.salvage(bytes)
+    #expect(report.lost.map(\.numbers) == [2...2], "\(report.lines())")
+    #expect(store.schema.entity(numbered: 5)?.name == "lost entity 5")
+    try store.expectSameImported("a relationship made up")
+  }
+
   /// The byte of the summary, what it is, and what it says instead: a greatest row, a kind of
   /// change and a property that no change has.
   @Test(arguments: [(14, 1, 2), (15, 1, 5), (17, 2, 6)] as [(Int, UInt8, UInt8)])

@@ -48,10 +48,14 @@ struct CraftedStore {
 
   /// A note in the state at the base whose text is this large value.
   mutating func note(_ row: Int64, text: UInt64) throws {
+    try note(row, text: CraftedStore.value(text))
+  }
+
+  /// The same, and maybe with an id.
+  mutating func note(_ row: Int64, id: String? = nil, text: LargeValue) throws {
     try state.insertRow(1, row: row)
-    var arena: ContiguousArray<UInt8> = []
-    let cell = ValueCell(.large(CraftedStore.value(text)), appendingTo: &arena)
-    try arena.withUnsafeBytes { try state.set(1, row, 2, cell, in: $0) }
+    if let id { try state.set(1, row, 1, to: .string(id)) }
+    try state.set(1, row, 2, to: .large(text))
   }
 
   private func store(_ chunks: CheckpointWriter) throws -> [EntityDirectory] {

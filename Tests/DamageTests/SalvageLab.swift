@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog
@@ -18,6 +19,8 @@ struct SalvageLab {
   /// The frames that hold transactions, with the large values before them: which numbers need which
   /// bytes.
   private let frames: [(range: Range<UInt64>, numbers: ClosedRange<Int64>)]
+  /// Where the large values before each of those frames begin, or the frame itself.
+  private let beginnings: [Int64: UInt64]
 
   static let out = "/salvaged.annals"
 
@@ -34,16 +37,23 @@ struct SalvageLab {
     let source = try #require(try FrameSource(file))
     var frames: [(range: Range<UInt64>, numbers: ClosedRange<Int64>)] = []
     var marks: [UInt64] = []
+    var beginnings: [Int64: UInt64] = [:]
+    var beginning: UInt64?
     while let region = try walk.next() {
       if case .slot(_, .valid(let slot)) = region.content {
         marks += [slot.durableMark, slot.extent]
       }
-      guard region.frame != nil, let batch = try source.transactions(at: region.offset),
+      guard let frame = region.frame else { continue }
+      let start = beginning ?? region.offset
+      beginning = [.blob, .chunk].contains(frame.header.kind) ? start : nil
+      guard let batch = try source.transactions(at: region.offset),
         let first = batch.transactions.first, let last = batch.transactions.last
       else { continue }
+      if first.part == 0 { beginnings[first.firstNumber] = start }
       frames.append((region.offset..<region.end, first.firstNumber...last.number))
     }
     self.frames = frames
+    self.beginnings = beginnings
     wasClosed = marks.count == 4 && Set(marks).count == 1
   }
 
@@ -58,6 +68,16 @@ struct SalvageLab {
       if !same { result.formUnion(numbers) }
     }
     return result
+  }
+
+  /// Whether anything is left in `damaged` of what a transaction wrote, or of what came behind it.
+  private func leavesTrace(of number: Int64, _ damaged: ContiguousArray<UInt8>) -> Bool {
+    let logStart = Int(FormatLimits.logStart)
+    let slots = 4_096..<logStart
+    let hasSlots = damaged.count >= logStart && damaged[slots] == bytes[slots]
+    if damaged.count < bytes.count, hasSlots { return true }
+    guard let beginning = beginnings[number] else { return true }
+    return damaged.dropFirst(Int(beginning)).contains { $0 != 0 }
   }
 
   /// Salvages the bytes, and checks that what is said to be lost is what is damaged, and that all
@@ -83,14 +103,19 @@ struct SalvageLab {
     let lost = Set(report.lost.flatMap { Array($0.numbers) })
     let gone = damagedTransactions(in: damaged)
     // Padding is in a frame, but not of it; and what follows the newest number may not be nameable.
-    #expect(lost.isSubset(of: gone.union(lostBase(report))), "\(what): \(lost) lost, \(gone) gone")
+    #expect(
+      lost.isSubset(of: gone.union(lostBase(report))),
+      "\(what): \(lost) lost, \(gone) gone: \(report.lines())")
     for number in gone.subtracting(lost) where number <= report.head {
-      let isThere = try transaction(number, in: salvaged) == original.transactions[number]
-      #expect(isThere, "\(what): \(number) is gone, and the report does not say so")
+      let text = try transaction(number, in: salvaged)
+      let isThere = text.map { isSame($0, original.transactions[number] ?? "") } ?? false
+      #expect(isThere, "\(what): \(number) is gone, and \(report.lines())")
     }
-    // What was written behind a clean close, and not yet synced twice, may leave no trace.
+    // What was written behind a clean close, and not yet synced twice, may leave no trace; nor do
+    // zeros that look as space which was never written to.
     if report.head < head, !wasClosed || damaged.count == bytes.count {
-      #expect(report.rest != nil, "\(what): \(report.lines())")
+      let isMissed = report.hasProvenEnd || leavesTrace(of: report.head + 1, damaged)
+      #expect(report.rest != nil || !isMissed, "\(what): \(report.lines())")
     }
     try compare(salvaged, report, lost, what)
     if !report.isComplete { try rewrite(salvaged, report, what) }
@@ -177,7 +202,7 @@ struct SalvageLab {
       #expect(difference == nil, "\(what): \(number)")
     }
     var exact = true
-    for number in max(1, base)...max(1, report.head) {
+    for number in stride(from: max(1, base), through: report.head, by: 1) {
       let gap = report.lost.first { $0.numbers.contains(number) }
       if let gap {
         if number == gap.last { exact = gap.isExact }
@@ -199,17 +224,22 @@ struct SalvageLab {
       seen.insert(transaction.number)
       guard report.lostValues.isEmpty else { return }
       let text = try Reading.text(transaction, in: store)
-      let expected = original.transactions[transaction.number]
-      #expect(plain(text) == plain(expected ?? ""), "\(what): \(transaction.number)")
+      let expected = original.transactions[transaction.number] ?? ""
+      #expect(isSame(text, expected), "\(what): \(transaction.number): \(text), was \(expected)")
     }
     let expected = Set(original.transactions.keys).subtracting(lost).filter { $0 <= report.head }
     #expect(seen == Set(expected), "\(what): \(seen.symmetricDifference(expected))")
   }
 
-  /// The text without what names that are lost stand for.
-  private func plain(_ text: String) -> String {
-    text.split(separator: "\n").dropFirst().joined(separator: "\n")
-      .replacing(/lost (entity|property) \d+/, with: "?")
+  /// Whether a transaction is what it was, but for names of authors that are lost, in the first
+  /// line; where names of entities or properties are, as many objects are changed.
+  private func isSame(_ text: String, _ expected: String) -> Bool {
+    let lines = text.split(separator: "\n").dropFirst()
+    let others = expected.split(separator: "\n").dropFirst()
+    if text.contains("lost entity ") || text.contains("lost property ") {
+      return lines.count == others.count
+    }
+    return lines.elementsEqual(others)
   }
 }
 
@@ -238,5 +268,24 @@ extension SalvageLab {
     let found = try verify(salvaged).filter { !$0.hasPrefix("note") }
     #expect(found == [], comment)
     return (report, try openForReading(salvaged))
+  }
+}
+
+extension Store {
+  /// Expects that what the store exports leads to its own state.
+  func expectSameImported(_ what: String) throws {
+    guard token.number > 0 else { return }
+    var export = HistoryExport(self, after: base.number, through: token.number)
+    var lines: ContiguousArray<UInt8> = []
+    try export.write(to: { lines += $0 })
+    let copy = StoreLocation(fileSystem: MemoryFileSystem(), path: "/copy.annals")
+    let reading = HistoryImport(
+      MemorySource(lines), into: copy, options: .deferred, environment: .fixed(seed: 2))
+    while try reading.next() {}
+    let imported = try #require(reading.store, "\(what)")
+    #expect(imported.token.number == token.number, "\(what): imported")
+    let state = try Reading.state(imported, token.number)
+    let expected = try Reading.state(self, token.number)
+    #expect(state == expected, "\(what): imported")
   }
 }

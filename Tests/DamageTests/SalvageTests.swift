@@ -170,6 +170,36 @@ import Testing
     #expect(try Reading.state(salvaged, 5) == lab.original.states[5])
   }
 
+  /// A change of the schema says again what an entity had before: what a later delete tells of that
+  /// was in the gap as well. The delete was taken not to fit, and lost.
+  @Test func whatIsDefinedAgainBehindAGapHadItsValueInIt() throws {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let store = try Store(location, schema: SampleFile.schema)
+    var made: [ObjectID] = []
+    try store.write { tx in
+      for id in ["a", "b"] { made.append(try tx.insert("Note", ["id": .string(id), "count": 1])) }
+    }
+    try store.require(Schema { Entity("Note") { Attribute("stars", .int32) } })
+    try store.write { tx in try tx.update(made[0], ["text": "Fog"]) }
+    try store.require(Schema { Entity("Note") { Attribute("moons", .int32) } })
+    for moons in [1, 2] as [Int64] {
+      try store.write { tx in try tx.update(made[1], ["moons": .int(moons), "stars": .int(moons)]) }
+    }
+    try store.write { tx in try tx.delete(made[0]) }
+    let bytes = try files.contents(of: SampleFile.path)
+    let lab = try SalvageLab(bytes)
+    var damaged = bytes
+    for frame in try frameList(bytes).filter({ $0.kind == .transaction }).prefix(2) {
+      damaged[Int(frame.offset) + 30] ^= 1
+    }
+    let report = try #require(try lab.check(damaged, "defined again"))
+    #expect(report.lost.map(\.numbers) == [1...2], "\(report.lines())")
+    let salvaged = try openForReading(try Store.salvaged(damaged))
+    let note = try #require(try salvaged.snapshot(at: 3).objects(of: "Note").first)
+    #expect(note["id"] == "a" && note["count"] == 1)
+  }
+
   /// The bytes with one transaction in the middle damaged.
   private func middleRowDamaged(
     _ bytes: ContiguousArray<UInt8>, _ number: Int64 = 5

@@ -152,4 +152,54 @@ import Testing
     #expect(report.lostValues.map(\.number) == [3])
     _ = try Store(location(files, SalvageLab.out), creates: false, options: .readOnly)
   }
+
+  /// What could be read of a damaged base speaks of a value that is not there, and one with a
+  /// greater number comes behind it: the new store had a reference to nothing.
+  @Test func aLostValueOfWhatIsLeftOfABase() throws {
+    let files = MemoryFileSystem()
+    var crafted = try CraftedStore(files, base: 1)
+    try crafted.note(1, id: "a", text: CraftedStore.value(1))
+    try crafted.writeBase(1)
+    try crafted.blob(2)
+    try crafted.transaction(2, text: .large(CraftedStore.value(2)))
+    try crafted.log.finish()
+    var bytes = try files.contents(of: SampleFile.path)
+    // The chunk behind that of the rows holds the ids.
+    let chunks = try frameList(bytes).filter { $0.kind == .chunk }
+    bytes[Int(chunks[1].offset) + 26] ^= 1
+    let (report, store) = try SalvageLab.salvage(bytes)
+    #expect(report.lost.map(\.numbers) == [1...1], "\(report.lines())")
+    #expect(report.lostValues.map(\.number) == [1])
+    #expect(report.lines().contains("lost: the 5000 bytes of large value 1, text of Note#1"))
+    #expect(try texts(store) == [1: "lost", 2: CraftedStore.text(2)])
+  }
+
+  /// Of such a value a store cannot say that it is lost: what mentions it is no transaction of a
+  /// store, nor a base.
+  @Test(
+    arguments: [(0, 5_000), (1 << 63, 5_000), (FormatLimits.maximumNumber, 5_000), (7, 0)]
+      + [(7, 1 << 63)] as [(UInt64, UInt64)])
+  func aValueThatNoStoreCanHave(number: UInt64, length: UInt64) throws {
+    let value = LargeValue(tag: .string, number: number, length: length, checksum: 5)
+    let files = MemoryFileSystem()
+    var crafted = try CraftedStore(files, base: 0)
+    try crafted.transaction(1, text: .null, definesSchema: true)
+    try crafted.transaction(2, text: .large(value))
+    try crafted.transaction(3, text: "short")
+    try crafted.log.finish()
+    let (report, store) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
+    #expect(report.lost.map(\.numbers) == [2...2], "\(report.lines())")
+    #expect(report.lostValues.isEmpty)
+    #expect(try texts(store) == [1: "none", 3: "short"])
+
+    try files.remove(SampleFile.path)
+    var second = try CraftedStore(files, base: 1)
+    try second.note(1, id: "a", text: value)
+    try second.writeBase(1)
+    try second.transaction(2, text: "short")
+    try second.log.finish()
+    let (other, left) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
+    #expect(other.lost.map(\.numbers) == [1...1], "\(other.lines())")
+    #expect(try texts(left) == [1: "none", 2: "short"])
+  }
 }
