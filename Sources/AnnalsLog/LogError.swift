@@ -40,6 +40,8 @@ package enum LogError: Error {
   case rewound(lastShared: Int64)
   /// Something is at a path where a new file was to be made.
   case exists(String)
+  /// Something that is no unfinished file has the name of one, and why it is not removed.
+  case occupied(String, String)
   /// The file has this many names, so it cannot be replaced.
   case hardLinked(Int)
   /// A record is longer than one frame can be.
@@ -109,6 +111,7 @@ extension LogError: CustomStringConvertible {
     case .rewound(let number):
       "transactions behind \(number) are gone: their writer could not sync them"
     case .exists(let path): "\(path) exists"
+    case .occupied(let path, let reason): "\(path) is in the way: \(reason)"
     case .hardLinked(let count): "the file has \(count) names and cannot be replaced"
     case .tooLarge(let length, let limit): "a record of \(length) bytes; the limit is \(limit)"
     case .detailsTooLarge(let length, let limit):

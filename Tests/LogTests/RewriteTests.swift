@@ -241,18 +241,6 @@ struct RewriteTests {
       try lab.log.rewrite(RewritePlan(base: .keep, checkpoint: true, destination: .replace))
     }
   }
-
-  @Test
-  func whatADeadRewriteLeftIsRemovedByTheNextWriter() throws {
-    let files = MemoryFileSystem()
-    let lab = try LogLab(files)
-    try lab.commit([(1, "one")])
-    try files.put([1, 2, 3], at: LogLab.path + ".new")
-    let next = try LogLab(files, creates: false, opening: 8)
-    #expect(files.paths.count == 2)
-    try next.commit([(1, "two")])
-    #expect(files.paths == [LogLab.path])
-  }
 }
 
 extension [String] {

@@ -68,6 +68,7 @@ struct SlotWritingTests {
   @Test func eachDeferredSyncGivesTheOneBeforeASlot() throws {
     let files = FaultyFileSystem()
     let lab = try LogLab(files, durability: .deferred)
+    let syncsBefore = files.callCount(.sync)
     var synced: [Int64] = []
     for number in 1...5 {
       try lab.lock()
@@ -79,7 +80,7 @@ struct SlotWritingTests {
       if number > 2 { #expect(head == synced.last) }
       synced.append(lab.state.number)
     }
-    #expect(files.callCount(.sync) == 1 + 5)
+    #expect(files.callCount(.sync) - syncsBefore == 5)
   }
 
   /// A slot that another process wrote and could not sync is in the cache alone. Were the other one

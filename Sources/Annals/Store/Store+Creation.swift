@@ -22,10 +22,10 @@ extension Store {
     let fileSystem = location.fileSystem
     let scratch = StoreLocation(
       fileSystem: fileSystem, path: LogFile.scratchPath(for: location.path))
-    var new = NewLog(store: environment.makeUUID(), created: environment.now())
+    var new = NewLog(store: NewLog.scratchStore, created: environment.now())
     new.base = base - 1
     try AnnalsError.narrowing { () throws in
-      try LogFile.removeStaleScratch(for: location.path, in: fileSystem)
+      try LogFile.clearScratch(for: location.path, in: fileSystem)
       guard try LogFile.create(at: scratch.path, in: scratch.fileSystem, new) else {
         throw LogError.exists(scratch.path)
       }

@@ -72,6 +72,11 @@ extension AnnalsError {
         underlying: error.errno)
     case .exists(let path):
       self.init(.alreadyExists, "\(path) exists already; choose another name or remove it first")
+    case .occupied(let path, let reason):
+      self.init(
+        .alreadyExists,
+        "\(path) is in the way: \(reason). It was left alone, and nothing was changed. Rename it "
+          + "or remove it, then try again")
     case .hardLinked(let count):
       self.init(
         .unsupported,

@@ -66,8 +66,8 @@ package final class LogRewriter {
     guard count <= 1 else { throw .hardLinked(count) }
   }
 
-  /// Copies everything up to the head. Throws `busy` if another rewrite is at work, `storage` if
-  /// there is no space, `damage` if what is to be copied does not hold; what a closure of the plan
+  /// Copies everything up to the head. Throws `busy` if another rewrite is at work,
+  /// `occupied` if something else has the new file's name, `storage` if there is no space, `damage` if what is to be copied does not hold; what a closure of the plan
   /// throws. Then nothing is left of the new file.
   package func copy() throws(LogError) {
     do throws(LogError) {
@@ -105,6 +105,7 @@ package final class LogRewriter {
     header.features = view.features
     header.baseCheckpointOffset = 0
     var original: String?
+    var known: Leftover.Known?
     switch plan.destination {
     case .replace:
       guard old.generation < FormatLimits.writerNumberLimit else {
@@ -113,6 +114,7 @@ package final class LogRewriter {
       header.generation = old.generation + 1
       header.clockJumps = UInt32(clamping: view.clockJumps)
       original = log.path
+      known = Leftover.Known(header: old, head: view.head.number)
     case .new(_, let store, let created):
       header = FileHeader(store: store, generation: 1, base: old.base, created: created)
       header.baseTimestamp = old.baseTimestamp
@@ -126,7 +128,8 @@ package final class LogRewriter {
         header.prunedBy = prunedBy
       }
     }
-    let temporary = try TemporaryFile(for: destination, like: original, in: log.fileSystem)
+    let temporary = try TemporaryFile(
+      for: destination, like: original, known: known, in: log.fileSystem)
     return RewriteTarget(temporary, header: header)
   }
 
@@ -228,8 +231,10 @@ package final class LogRewriter {
       report.bytesAfter = report.bytesBefore
       return report
     }
-    try target.complete()
-    try calling { try plan.check(target.temporary.file, generation.file) }
+    // What the new file holds, the old one holds for certain: so one that is left can go.
+    if isReplacing { _ = try log.sync() }
+    let old = generation.file
+    try target.complete { new in try plan.check(new, old) }
     try put(target, isReplacing: isReplacing)
     self.target = nil
     return report

@@ -20,7 +20,8 @@ package final class LogSalvage {
 
   /// Begins a new file at `path` with this header, whose base is so far the empty state.
   ///
-  /// Throws `exists` if there is a file, `busy` if somebody else is making one, `storage`.
+  /// Throws `exists` if there is a file, `busy` if somebody else is making one, `occupied` if
+  /// something else has the name of one, `storage`.
   package init(
     at path: String, header: FileHeader, in fileSystem: any FileSystem
   ) throws(LogError) {
@@ -31,7 +32,8 @@ package final class LogSalvage {
     guard place == nil else { throw .exists(path) }
     var header = header
     header.baseCheckpointOffset = 0
-    let temporary = try TemporaryFile(for: destination, like: nil, in: fileSystem)
+    let temporary = try TemporaryFile(
+      for: destination, like: nil, known: nil, in: fileSystem)
     target = RewriteTarget(temporary, header: header)
   }
 

@@ -229,8 +229,9 @@ final class RewriteTarget {
       record, at: unitStart, changeCount: changeCount, entities: entities, blobs: blobs)
   }
 
-  /// Writes header and root slots and syncs everything: the file is complete.
-  func complete() throws(LogError) {
+  /// Writes root slots and header and syncs everything: the file is complete. `check` sees it as it
+  /// will be, before it has its header.
+  func complete(check: (any StorageFile) throws -> Void = { _ in }) throws(LogError) {
     try flush()
     var slot = RootSlot(
       sequence: 1, durableMark: frames.offset, head: tables.head.number,
@@ -239,11 +240,6 @@ final class RewriteTarget {
       slot.checkpointOffset = place.offset
       slot.checkpointNumber = place.number
     }
-    let bytes = header.encode(with: slot)
-    let file = temporary.file
-    try storage { () throws(StorageError) in
-      try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: 0) }
-      try file.sync()
-    }
+    try temporary.finish(header.encode(with: slot), check: check)
   }
 }

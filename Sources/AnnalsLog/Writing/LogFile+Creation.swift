@@ -14,6 +14,11 @@ package struct NewLog: Sendable {
     self.store = store
     self.created = created
   }
+
+  /// The identity of every scratch store (`LogFile.scratchPath(for:)`), by which it is known from
+  /// any other: the bytes `Annals: scratch.`.
+  package static let scratchStore = RawUUID(
+    high: 0x416E_6E61_6C73_3A20, low: 0x7363_7261_7463_682E)
 }
 
 extension LogFile {
@@ -21,7 +26,8 @@ extension LogFile {
   /// and then given its name in one step, so that nobody ever sees half of one.
   ///
   /// Returns false if there was a file already, or if another maker was faster: then open that.
-  /// Throws `busy` if another maker takes longer than ten seconds. Leaves nothing if it throws, but
+  /// Throws `busy` if another maker takes longer than ten seconds, `occupied` if something that is
+  /// no unfinished file has its name. Leaves nothing if it throws, but
   /// for `placementUnknown`: then the store may be there.
   package static func create(
     at path: String, in fileSystem: any FileSystem, _ new: NewLog
@@ -32,7 +38,7 @@ extension LogFile {
       let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
       if place != nil { return false }
       do throws(LogError) {
-        let temporary = try TemporaryFile(for: path, like: nil, in: fileSystem)
+        let temporary = try TemporaryFile(for: path, like: nil, known: nil, in: fileSystem)
         return try create(new, temporary, at: path, in: fileSystem)
       } catch .busy {
         guard ContinuousClock.now < deadline else { throw .busy }
@@ -71,12 +77,11 @@ extension LogFile {
       with: RootSlot(
         sequence: 1, durableMark: FormatLimits.logStart, head: new.base,
         markChecksum: header.checksum))
-    do throws(StorageError) {
-      try bytes.withBytes { bytes throws(StorageError) in try temporary.file.write(bytes, at: 0) }
-      try temporary.file.sync()
+    do throws(LogError) {
+      try temporary.finish(bytes)
     } catch {
       temporary.discard()
-      throw .storage(error)
+      throw error
     }
     do throws(LogError) {
       try temporary.put(at: path)

@@ -179,7 +179,7 @@ extension LogFile {
   func prepare(_ state: inout LogState) throws(LogError) {
     let generation = state.generation
     try state.requireNumbersLeft(state.lookAtSlots().newest)
-    try removeStaleFile()
+    try removeLeftovers(state)
     do {
       // Whoever put the file in its place may have died before the name was durable.
       if !state.isNameSynced { try syncName() }

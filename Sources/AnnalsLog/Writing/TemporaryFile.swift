@@ -1,9 +1,11 @@
+import AnnalsFormat
 import AnnalsStorage
 
 /// A file in the making beside the one that it is to become or to replace, under a fixed name and
 /// locked by its maker.
 ///
-/// A maker that dies leaves it behind, without the lock; whoever comes next removes it.
+/// It begins with a stamp, and has its header only once it is finished. A maker that dies leaves it
+/// behind, without the lock; whoever comes next knows it by the stamp and removes it.
 struct TemporaryFile {
   let file: any StorageFile
   let path: String
@@ -12,21 +14,30 @@ struct TemporaryFile {
   /// The name of the file in the making for the one at `path`.
   static func path(for path: String) -> String { path + ".new" }
 
-  /// Makes the file, empty and locked. `original` lends it mode, owner and extended attributes.
-  /// Throws `busy` if somebody else is making one.
+  /// Makes the file, locked and stamped. `original` lends it mode, owner and extended attributes;
+  /// `known` is the store at `destination`.
+  ///
+  /// Throws `busy` if somebody else is making one, `occupied` if something else has its name.
   init(
-    for destination: String, like original: String?, in fileSystem: any FileSystem
+    for destination: String, like original: String?, known: Leftover.Known?,
+    in fileSystem: any FileSystem
   ) throws(LogError) {
     self.fileSystem = fileSystem
     path = TemporaryFile.path(for: destination)
+    var tries = 0
     while true {
       let made: any StorageFile
       do {
         made = try fileSystem.create(path, like: original)
       } catch {
         guard error.isTaken else { throw .storage(error) }
-        guard try TemporaryFile.removeStale(for: destination, in: fileSystem) else { throw .busy }
-        continue
+        tries += 1
+        switch try Leftover.clear(path, of: destination, known: known, in: fileSystem) {
+        case .none where tries < TemporaryFile.mostTries: continue
+        case .none: throw .occupied(path, "it is a symbolic link that leads nowhere")
+        case .inUse: throw .busy
+        case .foreign(let reason): throw .occupied(path, reason)
+        }
       }
       // Between its making and its locking somebody may have taken the file for a stale one.
       do throws(StorageError) {
@@ -34,6 +45,10 @@ struct TemporaryFile {
           let place = try fileSystem.identity(of: path)
           if try place == made.identity() {
             file = made
+            try UnfinishedStamp.block.withBytes { bytes throws(StorageError) in
+              try made.write(bytes, at: 0)
+            }
+            try made.sync()
             return
           }
         }
@@ -43,6 +58,30 @@ struct TemporaryFile {
         try? fileSystem.remove(path)
         throw .storage(error)
       }
+    }
+  }
+
+  /// How often a name that is taken, and where yet nothing is, is tried again.
+  private static let mostTries = 100
+
+  /// Finishes the file, whose log was written: writes the slots and syncs, then the header in place
+  /// of the stamp, and syncs again. `blocks` are the header and the slots; `check` sees the file as
+  /// it will be, before it has its header.
+  func finish(
+    _ blocks: ContiguousArray<UInt8>, check: (any StorageFile) throws -> Void = { _ in }
+  ) throws(LogError) {
+    let length = FormatLimits.blockLength
+    let header = ContiguousArray(blocks.prefix(length))
+    try storage { () throws(StorageError) in
+      try ContiguousArray(blocks.dropFirst(length)).withBytes { bytes throws(StorageError) in
+        try file.write(bytes, at: UInt64(length))
+      }
+      try file.sync()
+    }
+    try calling { try check(FileWithHeader(file, header: header)) }
+    try storage { () throws(StorageError) in
+      try header.withBytes { bytes throws(StorageError) in try file.write(bytes, at: 0) }
+      try file.sync()
     }
   }
 
@@ -84,65 +123,34 @@ struct TemporaryFile {
       return .placementUnknown(destination, failure)
     }
   }
-
-  /// Removes a file that a dead maker left. Returns false if its maker lives.
-  @discardableResult
-  static func removeStale(
-    for destination: String, in fileSystem: any FileSystem
-  ) throws(LogError) -> Bool {
-    try removeStale(path(for: destination), for: destination, in: fileSystem)
-  }
-
-  /// Removes the file at `path` if nobody holds its lock, or it is the one at `destination` under
-  /// another name. Returns false if somebody holds it.
-  fileprivate static func removeStale(
-    _ path: String, for destination: String, in fileSystem: any FileSystem
-  ) throws(LogError) -> Bool {
-    do throws(StorageError) {
-      guard let place = try fileSystem.identity(of: path) else { return true }
-      // A maker on a file system without a better way links the finished file into place before it
-      // removes this name: then the file is the store itself, and only the name is stale.
-      if try fileSystem.identity(of: destination) == place {
-        try fileSystem.remove(path)
-        return true
-      }
-      let file = try fileSystem.open(path, for: .writing)
-      defer { file.close() }
-      guard try file.lock(.exclusive, wait: .none) else { return false }
-      if try fileSystem.identity(of: path) == file.identity() { try fileSystem.remove(path) }
-      return true
-    } catch {
-      if error.isMissing { return true }
-      throw .storage(error)
-    }
-  }
 }
 
 extension LogFile {
   /// Where a store is made whose newest state is to become the base of the one at `path`.
   package static func scratchPath(for path: String) -> String { path + ".base" }
 
-  /// Removes what a dead maker left at `scratchPath(for:)`. Returns false if its maker lives, or
-  /// what is there is no store.
-  @discardableResult
-  package static func removeStaleScratch(
+  /// Removes what a dead maker left at `scratchPath(for:)`. Throws `busy` if its maker lives,
+  /// `occupied` if something else is there.
+  package static func clearScratch(
     for path: String, in fileSystem: any FileSystem
-  ) throws(LogError) -> Bool {
+  ) throws(LogError) {
     let scratch = scratchPath(for: path)
-    try TemporaryFile.removeStale(for: scratch, in: fileSystem)
-    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: scratch) }
-    if place == nil { return true }
-    // Unlike the name of a file in the making this one may be somebody's own.
-    guard let file = try? fileSystem.open(scratch, for: .reading) else { return false }
-    defer { file.close() }
-    guard (try? LogGeneration.open(file)) != nil else { return false }
-    return try TemporaryFile.removeStale(scratch, for: path, in: fileSystem)
+    switch try Leftover.clearScratch(scratch, of: path, in: fileSystem) {
+    case .none: return
+    case .inUse: throw .busy
+    case .foreign(let reason): throw .occupied(scratch, reason)
+    }
   }
 
   /// Removes what a rewrite or the making of the store left that was cut short, if there is
-  /// anything.
-  func removeStaleFile() throws(LogError) {
-    try TemporaryFile.removeStale(for: path, in: fileSystem)
-    try LogFile.removeStaleScratch(for: path, in: fileSystem)
+  /// anything; what is somebody else's stays.
+  func removeLeftovers(_ state: LogState) throws(LogError) {
+    let known = Leftover.Known(header: state.generation.header, head: state.tables.head.number)
+    _ = try Leftover.clear(
+      TemporaryFile.path(for: path), of: path, known: known, in: fileSystem)
+    let scratch = LogFile.scratchPath(for: path)
+    _ = try Leftover.clear(
+      TemporaryFile.path(for: scratch), of: scratch, known: nil, in: fileSystem)
+    _ = try Leftover.clearScratch(scratch, of: path, in: fileSystem)
   }
 }

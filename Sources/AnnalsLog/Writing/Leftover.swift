@@ -1,0 +1,136 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// What stands under the name that an unfinished file has, once what a dead maker left there is
+/// gone.
+///
+/// Only what is certain to be nobody's is removed: what carries the stamp of unfinished files, what
+/// is empty, a further name of the store itself, and a finished file that was not put in place yet
+/// and holds nothing that the store beside it does not. All else is left alone.
+enum Leftover {
+  /// Nothing.
+  case none
+  /// A file whose maker holds its lock.
+  case inUse
+  /// Something else, and why it is not removed.
+  case foreign(String)
+
+  /// A store, as far as it says what a leftover may hold.
+  struct Known {
+    var header: FileHeader
+    var head: Int64
+  }
+
+  /// Removes what a dead maker left at `path` of a file for `destination`; `known` is the store that
+  /// is there. Reads three blocks. Throws only if what should go cannot be removed.
+  static func clear(
+    _ path: String, of destination: String, known: Known?, in fileSystem: any FileSystem
+  ) throws(LogError) -> Leftover {
+    try clear(path, of: destination, in: fileSystem) { (start, size) in
+      UnfinishedStamp.marks(start, size: size)
+        ? nil : FirstBlocks(start).reasonToKeep(size: size, beside: known)
+    }
+  }
+
+  /// Removes the store at `path` that an import left which made a base for the one at
+  /// `destination`. Throws as `clear` does.
+  static func clearScratch(
+    _ path: String, of destination: String, in fileSystem: any FileSystem
+  ) throws(LogError) -> Leftover {
+    try clear(path, of: destination, in: fileSystem) { (start, _) in
+      FirstBlocks(start).header?.store == NewLog.scratchStore
+        ? nil : "no import that was cut short has left it"
+    }
+  }
+
+  private static func clear(
+    _ path: String, of destination: String, in fileSystem: any FileSystem,
+    reasonToKeep: (UnsafeRawBufferPointer, UInt64) -> String?
+  ) throws(LogError) -> Leftover {
+    do throws(StorageError) {
+      guard let place = try fileSystem.identity(of: path) else { return .none }
+      // A maker on a file system without a better way links the finished file into place before it
+      // removes this name: then the file is the store itself, and only the name is stale.
+      if try fileSystem.identity(of: destination) == place {
+        try fileSystem.remove(path)
+        return .none
+      }
+    } catch {
+      if error.isMissing { return .none }
+      throw .storage(error)
+    }
+    let file: any StorageFile
+    do throws(StorageError) {
+      file = try fileSystem.open(path, for: .reading)
+    } catch {
+      return error.isMissing ? .none : .foreign(error.reason)
+    }
+    defer { file.close() }
+    do throws(StorageError) {
+      guard try file.lock(.exclusive, wait: .none) else { return .inUse }
+      let size = try file.size()
+      var start = ContiguousArray<UInt8>(repeating: 0, count: Int(FormatLimits.logStart))
+      let count = try start.withMutableBytes { buffer throws(StorageError) in
+        try file.read(into: buffer, at: 0)
+      }
+      start.removeLast(start.count - count)
+      if let reason = start.withUnsafeBytes({ reasonToKeep($0, size) }) { return .foreign(reason) }
+    } catch {
+      return .foreign(error.reason)
+    }
+    do throws(StorageError) {
+      if try fileSystem.identity(of: path) == file.identity() { try fileSystem.remove(path) }
+      return .none
+    } catch {
+      if error.isMissing { return .none }
+      throw .storage(error)
+    }
+  }
+}
+
+/// What the first blocks of a finished file say, also where its header was being written when the
+/// power failed: then the slots, which were synced before, repeat it.
+private struct FirstBlocks {
+  let header: FileHeader?
+  /// Whether the header itself says so, and not a slot alone.
+  private let isHeaderWhole: Bool
+  /// The newest slot that the header fits.
+  private var slot: RootSlot?
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    var header = try? FileHeader.decode(bytes)
+    isHeaderWhole = header != nil
+    for (index, offset) in FormatLimits.slotOffsets.enumerated() where bytes.count > Int(offset) {
+      let block = UnsafeRawBufferPointer(
+        rebasing: bytes[Int(offset)...].prefix(FormatLimits.blockLength))
+      guard let known = header ?? RootSlot.header(in: block),
+        let found = try? RootSlot.decode(block, index: index, seed: known.seed)
+      else { continue }
+      header = known
+      if found.sequence > slot?.sequence ?? 0 { slot = found }
+    }
+    self.header = header
+  }
+
+  /// Why the file is not removed; nil if it may be.
+  func reasonToKeep(size: UInt64, beside known: Leftover.Known?) -> String? {
+    guard let header, let slot else { return "it is no unfinished file of Annals" }
+    let isEmpty =
+      size <= FormatLimits.logStart && slot.durableMark == FormatLimits.logStart
+      && header.generation == 1 && header.baseCheckpointOffset == 0
+    if isEmpty { return nil }
+    if let known, header.store == known.header.store,
+      header.generation == known.header.generation + 1, header.base >= known.header.base,
+      slot.head <= known.head
+    {
+      return nil
+    }
+    guard isHeaderWhole else {
+      return "it is a store whose header is damaged, or was being written when the power failed; "
+        + "annals salvage FILE OUT reads it"
+    }
+    return "it is a whole store, perhaps the result of a replay or salvage that was cut short "
+      + "before it had its name"
+  }
+}
