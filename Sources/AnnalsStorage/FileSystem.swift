@@ -114,8 +114,8 @@ package protocol FileSystem: Sendable {
   func open(_ path: String, for access: FileAccess) throws(StorageError) -> any StorageFile
 
   /// Creates an empty file and opens it for writing; fails with EEXIST if the name is taken. With
-  /// `original`, gives it that file's mode, owner and extended attributes, as far as the process
-  /// may. Nothing is left behind if it throws.
+  /// `original`, gives it that file's mode, owner and extended attributes: EPERM if the process may
+  /// not give it to the owner; the rest as far as it may. Nothing is left behind if it throws.
   func create(_ path: String, like original: String?) throws(StorageError) -> any StorageFile
 
   /// Gives the file `existing` the further name `new`; fails with EEXIST if that is taken.
@@ -135,7 +135,8 @@ package protocol FileSystem: Sendable {
   /// power cut.
   func syncDirectory(of path: String) throws(StorageError)
 
-  /// The path with all symbolic links followed. Its last component need not exist.
+  /// The path with all symbolic links followed. Its last component need not exist. Fails with
+  /// EILSEQ if what the links lead to is not UTF-8: as text it would be another path.
   func resolve(_ path: String) throws(StorageError) -> String
 
   /// What makes the file at `path` the same file under any name; nil if there is none.

@@ -51,7 +51,10 @@ extension StorageError: CustomStringConvertible {
     case .notDirectory: "A part of the path is a file; check the path."
     case .isDirectory: "Name the file in it."
     case .fileExists: "Choose another name, or remove it first."
-    case .permissionDenied, .notPermitted: "Check the permissions of the file and its directory."
+    case .permissionDenied, .notPermitted: forbiddenRemedy
+    case .illegalByteSequence:
+      "A directory or link in the path has a name that is not UTF-8; rename it, or keep the store "
+        + "elsewhere."
     case .readOnlyFileSystem: "The disk is read-only; open for reading, or copy the file elsewhere."
     case .ioError: "The disk reports damage; annals salvage FILE OUT copies what can be read."
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
@@ -85,6 +88,15 @@ extension StorageError: CustomStringConvertible {
     switch operation {
     case .create, .link, .place, .rename, .resolve, .syncDirectory: "Create its directory first."
     default: "Check the path."
+    }
+  }
+
+  private var forbiddenRemedy: String {
+    switch operation {
+    case .copyAttributes:
+      "The file belongs to another user, whom the new file cannot be given to; run this as that "
+        + "user, or as the administrator."
+    default: "Check the permissions of the file and its directory."
     }
   }
 

@@ -17,7 +17,14 @@ struct AnnalsCommand: ParsableCommand {
     ])
 
   static func main() {
-    let status = execute(Array(CommandLine.arguments.dropFirst()), Console.ofProcess())
+    let console = Console.ofProcess()
+    let status: ExitStatus
+    do throws(CommandFailure) {
+      status = execute(try RawArguments.ofProcess.decoded(), console)
+    } catch {
+      console.report(error.message)
+      status = error.status
+    }
     exit(withError: ExitCode(status.rawValue))
   }
 

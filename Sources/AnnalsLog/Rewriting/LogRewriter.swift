@@ -66,9 +66,10 @@ package final class LogRewriter {
     guard count <= 1 else { throw .hardLinked(count) }
   }
 
-  /// Copies everything up to the head. Throws `busy` if another rewrite is at work,
-  /// `occupied` if something else has the new file's name, `storage` if there is no space, `damage` if what is to be copied does not hold; what a closure of the plan
-  /// throws. Then nothing is left of the new file.
+  /// Copies everything up to the head. Throws `busy` if another rewrite is at work, `occupied` if
+  /// something else has the new file's name, `storage` if there is no space, `damage` if what is to
+  /// be copied does not hold; what a closure of the plan throws. Then nothing is left of the new
+  /// file.
   package func copy() throws(LogError) {
     do throws(LogError) {
       try copy(log.view)

@@ -22,8 +22,8 @@ enum Leftover {
     var head: Int64
   }
 
-  /// Removes what a dead maker left at `path` of a file for `destination`; `known` is the store that
-  /// is there. Reads three blocks. Throws only if what should go cannot be removed.
+  /// Removes what a dead maker left at `path` of a file for `destination`; `known` is the store
+  /// that is there. Reads three blocks. Throws only if what should go cannot be removed.
   static func clear(
     _ path: String, of destination: String, known: Known?, in fileSystem: any FileSystem
   ) throws(LogError) -> Leftover {

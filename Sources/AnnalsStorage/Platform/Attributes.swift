@@ -13,8 +13,8 @@ import SystemPackage
 /// Gives `copy` the owner, group, mode and extended attributes (access control lists are among them
 /// on Linux) of `original`.
 ///
-/// What the process may not do is left out: an ordinary user who rewrites a file of another becomes
-/// its owner. If the group cannot be kept, the new one gets no more rights than everybody had.
+/// Throws `notPermitted` if the process may not give the copy to the owner. If the group cannot be
+/// kept, the new one gets no more rights than everybody had.
 func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws(Errno) {
   let wanted = try FileStatus(of: original)
   let present = try FileStatus(of: copy)
@@ -23,7 +23,9 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
     let others = mode.rawValue & 0o007
     mode = FilePermissions(rawValue: mode.rawValue & ~0o070 | mode.rawValue & others << 3)
   }
-  if wanted.owner != present.owner { _ = fchown(copy.rawValue, wanted.owner, gid_t.max) }
+  if wanted.owner != present.owner {
+    try retrying { fchown(copy.rawValue, wanted.owner, gid_t.max) }
+  }
   // After the owner, since a change of owner clears bits; the extended attributes after the mode,
   // since an access control list refines it.
   try retrying { fchmod(copy.rawValue, mode.rawValue) }

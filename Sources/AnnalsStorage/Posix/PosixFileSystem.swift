@@ -94,12 +94,12 @@ package struct PosixFileSystem: FileSystem {
       // As many links as the kernel follows before it answers ELOOP.
       for _ in 0..<40 {
         do throws(Errno) {
-          return try realPath(name).string
+          return try text(of: realPath(name))
         } catch  where error == .noSuchFileOrDirectory {
           guard let last = name.lastComponent else { throw error }
           let parent = try realPath(directory(of: name))
           guard let target = linkTarget(ifLinkAt: name) else {
-            return parent.appending(last).string
+            return try text(of: parent.appending(last))
           }
           name = parent.pushing(target)
         }
@@ -132,6 +132,12 @@ package struct PosixFileSystem: FileSystem {
         return nil
       }
     }
+  }
+
+  /// The path as text, which names the same file only if it is UTF-8.
+  private func text(of path: FilePath) throws(Errno) -> String {
+    guard let text = String(validating: path) else { throw .illegalByteSequence }
+    return text
   }
 
   /// Where a dangling symbolic link points; nil if there is none.
