@@ -35,6 +35,9 @@ package enum LogError: Error {
   case missing
   /// The path now holds another store, or an older generation of this one.
   case foreign(String)
+  /// An older copy, or another, was written over the file while it was open: what this log appended
+  /// or knew to be synced, up to transaction `head`, is not in it.
+  case overwritten(head: Int64)
   /// Transactions that were seen here are gone from the file (their writer could not sync them);
   /// the number is the last one that is known to be left.
   case rewound(lastShared: Int64)
@@ -108,6 +111,8 @@ extension LogError: CustomStringConvertible {
     case .busy: "another process holds the file"
     case .missing: "there is no file at the path"
     case .foreign(let reason): "the path now holds another file: \(reason)"
+    case .overwritten(let head):
+      "another copy was written over the file: transactions up to \(head) are not all in it"
     case .rewound(let number):
       "transactions behind \(number) are gone: their writer could not sync them"
     case .exists(let path): "\(path) exists"

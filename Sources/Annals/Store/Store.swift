@@ -128,7 +128,8 @@ public final class Store: Sendable {
   /// allocated ahead, syncs, and lets go of the lock. Snapshots stay readable. Safe to call again.
   ///
   /// Throws `.outcomeUnknown` if the disk failed, so that what was committed with `.deferred` since
-  /// the last sync may be gone; the store is closed all the same.
+  /// the last sync may be gone; `.lostBranch` if an older copy was written over the file, which
+  /// stays as it is. The store is closed all the same.
   public func close() throws(AnnalsError) {
     defer { writer.head.end() }
     try AnnalsError.narrowing { try writer.finish() }
@@ -182,7 +183,8 @@ public final class Store: Sendable {
   /// The schema of the newest state.
   public var schema: Schema { version.state.schema }
 
-  /// Brings in what other processes have committed since. Writing does so by itself.
+  /// Brings in what other processes have committed since. Writing does so by itself. Throws
+  /// `.lostBranch` if an older copy was written over the file, as writing does.
   public func refresh() throws(AnnalsError) {
     try AnnalsError.narrowing { try writer.refresh() }
   }

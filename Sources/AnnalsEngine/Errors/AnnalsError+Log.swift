@@ -60,6 +60,12 @@ extension AnnalsError {
     case .foreign(let reason):
       self.init(
         .otherStore, "another file has taken the place of \(file): \(reason). Open it again")
+    case .overwritten(let head):
+      self.init(
+        .lostBranch,
+        "an older copy was written over \(file) while it was open: of the transactions up to "
+          + "\(head) that were known here, some are not in it. Nothing was written. Put the newer "
+          + "file back if there is one, then open the store again")
     case .rewound(let number):
       self.init(
         .lostBranch,

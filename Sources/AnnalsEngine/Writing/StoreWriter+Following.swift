@@ -15,7 +15,7 @@ extension StoreWriter {
     if !log.isPoisoned, let failure = group.failure { throw failure }
     if isFileLocked {
       if isStale { try reload() }
-      return
+      return try lookAgain()
     }
     do {
       let standing: LogStanding
@@ -27,6 +27,7 @@ extension StoreWriter {
       }
       isFileLocked = true
       lockedSince = .now
+      lastLook = lockedSince
       commitsUnderLock = 0
       try follow(standing)
     } catch {
@@ -34,6 +35,19 @@ extension StoreWriter {
       if isFileLocked { releaseFileLock() }
       throw AnnalsError.wrapping(error, opening: log.path)
     }
+  }
+
+  /// Under a lock that was kept, sees from time to time that nobody has copied other bytes over the
+  /// file; taking the lock looks every time.
+  private func lookAgain() throws {
+    let now = ContinuousClock.now
+    guard lastLook.duration(to: now) >= lookInterval else { return }
+    do throws(LogError) {
+      try log.requireUnchanged()
+    } catch {
+      throw AnnalsError(error, opening: log.path)
+    }
+    lastLook = now
   }
 
   /// Brings `newest` to where the file stands.

@@ -34,6 +34,10 @@ package final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var isStale = false
   @exclusivity(unchecked) var isFileLocked = false
   @exclusivity(unchecked) var lockedSince = ContinuousClock.now
+  /// When the file was last seen to be the one that was written.
+  @exclusivity(unchecked) var lastLook = ContinuousClock.now
+  /// How often to look, at most, while the lock is kept.
+  @exclusivity(unchecked) package var lookInterval = Duration.milliseconds(5)
   @exclusivity(unchecked) var commitsUnderLock = 0
   @exclusivity(unchecked) var isClosed = false
   /// Nil if nothing is kept from one commit for the next.

@@ -118,6 +118,7 @@ extension LogFile {
     state.end = ChainPoint(
       offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
       previousOffset: state.lastFrameOffset)
+    state.kept = state.end
     if options.durability == .deferred { state.acknowledged = state.end }
     return state.tables.head
   }

@@ -8,18 +8,30 @@ extension LogFile {
   ///
   /// If another process holds the lock, it is left to close the file's end. A log opened for
   /// reading, and one that is poisoned, are closed as they are. Throws `outcomeUnknown` if
-  /// transactions that were not acknowledged yet may be lost; the log is closed all the same.
+  /// transactions that were not acknowledged yet may be lost, `overwritten` if an older copy was
+  /// written over the file; the log is closed all the same.
   package func close() throws(LogError) {
     let isClosed = state.withLock { $0.isClosed }
     if isClosed { return }
     defer { release() }
     guard options.access == .writing, !isPoisoned else { return }
     precondition(!state.withLock { $0.transaction != nil }, "a transaction is open")
-    if needsSync { try sync() }
     let isLocked = state.withLock { $0.isLocked }
+    if isLocked {
+      do throws(LogError) {
+        try requireUnchanged()
+      } catch .overwritten(let head) {
+        throw .overwritten(head: head)
+      } catch {
+        // Whether it can be closed in order shows below.
+      }
+    }
+    if needsSync { try sync() }
     let standing: LogStanding
-    do {
+    do throws(LogError) {
       standing = isLocked ? try self.standing() : try lock(.none)
+    } catch .overwritten(let head) {
+      throw .overwritten(head: head)
     } catch {
       // Whoever holds the lock, or has replaced or removed the file, sees to its end.
       return

@@ -9,8 +9,9 @@ extension LogFile {
   /// reload before appending if it says so. The lock is kept until `unlock`.
   ///
   /// Throws `busy` if the lock was not to be had in time, `foreign` or `missing` if the path no
-  /// longer leads to this store, `rewound` if transactions seen here are gone: then the lock is not
-  /// held, except with `rewound`, after which `reload` goes on.
+  /// longer leads to this store, `overwritten` if an older copy was written over it, `rewound` if
+  /// transactions seen here are gone: then the lock is not held, except with `rewound`, after which
+  /// `reload` goes on.
   package func lock(_ wait: LockWait) throws(LogError) -> LogStanding {
     let generation = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
@@ -102,7 +103,8 @@ extension LogFile {
   }
 
   /// Looks at the file where the log ended when it was last read: the last frame must still be
-  /// there, and another may follow. Throws `foreign` if another store was written over this one.
+  /// there, and another may follow. Throws `foreign` if another store was written over this one,
+  /// `overwritten` if an older copy was.
   private func compare(_ state: inout LogState) throws(LogError) -> LogStanding {
     let generation = state.generation
     let size = try generation.size()
@@ -116,14 +118,13 @@ extension LogFile {
     if state.end.previousOffset != 0 {
       let isThere: Bool
       if isNear {
-        isThere = bytes.withUnsafeBytes { state.isLastFrame($0) }
+        isThere = bytes.withUnsafeBytes { state.isFrame($0, before: state.end) }
       } else {
-        isThere = try generation.read(headerLength, at: from).withUnsafeBytes {
-          state.isLastFrame($0)
-        }
+        isThere = try state.hasFrame(before: state.end)
       }
       guard isThere else {
         try generation.requireOwnHeader()
+        try requireKept(state)
         throw .rewound(lastShared: state.synced.head)
       }
     }
@@ -232,13 +233,6 @@ extension LogState {
     guard tables.head.number < Int64(limit) else { throw .numbersSpent("the last transaction") }
     guard tables.nextBlobNumber < limit else { throw .numbersSpent("the last large value") }
     guard newest?.sequence ?? 0 < limit else { throw .numbersSpent("the newest root slot") }
-  }
-
-  /// Whether `bytes`, read where the last frame begins, are that frame's header.
-  func isLastFrame(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard bytes.count >= FormatLimits.frameHeaderLength else { return false }
-    let header = try? FrameHeader.decode(bytes, at: end.previousOffset, seed: generation.seed)
-    return header?.checksum == end.previousChecksum
   }
 
   /// Whether any byte behind the end is not zero.

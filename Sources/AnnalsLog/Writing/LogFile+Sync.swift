@@ -75,6 +75,7 @@ extension LogState {
     }
     durableMark = max(durableMark, target.end.offset)
     if target.end.offset > acknowledged.offset { acknowledged = target.end }
+    if target.end.offset > kept?.offset ?? 0 { kept = target.end }
     slot.synced = target.slot
   }
 }

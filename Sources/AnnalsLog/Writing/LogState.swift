@@ -17,6 +17,9 @@ struct LogState: Sendable {
   /// What a failure takes out again begins here: behind what was acknowledged, and behind
   /// everything that was there when the lock was taken.
   var acknowledged: ChainPoint
+  /// Behind the last frame that nobody may take out again: it was appended here, or is known to be
+  /// synced. If it is gone, somebody has written other bytes over the file.
+  var kept: ChainPoint?
   /// What others appended since this log was prepared, and nothing proves synced: compared with the
   /// disk before a sync that is to cover it.
   var unchecked: Range<UInt64>?
@@ -100,6 +103,7 @@ struct LogState: Sendable {
       announced: tables.announced, size: min(synced.size, size))
     durableMark = end.offset
     acknowledged = end
+    kept = end
   }
 
   func requireOpen() throws(LogError) {
