@@ -124,11 +124,6 @@ package final class LogFile: Sendable {
     state.withLock { Int($0.tables.changeCount - $0.tables.changesAtCheckpoint) }
   }
 
-  /// Whether the clock was found to have jumped back since the newest checkpoint.
-  package var hasUnsavedClockJumps: Bool {
-    state.withLock { $0.tables.clockJumps > $0.tables.clockJumpsAtCheckpoint }
-  }
-
   /// How many bytes of log lie behind the newest checkpoint, or behind the base.
   package var bytesSinceCheckpoint: UInt64 {
     state.withLock { $0.end.offset - min($0.tables.checkpointEnd, $0.end.offset) }
@@ -136,11 +131,6 @@ package final class LogFile: Sendable {
 
   /// Whether transactions were appended that no sync has covered yet.
   package var needsSync: Bool { state.withLock { $0.synced.offset < $0.end.offset } }
-
-  /// Counts one jump back of the clock; stored with the next checkpoint.
-  package func noteClockJump() {
-    state.withLock { $0.tables.clockJumps += 1 }
-  }
 
   /// Reads the log anew from the file that is now at the path: after another process has put a new
   /// generation in its place, after `rewound`, or from the base because a checkpoint proved
@@ -160,10 +150,7 @@ package final class LogFile: Sendable {
     try state.withLock { (state) throws(LogError) in
       let wasLocked = state.isLocked
       let old = state.generation
-      let clockJumps = state.tables.clockJumps
       state = try LogState(loading, options)
-      // No transaction says of one, so that those not saved yet are known here only.
-      state.tables.clockJumps = max(clockJumps, state.tables.clockJumps)
       state.isLocked = wasLocked
       if wasLocked, old !== generation { old.file.unlock() }
     }

@@ -1,23 +1,24 @@
 /// The type of an attribute.
 ///
-/// Stored in files: never renumber. FORMAT.md, "Schema", lists the same numbers.
+/// Stored in files: never renumber. The numbers are those of `ValueTag` where a type has one kind
+/// of its own. FORMAT.md, "Kinds and values", lists them.
 public enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
   case bool = 1
   /// A whole number from -32,768 to 32,767.
-  case int16 = 2
+  case int16 = 14
   /// A whole number from -2,147,483,648 to 2,147,483,647.
-  case int32 = 3
-  case int64 = 4
-  case double = 5
-  case string = 6
-  case date = 7
-  case uuid = 8
-  case url = 9
-  case data = 10
+  case int32 = 15
+  case int64 = 2
+  case double = 3
+  case string = 4
+  case date = 5
+  case uuid = 6
+  case url = 7
+  case data = 8
   /// Validated JSON text, compared by bytes.
-  case json = 11
+  case json = 9
   /// A value of any of the other types.
-  case any = 12
+  case any = 13
 
   /// The tag that values of this type carry; nil for `any`.
   package var tag: ValueTag? {
@@ -65,6 +66,8 @@ public struct Attribute: Hashable, Sendable {
   public var validation: Validation
   /// Whether the attribute was removed and is kept hidden for the past.
   public var isRemoved = false
+  /// The items of the definition's extension area; see `Entity.extensions`.
+  package var extensions: ContiguousArray<UInt8> = []
 
   /// An attribute with these rules; optional unless said otherwise.
   public init(
@@ -96,6 +99,9 @@ public struct Validation: Hashable, Sendable {
   public var maximumLength: Int64?
   /// The only values allowed; empty allows all.
   public var oneOf: [Value]
+  /// The flags of rules that only later versions know, and what these say: kept as they are.
+  package var laterFlags: UInt8 = 0
+  package var laterRules: ContiguousArray<UInt8> = []
 
   /// The rules given; no rule by default.
   public init(
@@ -112,6 +118,6 @@ public struct Validation: Hashable, Sendable {
   /// Whether there is no rule.
   public var isEmpty: Bool {
     minimum == nil && maximum == nil && minimumLength == nil && maximumLength == nil
-      && oneOf.isEmpty
+      && oneOf.isEmpty && laterFlags == 0
   }
 }

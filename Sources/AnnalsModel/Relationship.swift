@@ -14,6 +14,8 @@ public struct Relationship: Hashable, Sendable {
   public var isOrdered: Bool
   /// Whether the relationship was removed and is kept hidden for the past.
   public var isRemoved = false
+  /// The items of the definition's extension area; see `Entity.extensions`.
+  package var extensions: ContiguousArray<UInt8> = []
 
   /// A relationship to the entity of this name.
   public init(
@@ -39,6 +41,11 @@ public struct IndexDescription: Hashable, Sendable {
   public var isUnique: Bool
   /// The collation: 0, UTF-8 bytes, the only one.
   public var collation: UInt8 = 0
+  /// The items of the definition's extension area; see `Entity.extensions`.
+  package var extensions: ContiguousArray<UInt8> = []
+  /// What a definition that only later versions know says behind the name, kept as it is: then
+  /// there are no elements, and nothing is done with the index. Empty if the index is known.
+  package var laterDefinition: ContiguousArray<UInt8> = []
 
   /// An index over these elements.
   public init(_ name: String, _ elements: [IndexElement], isUnique: Bool = false) {
@@ -46,6 +53,9 @@ public struct IndexDescription: Hashable, Sendable {
     self.elements = elements
     self.isUnique = isUnique
   }
+
+  /// Whether this version knows what the definition says.
+  package var isKnown: Bool { laterDefinition.isEmpty }
 }
 
 /// One property of an index's key.

@@ -91,7 +91,10 @@ extension SchemaMerge {
     }
     if let position = entity.indexes.firstIndex(where: { $0.name.hasSameBytes(as: required.name) })
     {
-      if entity.indexes[position].elements != added.elements {
+      if !entity.indexes[position].isKnown {
+        let reason = "the store has an index of this name that only a newer version knows"
+        report(.incompatibleIndex, entity.name, required.name, reason)
+      } else if entity.indexes[position].elements != added.elements {
         let reason = "the store has an index of this name over other properties or in another order"
         report(.incompatibleIndex, entity.name, required.name, reason)
       } else if required.isUnique, !entity.indexes[position].isUnique {
@@ -133,7 +136,13 @@ extension Validation {
     var result = self
     for value in other.oneOf where !result.oneOf.contains(value) { result.oneOf.append(value) }
     // Rules over one kind say nothing about a value of any kind.
-    if type == .any { return Validation(oneOf: result.oneOf) }
+    if type == .any {
+      result.minimum = nil
+      result.maximum = nil
+      result.minimumLength = nil
+      result.maximumLength = nil
+      return result
+    }
     result.minimum = looser(minimum, other.minimum) { bound, value in
       Validation(minimum: bound).violation(of: value) != nil
     }

@@ -1,6 +1,6 @@
 /// The kind of a value, as the file stores it.
 ///
-/// Stored in files: never renumber. FORMAT.md, "Values", lists the same numbers.
+/// Stored in files: never renumber. FORMAT.md, "Kinds and values", lists the same numbers.
 @frozen
 public enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
   case null = 0

@@ -72,6 +72,7 @@ package struct SalvageRun {
     header.base = base.number
     header.baseTimestamp = base.position?.maximumTimestamp ?? Timestamp(microseconds: 0)
     if base.number == 0 {
+      header.baseTimestamp = Timestamp(microseconds: 0)
       header.prunedAt = nil
       header.prunedBy = ""
     }

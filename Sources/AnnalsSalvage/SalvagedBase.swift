@@ -72,7 +72,7 @@ struct SalvagedBase {
     number = directory.number
     position = LogPosition(
       number: directory.number, timestamp: directory.timestamp,
-      maximumTimestamp: max(directory.maximumTimestamp, Timestamp(microseconds: 0)),
+      maximumTimestamp: directory.maximumTimestamp,
       openingID: directory.openingID)
     nextBlobNumber = directory.nextBlobNumber
     clockJumps = directory.clockJumps

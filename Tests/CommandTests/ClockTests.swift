@@ -54,7 +54,7 @@ import Testing
     #expect(clock() == "clock         2 jumps back; 0 dated earlier than the one before")
     #expect(folder.run("compact", "@a.annals").status == .done)
     #expect(clock() == "clock         2 jumps back; 0 dated earlier than the one before")
-    // Without a checkpoint it is the header that knows.
+    // Without a checkpoint the transactions themselves say so.
     #expect(folder.run("compact", "@a.annals", "--smallest").status == .done)
     #expect(clock() == "clock         2 jumps back; 0 dated earlier than the one before")
     folder.turnClock(by: -3_600_000_000)

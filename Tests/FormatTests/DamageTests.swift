@@ -239,6 +239,18 @@ struct DamageTests {
   func blobs() throws {
     var bytes: ContiguousArray<UInt8> = []
     try Array("value".utf8).withUnsafeBytes {
+      var first = BlobPart(number: 3, totalLength: 9, start: 0, bytes: $0)
+      first.extensions = [7, 2, 1, 1]
+      BlobCodec.encode(first, into: &bytes)
+      let items = try bytes.withUnsafeBytes { try BlobCodec.decode($0).extensions }
+      #expect(items == [7, 2, 1, 1])
+      for count in 0..<8 {
+        #expect(throws: DecodeFault.self) {
+          let prefix = bytes.prefix(count)
+          try prefix.withUnsafeBytes { _ = try BlobCodec.decode($0) }
+        }
+      }
+      bytes.removeAll()
       BlobCodec.encode(BlobPart(number: 3, totalLength: 9, start: 4, bytes: $0), into: &bytes)
       let part = try bytes.withUnsafeBytes { bytes in
         let part = try BlobCodec.decode(bytes)

@@ -36,7 +36,7 @@ struct HeaderTests {
     #expect(fault { $0.removeSubrange(4095...) } == .cut(4095))
     #expect(fault { $0 = ContiguousArray("{\"n\":1,\"changes\":[]}".utf8) } == .notAnnals)
     // A newer version may have moved everything else, so it is told before a checksum.
-    #expect(fault(sealed: false) { $0[8] = 1 } == .newerVersion(version: 1, draft: 1))
+    #expect(fault(sealed: false) { $0[8] = 1 } == .newerVersion(version: 1, draft: 2))
     #expect(fault(sealed: false) { $0[12] = 9 } == .newerVersion(version: 0, draft: 9))
     #expect(fault { $0[12] = 0 } == .olderDraft(0))
     #expect(fault(sealed: false) { $0[300] = 1 } == .checksum)
@@ -48,9 +48,20 @@ struct HeaderTests {
     #expect(fault { $0[81] = 0x30 } == nil)
   }
 
+  /// What was imported may be of any time, and so may the base that a prune makes of it.
+  @Test(arguments: [Int64.min, -1, 0, 1, .max])
+  func aBaseOfAnyTime(microseconds: Int64) throws {
+    var header = FileHeader(
+      store: WorkedExample.store, generation: 1, base: 1, created: WorkedExample.created)
+    header.baseTimestamp = Timestamp(microseconds: microseconds)
+    let decoded = try header.encode().withUnsafeBytes { try FileHeader.decode($0) }
+    #expect(decoded.greatestTimestamp.microseconds == microseconds)
+  }
+
   @Test(
     arguments: [
-      (48, 0), (63, 0x80), (72, 1), (79, 0x80), (80, 8), (81, 0x10), (98, 1), (99, 1), (97, 65),
+      (48, 0), (63, 0x80), (72, 1), (79, 0x80), (80, 8), (81, 0x10), (98, 1), (99, 1), (100, 1),
+      (103, 1), (97, 65),
       (97, 3),
       (96, 2), (88, 1), (104, 65),
       (168, 1), (256, 1), (511, 1), (512, 1), (4091, 1),

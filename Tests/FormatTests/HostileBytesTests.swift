@@ -13,12 +13,35 @@ struct HostileBytesTests {
   @Test
   func bombsAreRefusedByTheirRatio() {
     var column: ContiguousArray<UInt8> = []
-    column.append(varInt: UInt64(60 << 20) << 1 | 1)
+    column.append(varInt: UInt64(60 << 20) << 2 | 1)
     column.append(contentsOf: [4, 0, 0, 0, 0])
     column.withUnsafeBytes { bytes in
       var reader = ByteReader(bytes)
       var columns = ColumnReader()
       #expect(throws: DecodeFault.self) { _ = try columns.read(&reader) }
+    }
+  }
+
+  /// Two of the four ways to store a section are for later versions, which is no damage.
+  @Test(arguments: UInt8(0)..<4)
+  func compressionsOfLaterVersions(compression: UInt8) {
+    let bytes: [UInt8] = [2 << 2 | compression, 7, 8, 0]
+    bytes.withUnsafeBytes { bytes in
+      var reader = ByteReader(bytes)
+      var columns = ColumnReader()
+      var found: DecodeFault?
+      do throws(DecodeFault) { _ = try columns.read(&reader) } catch { found = error }
+      #expect((found == nil) == (compression == 0))
+      #expect(found?.isNewer ?? false == (compression > 1))
+      var chunk = ByteReader(bytes)
+      var inflate = Inflate()
+      found = nil
+      do throws(DecodeFault) {
+        _ = try ChunkSection.read(&chunk, limit: 99, inflate: &inflate)
+      } catch {
+        found = error
+      }
+      #expect(found?.isNewer ?? false == (compression > 1))
     }
   }
 
@@ -41,17 +64,18 @@ struct HostileBytesTests {
     }
   }
 
-  /// What `lengths` is, of so many values: a list of equal numbers.
+  /// A list of equal numbers, in its section.
   private func equal(_ length: Int64) -> ContiguousArray<UInt8> {
     var bytes: ContiguousArray<UInt8> = [0]
     bytes.append(zigzag: length)
-    return bytes
+    bytes.append(0)
+    return [UInt8(bytes.count << 2)] + bytes
   }
 
   /// A section that says it inflates to so many bytes, from four.
   private func bomb(_ length: UInt64) -> ContiguousArray<UInt8> {
     var bytes: ContiguousArray<UInt8> = []
-    bytes.append(varInt: length << 1 | 1)
+    bytes.append(varInt: length << 2 | 1)
     return bytes + [4, 0, 0, 0, 0]
   }
 
@@ -62,18 +86,18 @@ struct HostileBytesTests {
     let rows: ContiguousArray<UInt8> = [1, 1, 1, 128, 8]
     let column: ContiguousArray<UInt8> = [2, 1, 1, 1, 128, 32]
     let index: ContiguousArray<UInt8> = [3, 1, 1, 128, 128, 1, 0]
-    let long = Int64(16 << 10)
+    // 4,096 tags of texts.
+    let tags: ContiguousArray<UInt8> = [0x80, 0x80, 1] + ContiguousArray(repeating: 4, count: 4096)
     let tooLong = DecodeFault.Reason("more than a deflate stream of this length can hold")
     for length: UInt64 in [60 << 20, 1 << 60] {
       let section = bomb(length)
-      // Rows as bits; numbers; UUIDs; doubles, together and by planes; texts of 16 KiB each, whole
-      // and as what they do not share; tags; an index.
+      // Rows as bits; numbers; UUIDs; doubles, together and by planes; texts;
+      // tags; values of any kind; an index.
       let chunks: [ContiguousArray<UInt8>] = [
-        rows + [1] + section, column + [2, 0, 64, 0] + section, column + [6, 0] + section,
+        rows + [1] + section, column + [2, 0] + section, column + [6, 0] + section,
         column + [3, 0, 0] + section, column + [3, 0, 1] + section,
-        column + [4, 0] + equal(long) + [0, 0] + section,
-        column + [4, 0] + equal(long) + [0, 1] + equal(0) + section,
-        column + [12, 0] + equal(long) + section, index + equal(0) + equal(100) + section,
+        column + [4, 0, 0] + section, column + [13, 0] + section,
+        column + [13, 0] + tags + [0] + section, index + equal(0) + equal(100) + section,
       ]
       for (number, chunk) in chunks.enumerated() {
         let fault = #expect(throws: DecodeFault.self) { try decodeChunk(chunk) }
@@ -84,8 +108,13 @@ struct HostileBytesTests {
         }
       }
     }
-    // 4,096 texts of more than 64 MiB together: refused by their lengths.
-    let texts = column + [4, 0] + equal(long + 1) + [0, 0] + bomb(1)
+    // 4,096 times a text of a little over 16 KiB: more than 64 MiB together.
+    var run: ContiguousArray<UInt8> = [2, 1, 0, 2]
+    run.append(zigzag: 16_385)
+    run += ContiguousArray(repeating: 7, count: 16_385) + [0, 0, 0]
+    var texts = column + [4, 0, 0]
+    texts.append(varInt: UInt64(run.count) << 2)
+    texts += run
     let limit = UInt64(FormatLimits.maximumDecodedLength)
     let fault = #expect(throws: DecodeFault.self) { try decodeChunk(texts) }
     if case .tooLarge(_, limit) = fault {} else { Issue.record("\(String(describing: fault))") }

@@ -85,6 +85,8 @@ struct RefusedBytesTests {
     expect(false, "metadata twice", details: [4, 2, 1, 97, 0, 1, 97, 0])
     expect(false, "no definitions", details: [8, 0])
     expect(true, "extensions", details: [16, 5, 3, 1, 7, 4, 0])
+    expect(true, "a jump of the clock", details: [16, 2, 1, 0])
+    expect(false, "a jump that says more", details: [16, 3, 1, 1, 7])
     expect(false, "no extensions", details: [16, 0])
     expect(false, "extensions twice", details: [16, 4, 3, 0, 3, 0])
     expect(false, "an extension beyond its area", details: [16, 2, 3, 1])
@@ -115,24 +117,39 @@ struct RefusedBytesTests {
     expect(false, "a name that is no UTF-8", start: [1, 0, 1, 0xFF])
     expect(true, "next 65,536", next: [0x80, 0x80, 4])
     expect(false, "next 65,537", next: [0x81, 0x80, 4])
-    expect(true, "an attribute", attributes: [1, 8, 1, 97, 6, 0])
+    expect(true, "an attribute", attributes: [1, 8, 1, 97, 4, 0])
     expect(false, "an attribute with the next number", attributes: [1, 9, 1, 97, 6, 0])
     expect(false, "attribute 0", attributes: [1, 0, 1, 97, 6, 0])
     expect(false, "attributes falling", attributes: [2, 2, 1, 97, 6, 0, 1, 1, 98, 6, 0])
     expect(false, "type 0", attributes: [1, 1, 1, 97, 0, 0])
-    expect(false, "type 13", attributes: [1, 1, 1, 97, 13, 0])
-    expect(false, "an attribute with flag 64", attributes: [1, 1, 1, 97, 6, 64])
+    expect(false, "type 12", attributes: [1, 1, 1, 97, 12, 0])
+    expect(false, "type 16", attributes: [1, 1, 1, 97, 16, 0])
+    expect(false, "an attribute with flag 128", attributes: [1, 1, 1, 97, 6, 128])
+    expect(true, "extensions of one", attributes: [1, 1, 1, 97, 6, 64, 2, 7, 0])
+    expect(false, "no extensions of one", attributes: [1, 1, 1, 97, 6, 64, 0])
     expect(true, "a default", attributes: [1, 1, 1, 97, 4, 16, 2, 2])
-    expect(true, "a validation", attributes: [1, 1, 1, 97, 4, 32, 1, 2, 2])
-    expect(false, "a validation of nothing", attributes: [1, 1, 1, 97, 4, 32, 0])
-    expect(false, "a validation with flag 32", attributes: [1, 1, 1, 97, 4, 32, 32])
-    expect(false, "no value allowed", attributes: [1, 1, 1, 97, 4, 32, 16, 0])
+    expect(true, "a validation", attributes: [1, 1, 1, 97, 4, 32, 3, 1, 2, 2])
+    expect(false, "bytes behind its rules", attributes: [1, 1, 1, 97, 4, 32, 4, 1, 2, 2, 0])
+    expect(false, "rules beyond its end", attributes: [1, 1, 1, 97, 4, 32, 2, 1, 2, 2])
+    expect(false, "a validation of nothing", attributes: [1, 1, 1, 97, 4, 32, 1, 0])
+    expect(true, "a validation with flag 32", attributes: [1, 1, 1, 97, 4, 32, 1, 32])
+    expect(true, "what flag 128 says", attributes: [1, 1, 1, 97, 4, 32, 5, 129, 2, 2, 9, 9])
+    expect(false, "no value allowed", attributes: [1, 1, 1, 97, 4, 32, 2, 16, 0])
     expect(true, "a relationship", relationships: [1, 2, 1, 98, 3, 1])
-    expect(false, "a relationship with flag 8", relationships: [1, 2, 1, 98, 8, 1])
-    expect(true, "an index", indexes: [1, 3, 1, 99, 1, 0, 1, 1, 1])
-    expect(false, "an index with flag 2", indexes: [1, 3, 1, 99, 2, 0, 1, 1, 1])
-    expect(false, "collation 1", indexes: [1, 3, 1, 99, 1, 1, 1, 1, 1])
-    expect(false, "an element with flag 2", indexes: [1, 3, 1, 99, 1, 0, 1, 1, 2])
+    expect(true, "extensions of one", relationships: [1, 2, 1, 98, 8, 1, 2, 7, 0])
+    expect(false, "no extensions of one", relationships: [1, 2, 1, 98, 8, 1, 0])
+    expect(false, "a relationship with flag 16", relationships: [1, 2, 1, 98, 16, 1])
+    expect(true, "an index", indexes: [1, 8, 3, 1, 99, 1, 0, 1, 1, 1])
+    expect(false, "an index beyond its end", indexes: [1, 7, 3, 1, 99, 1, 0, 1, 1, 1])
+    expect(false, "bytes behind it", indexes: [1, 9, 3, 1, 99, 1, 0, 1, 1, 1, 0])
+    expect(true, "extensions of one", indexes: [1, 11, 3, 1, 99, 2, 0, 1, 1, 1, 2, 7, 0])
+    expect(false, "no extensions of one", indexes: [1, 9, 3, 1, 99, 2, 0, 1, 1, 1, 0])
+    // What only later versions know is passed over, but for number and name.
+    expect(true, "an index with flag 4", indexes: [1, 6, 3, 1, 99, 4, 0, 255])
+    expect(true, "collation 1", indexes: [1, 5, 3, 1, 99, 1, 1])
+    expect(true, "an element with flag 2", indexes: [1, 9, 3, 1, 99, 1, 0, 1, 1, 2, 255])
+    expect(false, "one without a number", indexes: [1, 5, 0, 1, 99, 4, 0])
+    expect(false, "one without a collation", indexes: [1, 4, 3, 1, 99, 4])
     let extended: [UInt8] = [1, 4, 1, 65]
     expect(true, "extensions", start: extended, extensions: [5, 3, 1, 7, 4, 0])
     expect(false, "extensions unannounced", extensions: [5, 3, 1, 7, 4, 0])
@@ -152,15 +169,17 @@ struct RefusedBytesTests {
   @Test func numbersOfAnEntityAreDistinct() {
     let attribute: [UInt8] = [1, 2, 1, 97, 6, 0]
     expect(false, "twice", attributes: attribute, relationships: [1, 2, 1, 98, 0, 1])
-    expect(false, "twice", attributes: attribute, indexes: [1, 2, 1, 99, 1, 0, 1, 2, 0])
+    expect(false, "twice", attributes: attribute, indexes: [1, 8, 2, 1, 99, 1, 0, 1, 2, 0])
     expect(
-      false, "twice", relationships: [1, 4, 1, 98, 0, 1], indexes: [1, 4, 1, 99, 1, 0, 1, 4, 0])
+      false, "twice", relationships: [1, 4, 1, 98, 0, 1], indexes: [1, 8, 4, 1, 99, 1, 0, 1, 4, 0])
   }
 
   @Test func piecesOfLargeValues() {
     for (isTaken, bytes) in [
       (true, [1, 3, 1, 7, 7]), (false, [0, 3, 1, 7, 7]), (false, [1, 3, 4]),
-      (false, [1, 3, 2, 7, 7]), (true, [1, 3, 3]),
+      (false, [1, 3, 2, 7, 7]), (true, [1, 3, 3, 0]), (false, [1, 3, 3]), (false, [1, 3, 3, 0, 7]),
+      (true, [1, 3, 0, 0, 7]), (true, [1, 3, 0, 2, 5, 0, 7]), (false, [1, 3, 0, 0, 7, 7, 7, 7]),
+      (false, [1, 3, 0, 3, 5, 0, 7]), (false, [1, 3, 0]), (true, [1, 0, 0, 0]),
     ] as [(Bool, [UInt8])] {
       expect(isTaken, bytes, "\(bytes)") { _ = try BlobCodec.decode($0) }
     }

@@ -42,7 +42,7 @@ enum SampleDirectory {
         ])
     ]
     result.previousCheckpoint = CheckpointReference(offset: 12_344, number: 800)
-    result.extensions = [1, 1, 0xAB]
+    result.extensions = [9, 1, 0xAB]
     return result
   }
 

@@ -20,9 +20,15 @@ enum SampleSchema {
         5, Attribute("body", .any, validation: Validation(minimumLength: 1, maximumLength: 99))),
     ]
     post.attributes[3].isRemoved = true
+    post.attributes[1].extensions = [3, 1, 7]
+    // Rules that only a later version knows, beside one that this one does.
+    post.attributes[1].validation.maximumLength = 7
+    post.attributes[1].validation.laterFlags = 0x60
+    post.attributes[1].validation.laterRules = [1, 2, 3]
     var author = Relationship("author", to: "")
     author.number = 3
     author.destination = 2
+    author.extensions = [4, 0]
     var tags = Relationship("tags", to: "", isToMany: true, isOrdered: true)
     tags.number = 7
     tags.destination = 1
@@ -32,8 +38,12 @@ enum SampleSchema {
     element.property = 2
     var index = IndexDescription("byTitle", [element], isUnique: true)
     index.number = 6
-    post.indexes = [index]
-    post.nextPropertyNumber = 8
+    index.extensions = [2, 1, 1]
+    var later = IndexDescription("nearby", [])
+    later.number = 8
+    later.laterDefinition = [4, 0, 3, 1, 2, 3]
+    post.indexes = [index, later]
+    post.nextPropertyNumber = 9
     post.extensions = [1, 2, 0xAA, 0xBB, 9, 0]
     var person = Entity("Person")
     person.number = 2

@@ -16,8 +16,12 @@ struct StoredNumberTests {
   func attributeTypes() {
     let names = AttributeType.allCases.map { "\($0)=\($0.rawValue)" }.joined(separator: " ")
     #expect(
-      names == "bool=1 int16=2 int32=3 int64=4 double=5 string=6 date=7 uuid=8 url=9 data=10 "
-        + "json=11 any=12")
+      names == "bool=1 int16=14 int32=15 int64=2 double=3 string=4 date=5 uuid=6 url=7 data=8 "
+        + "json=9 any=13")
+    for type in AttributeType.allCases {
+      #expect(type.tag.map { [$0.rawValue, 14, 15].contains(type.rawValue) } ?? (type == .any))
+    }
+    for kind in ColumnKind.allCases { #expect(kind.tag?.rawValue ?? 13 == kind.rawValue) }
   }
 
   @Test
@@ -29,10 +33,10 @@ struct StoredNumberTests {
   @Test
   func frameKindsAndFlags() {
     let kinds: [FrameKind] = [
-      .transaction, .block, .blob, .chunk, .checkpoint, .opening, .consumerChange, .prune, .gap,
+      .transaction, .block, .blob, .chunk, .checkpoint, .opening, .consumerChange, .prune,
       .erasure, .tombstones, .restorePoint, .projectionState, .featureAnnouncement, .digest,
     ]
-    #expect(kinds.map(\.rawValue) == Array(1...15))
+    #expect(kinds.map(\.rawValue) == Array(1...8) + Array(10...15))
     #expect(kinds.filter(\.isKnown).map(\.rawValue) == Array(1...5) + [14])
     let flags: [FrameFlags] = [.skippable, .continued, .compressed, .encrypted]
     #expect(flags.map(\.rawValue) == [1, 2, 4, 8])
@@ -44,6 +48,6 @@ struct StoredNumberTests {
     #expect(FormatLimits.logStart == 12_288)
     #expect(FormatLimits.frameHeaderLength == 24)
     #expect(FileHeader.magic == [0x89, 0x41, 0x4E, 0x4C, 0x53, 0x0D, 0x0A, 0x1A])
-    #expect((FormatLimits.version, FormatLimits.draft) == (0, 1))
+    #expect((FormatLimits.version, FormatLimits.draft) == (0, 2))
   }
 }

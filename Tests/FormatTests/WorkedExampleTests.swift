@@ -7,7 +7,7 @@ import Testing
 struct WorkedExampleTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-  private static let fixture = root.appendingPathComponent("Fixtures/draft-1/worked-example.annals")
+  private static let fixture = root.appendingPathComponent("Fixtures/draft-2/worked-example.annals")
 
   @Test
   func theFixtureIsWhatTheCodeWrites() throws {

@@ -207,7 +207,7 @@ struct HostileFileTests {
     .deletingLastPathComponent().deletingLastPathComponent()
 
   private func fixture(_ name: String) -> String {
-    HostileFileTests.root.appending(path: "Fixtures/draft-1/\(name).annals").path
+    HostileFileTests.root.appending(path: "Fixtures/draft-2/\(name).annals").path
   }
 
   /// A large value with other bytes than records say is lost, and not passed on.

@@ -15,7 +15,7 @@ import Testing
   private func image(_ fixture: String) throws -> LogImage {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-    let file = try Data(contentsOf: root.appending(path: "Fixtures/draft-1/\(fixture).annals"))
+    let file = try Data(contentsOf: root.appending(path: "Fixtures/draft-2/\(fixture).annals"))
     return try #require(LogImage(file: ContiguousArray(file)))
   }
 

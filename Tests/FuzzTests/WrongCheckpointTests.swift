@@ -46,7 +46,7 @@ import Testing
   private func image() throws -> LogImage {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-    let file = try Data(contentsOf: root.appending(path: "Fixtures/draft-1/compacted.annals"))
+    let file = try Data(contentsOf: root.appending(path: "Fixtures/draft-2/compacted.annals"))
     return try #require(LogImage(file: ContiguousArray(file)))
   }
 

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func theWorkedExampleIsSound() throws {
-    let file = FixtureTests.folder.appending(path: "draft-1/worked-example.annals")
+    let file = FixtureTests.folder.appending(path: "draft-2/worked-example.annals")
     let bytes = ContiguousArray(try Data(contentsOf: file))
     #expect(try findings(in: bytes) == [])
     let report = try report(on: bytes)

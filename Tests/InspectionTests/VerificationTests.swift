@@ -308,7 +308,7 @@ import Testing
     return directory.encode()
   }
 
-  /// The greatest timestamp is at least 0.
+  /// The greatest timestamp is that of the transactions, however early.
   @Test func timestampsMayBeBefore1970() throws {
     var file = HandMadeFile()
     var record = SampleStore.firstRecord()
@@ -322,7 +322,7 @@ import Testing
       .checkpoint,
       directory {
         $0.timestamp = record.timestamp
-        $0.maximumTimestamp = Timestamp(microseconds: 0)
+        $0.maximumTimestamp = record.timestamp
       })
     #expect(try findings(in: file.bytes) == [])
   }

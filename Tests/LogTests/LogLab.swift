@@ -128,10 +128,15 @@ final class LogLab {
     return batch
   }
 
+  /// The moment of the next transactions, if it does not follow from their number.
+  var timestamp: Timestamp?
+  /// Whether the next transactions say that their clock had jumped back.
+  var clockJumps = false
+
   func draft(author: String? = "ann") -> TransactionDraft {
     TransactionDraft(
-      timestamp: Timestamp(microseconds: 1_000_000 * (state.number + 1)), author: author,
-      context: "lab")
+      timestamp: timestamp ?? Timestamp(microseconds: 1_000_000 * (state.number + 1)),
+      author: author, context: "lab", extensions: clockJumps ? ExtensionArea.ofClockJump : [])
   }
 
   /// Takes the lock and catches up.

@@ -65,13 +65,24 @@ struct RewriteTests {
   }
 
   /// What a checkpoint says and no transaction does comes along with it.
-  @Test
-  func theCheckpointKeepsWhatIsItsOwn() throws {
+  @Test(arguments: [false, true])
+  func theCheckpointKeepsWhatIsItsOwn(isLater: Bool) throws {
     let lab = try makeLab()
     try lab.lock()
-    for _ in 1...3 { lab.log.noteClockJump() }
+    for row in Int64(1)...3 {
+      lab.clockJumps = row < 3 || !isLater
+      try lab.append([(row, "of a clock that had jumped")])
+    }
+    lab.clockJumps = false
+    try lab.log.sync()
     lab.log.unlock()
     try lab.checkpoint()
+    if isLater {
+      lab.clockJumps = true
+      try lab.commit([(4, "behind the checkpoint")])
+      lab.clockJumps = false
+      try lab.checkpoint()
+    }
     let extensions: ContiguousArray<UInt8> = [9, 2, 7, 7]
     try lab.giveCheckpoint(extensions: extensions)
     #expect(lab.log.view.clockJumps == 3)
@@ -82,6 +93,37 @@ struct RewriteTests {
     #expect(lab.log.view.clockJumps == 3)
     #expect(lab.log.view.tables.extensions == extensions)
     #expect(try lab.log.view.baseDirectory() == nil)
+    // Those up to the base are counted there, the others in their transactions.
+    let number = lab.state.number - 1
+    let past = try lab.state(at: number)
+    #expect(try lab.rewrite(lab.prunePlan(number, past)).outcome == .done)
+    #expect(try lab.log.view.baseDirectory()?.clockJumps == 2)
+    #expect(lab.log.view.clockJumps == 3)
+    try lab.reload(from: .base)
+    #expect(lab.log.view.clockJumps == 3)
+  }
+
+  /// What was imported may be older than 1970, and so may the base that a prune makes of it.
+  @Test
+  func aBaseBefore1970() throws {
+    let lab = try LogLab(MemoryFileSystem())
+    for (row, second) in zip(Int64(1)..., [-900, -950, -800, -700] as [Int64]) {
+      lab.timestamp = Timestamp(microseconds: second * 1_000_000)
+      try lab.commit([(row, "long ago")])
+    }
+    func numbers() throws -> [Int64] {
+      try [-901, -900, -850, -800, -701, -1, 1].map {
+        try lab.log.view.number(asOf: Timestamp(microseconds: $0 * 1_000_000))
+      }
+    }
+    #expect(try numbers() == [0, 2, 2, 3, 3, 4, 4])
+    try lab.checkpoint()
+    #expect(try numbers() == [0, 2, 2, 3, 3, 4, 4])
+    #expect(try lab.rewrite(lab.prunePlan(2, lab.state(at: 2))).outcome == .done)
+    #expect(lab.log.view.file.header.baseTimestamp.microseconds == -900_000_000)
+    #expect(try numbers() == [2, 2, 2, 3, 3, 4, 4])
+    try lab.reload(from: .base)
+    #expect(try numbers() == [2, 2, 2, 3, 3, 4, 4])
   }
 
   /// A checkpoint whose directory cannot be read stands in the midst of a segment of history.

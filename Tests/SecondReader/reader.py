@@ -28,7 +28,7 @@ MAX_PAYLOAD = 16777216
 MAX_DECODED = 67108864
 
 NULL, BOOL, INT, DOUBLE, STRING, DATE, UUID, URL, DATA, JSON, OBJECT, OBJECTS = range(12)
-ANY = 12
+ANY = 13
 LARGE, EDITS = 16, 32
 
 
@@ -262,7 +262,7 @@ class Entity:
         need(self.next <= 65536, "next property number %d" % self.next)
         self.attributes = c.list(Attribute)
         self.relationships = c.list(Relationship)
-        self.indexes = c.list(Index)
+        self.indexes = c.list(lambda c: Index(Cursor(c.sized())))
         if self.flags & 4:
             need(extension_area(c), "an empty extension area")
         for items in (self.attributes, self.relationships, self.indexes):
@@ -276,34 +276,41 @@ class Entity:
     def rules(self):
         """Unique rules: number to property numbers."""
         out = {a.number: [a.number] for a in self.attributes if a.flags & 2}
-        out.update({i.number: [p for p, _ in i.properties] for i in self.indexes if i.flags & 1})
+        out.update({i.number: [p for p, _ in i.properties] for i in self.indexes if i.known and i.flags & 1})
         return out
 
 
 class Attribute:
     def __init__(self, c):
         self.number, self.name, self.type, self.flags = c.number32(), c.string(), c.u8(), c.u8()
-        need(1 <= self.type <= 12, "an attribute of type %d" % self.type)
-        need(self.flags & ~63 == 0, "unknown flags of an attribute")
+        need(1 <= self.type <= 15 and self.type not in (OBJECT, OBJECTS, 12), "an attribute of type %d" % self.type)
+        need(self.flags & ~127 == 0, "unknown flags of an attribute")
         self.default = value(c) if self.flags & 16 else None
         self.validation = None
         if self.flags & 32:
-            flags = c.u8()
-            need(0 < flags < 32, "flags of a validation")
+            v = Cursor(c.sized())
+            flags = v.u8()
+            need(flags, "a validation without rules")
             self.validation = [
-                flags & 1 and value(c), flags & 2 and value(c), flags & 4 and c.zigzag(),
-                flags & 8 and c.zigzag(), flags & 16 and c.list(value)]
+                flags & 1 and value(v), flags & 2 and value(v), flags & 4 and v.zigzag(),
+                flags & 8 and v.zigzag(), flags & 16 and v.list(value)]
+            if flags < 32:  # else what is left is that of rules of a later version
+                v.finish("a validation")
+        if self.flags & 64:
+            need(extension_area(c), "an empty extension area")
 
     def holds(self, kind):
-        kinds = {1: BOOL, 2: INT, 3: INT, 4: INT, 5: DOUBLE, 6: STRING, 7: DATE, 8: UUID, 9: URL,
-                 10: DATA, 11: JSON}
-        return kind not in (OBJECT, OBJECTS) if self.type == 12 else kinds[self.type] == kind
+        if self.type == ANY:
+            return kind not in (OBJECT, OBJECTS)
+        return kind == (INT if self.type in (14, 15) else self.type)  # int16, int32
 
 
 class Relationship:
     def __init__(self, c):
         self.number, self.name, self.flags, self.target = c.number32(), c.string(), c.u8(), c.number32()
-        need(self.flags < 8, "unknown flags of a relationship")
+        need(self.flags < 16, "unknown flags of a relationship")
+        if self.flags & 8:
+            need(extension_area(c), "an empty extension area")
 
     def holds(self, kind):
         return kind == (OBJECTS if self.flags & 1 else OBJECT)
@@ -312,9 +319,15 @@ class Relationship:
 class Index:
     def __init__(self, c):
         self.number, self.name, self.flags, self.collation = c.number32(), c.string(), c.u8(), c.u8()
-        need(self.flags < 2 and self.collation == 0, "unknown flags or collation of an index")
-        self.properties = c.list(lambda c: (c.number32(), c.u8()))
-        need(all(f < 2 for _, f in self.properties), "unknown flags in an index")
+        self.properties = []
+        self.known = self.flags < 4 and self.collation == 0
+        if self.known:
+            self.properties = c.list(lambda c: (c.number32(), c.u8()))
+            self.known = all(f < 2 for _, f in self.properties)
+        if self.known:
+            if self.flags & 2:
+                need(extension_area(c), "an empty extension area")
+            c.finish("the definition of an index")
 
 
 def need_features(c):
@@ -331,12 +344,11 @@ def definitions(c):
 
 def extension_area(c):
     area = Cursor(c.sized())
-    tags = []
+    items = []
     while area.at < area.end:
-        tags.append(area.varint())
-        area.sized()
-    increasing(tags, "extension tags")
-    return tags
+        items.append((area.varint(), area.sized()))
+    increasing([tag for tag, _ in items], "extension tags")
+    return dict(items)
 
 
 # ---------------------------------------------------------------------------------- transactions
@@ -345,6 +357,7 @@ def extension_area(c):
 class Details:
     def __init__(self, c=None):
         self.names, self.opening, self.metadata, self.schema, self.gap = None, None, [], [], None
+        self.clock_jump = False
         if c is None:
             return
         flags = c.u8()
@@ -368,7 +381,10 @@ class Details:
             self.schema = definitions(c)
             need(self.schema, "an empty schema change")
         if flags & 16:
-            need(extension_area(c), "an empty extension area")
+            area = extension_area(c)
+            need(area, "an empty extension area")
+            self.clock_jump = 1 in area
+            need(not area.get(1), "a clock jump that says more")
         if flags & 32:
             self.gap = Gap(c)
 
@@ -572,17 +588,7 @@ class Block:
         count = self.count
 
         def column(read, required=True):
-            h = c.varint()
-            length = h >> 1
-            if h & 1:
-                stream = c.sized()
-                need(length <= 1032 * len(stream) + 1031, "a column too long for its stream")
-                c.budget[0] -= length
-                need(c.budget[0] >= 0, "a payload decodes to too much")
-                data = inflate(stream, length)
-            else:
-                data = c.raw(length)
-            inner = Cursor(data, c.budget)
+            inner = Cursor(section(c), c.budget)
             out = read(inner)
             inner.finish("a column")
             return out
@@ -656,8 +662,9 @@ class Block:
 
 def section(c):
     h = c.varint()
-    n = h >> 1
-    if h & 1:
+    n = h >> 2
+    need(h & 3 < 2, "a compression of a newer version")
+    if h & 3:
         stream = c.sized()
         need(n <= 1032 * len(stream) + 1031, "a section too long for its stream")
         c.budget[0] -= n
@@ -667,21 +674,12 @@ def section(c):
 
 
 def number_list(c, n):
+    """An integer run in a section of its own; no section if there are no numbers."""
     if n == 0:
         return []
-    b = c.u8()
-    width, deltas = b & 127, b >> 7
-    need(width <= 64, "a width of %d" % width)
-    base = c.zigzag()
-    first = c.zigzag() if deltas else 0
-    count = n - 1 if deltas else n
-    packed = unpack(section(c), count, width) if width else [0] * count
-    if not deltas:
-        return [signed(base + d) for d in packed]
-    out = [first]
-    for d in packed:
-        first = signed(first + base + d)
-        out.append(first)
+    inner = Cursor(section(c), c.budget)
+    out = integer_run(inner, n)
+    inner.finish("an integer run")
     return out
 
 
@@ -749,8 +747,6 @@ def value_of_bytes(tag, data):
 
 
 def bytes_values(c, kind, n):
-    lengths = small_list(c, n, 0, MAX_DECODED, "lengths")
-    need(sum(lengths) <= MAX_DECODED, "values of more than 64 MiB")
     tags = section(c) if kind == ANY else bytes([kind]) * n
     need(len(tags) == n, "another number of tags")
     large = [0] * n
@@ -759,25 +755,18 @@ def bytes_values(c, kind, n):
     if flag:
         bits = section(c)
         large = unpack(bits, n, 1)
-    front = c.u8()
-    need(front < 2, "front is %d" % front)
-    shared = small_list(c, n, 0, MAX_DECODED, "shared lengths") if front else [0] * n
-    need(shared[0] == 0, "the first value shares bytes")
-    data = section(c)
-    need(len(data) == sum(lengths) - sum(shared), "bytes of another length")
+    run = Cursor(section(c), c.budget)
+    values = byte_string_run(run, n)
+    run.finish("a byte string run")
+    need(sum(map(len, values)) <= MAX_DECODED, "values of more than 64 MiB")
     out = []
-    at = 0
-    last = b""
-    for tag, length, share, is_large in zip(tags, lengths, shared, large):
-        need(share <= length and share <= len(last), "more bytes shared than there are")
-        last = last[:share] + data[at:at + length - share]
-        at += length - share
+    for tag, data, is_large in zip(tags, values, large):
         if is_large:
             check_tag(tag | LARGE)
-            need(length == 20, "a large value's description of %d bytes" % length)
-            out.append((tag | LARGE, struct.unpack("<QQI", last)))
+            need(len(data) == 20, "a large value's description of %d bytes" % len(data))
+            out.append((tag | LARGE, struct.unpack("<QQI", data)))
         else:
-            out.append(value_of_bytes(tag, last))
+            out.append(value_of_bytes(tag, data))
     return out
 
 
@@ -951,10 +940,9 @@ class Checkpoint:
         need(frame and frame.kind == 5, "no checkpoint at %d" % offset)
         c = Cursor(frame.payload())
         self.number, self.flags = c.number(), c.u8()
-        need(self.flags < 8, "unknown flags of a checkpoint")
+        need(self.flags < 4, "unknown flags of a checkpoint")
         self.timestamp, self.greatest = c.zigzag(), c.zigzag()
-        self.opening, self.changes, self.jumps = c.u64(), c.number(), c.number()
-        self.older = (c.varint(), c.number()) if self.flags & 2 else None
+        self.opening, self.changes = c.u64(), c.number()
         self.schema = definitions(c)
         self.names = self.table(c, Cursor.string)
         self.openings = self.table(c, lambda c: (c.number32(), c.u64(), c.zigzag(), c.string()))
@@ -962,12 +950,21 @@ class Checkpoint:
         self.blobs = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()))
         self.schema_history = self.table(c, lambda c: (c.number(), definitions(c)))
         self.history = self.table(c, lambda c: (c.number(), c.varint(), c.zigzag(), c.list(Cursor.number32)))
-        self.gaps = c.list(lambda c: (c.number(), c.zigzag(), Gap(c))) if self.flags & 4 else []
-        need(bool(self.gaps) == bool(self.flags & 4), "an empty list of gaps")
+        self.gaps = c.list(lambda c: (c.number(), c.zigzag(), Gap(c))) if self.flags & 2 else []
+        need(bool(self.gaps) == bool(self.flags & 2), "an empty list of gaps")
         increasing([x for last, _, g in self.gaps for x in sorted({g.first, last})], "gaps")
         self.entities = c.list(self.entity)
         increasing([e[0] for e in self.entities], "entities of a checkpoint")
-        extension_area(c)
+        area = extension_area(c)
+        self.jumps, self.older = 0, None
+        if 1 in area:
+            item = Cursor(area[1])
+            self.jumps = item.number()
+            item.finish("a count of clock jumps")
+        if 2 in area:
+            item = Cursor(area[2])
+            self.older = item.varint(), item.number()
+            item.finish("an older checkpoint")
         c.finish("a checkpoint")
         need(self.chunk_length <= self.chunk_end - LOG_START, "chunks that overlap")
 
@@ -1130,8 +1127,8 @@ class File:
         c = Cursor(data[:4096])
         c.raw(8)
         version, draft = c.u32(), c.u32()
-        need((version, draft) <= (0, 1), "written by a newer version")
-        need((version, draft) == (0, 1), "of another draft")
+        need((version, draft) <= (0, 2), "written by a newer version")
+        need((version, draft) == (0, 2), "of another draft")
         need(crc(data[:4092]) == int.from_bytes(data[4092:4096], "little"), "the header's checksum is wrong")
         self.header_checksum = int.from_bytes(data[4092:4096], "little")
         need_features(c)
@@ -1139,8 +1136,7 @@ class File:
         self.created, self.base_timestamp = c.i64(), c.i64()
         self.base_checkpoint, self.pruned_at = c.u64(), c.i64()
         self.is_pruned, length = c.u8(), c.u8()
-        need(c.raw(2) == bytes(2), "reserved bytes of the header")
-        self.clock_jumps = c.u32()
+        need(c.raw(6) == bytes(6), "reserved bytes of the header")
         by = c.raw(64)
         need(any(self.store) and self.generation >= 1 and self.base >= 0, "fields of the header")
         need(self.base or (self.base_timestamp == 0 and self.base_checkpoint == 0), "a base of 0 with a state")
@@ -1242,12 +1238,14 @@ class File:
                 c = Cursor(frame.payload())
                 blob, total, start = c.varint(), c.varint(), c.varint()
                 if piece is None:
-                    lost = total and start == total and c.at == c.end and not frame.flags & 2
+                    lost = total and start == total and not frame.flags & 2
                     need(start == 0 or lost, "a blob at %d that begins in its middle" % at)
                     need(blob >= 1 and blob not in self.blobs, "blob %d at %d twice" % (blob, at))
                     piece = [blob, total, bytearray(), at]
                     first_blob = at if first_blob is None else first_blob
+                    extension_area(c)
                     if lost:
+                        c.finish("a lost blob")
                         self.blobs[blob] = (at, None)
                         piece = None
                         continue
@@ -1302,11 +1300,15 @@ class File:
         for _ in self.transactions():
             pass
 
+    def greatest_timestamp(self):
+        """The greatest timestamp of transactions up to the base."""
+        return self.base_timestamp if self.base else -(1 << 63)
+
     def base_state(self):
         if self.base_checkpoint:
             c = Checkpoint(self, self.base_checkpoint)
             need(c.number == self.base and c.flags & 1, "the base's checkpoint is of %d" % c.number)
-            need(c.greatest == self.base_timestamp, "another base timestamp")
+            need(c.greatest == self.greatest_timestamp(), "another base timestamp")
             return c.state()
         s = State()
         s.number = self.base
@@ -1385,7 +1387,6 @@ def canonical_value(v, file, state):
     return "[" + ",".join(key_text(r, file, state) for r in x) + "]"
 
 
-KIND_OF_TYPE = {7: DATE, 8: UUID, 9: URL, 10: DATA, 11: JSON}
 WRAPPERS = {DATE: "$date", UUID: "$uuid", URL: "$url", DATA: "$data", JSON: "$json"}
 
 
@@ -1393,7 +1394,7 @@ def attribute_value(attribute, v, file, state):
     """Says the kind of a value that the attribute's type does not tell and JSON has no form for."""
     text = canonical_value(v, file, state)
     kind = v[0] & 15
-    if text != "null" and kind in WRAPPERS and KIND_OF_TYPE.get(attribute.type) != kind:
+    if text != "null" and kind in WRAPPERS and attribute.type != kind:
         return '{"%s":%s}' % (WRAPPERS[kind], text)
     return text
 
@@ -1492,6 +1493,10 @@ def command_list(file):
     return "".join(out).encode("utf-8")
 
 
+def base_jumps(file):
+    return Checkpoint(file, file.base_checkpoint).jumps if file.base_checkpoint else 0
+
+
 def command_check(file):
     file.gather_blobs()
     checkpoints = {o: Checkpoint(file, o) for o, f in file.frames.items() if f.kind == 5}
@@ -1499,7 +1504,7 @@ def command_check(file):
     starts = {}
     found = list(file.transactions())
     schema_history = [file.base] if file.base and state.schema else []
-    changes, greatest, applied = 0, file.base_timestamp, 0
+    changes, jumps, greatest = 0, base_jumps(file), file.greatest_timestamp()
     info = {state.number: (None, greatest, 0, 0)}
     for offset, c in checkpoints.items():
         if c.older:
@@ -1521,7 +1526,8 @@ def command_check(file):
         for e, n in state.next_rows.items():
             need(s.next_rows.get(e, 1) >= n, where + ": next row %d of entity %d, not %d" % (s.next_rows.get(e, 1), e, n))
         need(stamp is None or c.timestamp == stamp, where + ": another timestamp")
-        need(c.number == 0 or c.greatest == greatest, where + ": another greatest timestamp")
+        need(c.greatest == greatest, where + ": another greatest timestamp")
+        need(c.jumps == jumps, where + ": %d clock jumps, not %d" % (c.jumps, jumps))
         need(c.changes == changes, where + ": %d changes, not %d" % (c.changes, changes))
         for number, offset, length in c.blobs:
             need(number in file.blobs and file.blobs[number][0] == offset and (file.blobs[number][1] is None or len(file.blobs[number][1]) == length), where + ": another blob %d" % number)
@@ -1539,6 +1545,7 @@ def command_check(file):
         starts[t.number] = (offset, greatest)
         state.apply(t)
         changes += len(t.changes)
+        jumps += t.details.clock_jump
         greatest = max(greatest, t.timestamp)
         stamp = t.timestamp
         if t.details.schema:

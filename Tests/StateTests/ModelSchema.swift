@@ -16,9 +16,9 @@ enum ModelSchema {
   static func entity(_ number: EntityNumber, isUnique: Bool) -> Entity {
     var entity = Entity("Entity\(number)")
     entity.number = number
-    for type in AttributeType.allCases {
+    for (place, type) in AttributeType.allCases.enumerated() {
       var attribute = Attribute("\(type)", type)
-      attribute.number = PropertyNumber(type.rawValue)
+      attribute.number = PropertyNumber(place + 1)
       attribute.isUnique = isUnique && [.string, .uuid, .any, .int64].contains(type)
       entity.attributes.append(attribute)
     }
@@ -46,7 +46,7 @@ enum ModelSchema {
       var rows = Array(1...12).shuffled(using: &random)
       rows.removeLast(random.below(12))
       return .objects(rows.map { ObjectReference(entity: second, row: Int64($0)) })
-    default: return value(AttributeType(rawValue: UInt8(property)) ?? .any, using: &random)
+    default: return value(AttributeType.allCases[Int(property) - 1], using: &random)
     }
   }
 
@@ -64,8 +64,7 @@ enum ModelSchema {
     case .data: large(.data, using: &random) ?? .data(Array(text(using: &random).utf8))
     case .json: large(.json, using: &random) ?? .json("{\"a\":\(random.below(1000))}")
     case .any:
-      value(
-        AttributeType(rawValue: UInt8(random.below(11) + 1)) ?? .bool, using: &random)
+      value(AttributeType.allCases[random.below(11)], using: &random)
     }
   }
 

@@ -152,7 +152,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// The format of the files that this engine reads and writes: `draft 1`, say, or `version 1`.
+  /// The format of the files that this engine reads and writes: `draft 2`, say, or `version 1`.
   public static var fileFormat: String {
     let version = FormatLimits.version
     return version == 0 ? "draft \(FormatLimits.draft)" : "version \(version)"

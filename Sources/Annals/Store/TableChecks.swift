@@ -36,7 +36,7 @@ struct TableChecks {
     openings = view.openings
     schemaHistory = view.schemaHistory
     index = try view.historyIndex()
-    maximumTimestamp = view.file.header.baseTimestamp
+    maximumTimestamp = view.file.header.greatestTimestamp
     if let atBase = try view.baseDirectory()?.schema.entities, !atBase.isEmpty {
       compareSchema(SchemaHistoryEntry(number: view.base, entities: atBase))
     }

@@ -22,6 +22,8 @@ extension AnnalsError {
           + ". Nothing was changed. Run annals verify to see what is affected; restore a copy, or "
           + "read everything readable into a new file: annals salvage FILE OUT",
         offset: damage.offset)
+    case .decode(let fault, let offset) where fault.isNewer:
+      self = .newerBytes(fault, file, at: offset)
     case .decode(let fault, let offset):
       self.init(
         .damaged,
@@ -175,8 +177,8 @@ extension AnnalsError {
     case .invalid(let fault):
       self.init(
         .damaged,
-        "the header of \(file) cannot be read: \(fault). Restore a copy, or read everything "
-          + "readable into a new file: annals salvage FILE OUT", offset: 0)
+        "the header of \(file) is damaged: \(fault). Nothing was changed. Restore a copy, or read "
+          + "everything readable into a new file: annals salvage FILE OUT", offset: 0)
     }
   }
 
@@ -203,6 +205,14 @@ extension AnnalsError {
       .newerVersion,
       "\(file) needs features of a newer version (\(Features.text(bits))); it is not damaged. "
         + "Use a newer version of Annals", offset: offset)
+  }
+
+  /// The error for a frame with bytes of a form that only later versions know.
+  static func newerBytes(_ fault: DecodeFault, _ file: String, at offset: UInt64) -> AnnalsError {
+    AnnalsError(
+      .newerVersion,
+      "\(file) is of a newer version: \(fault); it is not damaged. Use a newer "
+        + "version of Annals", offset: offset)
   }
 
   package static var closedStore: AnnalsError {

@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
@@ -25,6 +26,8 @@ extension AnnalsError {
     case .checksum:
       self.init(
         .damaged, "a part of the state is not what was written. \(remedy)", offset: fault.offset)
+    case .decode(let decoding) where decoding.isNewer:
+      self = .newerBytes(decoding, "the file", at: fault.offset)
     case .decode(let decoding):
       self.init(
         .damaged, "a part of the state is unreadable: \(decoding). \(remedy)", offset: fault.offset)

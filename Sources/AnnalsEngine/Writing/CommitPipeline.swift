@@ -270,19 +270,20 @@ extension StoreWriter {
       metadata = transaction.metadata.map { MetadataEntry(key: $0.key, value: $0.value) }
         .sorted { $0.key.precedesInBytes($1.key) }
     }
-    return TransactionDraft(
-      timestamp: origin.timestamp ?? nextTimestamp(), author: origin.author,
-      context: origin.context, metadata: metadata, schemaChange: transaction.schemaChange,
-      opening: origin.opening)
+    var draft = TransactionDraft(
+      timestamp: origin.timestamp ?? now(), author: origin.author, context: origin.context,
+      metadata: metadata, schemaChange: transaction.schemaChange, opening: origin.opening)
+    if origin.timestamp == nil { keepOrder(&draft) }
+    return draft
   }
 
-  /// The clock's moment; one microsecond after the last own one if the clock has gone back.
-  private func nextTimestamp() -> Timestamp {
-    let now = self.now()
+  /// Gives the transaction one microsecond after the last own one if the clock has gone back, and
+  /// lets it say so.
+  private func keepOrder(_ draft: inout TransactionDraft) {
     let newest = head.newestPosition
     let last = lastOwnTimestamp ?? newest.timestamp
-    if newest.number == 0 || now >= last { return now }
-    log.noteClockJump()
-    return Timestamp(microseconds: last.microseconds &+ 1)
+    if newest.number == 0 || draft.timestamp >= last { return }
+    draft.timestamp = Timestamp(microseconds: last.microseconds &+ 1)
+    draft.extensions = ExtensionArea.ofClockJump
   }
 }

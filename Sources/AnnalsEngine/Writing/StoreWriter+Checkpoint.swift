@@ -63,8 +63,7 @@ extension StoreWriter {
 
   /// Checkpoints if it is worth it, and closes.
   package func finish() throws {
-    let isWorthIt =
-      log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint || log.hasUnsavedClockJumps
+    let isWorthIt = log.changesSinceCheckpoint > StoreWriter.changesWorthACheckpoint
     if !options.isReadOnly, !log.isPoisoned, isWorthIt, !isBare {
       notingFailure { try $0.checkpoint() }
     }

@@ -39,7 +39,7 @@ package enum SchemaJSON {
       let lists = [
         ("attributes", entity.attributes.map { object(of: $0) }),
         ("relationships", entity.relationships.map { object(of: $0, schema) }),
-        ("indexes", entity.indexes.map { object(of: $0, entity) }),
+        ("indexes", entity.indexes.filter(\.isKnown).map { object(of: $0, entity) }),
       ]
       for (name, items) in lists where !items.isEmpty {
         text.append(

@@ -198,6 +198,20 @@ package struct ByteReader {
     try readBytes(try readCount(limit: FormatLimits.maximumDecodedLength))
   }
 
+  /// Reads a length and as many bytes, all of which `read` must read.
+  mutating func readSized<T>(
+    _ read: (inout ByteReader) throws(DecodeFault) -> T
+  ) throws(DecodeFault) -> T {
+    let count = try readCount(limit: FormatLimits.maximumDecodedLength)
+    // Within the bytes before their end, so that offsets in faults stay right.
+    var inner = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<(offset + count)]))
+    inner.offset = offset
+    let result = try read(&inner)
+    try inner.expectEnd()
+    offset += count
+    return result
+  }
+
   /// Reads a length and as many bytes of UTF-8, which is checked.
   package mutating func readString() throws(DecodeFault) -> String {
     let start = offset

@@ -12,6 +12,8 @@ package enum DecodeFault: Error, Equatable {
   case tooLarge(at: Int, limit: UInt64)
   /// The file needs features, these bits, that this engine does not know.
   case unknownFeatures(at: Int, UInt64)
+  /// The bytes are of a form that is reserved for a later version.
+  case newer(at: Int, reason: Reason)
 
   /// The rule that was broken, in words.
   @usableFromInline @frozen
@@ -27,11 +29,19 @@ package enum DecodeFault: Error, Equatable {
     package static func == (a: Reason, b: Reason) -> Bool { a.description == b.description }
   }
 
+  /// Whether the bytes are not damaged, but of a later version.
+  package var isNewer: Bool {
+    switch self {
+    case .unknownFeatures, .newer: true
+    default: false
+    }
+  }
+
   /// Where the fault was found.
   package var offset: Int {
     switch self {
     case .truncated(let at, _), .invalid(let at, _), .checksum(let at), .tooLarge(let at, _),
-      .unknownFeatures(let at, _):
+      .unknownFeatures(let at, _), .newer(let at, _):
       at
     }
   }
@@ -46,6 +56,8 @@ extension DecodeFault: CustomStringConvertible {
     case .tooLarge(let at, let limit): "a length at byte \(at) is beyond the limit of \(limit)"
     case .unknownFeatures(_, let bits):
       "features are needed that this version does not know: \(Features.text(bits))"
+    case .newer(let at, let reason):
+      "\(reason) at byte \(at), which only a newer version of Annals reads"
     }
   }
 }

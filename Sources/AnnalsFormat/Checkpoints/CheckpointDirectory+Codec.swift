@@ -4,8 +4,7 @@ import AnnalsModel
 
 extension CheckpointDirectory {
   private static let isBaseFlag: UInt8 = 1
-  private static let hasPrevious: UInt8 = 2
-  private static let hasGaps: UInt8 = 4
+  private static let hasGaps: UInt8 = 2
 
   /// The payload of the checkpoint's frame.
   package func encode() -> ContiguousArray<UInt8> {
@@ -13,17 +12,11 @@ extension CheckpointDirectory {
     bytes.append(varInt: UInt64(bitPattern: number))
     bytes.append(
       (isBase ? CheckpointDirectory.isBaseFlag : 0)
-        | (previousCheckpoint == nil ? 0 : CheckpointDirectory.hasPrevious)
         | (gaps.isEmpty ? 0 : CheckpointDirectory.hasGaps))
     bytes.append(zigzag: timestamp.microseconds)
     bytes.append(zigzag: maximumTimestamp.microseconds)
     bytes.append(fixed: openingID)
     bytes.append(varInt: UInt64(bitPattern: changeCount))
-    bytes.append(varInt: UInt64(bitPattern: clockJumps))
-    if let previousCheckpoint {
-      bytes.append(varInt: previousCheckpoint.offset)
-      bytes.append(varInt: UInt64(bitPattern: previousCheckpoint.number))
-    }
     SchemaCodec.encode(schema.entities, into: &bytes)
     names.encode(into: &bytes)
     openings.encode(into: &bytes)
@@ -34,8 +27,58 @@ extension CheckpointDirectory {
     if !gaps.isEmpty { GapCodec.encode(gaps, into: &bytes) }
     bytes.append(count: entities.count)
     for entity in entities { entity.encode(into: &bytes) }
-    ExtensionArea.append(extensions, to: &bytes)
+    ExtensionArea.append(allExtensions, to: &bytes)
     return bytes
+  }
+
+  /// The items of the extension area: those that this version knows, and the others, by tag.
+  private var allExtensions: ContiguousArray<UInt8> {
+    var items = ExtensionArea.items(of: extensions)
+    if clockJumps != 0 {
+      var bytes: ContiguousArray<UInt8> = []
+      bytes.append(varInt: UInt64(bitPattern: clockJumps))
+      items.append((ExtensionArea.clockJumps, bytes))
+    }
+    if let previousCheckpoint {
+      var bytes: ContiguousArray<UInt8> = []
+      bytes.append(varInt: previousCheckpoint.offset)
+      bytes.append(varInt: UInt64(bitPattern: previousCheckpoint.number))
+      items.append((ExtensionArea.olderCheckpoint, bytes))
+    }
+    items.sort { $0.tag < $1.tag }
+    var result: ContiguousArray<UInt8> = []
+    for item in items { ExtensionArea.append(item.tag, item.bytes, to: &result) }
+    return result
+  }
+
+  /// Takes apart the extension area that ends the directory.
+  private mutating func readExtensions(_ reader: inout ByteReader) throws(DecodeFault) {
+    for (tag, bytes) in ExtensionArea.items(of: try ExtensionArea.read(&reader)) {
+      do throws(DecodeFault) {
+        let isKnown = bytes.withUnsafeBytes { bytes in
+          Result { () throws(DecodeFault) in try readExtension(tag, ByteReader(bytes)) }
+        }
+        if !(try isKnown.get()) { ExtensionArea.append(tag, bytes, to: &extensions) }
+      } catch {
+        throw reader.invalid("an extension of a directory that says something else")
+      }
+    }
+  }
+
+  /// Reads an item of the extension area, if this version knows it.
+  private mutating func readExtension(
+    _ tag: UInt64, _ bytes: ByteReader
+  ) throws(DecodeFault) -> Bool {
+    var item = bytes
+    switch tag {
+    case ExtensionArea.clockJumps: clockJumps = try item.readVarInt64()
+    case ExtensionArea.olderCheckpoint:
+      previousCheckpoint = CheckpointReference(
+        offset: try item.readVarUInt62(), number: try item.readVarInt64())
+    default: return false
+    }
+    try item.expectEnd()
+    return true
   }
 
   /// Reads the payload of a checkpoint's frame.
@@ -44,17 +87,12 @@ extension CheckpointDirectory {
   ) throws(DecodeFault) -> CheckpointDirectory {
     var reader = ByteReader(payload)
     var result = CheckpointDirectory(number: try reader.readVarInt64())
-    let flags = try reader.readFlags(known: isBaseFlag | hasPrevious | hasGaps)
+    let flags = try reader.readFlags(known: isBaseFlag | hasGaps)
     result.isBase = flags & isBaseFlag != 0
     result.timestamp = Timestamp(microseconds: try reader.readZigzag())
     result.maximumTimestamp = Timestamp(microseconds: try reader.readZigzag())
     result.openingID = try reader.read(UInt64.self)
     result.changeCount = try reader.readVarInt64()
-    result.clockJumps = try reader.readVarInt64()
-    if flags & hasPrevious != 0 {
-      result.previousCheckpoint = CheckpointReference(
-        offset: try reader.readVarUInt62(), number: try reader.readVarInt64())
-    }
     result.schema = Schema(entities: try SchemaCodec.decode(&reader))
     result.names = try TableDirectory(&reader)
     result.openings = try TableDirectory(&reader)
@@ -72,7 +110,7 @@ extension CheckpointDirectory {
       }
       result.entities.append(entity)
     }
-    result.extensions = try ExtensionArea.read(&reader)
+    try result.readExtensions(&reader)
     try reader.expectEnd()
     guard result.chunksHaveRoom else { throw reader.invalid("chunks that overlap") }
     return result

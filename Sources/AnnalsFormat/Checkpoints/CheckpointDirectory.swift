@@ -9,15 +9,15 @@ import AnnalsModel
 package struct CheckpointDirectory: Sendable {
   /// The transaction whose state this is.
   package var number: Int64
-  /// The greatest timestamp of transactions up to `number`.
-  package var maximumTimestamp = Timestamp(microseconds: 0)
+  /// The greatest timestamp of transactions up to `number`; `.min` if there is none.
+  package var maximumTimestamp = Timestamp.min
   /// The timestamp of transaction `number`.
   package var timestamp = Timestamp(microseconds: 0)
   /// The id of the opening that wrote transaction `number`; 0 if none is known.
   package var openingID: UInt64 = 0
   /// How many changes the file holds, from the base to here.
   package var changeCount: Int64 = 0
-  /// How often the clock was found to have jumped back.
+  /// How many transactions up to `number` say that their clock had jumped back.
   package var clockJumps: Int64 = 0
   /// Whether this is the state at the base: primary, written in full.
   package var isBase = false
@@ -38,7 +38,7 @@ package struct CheckpointDirectory: Sendable {
   package var entities: [EntityDirectory] = []
   /// The checkpoint before this one; nil for the first.
   package var previousCheckpoint: CheckpointReference?
-  /// The tagged extension area's items, kept by rewrites.
+  /// The items of the extension area that this version does not know, kept by rewrites.
   package var extensions: ContiguousArray<UInt8> = []
 
   package init(number: Int64) { self.number = number }

@@ -8,7 +8,7 @@ import AnnalsModel
 //   varint   first row; left out for an index
 //   varint   count of rows, values or entries: at least 1
 //
-// so that a reference that leads to the wrong chunk is found out. FORMAT.md, "Chunks".
+// so that a reference that leads to the wrong chunk is found out. FORMAT.md, "Chunks of state".
 
 /// What a chunk of state holds. Stored in files: never renumber.
 package enum ChunkContent: UInt8, Sendable, CaseIterable {

@@ -4,7 +4,7 @@
 //   varint  count of deflated bytes, if deflated
 //   bytes
 //
-// FORMAT.md, "Chunks".
+// FORMAT.md, "Chunks of state".
 
 /// Writes and reads the sections of chunks.
 enum ChunkSection {
@@ -22,12 +22,12 @@ enum ChunkSection {
     if isPromising(bytes, deflate: &deflate) {
       var packed: ContiguousArray<UInt8> = []
       if deflate.compressIfWorthwhile(bytes, into: &packed) {
-        output.append(varInt: UInt64(bytes.count) << 1 | 1)
+        SectionHeader(length: bytes.count, compression: .deflate).append(to: &output)
         packed.withUnsafeBytes { output.append(sized: $0) }
         return
       }
     }
-    output.append(varInt: UInt64(bytes.count) << 1)
+    SectionHeader(length: bytes.count, compression: .none).append(to: &output)
     output.append(contentsOf: bytes)
   }
 
@@ -56,10 +56,11 @@ enum ChunkSection {
     _ reader: inout ByteReader, limit: Int, inflate: inout Inflate
   ) throws(DecodeFault) -> ContiguousArray<UInt8> {
     let start = reader.offset
-    let header = try reader.readVarInt()
-    guard header >> 1 <= UInt64(limit) else { throw .tooLarge(at: start, limit: UInt64(limit)) }
-    let count = Int(header >> 1)
-    guard header & 1 == 1 else { return ContiguousArray(try reader.readBytes(count)) }
+    let header = try SectionHeader(&reader, limit: limit)
+    let count = header.length
+    guard header.compression == .deflate else {
+      return ContiguousArray(try reader.readBytes(count))
+    }
     let packed = try reader.readSizedBytes()
     try Inflate.checkLength(count, from: packed.count, at: start)
     var fault: DecodeFault?

@@ -9,12 +9,10 @@ import AnnalsModel
 ///                     byte of each value, the most significant first
 ///     uuid            section of 16 bytes each
 ///     object          varint target entity, number list of the rows
-///     others          number list of lengths; for any, section of a tag each;
-///                     byte 1 and a section of a bit each for large ones, or byte 0 for none;
-///                     byte 0 and a section of the joined bytes, or byte 1, a number list of the
-///                     bytes shared with the value before, and a section of the rest of each
+///     others          for any, section of a tag each; byte 1 and a section of a bit each for
+///                     large ones, or byte 0 for none; section of a byte string run
 ///
-/// FORMAT.md, "Chunks".
+/// FORMAT.md, "Chunks of state".
 package enum ColumnChunkCodec {
   /// Appends a chunk with these values; there is at least one.
   package static func encode(
@@ -81,7 +79,6 @@ extension ColumnChunkCodec {
   private static func encodeBytes(
     _ values: ColumnValues, into output: inout ContiguousArray<UInt8>, deflate: inout Deflate
   ) {
-    NumberList.append(values.lengths, to: &output, deflate: &deflate)
     if values.kind == .any { ChunkSection.append(values.tags, to: &output, deflate: &deflate) }
     if values.large.contains(true) {
       output.append(1)
@@ -93,17 +90,7 @@ extension ColumnChunkCodec {
     } else {
       output.append(0)
     }
-    let shared = FrontCoding.sharedLengths(values)
-    let saved = shared.reduce(0, &+)
-    if saved >= UInt64(values.bytes.count / 4), saved > 0 {
-      output.append(1)
-      NumberList.append(shared, to: &output, deflate: &deflate)
-      let rest = FrontCoding.removeShared(shared, from: values)
-      ChunkSection.append(rest, to: &output, deflate: &deflate)
-    } else {
-      output.append(0)
-      ChunkSection.append(values.bytes, to: &output, deflate: &deflate)
-    }
+    ChunkSection.append(BytesColumn.encode(values), to: &output, deflate: &deflate)
   }
 
   private static func decodeBytes(
@@ -111,13 +98,6 @@ extension ColumnChunkCodec {
   ) throws(DecodeFault) {
     let count = values.rows.count
     let start = reader.offset
-    values.lengths = try NumberList.read(&reader, count: count, inflate: &inflate)
-    let limit = UInt64(FormatLimits.maximumDecodedLength)
-    var total: UInt64 = 0
-    for length in values.lengths {
-      guard length <= limit - total else { throw .tooLarge(at: start, limit: limit) }
-      total += length
-    }
     if values.kind == .any {
       values.tags = try ChunkSection.read(&reader, count: count, inflate: &inflate)
     }
@@ -125,24 +105,17 @@ extension ColumnChunkCodec {
       let bits = try ChunkSection.read(&reader, count: (count + 7) / 8, inflate: &inflate)
       values.large = ContiguousArray((0..<count).map { bits[$0 >> 3] >> UInt8($0 & 7) & 1 == 1 })
     }
-    try checkLengths(values, at: start)
-    if try reader.readFlags(known: 1) == 0 {
-      values.bytes = try ChunkSection.read(&reader, count: Int(total), inflate: &inflate)
-    } else {
-      let place = reader.offset
-      let shared = try NumberList.read(&reader, count: count, inflate: &inflate)
-      var saved: UInt64 = 0
-      var previous: UInt64 = 0
-      for (length, shared) in zip(values.lengths, shared) {
-        guard shared <= min(length, previous) else {
-          throw .invalid(at: place, reason: "more bytes shared than there are")
-        }
-        saved += shared
-        previous = length
+    let section = try ChunkSection.read(
+      &reader, limit: FormatLimits.maximumDecodedLength, inflate: &inflate)
+    let read = section.withUnsafeBytes { section in
+      Result { () throws(DecodeFault) in
+        var run = ByteReader(section)
+        try BytesColumn.decode(&run, count: count, into: &values)
+        try run.expectEnd()
       }
-      let rest = try ChunkSection.read(&reader, count: Int(total - saved), inflate: &inflate)
-      values.bytes = FrontCoding.join(rest, lengths: values.lengths, shared: shared)
     }
+    try read.get()
+    try checkLengths(values, at: start)
     guard doublesAreFinite(values) else { throw .invalid(at: start, reason: ValueCodec.notFinite) }
   }
 

@@ -5,7 +5,7 @@ import AnnalsModel
 /// The same numbers as `ValueTag`, and one for a column that holds several kinds. int16, int32 and
 /// int64 are one kind: the range belongs to the schema, so that widening rewrites nothing.
 ///
-/// Stored in files: never renumber. FORMAT.md, "Chunks", lists the same numbers.
+/// Stored in files: never renumber. FORMAT.md, "Kinds and values", lists the same numbers.
 @usableFromInline @frozen
 package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
   case bool = 1
@@ -19,7 +19,7 @@ package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
   case json = 9
   case object = 10
   case objects = 11
-  case any = 12
+  case any = 13
 
   /// The kind of the columns of attributes of this type.
   package init(_ type: AttributeType) {

@@ -4,7 +4,7 @@
 //            1: a section of bits, one a row from the first on, least significant bit first
 //            2: a number list of n offsets from the first row, rising
 //
-// A chunk less than an eighth full is a list. FORMAT.md, "Chunks".
+// A chunk less than an eighth full is a list. FORMAT.md, "Chunks of state".
 
 /// The rows of a group that a chunk is about: a bit each, from the chunk's first row on.
 package struct RowPresence: Equatable, Sendable {

@@ -2,7 +2,7 @@
 /// number whose lowest bit says which and whose others are the length of the bytes themselves,
 /// then, if deflated, the length of the stream, then the bytes or the stream.
 ///
-/// FORMAT.md, "Columns".
+/// FORMAT.md, "Sections".
 package enum ColumnEnvelope {
   /// Shorter runs are not worth trying.
   private static let shortest = 32
@@ -17,12 +17,12 @@ package enum ColumnEnvelope {
       var stream: ContiguousArray<UInt8> = []
       let findsRepeats = guess == .repeats
       if deflate.compressIfWorthwhile(bytes, into: &stream, findsRepeats: findsRepeats) {
-        output.append(varInt: UInt64(bytes.count) << 1 | 1)
+        SectionHeader(length: bytes.count, compression: .deflate).append(to: &output)
         stream.withUnsafeBytes { output.append(sized: $0) }
         return
       }
     }
-    output.append(varInt: UInt64(bytes.count) << 1)
+    SectionHeader(length: bytes.count, compression: .none).append(to: &output)
     output.append(contentsOf: bytes)
   }
 }
@@ -44,12 +44,9 @@ package struct ColumnReader: ~Copyable {
     _ reader: inout ByteReader
   ) throws(DecodeFault) -> UnsafeRawBufferPointer {
     let start = reader.offset
-    let head = try reader.readVarInt()
-    guard head >> 1 <= UInt64(allowance) else {
-      throw .tooLarge(at: start, limit: UInt64(FormatLimits.maximumDecodedLength))
-    }
-    let length = Int(head >> 1)
-    guard head & 1 == 1 else { return try reader.readBytes(length) }
+    let header = try SectionHeader(&reader, limit: allowance)
+    let length = header.length
+    guard header.compression == .deflate else { return try reader.readBytes(length) }
     let stream = try reader.readSizedBytes()
     try Inflate.checkLength(length, from: stream.count, at: start)
     allowance -= length

@@ -14,6 +14,9 @@ package enum IntegerColumn {
     case variableDeltas = 3
   }
 
+  /// The greatest count of bytes that a run of so many integers takes.
+  static func greatestLength(count: Int) -> Int { count * VarInt.maximumLength + 32 }
+
   /// Appends the run; an empty one takes no bytes.
   package static func encode(
     _ values: UnsafeBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>

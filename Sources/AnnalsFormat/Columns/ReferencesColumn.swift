@@ -3,7 +3,7 @@ import AnnalsModel
 /// A run of to-many values, or of edits of them: how many each has, and all positions (edits only),
 /// entities and rows.
 ///
-/// FORMAT.md, "Reference runs".
+/// FORMAT.md, "Value columns".
 enum ReferencesColumn {
   /// Appends the run.
   static func encode(

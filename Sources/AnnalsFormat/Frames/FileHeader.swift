@@ -16,14 +16,12 @@ package struct FileHeader: Hashable, Sendable {
   package var created: Timestamp
   /// Where the checkpoint of the base's state is; 0 where the base is the empty state.
   package var baseCheckpointOffset: UInt64 = 0
-  /// The greatest timestamp of transactions up to the base.
+  /// The greatest timestamp of transactions up to the base; 0 where the base is 0.
   package var baseTimestamp = Timestamp(microseconds: 0)
   /// When transactions were last pruned; nil if none ever were.
   package var prunedAt: Timestamp?
   /// Who pruned them: at most 64 bytes of UTF-8, cut by `encode` where a character ends.
   package var prunedBy = ""
-  /// How often a clock that jumped back had been found when this generation was made.
-  package var clockJumps: UInt32 = 0
   /// The header's own checksum: what the first frame names as its predecessor. Set by `decode`;
   /// `encode` returns it within the bytes.
   package internal(set) var checksum: UInt32 = 0
@@ -41,6 +39,9 @@ package struct FileHeader: Hashable, Sendable {
     self.base = base
     self.created = created
   }
+
+  /// The greatest timestamp of transactions up to the base: before any other where there is none.
+  package var greatestTimestamp: Timestamp { base == 0 ? .min : baseTimestamp }
 
   /// What frames and slots of this file are checked with.
   package var seed: FrameSeed { FrameSeed(store: store, generation: generation) }
@@ -61,8 +62,7 @@ package struct FileHeader: Hashable, Sendable {
     let name = FileHeader.cut(prunedBy)
     bytes.append(prunedAt == nil ? 0 : 1)
     bytes.append(UInt8(name.count))
-    bytes.append(zerosUpTo: 100)
-    bytes.append(fixed: clockJumps)
+    bytes.append(zerosUpTo: 104)
     bytes.append(contentsOf: name)
     bytes.append(zerosUpTo: FormatLimits.blockLength - 4)
     checksum = bytes.withUnsafeBytes { Checksum.crc32($0) }
@@ -166,9 +166,6 @@ extension FileHeader {
     var header = FileHeader(store: store, generation: generation, base: base, created: created)
     header.features = features
     header.baseTimestamp = Timestamp(microseconds: try reader.read(Int64.self))
-    guard header.baseTimestamp.microseconds >= 0 else {
-      throw reader.invalid("a base timestamp before 1970")
-    }
     guard base > 0 || header.baseTimestamp.microseconds == 0 else {
       throw reader.invalid("a timestamp of a base of 0")
     }
@@ -182,8 +179,7 @@ extension FileHeader {
     guard isPruned || (length == 0 && prunedAt.microseconds == 0) else {
       throw reader.invalid("a pruner without a prune")
     }
-    try reader.skipZeros(2)
-    header.clockJumps = try reader.read(UInt32.self)
+    try reader.skipZeros(6)
     if isPruned { header.prunedAt = prunedAt }
     guard let name = String(validating: try reader.readBytes(length), as: UTF8.self) else {
       throw reader.invalid("text that is not UTF-8")

@@ -1,6 +1,6 @@
 /// What a frame holds.
 ///
-/// Stored in files: never renumber. FORMAT.md, "Frame kinds", lists the same numbers. 0 is never
+/// Stored in files: never renumber. FORMAT.md, "Frames", lists the same numbers. 0 is never
 /// valid: zeroed space is unwritten space.
 @usableFromInline @frozen
 package struct FrameKind: RawRepresentable, Hashable, Sendable {
@@ -25,7 +25,6 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
   @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
   @inlinable package static var prune: FrameKind { FrameKind(rawValue: 8) }
-  @inlinable package static var gap: FrameKind { FrameKind(rawValue: 9) }
   @inlinable package static var erasure: FrameKind { FrameKind(rawValue: 10) }
   @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }

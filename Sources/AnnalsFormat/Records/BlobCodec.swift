@@ -1,9 +1,10 @@
 import AnnalsModel
 
 /// One piece of a large value: its number, how long the whole value is, where the piece begins in
-/// it, and its bytes. All pieces but the last are in frames flagged *continued*.
+/// it, in the first piece the extension area, and its bytes. All pieces but the last are in frames
+/// flagged *continued*.
 ///
-/// FORMAT.md, "Blobs".
+/// FORMAT.md, "Large values".
 package struct BlobPart {
   /// The value's number; never reused.
   package var number: UInt64
@@ -11,6 +12,8 @@ package struct BlobPart {
   package var totalLength: UInt64
   /// Where in the value this piece begins.
   package var start: UInt64
+  /// The items of the value's extension area, which its first piece has; empty in others.
+  package var extensions: ContiguousArray<UInt8> = []
   /// The piece; valid as long as the payload it was decoded from.
   package var bytes: UnsafeRawBufferPointer
 
@@ -31,7 +34,7 @@ package struct BlobPart {
   }
 
   /// Whether the piece says that the value's bytes were lost in a salvage; it is the only one then.
-  package var isLost: Bool { totalLength > 0 && start == totalLength && bytes.isEmpty }
+  package var isLost: Bool { totalLength > 0 && start == totalLength }
 
   /// Whether a value begins with this piece.
   package var isFirst: Bool { start == 0 || isLost }
@@ -44,6 +47,7 @@ package enum BlobCodec {
     bytes.append(varInt: part.number)
     bytes.append(varInt: part.totalLength)
     bytes.append(varInt: part.start)
+    if part.isFirst { ExtensionArea.append(part.extensions, to: &bytes) }
     bytes.append(contentsOf: part.bytes)
   }
 
@@ -54,11 +58,15 @@ package enum BlobCodec {
     guard number > 0 else { throw reader.invalid("a large value without a number") }
     let total = try reader.readVarUInt62()
     let start = try reader.readVarUInt62()
-    guard start <= total, UInt64(reader.remaining) <= total - start else {
+    guard start <= total else { throw reader.invalid("a piece that begins behind its value") }
+    var part = BlobPart(
+      number: number, totalLength: total, start: start,
+      bytes: UnsafeRawBufferPointer(start: nil, count: 0))
+    if part.isFirst { part.extensions = try ExtensionArea.read(&reader) }
+    guard UInt64(reader.remaining) <= total - start else {
       throw reader.invalid("a piece that reaches behind its value")
     }
-    return BlobPart(
-      number: number, totalLength: total, start: start,
-      bytes: try reader.readBytes(reader.remaining))
+    part.bytes = try reader.readBytes(reader.remaining)
+    return part
   }
 }

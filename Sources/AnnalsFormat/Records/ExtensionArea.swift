@@ -1,7 +1,19 @@
-/// The tagged area at the end of a transaction's details, of a checkpoint's directory and of an
-/// entity's definition, for what later versions add: items of tag, length and bytes, tags rising.
-/// Readers skip what they do not know, rewrites keep it as it is.
+/// The tagged area of transactions, directories, definitions and large values, for what versions
+/// add: items of tag, length and bytes, tags rising. Readers skip what they do not know, rewrites
+/// keep it as it is.
+///
+/// FORMAT.md, "Extension areas", lists the tags.
 package enum ExtensionArea {
+  /// In a transaction: its clock had jumped back. No bytes.
+  package static let clockJump: UInt64 = 1
+  /// In a directory: how many transactions up to it say so. A number.
+  static let clockJumps: UInt64 = 1
+  /// In a directory: the checkpoint before it. Offset and number.
+  static let olderCheckpoint: UInt64 = 2
+
+  /// The items of an area that says that the transaction's clock had jumped back, and no more.
+  package static let ofClockJump: ContiguousArray<UInt8> = [1, 0]
+
   /// Reads the area (a length and the items) and checks its structure; returns the items' bytes.
   package static func read(_ reader: inout ByteReader) throws(DecodeFault) -> ContiguousArray<UInt8>
   {
@@ -16,6 +28,45 @@ package enum ExtensionArea {
       _ = try items.readSizedBytes()
     }
     return ContiguousArray(bytes)
+  }
+
+  /// Reads an area that is not empty.
+  static func readSome(_ reader: inout ByteReader) throws(DecodeFault) -> ContiguousArray<UInt8> {
+    let items = try read(&reader)
+    guard !items.isEmpty else { throw reader.invalid("an empty extension area") }
+    return items
+  }
+
+  /// The bytes of each item of an area that was read.
+  package static func items(
+    of area: ContiguousArray<UInt8>
+  ) -> [(tag: UInt64, bytes: ContiguousArray<UInt8>)] {
+    area.withUnsafeBytes { area in
+      var result: [(UInt64, ContiguousArray<UInt8>)] = []
+      var reader = ByteReader(area)
+      while let tag = try? reader.readVarInt(), let bytes = try? reader.readSizedBytes() {
+        result.append((tag, ContiguousArray(bytes)))
+      }
+      return result
+    }
+  }
+
+  /// Whether an area that was read has an item of this tag.
+  package static func has(_ tag: UInt64, in area: ContiguousArray<UInt8>) -> Bool {
+    !area.isEmpty && items(of: area).contains { $0.tag == tag }
+  }
+
+  /// Whether the item of this tag, if an area that was read has one, has no bytes.
+  static func saysNothing(_ tag: UInt64, in area: ContiguousArray<UInt8>) -> Bool {
+    items(of: area).allSatisfy { $0.tag != tag || $0.bytes.isEmpty }
+  }
+
+  /// Appends an item to the items of an area.
+  static func append(
+    _ tag: UInt64, _ bytes: ContiguousArray<UInt8>, to items: inout ContiguousArray<UInt8>
+  ) {
+    items.append(varInt: tag)
+    bytes.withUnsafeBytes { items.append(sized: $0) }
   }
 
   /// Appends the area.

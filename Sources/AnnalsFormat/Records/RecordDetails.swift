@@ -3,7 +3,7 @@ import AnnalsModel
 /// What a transaction has besides its changes, in both forms: a byte of flags that says which parts
 /// follow, then the parts in the order of the flags.
 ///
-/// FORMAT.md, "Transaction details".
+/// FORMAT.md, "Details".
 enum RecordDetails {
   static let hasNewNames: UInt8 = 1
   static let hasNewOpening: UInt8 = 2
@@ -65,8 +65,10 @@ enum RecordDetails {
       guard !record.schemaChange.isEmpty else { throw reader.invalid("an empty schema change") }
     }
     if flags & hasExtensions != 0 {
-      record.extensions = try ExtensionArea.read(&reader)
-      guard !record.extensions.isEmpty else { throw reader.invalid("an empty extension area") }
+      record.extensions = try ExtensionArea.readSome(&reader)
+      guard ExtensionArea.saysNothing(ExtensionArea.clockJump, in: record.extensions) else {
+        throw reader.invalid("a jump of the clock that says more")
+      }
     }
     if flags & hasGap != 0 {
       record.lost = try GapCodec.decode(&reader, last: record.number, after: record.timestamp)

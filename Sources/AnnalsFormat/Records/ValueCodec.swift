@@ -3,7 +3,8 @@ import AnnalsModel
 /// One value with its kind in front: what records by row, metadata, defaults and validation use.
 ///
 /// The tag byte: bits 0-3 the kind's number (`ValueTag`), bit 4 set for the description of a large
-/// value, bit 5 for a list of edits. Kind 12 is reserved for erased values. FORMAT.md, "Values".
+/// value, bit 5 for a list of edits. Kind 12 is reserved for erased values.
+/// FORMAT.md, "Kinds and values".
 package enum ValueCodec {
   /// Bit 4 of the tag byte: a blob reference.
   static let largeBit: UInt8 = 0x10

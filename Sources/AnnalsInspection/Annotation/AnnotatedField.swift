@@ -136,6 +136,23 @@ struct FieldReader {
     try reader.readBytes(count)
   }
 
+  /// A length, and as many bytes that `read` explains, a level deeper; those that it leaves are of
+  /// a later version.
+  mutating func sized(
+    _ name: String, _ read: (inout FieldReader) throws(DecodeFault) -> Void
+  ) throws(DecodeFault) {
+    let length = try varInt(name)
+    let start = reader.offset
+    let bytes = try reader.readBytes(Int(clamping: length))
+    var inner = FieldReader(bytes, at: origin + UInt64(start), depth: depth + 1, emit: emit)
+    do throws(DecodeFault) {
+      try read(&inner)
+      inner.rest("of a later version", "")
+    } catch {
+      inner.rest("bytes that cannot be read", "\(error)")
+    }
+  }
+
   /// Bytes that should be zeros, as one field if they are.
   mutating func zeros(_ name: String, count: Int) throws(DecodeFault) {
     let start = reader.offset

@@ -55,62 +55,19 @@ extension ByteAnnotation {
       "order of entities",
     ]
     for name in names {
-      try column(&reader, name, isIntegers: name != "details")
+      try section(&reader, name, of: name == "details" ? .records : .integers)
     }
     for entity in entities {
       let text = vocabulary.entityText(entity)
-      let shapes = try column(&reader, "shapes of \(text)", isIntegers: false)
-      try column(&reader, "shape of each change of \(text)", isIntegers: true)
-      try column(&reader, "rows of \(text)", isIntegers: true)
+      let shapes = try section(&reader, "shapes of \(text)", of: .records)
+      try section(&reader, "shape of each change of \(text)", of: .integers)
+      try section(&reader, "rows of \(text)", of: .integers)
       for (property, side) in sides(of: shapes ?? []) {
-        try column(
+        try section(
           &reader, "\(vocabulary.propertyText(property, of: entity)) of \(text) \(side)",
-          isIntegers: false, isValues: true)
+          of: .values)
       }
     }
-  }
-
-  /// Explains one column; returns its contents if they can be read.
-  @discardableResult
-  private func column(
-    _ reader: inout FieldReader, _ name: String, isIntegers: Bool, isValues: Bool = false
-  ) throws(DecodeFault) -> ContiguousArray<UInt8>? {
-    let head = try reader.varInt("length of \(name)") { head in
-      "\(head >> 1) bytes, " + (head & 1 == 1 ? "deflated" : "as they are")
-    }
-    reader.depth += 1
-    defer { reader.depth -= 1 }
-    let length = Int(clamping: head >> 1)
-    if head & 1 == 0 {
-      let bytes = try reader.peek(length)
-      try reader.opaque(name, summary(of: bytes, isIntegers, isValues), count: length)
-      return ContiguousArray(bytes)
-    }
-    let stream = try reader.varInt("length of the deflate stream")
-    let deflated = try reader.peek(Int(clamping: stream))
-    let inflated = try? Inflate.decompress(deflated, length: length, limit: reader.allowance)
-    reader.allowance -= inflated?.count ?? 0
-    let text =
-      inflated?.withUnsafeBytes { summary(of: $0, isIntegers, isValues) }
-      ?? "a damaged deflate stream"
-    try reader.opaque(
-      name, text.isEmpty ? "deflated" : "deflated, \(text)", count: Int(clamping: stream))
-    return inflated
-  }
-
-  /// How a column's contents are laid out.
-  private func summary(
-    of bytes: UnsafeRawBufferPointer, _ isIntegers: Bool, _ isValues: Bool
-  ) -> String {
-    guard let first = bytes.first else { return "" }
-    if isIntegers {
-      return IntegerColumn.Layout(rawValue: first).map { "integers, \($0)" } ?? ""
-    }
-    guard isValues else { return "" }
-    if first == 0xFF { return "values of several kinds" }
-    guard let tag = ValueTag(rawValue: first & 15) else { return "" }
-    return "values of kind \(tag)" + (first & 16 != 0 ? ", as large values" : "")
-      + (first & 32 != 0 ? ", as edits" : "")
   }
 
   /// Which columns of values an entity has, by its shapes: in the order of the properties, first

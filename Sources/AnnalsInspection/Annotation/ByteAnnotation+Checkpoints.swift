@@ -7,17 +7,12 @@ extension ByteAnnotation {
   func directory(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number") { "the state as of transaction \($0)" }
     let flags = try reader.byte("flags") {
-      flagText($0, ["the base", "names the checkpoint before", "gaps"])
+      flagText($0, ["the base", "gaps"])
     }
     try reader.zigzag("timestamp", text: ByteAnnotation.time)
     try reader.zigzag("greatest timestamp", text: ByteAnnotation.time)
     try reader.fixed("id of the opening", UInt64.self) { String($0, radix: 16) }
     try reader.varInt("count of changes since the base")
-    try reader.varInt("count of clock jumps")
-    if flags & 2 != 0 {
-      try reader.varInt("offset of the checkpoint before")
-      try reader.varInt("number of the checkpoint before")
-    }
     try schema(&reader)
     try table(&reader, "names") { reader throws(DecodeFault) in try reader.string("name") }
     try table(&reader, "openings") { reader throws(DecodeFault) in try opening(&reader) }
@@ -29,7 +24,7 @@ extension ByteAnnotation {
     try table(&reader, "entries of the history index") { reader throws(DecodeFault) in
       try historyEntry(&reader)
     }
-    if flags & 4 != 0 {
+    if flags & 2 != 0 {
       try list(&reader, "count of gaps") { reader throws(DecodeFault) in
         try reader.varInt("last lost transaction")
         try reader.zigzag("timestamp before", text: ByteAnnotation.time)
@@ -40,7 +35,7 @@ extension ByteAnnotation {
     try list(&reader, "count of entities") { reader throws(DecodeFault) in
       try entityState(&reader)
     }
-    try extensions(&reader)
+    try extensions(&reader, ["count of clock jumps", "checkpoint before: offset and number"])
   }
 
   func blobEntry(_ reader: inout FieldReader) throws(DecodeFault) {

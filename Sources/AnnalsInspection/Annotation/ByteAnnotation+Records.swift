@@ -45,7 +45,7 @@ extension ByteAnnotation {
       }
     }
     if flags & 8 != 0 { try schema(&reader) }
-    if flags & 16 != 0 { try extensions(&reader) }
+    if flags & 16 != 0 { try extensions(&reader, ["the clock had jumped back"]) }
     if flags & 32 != 0 {
       try gap(&reader)
       try list(&reader, "count of openings") { reader throws(DecodeFault) in
@@ -78,9 +78,17 @@ extension ByteAnnotation {
     try reader.string("process name")
   }
 
-  func extensions(_ reader: inout FieldReader) throws(DecodeFault) {
-    let length = try reader.varInt("length of the extension area")
-    try reader.opaque("extensions", count: Int(clamping: length))
+  /// An extension area; `known` says what its tags mean, from 1.
+  func extensions(_ reader: inout FieldReader, _ known: [String]) throws(DecodeFault) {
+    try reader.sized("length of the extension area") { reader throws(DecodeFault) in
+      while reader.remaining > 0 {
+        let tag = try reader.varInt("tag") { tag in
+          tag > 0 && tag <= known.count ? "\(tag), \(known[Int(tag) - 1])" : "\(tag), not known"
+        }
+        let length = try reader.varInt("length of item \(tag)")
+        try reader.opaque("item \(tag)", count: Int(clamping: length))
+      }
+    }
   }
 
   /// A count and as many items, a level deeper.

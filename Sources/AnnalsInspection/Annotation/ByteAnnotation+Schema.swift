@@ -24,20 +24,33 @@ extension ByteAnnotation {
     try list(&reader, "count of relationships") { reader throws(DecodeFault) in
       try reader.varInt("number")
       try reader.string("name")
-      try reader.byte("flags") { flagText($0, ["to many", "ordered", "removed"]) }
+      let flags = try reader.byte("flags") {
+        flagText($0, ["to many", "ordered", "removed", "has extensions"])
+      }
       try reader.varInt("destination") { "entity \($0)" }
+      if flags & 8 != 0 { try extensions(&reader, []) }
     }
     try list(&reader, "count of indexes") { reader throws(DecodeFault) in
-      try reader.varInt("number")
-      try reader.string("name")
-      try reader.byte("flags") { flagText($0, ["unique"]) }
-      try reader.byte("collation")
-      try list(&reader, "count of elements") { reader throws(DecodeFault) in
-        try reader.varInt("property")
-        try reader.byte("flags") { flagText($0, ["descending"]) }
+      try reader.sized("length of the index") { reader throws(DecodeFault) in
+        try index(&reader)
       }
     }
-    if flags & 4 != 0 { try extensions(&reader) }
+    if flags & 4 != 0 { try extensions(&reader, []) }
+  }
+
+  private func index(_ reader: inout FieldReader) throws(DecodeFault) {
+    try reader.varInt("number")
+    try reader.string("name")
+    let flags = try reader.byte("flags") { flagText($0, ["unique", "has extensions"]) }
+    let collation = try reader.byte("collation")
+    guard flags < 4, collation == 0 else { return }
+    var isKnown = true
+    try list(&reader, "count of elements") { reader throws(DecodeFault) in
+      try reader.varInt("property")
+      let flags = try reader.byte("flags") { flagText($0, ["descending"]) }
+      isKnown = isKnown && flags < 2
+    }
+    if flags & 2 != 0, isKnown { try extensions(&reader, []) }
   }
 
   private func attribute(_ reader: inout FieldReader) throws(DecodeFault) {
@@ -51,11 +64,16 @@ extension ByteAnnotation {
         $0,
         [
           "optional", "unique", "preserved after deletion", "removed", "has a default",
-          "has a validation",
+          "has a validation", "has extensions",
         ])
     }
     if flags & 16 != 0 { try value(&reader, "default") }
-    if flags & 32 != 0 { try validation(&reader) }
+    if flags & 32 != 0 {
+      try reader.sized("length of the validation") { reader throws(DecodeFault) in
+        try validation(&reader)
+      }
+    }
+    if flags & 64 != 0 { try extensions(&reader, []) }
   }
 
   private func validation(_ reader: inout FieldReader) throws(DecodeFault) {

@@ -94,8 +94,7 @@ extension ByteAnnotation {
     try reader.fixed("time of the last prune", Int64.self, text: ByteAnnotation.time)
     try reader.byte("whether there was a prune") { $0 == 0 ? "no" : "yes" }
     let length = try reader.byte("length of the pruner's name")
-    try reader.zeros("reserved", count: 2)
-    try reader.fixed("clock jumps", UInt32.self)
+    try reader.zeros("reserved", count: 6)
     let name = min(Int(length), FileHeader.maximumNameLength)
     if name > 0 {
       try reader.field(
@@ -204,7 +203,8 @@ extension ByteAnnotation {
   private func blob(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number of the large value")
     let total = try reader.varInt("length of the whole value")
-    try reader.varInt("where this piece begins in it")
+    let start = try reader.varInt("where this piece begins in it")
+    if start == 0 || start == total { try extensions(&reader, []) }
     try reader.opaque("bytes of the value", "of \(total) in all", count: reader.remaining)
   }
 }
@@ -221,7 +221,6 @@ extension FrameKind {
     case .opening: "opening"
     case .consumerChange: "consumer change"
     case .prune: "prune"
-    case .gap: "gap"
     case .erasure: "erasure"
     case .tombstones: "tombstones"
     case .restorePoint: "restore point"

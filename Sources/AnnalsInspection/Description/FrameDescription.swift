@@ -30,7 +30,7 @@ package struct FrameDescription: Sendable {
       }
     }
     if let fault {
-      if case .unknownFeatures = fault {
+      if fault.isNewer {
         result.checksum += ", but \(fault)"
       } else if frame.payload == .valid {
         result.checksum += ", but the payload is not valid: \(fault)"
@@ -214,10 +214,12 @@ extension FrameDescription {
     result.add("number", directory.number)
     if directory.isBase { result.add("base", "yes") }
     result.add("timestamp", directory.timestamp.description)
-    result.add("greatest timestamp", directory.maximumTimestamp.description)
+    if directory.maximumTimestamp != .min {
+      result.add("greatest timestamp", directory.maximumTimestamp.description)
+    }
     if directory.openingID != 0 { result.add("opening id", String(directory.openingID, radix: 16)) }
     result.add("changes", directory.changeCount)
-    result.add("clock jumps", directory.clockJumps)
+    if directory.clockJumps != 0 { result.add("clock jumps", directory.clockJumps) }
     if let previous = directory.previousCheckpoint {
       result.add("checkpoint before", "\(previous.offset), as of \(previous.number)")
     }

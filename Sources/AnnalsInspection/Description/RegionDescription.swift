@@ -84,7 +84,6 @@ extension RegionDescription {
       add("pruned", prunedAt.description)
       add("pruned by", header.prunedBy)
     }
-    if header.clockJumps != 0 { add("clock jumps", header.clockJumps) }
   }
 
   /// Adds features, as far as there are any.

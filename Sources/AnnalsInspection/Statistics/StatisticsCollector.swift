@@ -62,6 +62,9 @@ struct StatisticsCollector {
     if record.changeCount == 0, !record.isContinued, record.schemaChange.isEmpty {
       statistics.emptyTransactions += 1
     }
+    if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) {
+      statistics.clockJumps += 1
+    }
     authors[record.author, default: 0] += 1
     contexts[record.context, default: 0] += 1
     let time = record.timestamp
@@ -111,8 +114,7 @@ struct StatisticsCollector {
     }
     let state = newest ?? base
     statistics.checkpointNumber = state?.number
-    statistics.clockJumps = max(
-      state?.clockJumps ?? 0, Int64(statistics.header?.clockJumps ?? 0))
+    statistics.clockJumps += base?.clockJumps ?? 0
     for entity in state?.entities ?? [] {
       statistics.objectsAtCheckpoint[entity.entity] = entity.liveCount
     }

@@ -108,10 +108,10 @@ extension CheckpointChecks {
       tell("gives \(directory.nextBlobNumber) to the next large value, though it is used")
     }
     if place.isBase, let header {
-      if directory.maximumTimestamp != header.baseTimestamp {
+      if directory.maximumTimestamp != header.greatestTimestamp {
         tell(
           "has \(directory.maximumTimestamp) as the greatest timestamp, and the header "
-            + "\(header.baseTimestamp)")
+            + "\(header.greatestTimestamp)")
       }
       if directory.changeCount != 0 {
         tell("counts \(directory.changeCount) changes, though it is the base")
@@ -133,6 +133,10 @@ extension CheckpointChecks {
     let changes = transactions.changeCount &+ (base?.changeCount ?? 0)
     if directory.changeCount != changes {
       tell("counts \(directory.changeCount) changes; the log has \(changes)")
+    }
+    let jumps = transactions.clockJumps &+ (base?.clockJumps ?? 0)
+    if directory.clockJumps != jumps {
+      tell("counts \(directory.clockJumps) jumps of the clock; the log has \(jumps)")
     }
     if let last = transactions.last, directory.timestamp != last.timestamp {
       tell("has another timestamp (\(directory.timestamp)) than the transaction")

@@ -37,7 +37,7 @@ package struct PhysicalVerification {
   package init(_ file: any StorageFile) throws(StorageError) {
     walk = try FileWalk(file)
     header = if case .valid(let header) = walk.header { header } else { nil }
-    transactions = TransactionChecks(base: header?.base, timestamp: header?.baseTimestamp)
+    transactions = TransactionChecks(base: header?.base, timestamp: header?.greatestTimestamp)
     checkpoints = CheckpointChecks(header: header)
     statistics = StatisticsCollector(fileSize: walk.bytes.size, header: header)
   }
@@ -193,7 +193,10 @@ extension PhysicalVerification {
     }
     guard let fault else { return }
     let what = "the \(kind.name) frame cannot be decoded: \(fault)"
-    if kind == .checkpoint {
+    if fault.isNewer {
+      log.error(.record, at: region.offset, what, remedy: Remedy.newerVersion)
+      transactions.forget()
+    } else if kind == .checkpoint {
       log.warning(.checkpoint, at: region.offset, what, remedy: Remedy.compact)
     } else {
       log.error(.record, at: region.offset, what)

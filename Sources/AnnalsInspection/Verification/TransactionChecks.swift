@@ -10,7 +10,9 @@ struct TransactionChecks {
   private(set) var expected: Int64?
   /// How many changes there were, of whole and unfinished transactions.
   private(set) var changeCount: Int64 = 0
-  /// The greatest timestamp so far, but at least 0; nil if that of the base is not known.
+  /// How many transactions said that their clock had jumped back.
+  private(set) var clockJumps: Int64 = 0
+  /// The greatest timestamp so far; nil if that of the base is not known.
   private(set) var maximumTimestamp: Timestamp?
   /// The last transaction.
   private(set) var last: TransactionRecord?
@@ -27,7 +29,7 @@ struct TransactionChecks {
 
   init(base: Int64?, timestamp: Timestamp?) {
     expected = base?.successor
-    maximumTimestamp = timestamp.map { max($0, Timestamp(microseconds: 0)) }
+    maximumTimestamp = timestamp
   }
 
   /// Begins with what the base's checkpoint brings; nil if it could not be read.
@@ -92,6 +94,7 @@ struct TransactionChecks {
           + "(\(last.timestamp); the greatest is \(maximumTimestamp))")
     }
     maximumTimestamp = max(maximumTimestamp ?? record.timestamp, record.timestamp)
+    if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
     names(of: record, at: offset, &log)
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)

@@ -155,7 +155,7 @@ extension DecodeFault {
   /// The rule that a frame's header breaks although its checksum is right; nil if it is not.
   fileprivate var brokenRule: String? {
     switch self {
-    case .truncated, .checksum, .unknownFeatures: nil
+    case .truncated, .checksum, .unknownFeatures, .newer: nil
     case .invalid(_, let reason): reason.description
     case .tooLarge: "a length beyond the limit"
     }

@@ -135,7 +135,7 @@ struct FrameWalk {
     case .tooLarge(let at, let limit):
       let fault = DecodeFault.tooLarge(at: at, limit: limit)
       return .end(.refusedFrame(reason: "a frame header that is refused: \(fault)"))
-    case .checksum, .truncated, .unknownFeatures, nil:
+    case .checksum, .truncated, .unknownFeatures, .newer, nil:
       let what = fault.map { "\($0)" } ?? ""
       return .end(.badFrame(reason: "no frame begins here (\(what))"))
     }

@@ -13,10 +13,10 @@ extension LogView {
     }
     if number == base {
       let directory = try baseDirectory()
-      let maximum = file.header.baseTimestamp
+      let header = file.header
       return LogPosition(
-        number: base, timestamp: directory?.timestamp ?? maximum, maximumTimestamp: maximum,
-        openingID: directory?.openingID ?? 0)
+        number: base, timestamp: directory?.timestamp ?? header.baseTimestamp,
+        maximumTimestamp: header.greatestTimestamp, openingID: directory?.openingID ?? 0)
     }
     let entry = try index.entry(at: segment(of: number), in: file)
     var maximum = entry.maximumTimestamp

@@ -28,8 +28,23 @@ package final class LogView: Sendable {
   package var features: Features { file.header.features.union(tables.announced) }
   /// How many changes the file holds.
   package var changeCount: Int64 { tables.changeCount }
-  /// How often the clock was found to have jumped back.
+  /// How many transactions say that their clock had jumped back.
   package var clockJumps: Int64 { tables.clockJumps }
+
+  /// How many transactions up to one say that their clock had jumped back. Reads the history behind
+  /// it if any do.
+  func clockJumps(upTo number: Int64) throws(LogError) -> Int64 {
+    var count = clockJumps
+    if count == 0 || number == head.number { return count }
+    var cursor = try history(after: number, through: head.number)
+    var batch = ChangeBatch()
+    while try cursor.next(into: &batch) {
+      for record in batch.transactions where record.part == 0 {
+        if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { count -= 1 }
+      }
+    }
+    return max(count, 0)
+  }
 
   /// The gaps that a salvage left in the history, rising; those before the base among them.
   package var gaps: [LostTransactions] { tables.gaps }

@@ -72,7 +72,7 @@ struct UnitReader {
       var reader = ByteReader(bytes)
       guard let number = try? reader.readVarInt(), let length = try? reader.readVarInt(),
         let start = try? reader.readVarInt(),
-        start == 0 || start == length && reader.remaining == 0
+        start == 0 || start == length
       else { return BlobEntry?.none }
       return BlobEntry(number: number, offset: frame.offset, length: length)
     }

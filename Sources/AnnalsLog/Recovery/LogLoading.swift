@@ -241,6 +241,7 @@ extension LogError {
     switch self {
     case .damage(let damage): return damage
     case .decode(let fault, let offset):
+      if fault.isNewer { return nil }
       return LogDamage(offset: offset, reason: "a record cannot be decoded (\(fault))")
     default:
       guard let misfit, let offset = misfit.offset else { return nil }
@@ -251,7 +252,8 @@ extension LogError {
   /// Whether starting from another state may help.
   var mayDependOnStart: Bool {
     switch self {
-    case .damage, .decode, .interrupted, .blobMissing: true
+    case .decode(let fault, _): !fault.isNewer
+    case .damage, .interrupted, .blobMissing: true
     default: false
     }
   }

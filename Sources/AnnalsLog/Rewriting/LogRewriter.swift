@@ -113,7 +113,6 @@ package final class LogRewriter {
         throw .numbersSpent("the generation of the file")
       }
       header.generation = old.generation + 1
-      header.clockJumps = UInt32(clamping: view.clockJumps)
       original = log.path
       known = Leftover.Known(header: old, head: view.head.number)
     case .new(_, let store, let created):
@@ -123,7 +122,7 @@ package final class LogRewriter {
     }
     if case .at(let number, let timestamp, let prunedAt, let prunedBy, _) = plan.base {
       header.base = number
-      header.baseTimestamp = timestamp
+      header.baseTimestamp = number == 0 ? Timestamp(microseconds: 0) : timestamp
       if let prunedAt {
         header.prunedAt = prunedAt
         header.prunedBy = prunedBy

@@ -52,9 +52,12 @@ package final class LogSalvage {
 
   /// The number of the last transaction written, or of the base.
   package var head: Int64 { target?.tables.head.number ?? 0 }
-  /// The greatest timestamp of what was written.
+  /// The greatest timestamp of what was written; 0 if nothing was.
   package var maximumTimestamp: Timestamp {
-    target?.tables.head.maximumTimestamp ?? Timestamp(microseconds: 0)
+    guard let head = target?.tables.head, head.maximumTimestamp != .min else {
+      return Timestamp(microseconds: 0)
+    }
+    return head.maximumTimestamp
   }
   /// How many names, and how many openings, are known by now.
   package var nameCount: Int { target?.tables.names.count ?? 0 }

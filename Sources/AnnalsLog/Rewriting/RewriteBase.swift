@@ -88,7 +88,7 @@ struct RewriteBase {
     let tables = LogTables(
       base: position, schema: made.schema, names: Array(view.names.prefix(kept.nameCount)),
       openings: Array(view.openings.prefix(kept.openingCount)), blobs: blobs,
-      nextBlobNumber: kept.nextBlobNumber, clockJumps: view.clockJumps,
+      nextBlobNumber: kept.nextBlobNumber, clockJumps: try view.clockJumps(upTo: number),
       gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
     try target.writeBase(tables, schema: made.schema, entities: made.entities)
     return RewriteBase(

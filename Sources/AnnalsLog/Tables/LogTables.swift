@@ -31,9 +31,8 @@ struct LogTables: Sendable {
   private(set) var nextBlobNumber: UInt64 = 1
   /// How many changes the file holds, from the base to the head.
   private(set) var changeCount: Int64 = 0
-  var clockJumps: Int64 = 0
-  /// How many of them the newest checkpoint counts, or the file's header.
-  private(set) var clockJumpsAtCheckpoint: Int64 = 0
+  /// How many transactions up to the head say that their clock had jumped back.
+  private(set) var clockJumps: Int64 = 0
   /// The newest checkpoint, the base's among them; nil if there is none.
   private(set) var checkpoint: CheckpointReference?
   /// Where the newest checkpoint (or the space before the log) ends, and the changes up to it.
@@ -95,9 +94,7 @@ struct LogTables: Sendable {
   init(emptyBaseOf header: FileHeader) {
     head = LogPosition(
       number: header.base, timestamp: header.baseTimestamp,
-      maximumTimestamp: header.baseTimestamp, openingID: 0)
-    clockJumps = Int64(header.clockJumps)
-    clockJumpsAtCheckpoint = clockJumps
+      maximumTimestamp: header.greatestTimestamp, openingID: 0)
   }
 
   /// The tables at a base that is made: what was known as of it.
@@ -134,9 +131,7 @@ struct LogTables: Sendable {
     nextBlobNumber = directory.nextBlobNumber
     changeCount = directory.changeCount
     changesAtCheckpoint = directory.changeCount
-    // A base that was kept may be from long before the file was made.
-    clockJumps = max(directory.clockJumps, Int64(generation.header.clockJumps))
-    clockJumpsAtCheckpoint = clockJumps
+    clockJumps = directory.clockJumps
     checkpoint = place
     checkpointEnd = end
     let lasting = writable()
@@ -165,6 +160,7 @@ struct LogTables: Sendable {
         entities: entities)
     }
     if record.hasDetails { absorbDetails(of: record) }
+    if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
     absorb(blobs)
     self.changeCount += Int64(changeCount)
     head = LogPosition(
@@ -245,13 +241,11 @@ struct LogTables: Sendable {
     checkpoint = place
     checkpointEnd = end
     changesAtCheckpoint = changeCount
-    clockJumpsAtCheckpoint = clockJumps
     writable().index.closeSegment()
   }
 
   /// Takes over from a checkpoint at the head what a directory says and no transaction does.
   mutating func adopt(_ directory: CheckpointDirectory) {
-    clockJumps = directory.clockJumps
     writable().extensions = directory.extensions
   }
 

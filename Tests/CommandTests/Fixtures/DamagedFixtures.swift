@@ -21,6 +21,26 @@ extension FixtureRecipe {
       $0.cut(to: 100)
     },
     FixtureRecipe("damaged-header", from: edits, .refused(.damaged)) { $0.flip(35) },
+    FixtureRecipe("damaged-header-generation", from: edits, .refused(.damaged)) {
+      $0.put([0], at: 48)
+      $0.sealHeader()
+    },
+    FixtureRecipe("damaged-header-base", from: edits, .refused(.damaged)) {
+      $0.put([0x80], at: 63)
+      $0.sealHeader()
+    },
+    FixtureRecipe("damaged-header-reserved", from: edits, .refused(.damaged)) {
+      $0.put([1], at: 1000)
+      $0.sealHeader()
+    },
+    FixtureRecipe("damaged-header-base-checkpoint", from: edits, .refused(.damaged)) {
+      $0.put([4], at: 80)
+      $0.sealHeader()
+    },
+    FixtureRecipe("damaged-header-pruned-by", from: "pruned", .refused(.damaged)) {
+      $0.put([65], at: 97)
+      $0.sealHeader()
+    },
     FixtureRecipe("newer-version", from: edits, .refused(.newerVersion)) {
       $0.put([2], at: 8)
     },
@@ -57,9 +77,13 @@ extension FixtureRecipe {
   ]
 
   private static let extensions = [
-    FixtureRecipe("newer-entity-extensions", from: edits, .clean) {
-      try $0.extendFirstEntity([5, 3, 1, 2, 3, 9, 0])
-    }
+    FixtureRecipe("newer-extensions", from: "large-values", .clean) { try $0.extendEverything() },
+    FixtureRecipe("newer-directory-extensions", from: "compacted", .clean) {
+      try $0.extendDirectory()
+    },
+    FixtureRecipe("newer-compression", from: "compacted-smallest", .refused(.newerVersion)) {
+      try $0.compressAnew()
+    },
   ]
 
   private static let damagedSlots = [

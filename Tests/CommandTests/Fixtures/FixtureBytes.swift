@@ -93,6 +93,16 @@ struct FixtureBytes {
   mutating func rewriteLog(
     _ change: (Frame, UnsafeRawBufferPointer) throws -> [ContiguousArray<UInt8>]
   ) throws {
+    try rewriteFrames { frame, payload in
+      try change(frame, payload).map { (frame.header.kind, $0) }
+    }
+  }
+
+  /// As `rewriteLog`, with payloads of any kinds; those of the frame's own are *continued* but for
+  /// the last.
+  mutating func rewriteFrames(
+    _ change: (Frame, UnsafeRawBufferPointer) throws -> [(FrameKind, ContiguousArray<UInt8>)]
+  ) throws {
     let header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
     var writer = FrameWriter(
       seed: seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
@@ -100,11 +110,11 @@ struct FixtureBytes {
     for frame in frames {
       let payload = bytes[frame.payload..<frame.payload + Int(frame.header.payloadLength)]
       let pieces = try payload.withUnsafeBytes { try change(frame, $0) }
-      for (index, piece) in pieces.enumerated() {
-        let isLast = index == pieces.count - 1
+      for (index, (kind, piece)) in pieces.enumerated() {
+        let isContinued = index < pieces.count - 1 && kind == frame.header.kind
+        let flags = kind == frame.header.kind ? frame.header.flags : []
         piece.withUnsafeBytes {
-          _ = writer.append(
-            kind: frame.header.kind, flags: isLast ? frame.header.flags : .continued, payload: $0)
+          _ = writer.append(kind: kind, flags: isContinued ? .continued : flags, payload: $0)
         }
       }
     }
@@ -148,18 +158,12 @@ struct FixtureBytes {
     }
   }
 
-  /// Gives the definition of the first entity an extension area, in the first transaction.
-  mutating func extendFirstEntity(_ extensions: ContiguousArray<UInt8>) throws {
-    let first = frames.first?.offset
-    try rewriteLog { frame, payload in
-      guard frame.offset == first else { return [ContiguousArray(payload)] }
-      var batch = ChangeBatch()
-      try TransactionCodec.decode(payload, into: &batch)
-      batch.transactions[0].schemaChange[0].extensions = extensions
-      var changed: ContiguousArray<UInt8> = []
-      TransactionCodec.encode(batch, transaction: 0, into: &changed)
-      return [changed]
+  /// Lets the slots that name a checkpoint at one offset name it at another.
+  mutating func moveCheckpoint(from old: Int, to new: Int) throws {
+    for slot in [4096, 8192] where number(at: slot + 16) == old {
+      put(withUnsafeBytes(of: UInt64(new).littleEndian) { Array($0) }, at: slot + 16)
     }
+    try seal()
   }
 
   /// Appends a frame behind the last, as a later version might.

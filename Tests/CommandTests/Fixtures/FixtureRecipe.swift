@@ -63,7 +63,7 @@ struct FixtureRecipe: Sendable, CustomStringConvertible {
 
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Fixtures/draft-1")
+    .appending(path: "Fixtures/draft-2")
 
   /// The file beside the others whose name ends so.
   func file(_ suffix: String) -> URL { FixtureRecipe.folder.appending(path: name + suffix) }

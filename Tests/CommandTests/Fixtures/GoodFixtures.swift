@@ -64,6 +64,39 @@ extension FixtureRecipe {
     },
     FixtureRecipe("not-closed") { try $0.made(isClosed: false, edits) },
     FixtureRecipe("imported-before-1970") { try imported($0) },
+    FixtureRecipe("pruned-before-1970") { try pruned($0) },
+    FixtureRecipe("clock-jumps") { try clockJumps($0) },
+    FixtureRecipe("relationships-in-blocks-and-chunks") { folder in
+      try folder.made {
+        try relationships(in: $0)
+        try $0.checkpoint()
+        _ = try $0.compact()
+      }
+    },
+    FixtureRecipe("all-kinds") { folder in
+      try folder.made(notes: false) {
+        try allKinds(in: $0)
+        try $0.checkpoint()
+        _ = try $0.compact()
+      }
+    },
+    FixtureRecipe("rows-with-holes") { folder in
+      try folder.made(notes: false) {
+        try holes(in: $0)
+        try $0.checkpoint()
+      }
+    },
+    FixtureRecipe("tables-in-chunks") { folder in
+      let whole = try folder.made {
+        try edits(in: $0)
+        try largeValues(in: $0)
+        try evolution(in: $0)
+        try $0.checkpoint()
+      }
+      var bytes = try FixtureBytes(ContiguousArray(whole))
+      try bytes.moveTablesIntoChunks()
+      return Data(bytes.bytes)
+    },
     FixtureRecipe("not-ascii") { try $0.made(notes: false, notASCII) },
     FixtureRecipe("salvaged") { try salvaged($0) },
   ]
@@ -134,7 +167,7 @@ extension FixtureRecipe {
     try store.revert(deleted)
   }
 
-  private static func relationships(in store: Store) throws {
+  static func relationships(in store: Store) throws {
     func reference(_ id: ObjectID) -> ObjectReference {
       ObjectReference(entity: id.entity, row: id.row)
     }
@@ -159,7 +192,7 @@ extension FixtureRecipe {
     }
   }
 
-  private static func evolution(in store: Store) throws {
+  static func evolution(in store: Store) throws {
     try store.write { tx in
       for n in 1...3 { try tx.insert("Note", ["id": .string("\(n)"), "count": .int(Int64(n))]) }
     }
