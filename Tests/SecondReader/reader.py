@@ -1001,10 +1001,30 @@ class Checkpoint:
             out += items
         return out + c.list(read)
 
+    def listed(self, c, entity, property):
+        """References to chunks, the first of which may lie in list chunks."""
+        out = []
+        for ref in self.references(c):
+            chunk = self.chunk(ref)
+            chunk_header(chunk, 5, entity, property, ref[3], ref[4])
+            need(1 <= ref[4] <= 4096, "a list of %d references" % ref[4])
+            found = [self.reference(chunk) for _ in range(ref[4])]
+            chunk.finish("a list chunk")
+            need(found[0][3] == ref[3], "a list that begins with another row")
+            out += found
+        out += self.references(c)
+        increasing([r[3] for r in out], "chunk references")
+        return out
+
     def entity(self, c):
         number, next_row, live = c.number32(), c.number(), c.number()
-        rows = self.references(c)
-        columns = c.list(lambda c: (c.number32(), self.references(c)))
+        rows = self.listed(c, number, 0)
+
+        def column(c):
+            p = c.number32()
+            return p, self.listed(c, number, p)
+
+        columns = c.list(column)
         increasing([p for p, _ in columns], "columns")
 
         def index(c):

@@ -6,8 +6,8 @@ import AnnalsState
 import AnnalsStorage
 import Testing
 
-/// The extension area of an entity's definition, which a later version has filled: whatever writes
-/// the definition anew keeps it.
+/// What only a later version knows of an entity's definition: extension areas, a rule and an index.
+/// Whatever writes the definition anew keeps it.
 @Suite struct EntityExtensionTests {
   private static let extensions: ContiguousArray<UInt8> = [5, 3, 1, 2, 3, 9, 0]
 
@@ -23,6 +23,14 @@ import Testing
       at: location.path, in: location.fileSystem, options, restore: { _ in }, apply: { _ in })
     var note = try #require(log.view.schema.entity(named: "Note"))
     note.extensions = EntityExtensionTests.extensions
+    note.attributes[0].extensions = EntityExtensionTests.extensions
+    note.attributes[0].validation.laterFlags = 0x80
+    note.attributes[0].validation.laterRules = [1, 2]
+    var index = IndexDescription("later", [])
+    index.number = note.nextPropertyNumber
+    index.laterDefinition = [0x84, 0, 7]
+    note.indexes.append(index)
+    note.nextPropertyNumber += 1
     #expect(try log.lock(.none) == .current)
     var batch = ChangeBatch()
     let draft = TransactionDraft(
@@ -46,6 +54,11 @@ import Testing
     for schema in schemas {
       let note = try #require(schema.entities.first { $0.number == 1 })
       #expect(note.extensions == EntityExtensionTests.extensions, sourceLocation: sourceLocation)
+      let id = note.attributes[0]
+      #expect(id.extensions == EntityExtensionTests.extensions, sourceLocation: sourceLocation)
+      #expect(id.validation.laterRules == [1, 2], sourceLocation: sourceLocation)
+      #expect(
+        note.indexes.map(\.laterDefinition) == [[0x84, 0, 7]], sourceLocation: sourceLocation)
       #expect(schema.entities.dropFirst().allSatisfy { $0.extensions.isEmpty })
     }
   }

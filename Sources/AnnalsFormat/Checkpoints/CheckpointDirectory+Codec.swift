@@ -118,7 +118,7 @@ extension CheckpointDirectory {
 
   /// Whether the frames of all chunks have room before the end of the last. If not, one is named
   /// twice or lies within another; so what is read through a directory is bounded by the file.
-  private var chunksHaveRoom: Bool {
+  var chunksHaveRoom: Bool {
     var length: UInt64 = 0
     var end = FormatLimits.logStart
     func take(_ reference: ChunkReference) {
@@ -131,8 +131,12 @@ extension CheckpointDirectory {
     }
     historyIndex.chunks.forEach(take)
     for entity in entities {
+      entity.rowLists.forEach(take)
       entity.rows.forEach(take)
-      for column in entity.columns { column.chunks.forEach(take) }
+      for column in entity.columns {
+        column.lists.forEach(take)
+        column.chunks.forEach(take)
+      }
       for index in entity.indexes { for chunk in index.chunks { take(chunk.reference) } }
     }
     return length <= end - FormatLimits.logStart
@@ -157,16 +161,18 @@ extension TableDirectory where Entry: TableEntry {
 }
 
 extension EntityDirectory {
-  static let minimumLength = 6
+  static let minimumLength = 7
 
   func encode(into bytes: inout ContiguousArray<UInt8>) {
     bytes.append(varInt: UInt64(entity))
     bytes.append(varInt: UInt64(bitPattern: nextRow))
     bytes.append(varInt: UInt64(bitPattern: liveCount))
+    ChunkReference.encode(rowLists, into: &bytes)
     ChunkReference.encode(rows, into: &bytes)
     bytes.append(count: columns.count)
     for column in columns {
       bytes.append(varInt: UInt64(column.property))
+      ChunkReference.encode(column.lists, into: &bytes)
       ChunkReference.encode(column.chunks, into: &bytes)
     }
     bytes.append(count: indexes.count)
@@ -189,17 +195,20 @@ extension EntityDirectory {
     guard entity > 0, nextRow > 0, liveCount < nextRow else {
       throw .invalid(at: start, reason: "an entity with more objects than rows")
     }
+    rowLists = try ChunkReference.decodeList(&reader)
     rows = try ChunkReference.decodeList(&reader)
     columns = []
     indexes = []
     let limit = Int(FormatLimits.maximumPropertyNumber)
-    for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 2)) {
+    for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 3)) {
       let property = try reader.readVarUInt32()
       guard property > columns.last?.property ?? 0 else {
         throw reader.invalid("columns out of order")
       }
+      let lists = try ChunkReference.decodeList(&reader)
       columns.append(
         ColumnDirectory(property: property, chunks: try ChunkReference.decodeList(&reader)))
+      columns[columns.count - 1].lists = lists
     }
     for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 3)) {
       let index = try IndexDirectory(&reader)

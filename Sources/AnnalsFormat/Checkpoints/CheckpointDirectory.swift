@@ -121,6 +121,8 @@ package struct EntityDirectory: Sendable {
   package var liveCount: Int64
   /// Which rows live.
   package var rows: [ChunkReference]
+  /// The list chunks that hold the first of `rows`: all of them, once they are resolved.
+  package var rowLists: [ChunkReference] = []
   /// The values, by property.
   package var columns: [ColumnDirectory]
   package var indexes: [IndexDirectory]
@@ -142,6 +144,8 @@ package struct EntityDirectory: Sendable {
 package struct ColumnDirectory: Sendable {
   package var property: PropertyNumber
   package var chunks: [ChunkReference]
+  /// The list chunks that hold the first of `chunks`.
+  package var lists: [ChunkReference] = []
 
   package init(property: PropertyNumber, chunks: [ChunkReference]) {
     self.property = property

@@ -5,6 +5,8 @@ package enum ChunkRole: Hashable {
   case rows(EntityNumber)
   case column(EntityNumber, PropertyNumber)
   case index(EntityNumber, PropertyNumber)
+  /// References to the chunks of a property; of rows if that is 0.
+  case references(EntityNumber, PropertyNumber)
   case names, openings, blobs, schemaHistory, historyIndex
 }
 
@@ -14,6 +16,9 @@ extension ChunkRole: CustomStringConvertible {
     case .rows(let entity): "the rows of entity \(entity)"
     case .column(let entity, let property): "property \(property) of entity \(entity)"
     case .index(let entity, let rule): "index \(rule) of entity \(entity)"
+    case .references(let entity, 0): "the list of rows of entity \(entity)"
+    case .references(let entity, let property):
+      "the list of property \(property) of entity \(entity)"
     case .names: "names"
     case .openings: "openings"
     case .blobs: "large values"
@@ -56,6 +61,10 @@ package struct ChunkContents {
       let header = try IndexChunkCodec.decode(payload).header
       self.header = header
       count = header.count
+    case .references:
+      let header = try ReferenceListCodec.decode(payload).header
+      self.header = header
+      count = header.count
     case .column:
       let (header, values) = try ColumnChunkCodec.decode(payload)
       self.header = header
@@ -84,6 +93,7 @@ package struct ChunkContents {
       case .rows: .rows(header.entity)
       case .column: .column(header.entity, header.property)
       case .index: .index(header.entity, header.property)
+      case .references: .references(header.entity, header.property)
       }
     if found != role { return "it is \(found)" }
     if header.content != .index, header.firstRow != reference.first {
@@ -94,6 +104,14 @@ package struct ChunkContents {
 }
 
 extension EntityDirectory {
+  /// The list chunks, and what each is said to be.
+  package var lists: [(reference: ChunkReference, role: ChunkRole)] {
+    rowLists.map { ($0, .references(entity, 0)) }
+      + columns.flatMap { column in
+        column.lists.map { ($0, .references(entity, column.property)) }
+      }
+  }
+
   /// The chunks of rows, columns and indexes, and what each is said to be.
   package var chunks: [(reference: ChunkReference, role: ChunkRole)] {
     let entity = entity

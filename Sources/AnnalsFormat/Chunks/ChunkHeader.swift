@@ -2,11 +2,12 @@ import AnnalsModel
 
 // Every chunk of state begins with
 //
-//   byte     what it holds: 1 rows, 2 a column, 3 an index
+//   byte     what it holds: 1 rows, 2 a column, 3 an index, 5 references
 //   varint   entity
-//   varint   property of a column, or rule of an index; left out for rows
+//   varint   property of a column or of references (0: of rows), or rule of an index; left out for
+//            rows
 //   varint   first row; left out for an index
-//   varint   count of rows, values or entries: at least 1
+//   varint   count of rows, values, entries or references: at least 1
 //
 // so that a reference that leads to the wrong chunk is found out. FORMAT.md, "Chunks of state".
 
@@ -15,13 +16,15 @@ package enum ChunkContent: UInt8, Sendable, CaseIterable {
   case rows = 1
   case column = 2
   case index = 3
+  /// References to chunks of rows or of a column.
+  case references = 5
 }
 
 /// The beginning of a chunk of state.
 package struct ChunkHeader: Equatable, Sendable {
   package var content: ChunkContent
   package var entity: EntityNumber
-  /// The property of a column, or the rule of an index; 0 for rows.
+  /// The property of a column or of references, or the rule of an index; 0 for rows.
   package var property: PropertyNumber
   /// The first row that the chunk is about; 0 for an index.
   package var firstRow: Int64

@@ -70,7 +70,7 @@ extension ByteAnnotation {
     try list(&reader, name) { reader throws(DecodeFault) in try chunkReference(&reader) }
   }
 
-  private func chunkReference(_ reader: inout FieldReader) throws(DecodeFault) {
+  func chunkReference(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("offset of the chunk")
     try reader.varInt("length of its payload")
     try reader.fixed("crc32 of its payload", UInt32.self, text: Hex.text)
@@ -86,11 +86,13 @@ extension ByteAnnotation {
     }
     try reader.varInt("next row")
     try reader.varInt("count of objects")
+    try chunks(&reader, "count of lists of rows")
     try chunks(&reader, "count of chunks of rows")
     try list(&reader, "count of columns") { reader throws(DecodeFault) in
       try reader.varInt("property") { raw in
         vocabulary.propertyText(PropertyNumber(truncatingIfNeeded: raw), of: number)
       }
+      try chunks(&reader, "count of lists of the column")
       try chunks(&reader, "count of chunks of the column")
     }
     try list(&reader, "count of indexes") { reader throws(DecodeFault) in

@@ -39,6 +39,10 @@ extension ByteAnnotation {
         vocabulary.propertyText(header.property, of: header.entity)
       }
     case .index: try reader.varInt("rule")
+    case .references:
+      try reader.varInt("property") { number in
+        number == 0 ? "of rows" : vocabulary.propertyText(header.property, of: header.entity)
+      }
     }
     if header.content != .index { try reader.varInt("first row") }
     try reader.varInt("count")
@@ -51,6 +55,8 @@ extension ByteAnnotation {
       try section(&reader, "bytes that follow", of: .integers)
       try section(&reader, "what follows of each key", of: .records)
       try section(&reader, "rows", of: .integers)
+    case .references:
+      while reader.remaining > 0 { try chunkReference(&reader) }
     }
   }
 

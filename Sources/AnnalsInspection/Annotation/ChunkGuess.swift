@@ -39,6 +39,7 @@ enum ChunkGuess {
       case .rows: .rows(header.entity)
       case .column: .column(header.entity, header.property)
       case .index: .index(header.entity, header.property)
+      case .references: .references(header.entity, header.property)
       }
     return (try? ChunkContents(payload, as: role)) != nil
   }
@@ -58,6 +59,9 @@ enum ChunkGuess {
       case .rows: "\(header.count) rows of \(entity) from \(header.firstRow)"
       case .column: "\(header.count) values of \(property) of \(entity) from row \(header.firstRow)"
       case .index: "\(header.count) entries of index \(header.property) of \(entity)"
+      case .references:
+        "\(header.count) references to chunks of "
+          + (header.property == 0 ? "rows" : property) + " of \(entity)"
       }
     }
   }

@@ -44,9 +44,29 @@ enum CheckpointTables {
     guard let header, header.kind == .checkpoint else { return nil }
     let payload = try walk.bytes.copy(
       at: offset + UInt64(headerLength), count: Int(header.payloadLength))
-    return payload.withUnsafeBytes { bytes in
+    var directory: CheckpointDirectory? = payload.withUnsafeBytes { bytes in
       guard seed.checksum(bytes, at: offset) == header.payloadChecksum else { return nil }
       return try? decode(bytes).get()
+    }
+    return try resolve(&directory, in: &walk) == nil ? directory : nil
+  }
+
+  /// Reads the list chunks of a directory; returns what is wrong with them, nil if nothing is.
+  static func resolve(
+    _ directory: inout CheckpointDirectory?, in walk: inout FileWalk
+  ) throws(StorageError) -> DecodeFault? {
+    do {
+      try directory?.resolveLists { list in
+        guard let payload = try payload(of: list, in: &walk) else {
+          throw DecodeFault.invalid(at: 0, reason: "a list chunk that is not whole")
+        }
+        return try payload.withUnsafeBytes { try ReferenceListCodec.decode($0) }
+      }
+      return nil
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      return error as? DecodeFault ?? .invalid(at: 0, reason: "a list that cannot be read")
     }
   }
 

@@ -232,7 +232,8 @@ extension FrameDescription {
     for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }
     for entity in directory.entities.prefix(maximumItems) {
       let name = directory.schema.entity(numbered: entity.entity)?.name ?? "entity \(entity.entity)"
-      let chunks = entity.rows.count + entity.columns.reduce(0) { $0 + $1.chunks.count }
+      let listed = entity.lists.reduce(0) { $0 + Int($1.reference.count) }
+      let chunks = listed + entity.rows.count + entity.columns.reduce(0) { $0 + $1.chunks.count }
       result.add(
         "state of",
         "\(name): \(entity.liveCount) objects, next row \(entity.nextRow), "

@@ -145,8 +145,9 @@ extension CheckpointDirectory {
     ]
     for chunk in tables.joined() { body(chunk, nil, nil) }
     for entity in entities {
-      for chunk in entity.rows { body(chunk, entity.entity, nil) }
+      for chunk in entity.rowLists + entity.rows { body(chunk, entity.entity, nil) }
       for column in entity.columns {
+        for chunk in column.lists { body(chunk, entity.entity, column.property) }
         for chunk in column.chunks { body(chunk, entity.entity, column.property) }
       }
       for index in entity.indexes {

@@ -54,7 +54,20 @@ package struct FrameSource: Sendable {
     guard let (header, payload) = try frame(at: offset), header.kind == .checkpoint else {
       return nil
     }
-    return payload.withUnsafeBytes { try? CheckpointDirectory.decode($0) }
+    var directory = payload.withUnsafeBytes { try? CheckpointDirectory.decode($0) }
+    do {
+      try directory?.resolveLists { list in
+        guard let payload = try chunk(list) else {
+          throw DecodeFault.invalid(at: 0, reason: "a list chunk that is not whole")
+        }
+        return try payload.withUnsafeBytes { try ReferenceListCodec.decode($0) }
+      }
+      return directory
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      return nil
+    }
   }
 
   /// The payload of the chunk that a reference names; nil if it is not whole, or another.

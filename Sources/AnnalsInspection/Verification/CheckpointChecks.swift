@@ -230,6 +230,9 @@ extension CheckpointChecks {
       if rows != state.liveCount {
         tell("counts \(state.liveCount) objects of entity \(entity) in rows of \(rows)")
       }
+      for (list, role) in state.lists {
+        try judge([list], as: role, at: place, blobs: &blobs, in: &walk, &log)
+      }
       try judge(state.rows, as: .rows(entity), at: place, blobs: &blobs, in: &walk, &log)
       for column in state.columns {
         if !lookup.has(column.property, of: entity) {

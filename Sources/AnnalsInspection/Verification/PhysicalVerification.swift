@@ -278,7 +278,10 @@ extension PhysicalVerification {
     }
     switch decoded {
     case .failure(let fault): return fault
-    case .success(let directory):
+    case .success(let decoded):
+      var resolved: CheckpointDirectory? = decoded
+      if let fault = try CheckpointTables.resolve(&resolved, in: &walk) { return fault }
+      let directory = resolved ?? decoded
       try checkpoints.take(
         directory, at: region.offset, behind: transactions, blobs: &blobs, in: &walk, &log)
       statistics.countCheckpointFrame(region)

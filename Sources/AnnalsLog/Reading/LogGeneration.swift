@@ -158,18 +158,26 @@ package final class LogGeneration: Sendable {
     }
   }
 
-  /// Reads the checkpoint directory at `offset`. Throws `damage` or `decode` if it does not hold.
+  /// Reads the checkpoint directory at `offset`, and its list chunks. Throws `damage` or `decode`
+  /// if it does not hold.
   func directory(
     at offset: UInt64
   ) throws(LogError) -> (header: FrameHeader, directory: CheckpointDirectory) {
     let (header, bytes) = try payload(at: offset, kind: .checkpoint)
     do {
-      let directory = try bytes.withBytes { bytes throws(DecodeFault) in
+      var directory = try bytes.withBytes { bytes throws(DecodeFault) in
         try CheckpointDirectory.decode(bytes)
       }
+      try directory.resolveLists { list in
+        try chunk(list).withUnsafeBytes { try ReferenceListCodec.decode($0) }
+      }
       return (header, directory)
+    } catch let fault as DecodeFault {
+      throw .decode(fault, at: offset)
+    } catch let error as LogError {
+      throw error
     } catch {
-      throw .decode(error, at: offset)
+      throw .interrupted(error)
     }
   }
 }

@@ -68,6 +68,7 @@ struct LogTables: Sendable {
     @exclusivity(unchecked) var gaps: [LostTransactions] = []
     @exclusivity(unchecked) var extensions: ContiguousArray<UInt8> = []
     @exclusivity(unchecked) var announced = Features.none
+    @exclusivity(unchecked) var lists = ListedReferences()
 
     init() {}
 
@@ -81,6 +82,7 @@ struct LogTables: Sendable {
       gaps = other.gaps
       extensions = other.extensions
       announced = other.announced
+      lists = other.lists
     }
   }
 
@@ -143,6 +145,7 @@ struct LogTables: Sendable {
     lasting.index = HistoryIndex(directory.historyIndex)
     lasting.gaps = directory.gaps
     lasting.extensions = directory.extensions
+    lasting.lists = ListedReferences(directory)
   }
 
   /// Takes in a transaction that follows the head. `record` is its first part's, `offset` where its
@@ -270,7 +273,7 @@ struct LogTables: Sendable {
     result.historyIndex = try lasting.index.checkpoint(store)
     result.gaps = lasting.gaps
     result.nextBlobNumber = nextBlobNumber
-    result.entities = entities
+    result.entities = try lasting.lists.checkpoint(entities, store)
     result.previousCheckpoint = checkpoint
     result.extensions = lasting.extensions
     return result
