@@ -205,6 +205,8 @@ private struct LinePlan {
   }
 
   private(set) var members: [Member] = [Member(name: "entity", content: .entity)]
+  /// `entity` and `id` are taken in any case.
+  private var names = NameIndex(["entity", "id"])
 
   init(_ entity: Entity, _ table: TableView) {
     let key = entity.keyAttribute
@@ -225,11 +227,7 @@ private struct LinePlan {
 
   private mutating func add(_ name: String, _ content: Content) {
     var name = name
-    while name.hasSameBytes(as: "entity") || name.hasSameBytes(as: "id")
-      || members.contains(where: { $0.name.hasSameBytes(as: name) })
-    {
-      name += "_"
-    }
+    while !names.insert(name, at: members.count) { name += "_" }
     members.append(Member(name: name, content: content))
   }
 }

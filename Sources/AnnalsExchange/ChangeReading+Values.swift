@@ -7,9 +7,7 @@ import AnnalsModel
 extension ChangeReading {
   /// The value as one of the attribute's type; the attribute becomes `any` if it has to and may.
   func fit(
-    _ found: Value, _ attribute: Attribute, _ plan: inout EntityPlan,
-    _ name: ContiguousArray<UInt8>,
-    _ reader: JSONReader
+    _ found: Value, _ attribute: Attribute, _ plan: EntityPlan, _ reader: JSONReader
   ) throws -> Value {
     do throws(ValueTextFault) {
       if let value = try attribute.type.value(from: found) { return value }
@@ -26,39 +24,25 @@ extension ChangeReading {
           + "`\(found.plainText.prefix(60))` is no such value")
     }
     try beforeWidening(attribute, plan.entity, found)
+    transaction.widen(attribute.number, of: plan.entity.number)
     var wider = attribute
     wider.type = .any
-    try define(wider, in: plan.entity)
-    plan = renew(name) ?? plan
+    plan.add(wider)
     return found
   }
 
   /// Adds an attribute of the value's type and returns its number.
   func addAttribute(
-    _ name: ContiguousArray<UInt8>, _ value: Value, _ plan: inout EntityPlan,
-    _ entity: ContiguousArray<UInt8>, _ reader: JSONReader
+    _ name: ContiguousArray<UInt8>, _ value: Value, _ plan: EntityPlan, _ reader: JSONReader
   ) throws -> PropertyNumber {
     let text = String(decoding: name, as: UTF8.self)
     guard !keepsSchema else {
       throw reader.fault("\(plan.entity.name) has no property `\(text)` in the schema given")
     }
-    let attribute = Attribute(text, AttributeType(inferredFrom: value))
-    try transaction.require(Schema(entities: [Entity(plan.entity.name, attributes: [attribute])]))
-    guard let renewed = renew(entity), case .attribute(let added)? = renewed.attribute(name) else {
-      throw reader.fault("\(plan.entity.name) has no property `\(text)`")
-    }
-    plan = renewed
+    let added = try transaction.append(
+      Attribute(text, AttributeType(inferredFrom: value)), to: plan.entity.number)
+    plan.add(added)
     return added.number
-  }
-
-  /// Puts a wider definition of an attribute in place.
-  private func define(_ attribute: Attribute, in entity: Entity) throws {
-    var entity = transaction.schema.entity(numbered: entity.number) ?? entity
-    guard let index = entity.attributes.firstIndex(where: { $0.number == attribute.number }) else {
-      return
-    }
-    entity.attributes[index] = attribute
-    transaction.define([entity])
   }
 
   /// What a relationship's member names; nil if one of its targets does not exist (yet).
@@ -86,7 +70,9 @@ extension ChangeReading {
   private func target(
     _ found: Value, _ relationship: Relationship, _ reader: JSONReader
   ) throws -> ObjectReference? {
-    guard let entity = transaction.schema.entity(numbered: relationship.destination) else {
+    guard
+      let plan = plans.plan(numbered: relationship.destination, in: transaction.schema)
+    else {
       throw reader.fault("`\(relationship.name)` leads to no entity")
     }
     if case .json(let text) = found {
@@ -96,20 +82,13 @@ extension ChangeReading {
         case let row = try inner.whole(token, of: "$row"), row > 0, try inner.next() == .endObject
       else { throw reader.fault("`\(relationship.name)` is neither a key nor {\"$row\":N}") }
       transaction.origin.allowsDangling = true
-      return ObjectReference(entity: entity.number, row: row)
+      return ObjectReference(entity: plan.entity.number, row: row)
     }
-    let key = try EntityPlan(entity).key(found, reader)
-    guard let attribute = entity.keyAttribute else { return nil }
-    return try transaction.row(of: entity, where: attribute.name, is: key).map {
-      ObjectReference(entity: entity.number, row: $0)
+    let key = try plan.key(found, reader)
+    guard let attribute = plan.keyAttribute else { return nil }
+    return try transaction.row(of: plan.entity, where: attribute.name, is: key).map {
+      ObjectReference(entity: plan.entity.number, row: $0)
     }
-  }
-}
-
-extension EntityPlan {
-  func attribute(_ name: ContiguousArray<UInt8>) -> Property? {
-    var copy = self
-    return copy.find(name)
   }
 }
 

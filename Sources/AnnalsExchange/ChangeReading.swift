@@ -11,11 +11,9 @@ final class ChangeReading {
 
   let transaction: WriteTransaction
   let keepsSchema: Bool
-  /// What is known of each entity by name, until the schema changes.
-  private var entities: [ContiguousArray<UInt8>: EntityPlan] = [:]
+  var plans = EntityPlans()
   /// Relationships to objects that have not been inserted yet.
   private var deferred: [(ObjectReference, Relationship, Value)] = []
-  private var lastEntity: (name: ContiguousArray<UInt8>, plan: EntityPlan)?
 
   init(_ transaction: WriteTransaction, keepsSchema: Bool) {
     self.transaction = transaction
@@ -125,7 +123,7 @@ final class ChangeReading {
         throw reader.fault("there is an object in row \(row) of \(plan.entity.name) already")
       }
       let object = try transaction.insert(
-        entity: plan.entity, row: head.row, fillsDefaults: fillsDefaults)
+        entity: plan.entity.number, row: head.row, defaults: fillsDefaults ? plan.defaults : [])
       if let key, let attribute = plan.keyAttribute {
         try transaction.set(object, attribute.number, to: key)
       }
@@ -148,7 +146,9 @@ final class ChangeReading {
   /// Reads the object of values.
   private func set(_ head: Head, _ reader: JSONReader, _ token: JSONToken) throws {
     guard token == .beginObject else { throw reader.fault("`set` is not an object") }
-    guard let object = head.object, let name = head.entity, var plan = plan(named: name) else {
+    guard let object = head.object, let name = head.entity,
+      let plan = plans.plan(named: name, in: transaction.schema)
+    else {
       preconditionFailure("incomplete head")
     }
     var seen = NumberSet()
@@ -160,7 +160,7 @@ final class ChangeReading {
       case .attribute(let attribute):
         number = attribute.number
         let found = try reader.value(value)
-        let fitting = try fit(found, attribute, &plan, name, reader)
+        let fitting = try fit(found, attribute, plan, reader)
         if head.kind == .insert, attribute.number == plan.keyAttribute?.number, let id = head.id,
           try plan.key(id, reader) != fitting
         {
@@ -178,7 +178,7 @@ final class ChangeReading {
       case nil:
         let found = try reader.value(value)
         if found.isNull { continue }
-        number = try addAttribute(property, found, &plan, name, reader)
+        number = try addAttribute(property, found, plan, reader)
         try transaction.set(object, number, to: found)
       }
       guard seen.insert(number) else {
@@ -189,30 +189,10 @@ final class ChangeReading {
 
   // MARK: - Entities
 
-  func plan(named name: ContiguousArray<UInt8>) -> EntityPlan? {
-    if let lastEntity, lastEntity.name == name { return lastEntity.plan }
-    var plan = entities[name]
-    if plan == nil,
-      let entity = transaction.schema.entity(named: String(decoding: name, as: UTF8.self))
-    {
-      plan = EntityPlan(entity)
-      entities[name] = plan
-    }
-    if let plan { lastEntity = (name, plan) }
-    return plan
-  }
-
-  /// Takes over a definition that has changed.
-  func renew(_ name: ContiguousArray<UInt8>) -> EntityPlan? {
-    entities.removeAll()
-    lastEntity = nil
-    return plan(named: name)
-  }
-
   private func entityPlan(
     _ name: ContiguousArray<UInt8>, for id: Value?, _ kind: ChangeKind, _ reader: JSONReader
   ) throws -> EntityPlan {
-    if let plan = plan(named: name) { return plan }
+    if let plan = plans.plan(named: name, in: transaction.schema) { return plan }
     let text = String(decoding: name, as: UTF8.self)
     guard kind == .insert, !keepsSchema, let id else {
       throw reader.fault("there is no entity \(text)")
@@ -220,9 +200,7 @@ final class ChangeReading {
     let type: AttributeType = if case .int = id { .int64 } else { .string }
     let entity = Entity(
       text, attributes: [Attribute("id", type, isOptional: false, isUnique: true)])
-    try transaction.require(Schema(entities: [entity]))
-    guard let plan = plan(named: name) else { throw reader.fault("there is no entity \(text)") }
-    return plan
+    return plans.add(try transaction.append(entity))
   }
 
   // MARK: - Members

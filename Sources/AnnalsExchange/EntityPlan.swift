@@ -2,15 +2,18 @@ import Annals
 import AnnalsModel
 
 /// The properties of an entity by the bytes of their names, for reading many objects.
-struct EntityPlan {
+final class EntityPlan {
   enum Property {
     case attribute(Attribute)
     case relationship(Relationship)
   }
 
+  /// The entity, without the attributes that were added since the plan was made.
   let entity: Entity
   /// The attribute that is the key.
   let keyAttribute: Attribute?
+  /// What a new object has for a start.
+  let defaults: [(property: PropertyNumber, value: Value)]
   private var names: [ContiguousArray<UInt8>] = []
   private var properties: [Property] = []
   private var places: [ContiguousArray<UInt8>: Int] = [:]
@@ -20,23 +23,31 @@ struct EntityPlan {
   init(_ entity: Entity) {
     self.entity = entity
     keyAttribute = entity.keyAttribute
-    for attribute in entity.attributes where !attribute.isRemoved {
-      add(attribute.name, .attribute(attribute))
-    }
+    defaults = entity.defaults
+    for attribute in entity.attributes where !attribute.isRemoved { add(attribute) }
     for relationship in entity.relationships where !relationship.isRemoved {
       add(relationship.name, .relationship(relationship))
     }
   }
 
-  private mutating func add(_ name: String, _ property: Property) {
+  /// Takes note of an attribute that was added, or of another definition of one.
+  func add(_ attribute: Attribute) {
+    add(attribute.name, .attribute(attribute))
+  }
+
+  private func add(_ name: String, _ property: Property) {
     let bytes = ContiguousArray(name.utf8)
+    if let place = places[bytes] {
+      properties[place] = property
+      return
+    }
     places[bytes] = names.count
     names.append(bytes)
     properties.append(property)
   }
 
   /// The property of this name; nil if there is none.
-  mutating func find(_ name: ContiguousArray<UInt8>) -> Property? {
+  func find(_ name: ContiguousArray<UInt8>) -> Property? {
     for guess in last..<min(last + 3, names.count) where names[guess] == name {
       last = guess
       return properties[guess]

@@ -200,8 +200,9 @@ extension WriteTransaction {
     if changed.isEmpty { return }
     // Numbers make the difference between a change of this store's schema and another's.
     let result = self.schema.applying(changed)
+    let places = NameIndex(result.entities.lazy.map { $0.isRemoved ? "" : $0.name })
     for entity in self.schema.entities where !entity.isRemoved {
-      guard let same = result.entity(named: entity.name), same.number != entity.number else {
+      guard let place = places[entity.name], result.entities[place].number != entity.number else {
         continue
       }
       return try require(schema.withoutNumbers)

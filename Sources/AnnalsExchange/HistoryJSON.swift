@@ -113,7 +113,7 @@ extension JSONWriter {
       // The key of an insert is its id.
       if !isBefore, change.kind == .insert, difference.number == keyNumber { continue }
       key(difference.name)
-      if let attribute = entity.attributes.first(where: { $0.number == difference.number }) {
+      if let attribute = entity.attribute(numbered: difference.number) {
         let found = isBefore ? difference.before : difference.after
         value(try change.page.glossary.complete(found), as: attribute.type)
       } else if difference.edits != nil {

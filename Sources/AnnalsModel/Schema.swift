@@ -13,7 +13,8 @@ public struct Schema: Hashable, Sendable {
 
   /// The entity of this name that is not removed.
   public func entity(named name: String) -> Entity? {
-    entities.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+    DefinitionProbe.count(entities.count)
+    return entities.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
   }
 
   /// The entity with this number, removed or not.
@@ -26,11 +27,17 @@ public struct Schema: Hashable, Sendable {
 
   /// The schema with the definitions in `change` put in place of those of the same number.
   package func applying(_ change: [Entity]) -> Schema {
+    DefinitionProbe.count(entities.count + change.count)
     var result = self
+    var places: [EntityNumber: Int] = [:]
+    for (place, entity) in entities.enumerated() where places[entity.number] == nil {
+      places[entity.number] = place
+    }
     for entity in change {
-      if let index = result.entities.firstIndex(where: { $0.number == entity.number }) {
-        result.entities[index] = entity
+      if let place = places[entity.number] {
+        result.entities[place] = entity
       } else {
+        places[entity.number] = result.entities.count
         result.entities.append(entity)
       }
     }
@@ -75,24 +82,28 @@ public struct Entity: Hashable, Sendable {
 
   /// The attribute of this name that is not removed.
   public func attribute(named name: String) -> Attribute? {
-    attributes.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+    DefinitionProbe.count(attributes.count)
+    return attributes.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
   }
 
   /// The relationship of this name that is not removed.
   public func relationship(named name: String) -> Relationship? {
-    relationships.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+    DefinitionProbe.count(relationships.count)
+    return relationships.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
   }
 
   /// The attribute whose value names an object in text: the unique one named `id`, else the first
   /// unique one; nil if there is none.
   public var keyAttribute: Attribute? {
+    DefinitionProbe.count(attributes.count)
     let unique = attributes.filter { $0.isUnique && !$0.isRemoved }
     return unique.first { $0.name.hasSameBytes(as: "id") } ?? unique.first
   }
 
   /// The name of the property with this number, removed or not.
   public func propertyName(_ number: PropertyNumber) -> String? {
-    attributes.first { $0.number == number }?.name
+    DefinitionProbe.count(attributes.count + relationships.count)
+    return attributes.first { $0.number == number }?.name
       ?? relationships.first { $0.number == number }?.name
   }
 
@@ -103,6 +114,7 @@ public struct Entity: Hashable, Sendable {
 
   /// The rules of uniqueness: one for each unique attribute and each unique index.
   package var uniqueRules: [UniqueRule] {
+    DefinitionProbe.count(attributes.count)
     let ofAttributes = attributes.filter { $0.isUnique && !$0.isRemoved }
       .map { UniqueRule(number: $0.number, properties: [$0.number]) }
     let ofIndexes = indexes.filter { $0.isUnique }

@@ -2,67 +2,64 @@
 
 extension SchemaMerge {
   mutating func add(_ required: Attribute, to index: Int, objectCount: Int) {
-    let entity = schema.entities[index]
-    if entity.relationship(named: required.name) != nil {
+    // No copy of the entity is held here, or each attribute added would cost another one.
+    let name = schema.entities[index].name
+    if names.relationships[required.name] != nil {
       return report(
-        .incompatibleType, entity.name, required.name, "the store has a relationship of this name")
+        .incompatibleType, name, required.name, "the store has a relationship of this name")
     }
-    guard
-      let position = entity.attributes.firstIndex(where: {
-        !$0.isRemoved && $0.name.hasSameBytes(as: required.name)
-      })
-    else {
+    guard let position = names.attributes[required.name] else {
       return insert(required, into: index, objectCount: objectCount)
     }
-    var merged = entity.attributes[position]
+    var merged = schema.entities[index].attributes[position]
     guard merged.type.widens(to: required.type) || required.type.widens(to: merged.type) else {
       let reason = "the store has it as \(merged.type), which cannot become \(required.type)"
-      return report(.incompatibleType, entity.name, required.name, reason)
+      return report(.incompatibleType, name, required.name, reason)
     }
     if required.isOptional, !merged.isOptional, objectCount > 0 {
-      noteBackfill(of: merged, in: entity.number)
+      noteBackfill(of: merged, in: schema.entities[index].number)
     }
     guard merged.grow(toHold: required) else { return }
     // Each schema is sound, but the rules of both together may not be.
-    let faults = merged.conflicts(of: entity.name)
+    let faults = merged.conflicts(of: name)
     guard faults.isEmpty else { return conflicts += faults }
     schema.entities[index].attributes[position] = merged
     markChanged(index)
   }
 
   private mutating func insert(_ required: Attribute, into index: Int, objectCount: Int) {
-    let entity = schema.entities[index]
+    let entity = schema.entities[index].name
     var added = required
     if added.defaultValue?.isNull == true { added.defaultValue = nil }
     if !added.isOptional, added.defaultValue == nil, objectCount > 0 {
       let reason =
         "a required attribute can be added where there are objects only with a default"
-      return report(.missingDefault, entity.name, added.name, reason)
+      return report(.missingDefault, entity, added.name, reason)
     }
     if added.isUnique, !added.isOptional, objectCount > 1 {
       let reason = "\(objectCount) objects would all have the default; make it optional"
-      return report(.notUnique, entity.name, added.name, reason)
+      return report(.notUnique, entity, added.name, reason)
     }
     guard let number = takeNumber(of: index, for: added.name) else { return }
     added.number = number
+    names.attributes.insert(added.name, at: schema.entities[index].attributes.count)
     schema.entities[index].attributes.append(added)
   }
 
-  mutating func add(_ required: Relationship, leadingTo destination: String, to index: Int) {
-    let entity = schema.entities[index]
+  mutating func add(_ required: Relationship, leadingTo target: Int, to index: Int) {
+    let entity = schema.entities[index].name
     func refuse(_ reason: String) {
-      report(.incompatibleRelationship, entity.name, required.name, reason)
+      report(.incompatibleRelationship, entity, required.name, reason)
     }
-    if entity.attribute(named: required.name) != nil {
+    if names.attributes[required.name] != nil {
       return refuse("the store has an attribute of this name")
     }
-    // `conflicts(besides:)` has seen to it that the destination exists.
-    guard let target = liveIndex(ofEntity: destination) else { return }
     let number = schema.entities[target].number
-    if let stored = entity.relationship(named: required.name) {
+    if let place = names.relationships[required.name] {
+      let stored = schema.entities[index].relationships[place]
       if stored.destination != number {
         let name = schema.entity(numbered: stored.destination)?.name ?? ""
-        refuse("the store has it lead to \(name), not to \(destination)")
+        refuse("the store has it lead to \(name), not to \(schema.entities[target].name)")
       }
       if stored.isToMany != required.isToMany {
         refuse("the store has it to-\(stored.isToMany ? "many" : "one")")
@@ -76,28 +73,28 @@ extension SchemaMerge {
     added.number = propertyNumber
     added.destination = number
     added.destinationName = ""
+    names.relationships.insert(added.name, at: schema.entities[index].relationships.count)
     schema.entities[index].relationships.append(added)
   }
 
   mutating func add(_ required: IndexDescription, of program: Entity, to index: Int) {
-    let entity = schema.entities[index]
     var added = required
     for position in added.elements.indices {
       let name = program.propertyName(of: added.elements[position])
       // A property that could not be added has its own conflict.
-      guard let number = entity.propertyNumber(named: name) else { return }
+      guard let number = number(ofProperty: name, of: index) else { return }
       added.elements[position].property = number
       added.elements[position].propertyName = ""
     }
-    if let position = entity.indexes.firstIndex(where: { $0.name.hasSameBytes(as: required.name) })
-    {
-      if !entity.indexes[position].isKnown {
+    if let position = names.indexes[required.name] {
+      let stored = schema.entities[index].indexes[position]
+      if !stored.isKnown {
         let reason = "the store has an index of this name that only a newer version knows"
-        report(.incompatibleIndex, entity.name, required.name, reason)
-      } else if entity.indexes[position].elements != added.elements {
+        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+      } else if stored.elements != added.elements {
         let reason = "the store has an index of this name over other properties or in another order"
-        report(.incompatibleIndex, entity.name, required.name, reason)
-      } else if required.isUnique, !entity.indexes[position].isUnique {
+        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+      } else if required.isUnique, !stored.isUnique {
         schema.entities[index].indexes[position].isUnique = true
         markChanged(index)
       }
@@ -105,7 +102,13 @@ extension SchemaMerge {
     }
     guard let number = takeNumber(of: index, for: added.name) else { return }
     added.number = number
+    names.indexes.insert(added.name, at: schema.entities[index].indexes.count)
     schema.entities[index].indexes.append(added)
+  }
+
+  private func number(ofProperty name: String, of index: Int) -> PropertyNumber? {
+    if let place = names.attributes[name] { return schema.entities[index].attributes[place].number }
+    return names.relationships[name].map { schema.entities[index].relationships[$0].number }
   }
 }
 

@@ -84,6 +84,9 @@ struct SchemaMerge {
   var addedRules: [SchemaChange.AddedRule] = []
   var backfills: [SchemaChange.Backfill] = []
   private var changedIndexes: Set<Int> = []
+  /// What the entity at hand has, by name.
+  var names = EntityNames()
+  private var knownBackfills: Set<SchemaChange.Backfill> = []
 
   init(schema: Schema) {
     self.schema = schema
@@ -103,31 +106,42 @@ struct SchemaMerge {
 
   /// Where the entity of this name that is not removed stands in the schema.
   func liveIndex(ofEntity name: String) -> Int? {
-    schema.entities.firstIndex { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+    DefinitionProbe.count(schema.entities.count)
+    return schema.entities.firstIndex { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
   }
 
   /// Adds everything in `required`: first the entities, so that relationships find them.
   mutating func add(_ required: Schema, objectCount: (EntityNumber) -> Int) {
     let live = required.entities.filter { !$0.isRemoved }
-    for entity in live where liveIndex(ofEntity: entity.name) == nil {
+    DefinitionProbe.count(schema.entities.count + live.count)
+    var entityPlaces = NameIndex([])
+    for (place, entity) in schema.entities.enumerated() where !entity.isRemoved {
+      entityPlaces.insert(entity.name, at: place)
+    }
+    var last = schema.entities.map(\.number).max() ?? 0
+    for entity in live where entityPlaces[entity.name] == nil {
       guard schema.entities.count < SchemaLimits.entities else {
-        report(.tooMany, entity.name, nil, "a store has at most \(SchemaLimits.entities) entities")
-        return
+        return conflicts.append(.tooManyEntities(entity.name))
       }
       var added = Entity(entity.name)
-      added.number = (schema.entities.map(\.number).max() ?? 0) + 1
+      last += 1
+      added.number = last
+      entityPlaces.insert(added.name, at: schema.entities.count)
       schema.entities.append(added)
       markChanged(schema.entities.count - 1)
     }
     for entity in live {
-      guard let index = liveIndex(ofEntity: entity.name) else { continue }
+      guard let index = entityPlaces[entity.name] else { continue }
       let count = objectCount(schema.entities[index].number)
       let rulesBefore = schema.entities[index].uniqueRules
+      names = EntityNames(schema.entities[index])
       for attribute in entity.attributes where !attribute.isRemoved {
         add(attribute, to: index, objectCount: count)
       }
       for relationship in entity.relationships where !relationship.isRemoved {
-        add(relationship, leadingTo: required.destinationName(of: relationship), to: index)
+        let target = entityPlaces[required.destinationName(of: relationship)]
+        // `conflicts(besides:)` has seen to it that the destination exists.
+        if let target { add(relationship, leadingTo: target, to: index) }
       }
       for description in entity.indexes { add(description, of: entity, to: index) }
       if schema.entities[index].displayName == nil, let name = entity.displayName {
@@ -140,16 +154,15 @@ struct SchemaMerge {
 
   /// The next property number of an entity, or nil, with a conflict, if it has no more.
   mutating func takeNumber(of index: Int, for name: String) -> PropertyNumber? {
-    let entity = schema.entities[index]
-    guard entity.nextPropertyNumber <= SchemaLimits.properties else {
-      report(
-        .tooMany, entity.name, name,
-        "an entity has at most \(SchemaLimits.properties) properties and indexes")
+    // No copy of the entity is held here, or each number taken would cost another one.
+    let next = schema.entities[index].nextPropertyNumber
+    guard next <= SchemaLimits.properties else {
+      conflicts.append(.tooManyProperties(schema.entities[index].name, name))
       return nil
     }
     schema.entities[index].nextPropertyNumber += 1
     markChanged(index)
-    return entity.nextPropertyNumber
+    return next
   }
 
   /// Lists the rules of uniqueness that are new where there are objects, and the attributes whose
@@ -159,9 +172,11 @@ struct SchemaMerge {
   ) {
     guard objectCount > 0 else { return }
     let entity = schema.entities[index]
-    for rule in entity.uniqueRules where !rulesBefore.contains(rule) {
+    let known = Set(rulesBefore)
+    for rule in entity.uniqueRules where !known.contains(rule) {
       addedRules.append(SchemaChange.AddedRule(entity: entity.number, rule: rule))
-      for attribute in entity.attributes where rule.properties.contains(attribute.number) {
+      for property in rule.properties.sorted() {
+        guard let attribute = entity.attribute(numbered: property) else { continue }
         noteBackfill(of: attribute, in: entity.number)
       }
     }
@@ -169,10 +184,8 @@ struct SchemaMerge {
 
   /// Lists the attribute for backfill, if its nulls stand for a default.
   mutating func noteBackfill(of attribute: Attribute, in entity: EntityNumber) {
-    guard !attribute.isOptional, let value = attribute.defaultValue, !value.isNull,
-      !backfills.contains(where: { $0.entity == entity && $0.property == attribute.number })
-    else { return }
-    backfills.append(
-      SchemaChange.Backfill(entity: entity, property: attribute.number, value: value))
+    guard !attribute.isOptional, let value = attribute.defaultValue, !value.isNull else { return }
+    let backfill = SchemaChange.Backfill(entity: entity, property: attribute.number, value: value)
+    if knownBackfills.insert(backfill).inserted { backfills.append(backfill) }
   }
 }

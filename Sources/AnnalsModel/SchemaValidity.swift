@@ -7,16 +7,19 @@ extension Schema {
   package func conflicts(besides store: Schema = Schema()) -> [SchemaConflict] {
     var result: [SchemaConflict] = []
     let live = entities.filter { !$0.isRemoved }
+    DefinitionProbe.count(entities.count + store.entities.count)
+    let stored = NameIndex(store.entities.lazy.filter { !$0.isRemoved }.map(\.name))
+    let names = NameIndex(live.lazy.map(\.name))
     for (position, entity) in live.enumerated() {
       if let reason = entity.name.entityNameProblem {
         result.append(SchemaConflict(.invalidName, entity.name, nil, reason))
       }
-      if live[..<position].contains(where: { $0.name.hasSameBytes(as: entity.name) }) {
+      if let first = names[entity.name], first < position {
         result.append(
           SchemaConflict(.duplicateName, entity.name, nil, "there are two entities of this name"))
       }
       result += entity.conflicts { name in
-        self.entity(named: name) != nil || store.entity(named: name) != nil
+        names[name] != nil || stored[name] != nil
       } destinationName: { relationship in
         self.destinationName(of: relationship)
       }
@@ -41,11 +44,15 @@ extension Entity {
   fileprivate func conflicts(
     isEntity: (String) -> Bool, destinationName: (Relationship) -> String
   ) -> [SchemaConflict] {
+    let places = EntityNames(self)
     let attributes = attributes.filter { !$0.isRemoved }
     let relationships = relationships.filter { !$0.isRemoved }
     var result = nameConflicts(attributes.map(\.name) + relationships.map(\.name), "properties")
+    let uniqueNames = NameIndex(
+      indexes.lazy.filter(\.isUnique).flatMap(\.elements).map { propertyName(of: $0) })
     for attribute in attributes {
-      result += attribute.conflicts(of: name, isInUniqueIndex: isInUniqueIndex(attribute))
+      result += attribute.conflicts(
+        of: name, isInUniqueIndex: uniqueNames[attribute.name] != nil)
     }
     for relationship in relationships {
       if relationship.destinationName.isEmpty, relationship.destination == 0 {
@@ -63,8 +70,8 @@ extension Entity {
       }
     }
     result += nameConflicts(indexes.map(\.name), "indexes")
-    for index in indexes { result += conflicts(of: index) }
-    if let displayName, attribute(named: displayName) == nil {
+    for index in indexes { result += conflicts(of: index, places) }
+    if let displayName, places.attributes[displayName] == nil {
       result.append(
         SchemaConflict(.unknownName, name, displayName, "the display name is not an attribute"))
     }
@@ -73,11 +80,12 @@ extension Entity {
 
   private func nameConflicts(_ names: [String], _ what: String) -> [SchemaConflict] {
     var result: [SchemaConflict] = []
+    let places = NameIndex(names)
     for (position, propertyName) in names.enumerated() {
       if let reason = propertyName.nameProblem {
         result.append(SchemaConflict(.invalidName, name, propertyName, reason))
       }
-      if names[..<position].contains(where: { $0.hasSameBytes(as: propertyName) }) {
+      if let first = places[propertyName], first < position {
         let reason = "there are two \(what) of this name"
         result.append(SchemaConflict(.duplicateName, name, propertyName, reason))
       }
@@ -85,14 +93,9 @@ extension Entity {
     return result
   }
 
-  private func isInUniqueIndex(_ attribute: Attribute) -> Bool {
-    indexes.contains { index in
-      index.isUnique
-        && index.elements.contains { propertyName(of: $0).hasSameBytes(as: attribute.name) }
-    }
-  }
-
-  private func conflicts(of index: IndexDescription) -> [SchemaConflict] {
+  private func conflicts(
+    of index: IndexDescription, _ places: EntityNames
+  ) -> [SchemaConflict] {
     var result: [SchemaConflict] = []
     func report(_ kind: SchemaConflict.Kind, _ reason: String) {
       result.append(SchemaConflict(kind, name, index.name, reason))
@@ -100,13 +103,16 @@ extension Entity {
     if index.elements.isEmpty { report(.invalidIndex, "an index needs at least one property") }
     if index.collation != 0 { report(.invalidIndex, "there is no collation \(index.collation)") }
     let names = index.elements.map { propertyName(of: $0) }
+    let firsts = NameIndex(names)
     for (position, element) in names.enumerated() {
-      if names[..<position].contains(where: { $0.hasSameBytes(as: element) }) {
+      if let first = firsts[element], first < position {
         report(.invalidIndex, "\"\(element)\" stands in it twice")
       }
-      if let relationship = relationship(named: element) {
-        if relationship.isToMany { report(.invalidIndex, "\"\(element)\" is to-many") }
-      } else if attribute(named: element) == nil {
+      if let place = places.relationships[element] {
+        if relationships[place].isToMany {
+          report(.invalidIndex, "\"\(element)\" is to-many")
+        }
+      } else if places.attributes[element] == nil {
         report(.unknownName, "there is no property \"\(element)\"")
       }
     }

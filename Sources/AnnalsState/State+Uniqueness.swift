@@ -100,15 +100,18 @@ extension Table {
 
   /// Makes the indexes that the entity's rules ask for; those there stay as they are.
   func defineIndexes(_ entity: Entity) {
+    var known: [UniqueRule: UniqueIndex] = [:]
+    for index in indexes { known[index.rule] = index }
     indexes = ContiguousArray(
       entity.uniqueRules.compactMap { rule in
-        if let known = indexes.first(where: { $0.rule == rule }) { return known }
+        if let index = known[rule] { return index }
         let columns = rule.properties.map { position(of: $0) ?? -1 }
         guard !columns.isEmpty, !columns.contains(-1) else { return nil }
         return UniqueIndex(rule, columns: ContiguousArray(columns))
       })
-    for column in columns.indices {
-      columns[column].isIndexed = indexes.contains { $0.columns.contains(column) }
+    for column in columns.indices { columns[column].isIndexed = false }
+    for index in indexes {
+      for column in index.columns { columns[column].isIndexed = true }
     }
   }
 

@@ -13,7 +13,7 @@ import AnnalsModel
 /// All objects of all entities, as of one transaction.
 package struct State: Sendable {
   /// What the state holds; its entities in the order of their numbers.
-  package private(set) var schema: Schema
+  package internal(set) var schema: Schema
   /// By place of the entity in `schema`.
   var tables: ContiguousArray<Table>
 
@@ -28,47 +28,6 @@ package struct State: Sendable {
     self.schema = Schema()
     tables = []
     setSchema(schema)
-  }
-
-  /// Puts these definitions in place of those with the same numbers: adds entities and properties,
-  /// widens types, renames, hides what is removed. Values stay as they are.
-  ///
-  /// A unique rule that is new is built over the objects there are by the next `checkUniqueness`,
-  /// which returns those that break it.
-  package mutating func changeSchema(_ change: [Entity]) {
-    setSchema(schema.applying(change))
-    for entity in change {
-      guard let index = index(of: entity.number) else { continue }
-      if !isKnownUniquelyReferenced(&tables[index]) {
-        tables[index] = Table(copying: tables[index])
-      }
-      tables[index].defineIndexes(entity)
-    }
-  }
-
-  /// Takes over another schema of the same store: the one of the past, for a state in the past.
-  ///
-  /// Objects and values that this schema does not know stay, and are not shown. Unique rules stay
-  /// as they are: a past state has the indexes of the present.
-  package mutating func setSchema(_ schema: Schema) {
-    var entities = schema.entities.sorted { $0.number < $1.number }
-    // An entity unknown to the other schema keeps its table, behind a definition that hides it;
-    // without objects it goes, so that the past looks the same whichever way led to it.
-    for old in self.schema.entities
-    where count(of: old.number) > 0 && !entities.contains(where: { $0.number == old.number }) {
-      var hidden = old
-      hidden.isRemoved = true
-      entities.append(hidden)
-    }
-    entities.sort { $0.number < $1.number }
-    tables = ContiguousArray(
-      entities.map { entity in
-        guard let index = self.index(of: entity.number) else { return Table(entity) }
-        let table = Table(copying: tables[index])
-        table.define(entity)
-        return table
-      })
-    self.schema = Schema(entities: entities)
   }
 
   /// Takes over which rows new objects get from another state of the store: some may have been
@@ -90,7 +49,19 @@ package struct State: Sendable {
     // Numbers are dense, so the first look finds it unless the caller is wrong.
     let guess = Int(entity) - 1
     if guess >= 0, guess < tables.count, tables[guess].number == entity { return guess }
-    return tables.firstIndex { $0.number == entity }
+    let place = place(for: entity)
+    return place < tables.count && tables[place].number == entity ? place : nil
+  }
+
+  /// Where the entity's table is, or would be: the first with this number or a greater one.
+  func place(for entity: EntityNumber) -> Int {
+    var low = 0
+    var high = tables.count
+    while low < high {
+      let middle = (low + high) / 2
+      if tables[middle].number < entity { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// The table of an entity that may not exist.
@@ -104,6 +75,12 @@ package struct State: Sendable {
     guard let index = index(of: entity) else {
       throw .invalid(entity: entity, row: row, reason: "no such entity")
     }
+    return writableTable(at: index)
+  }
+
+  /// The table at this place for writing.
+  @inline(__always)
+  mutating func writableTable(at index: Int) -> Table {
     if !isKnownUniquelyReferenced(&tables[index]) {
       tables[index] = Table(copying: tables[index])
     }

@@ -50,12 +50,16 @@ final class Table: @unchecked Sendable {
 
   /// Takes over an entity's definition: adds the columns that are missing, and the kinds.
   func define(_ entity: Entity) {
-    for attribute in entity.attributes {
-      define(attribute.number, kind: ColumnKind(attribute.type))
-    }
+    DefinitionProbe.count(entity.attributes.count + entity.relationships.count)
+    for attribute in entity.attributes { define(attribute) }
     for relationship in entity.relationships {
       define(relationship.number, kind: relationship.isToMany ? .objects : .object)
     }
+  }
+
+  /// Takes over the definition of one attribute that no unique rule looks at.
+  func define(_ attribute: Attribute) {
+    define(attribute.number, kind: ColumnKind(attribute.type))
   }
 
   private func define(_ property: PropertyNumber, kind: ColumnKind) {
@@ -70,8 +74,7 @@ final class Table: @unchecked Sendable {
       }
       positions[index] = Int32(columns.count)
     }
-    let place = columnsByProperty.firstIndex { columns[$0].property > property }
-    columnsByProperty.insert(columns.count, at: place ?? columnsByProperty.count)
+    columnsByProperty.insert(columns.count, at: place(ofProperty: property))
     columns.append(Column(property: property, kind: kind))
   }
 
@@ -86,7 +89,29 @@ final class Table: @unchecked Sendable {
       return position < 0 ? nil : Int(position)
     }
     guard property > Table.directPositions else { return nil }
-    return columns.firstIndex { $0.property == property }
+    let place = place(ofProperty: property)
+    guard place < columnsByProperty.count else { return nil }
+    let position = columnsByProperty[place]
+    return columns[position].property == property ? position : nil
+  }
+
+  /// Where in `columnsByProperty` the property is, or would be.
+  private func place(ofProperty property: PropertyNumber) -> Int {
+    // New properties have the greatest numbers.
+    if let last = columnsByProperty.last, columns[last].property < property {
+      return columnsByProperty.count
+    }
+    var low = 0
+    var high = columnsByProperty.count
+    while low < high {
+      let middle = (low + high) / 2
+      if columns[columnsByProperty[middle]].property < property {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low
   }
 
   /// A fault that names a row of this table.

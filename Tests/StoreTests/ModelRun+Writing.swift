@@ -219,7 +219,7 @@ extension ModelRun {
       case .delete: try tx.delete(id(object))
       case .insert:
         guard let entity = working.schema.entity(numbered: object.entity) else { continue }
-        _ = try tx.insert(entity: entity, row: object.row, fillsDefaults: false)
+        _ = try tx.insert(entity: entity.number, row: object.row, defaults: [])
         for (property, value) in change.after { try tx.set(reference, property, to: value) }
       case .update:
         for property in change.properties {

@@ -26,10 +26,8 @@ package final class PropertyNames: Sendable {
   /// The names in a schema, and those of the entities that only the other one defines.
   init(_ schema: Schema, otherwise other: Schema) {
     var entities = schema.entities
-    for entity in other.entities
-    where !entities.contains(where: { $0.number == entity.number }) {
-      entities.append(entity)
-    }
+    let known = Set(entities.lazy.map(\.number))
+    entities += other.entities.filter { !known.contains($0.number) }
     entities.sort { $0.number < $1.number }
     var runs: ContiguousArray<Run> = []
     var names: ContiguousArray<String?> = []

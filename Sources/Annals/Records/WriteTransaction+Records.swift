@@ -213,7 +213,7 @@ extension WriteTransaction {
 extension WriteTransaction {
   /// The record type, bound to the schema as the transaction has it.
   func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
-    guard schemaChange.isEmpty else { return try records.binding(of: type) }
+    guard changedEntities.isEmpty else { return try records.binding(of: type) }
     let key = ObjectIdentifier(type)
     if let last = lastBinding, last.type == key {
       // The key says that it is of this type; a cast would look at the metadata of both.

@@ -92,11 +92,7 @@ extension WriteTransaction {
   /// Puts these complete definitions in place of those with the same numbers.
   package func define(_ entities: [Entity]) {
     reader.state.changeSchema(entities)
-    for entity in entities {
-      schemaChange.removeAll { $0.number == entity.number }
-      schemaChange.append(entity)
-    }
-    schemaChange.sort { $0.number < $1.number }
+    changedEntities.formUnion(entities.lazy.map(\.number))
   }
 
   /// Writes out a default that stored nulls stood for so far.

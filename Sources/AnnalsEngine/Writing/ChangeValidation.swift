@@ -106,17 +106,14 @@ struct ChangeValidation {
   private mutating func checkCleared(
     _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
   ) {
-    for attribute in rules.required {
-      switch rules.check(attribute.number) {
+    for position in entry.propertyRange where batch.properties[position].after.isNull {
+      let property = batch.properties[position].property
+      switch rules.check(property) {
       case .attribute, .int16, .int32: continue
       case .none, .finite, .relationship: break
       }
-      for position in entry.propertyRange
-      where batch.properties[position].property == attribute.number
-        && batch.properties[position].after.isNull
-      {
-        add(rules, entry, attribute.number, .required, .null)
-      }
+      guard rules.isRequired(property) else { continue }
+      add(rules, entry, property, .required, .null)
     }
   }
 

@@ -187,12 +187,12 @@ private struct CommitPipeline {
 
   /// Whether there is anything to record.
   private var hasContent: Bool {
-    parts.hasChanges || !transaction.schemaChange.isEmpty || transaction.origin.isAlwaysRecorded
+    parts.hasChanges || !transaction.changedEntities.isEmpty || transaction.origin.isAlwaysRecorded
   }
 
   /// Ends the transaction in the log, and makes its state the newest one.
   private mutating func append() throws {
-    let isWhole = parts.isWhole && transaction.schemaChange.isEmpty
+    let isWhole = parts.isWhole && transaction.changedEntities.isEmpty
     let position = try parts.finish()
     if transaction.origin.timestamp == nil { writer.lastOwnTimestamp = position.timestamp }
     writer.appended(transaction.takeState(), parts.takeBatch(), isWhole: isWhole)
@@ -227,7 +227,7 @@ extension StoreWriter {
     of transaction: WriteTransaction, _ pending: PendingLargeValues
   ) -> ChangeValidation {
     let isKnown =
-      transaction.schemaChange.isEmpty && knownRulesVersion == head.newestSchemaVersion
+      transaction.changedEntities.isEmpty && knownRulesVersion == head.newestSchemaVersion
     var validation = ChangeValidation(
       state: transaction.reader.state, largeValues: pending, knownRules: isKnown ? knownRules : [])
     validation.allowsDangling = transaction.origin.allowsDangling
@@ -237,7 +237,7 @@ extension StoreWriter {
 
   /// Keeps the rules that a validation made, for the next.
   fileprivate func keepRules(of validation: ChangeValidation, _ transaction: WriteTransaction) {
-    guard transaction.schemaChange.isEmpty else { return }
+    guard transaction.changedEntities.isEmpty else { return }
     knownRules = validation.rules
     knownRulesVersion = head.newestSchemaVersion
   }

@@ -77,6 +77,11 @@ final class EntityRules: Sendable {
     Int(property) < relationships.count ? relationships[Int(property)] : nil
   }
 
+  /// Whether the property is an attribute that must have a value.
+  func isRequired(_ property: PropertyNumber) -> Bool {
+    attribute(property).map { !$0.isOptional && $0.defaultValue == nil } ?? false
+  }
+
   /// Whether a unique rule covers the property.
   func isUnique(_ property: PropertyNumber) -> Bool { uniqueProperties.contains(property) }
 

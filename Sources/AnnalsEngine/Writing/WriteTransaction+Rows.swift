@@ -5,31 +5,49 @@ import AnnalsState
 // Writing by number rather than by name, for tools that move whole histories: no dictionary, and no
 // check but those at the end of the transaction.
 
+extension Entity {
+  /// The values that a new object has for a start.
+  package var defaults: [(property: PropertyNumber, value: Value)] {
+    DefinitionProbe.count(attributes.count)
+    return attributes.compactMap { attribute in
+      attribute.isRemoved ? nil : attribute.defaultValue.map { (attribute.number, $0) }
+    }
+  }
+}
+
 extension WriteTransaction {
   /// Inserts an object; in the given row, which must be free, or in the next one.
   ///
-  /// With `fillsDefaults` attributes get their default now; without, they stay null.
+  /// Attributes get their default now.
   package func insert(
-    entity: Entity, row: Int64? = nil, fillsDefaults: Bool = true
+    entity: Entity, row: Int64? = nil
+  ) throws(AnnalsError) -> ObjectReference {
+    try insert(entity: entity.number, row: row, defaults: entity.defaults)
+  }
+
+  /// As `insert(entity:row:)`, with these values for a start; for a caller that inserts many
+  /// objects of an entity.
+  package func insert(
+    entity: EntityNumber, row: Int64? = nil, defaults: [(property: PropertyNumber, value: Value)]
   ) throws(AnnalsError) -> ObjectReference {
     checkOpen()
     let made: Int64
     if let row {
-      guard row <= ChunkHeader.maximumRow else { throw .noMoreRows(entity.name, row) }
+      guard row <= ChunkHeader.maximumRow else {
+        throw .noMoreRows(schema.entity(numbered: entity)?.name ?? "#\(entity)", row)
+      }
       try AnnalsError.translating { () throws(StateFault) in
-        try reader.state.insertRow(entity.number, row: row)
+        try reader.state.insertRow(entity, row: row)
       }
       made = row
     } else {
-      made = try insertRow(of: entity.number)
+      made = try insertRow(of: entity)
     }
-    noteInsertion(entity.number, made)
-    let object = ObjectReference(entity: entity.number, row: made)
-    guard fillsDefaults else { return object }
+    noteInsertion(entity, made)
+    let object = ObjectReference(entity: entity, row: made)
     do throws(AnnalsError) {
-      for attribute in entity.attributes where !attribute.isRemoved {
-        guard let value = attribute.defaultValue else { continue }
-        try store(value, in: attribute.number, row: made, of: entity.number)
+      for (property, value) in defaults {
+        try store(value, in: property, row: made, of: entity)
       }
     } catch {
       takeBack(insertionOf: object, violationCount: violations.count)
@@ -64,7 +82,7 @@ extension WriteTransaction {
     _ value: Value, of property: PropertyNumber, of entity: Entity, row: Int64
   ) throws(AnnalsError) -> Value {
     guard row < base.nextRow(of: entity.number),
-      let attribute = entity.attributes.first(where: { $0.number == property }),
+      let attribute = entity.attribute(numbered: property),
       !attribute.isOptional, let implied = attribute.defaultValue,
       value.isNull || value == implied
     else { return value }

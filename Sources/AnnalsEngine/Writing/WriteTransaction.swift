@@ -17,8 +17,8 @@ public final class WriteTransaction {
   package let largeValues: PendingLargeValues
   /// Who writes, when, and how; a reader of another store's records may learn it late.
   @exclusivity(unchecked) package var origin: TransactionOrigin
-  /// The definitions that the transaction changed, complete, one an entity.
-  @exclusivity(unchecked) package var schemaChange: [Entity] = []
+  /// The entities whose definitions the transaction changed.
+  @exclusivity(unchecked) package var changedEntities: Set<EntityNumber> = []
   /// Key-value pairs to keep with the transaction: a commit message, a request's id.
   public var metadata: [String: Value]
   /// Rules broken by values that could not even be put into the working state.
@@ -47,6 +47,12 @@ public final class WriteTransaction {
     metadata = origin.metadata
     self.largeValues = largeValues
     reader = StateReader(state: working, store: store, largeValues: largeValues)
+  }
+
+  /// The definitions that the transaction changed, complete, one an entity.
+  package var schemaChange: [Entity] {
+    let schema = reader.state.schema
+    return changedEntities.sorted().compactMap { schema.entity(numbered: $0) }
   }
 
   /// The schema, with the transaction's own changes to it.
@@ -107,7 +113,7 @@ public final class WriteTransaction {
 
   /// The record types, bound to the schema as the transaction has it.
   package var records: BoundRecords {
-    guard !schemaChange.isEmpty else { return boundRecords }
+    guard !changedEntities.isEmpty else { return boundRecords }
     return BoundRecords(bindings: RecordBindings(), schema: schema, schemaVersion: 0)
   }
 

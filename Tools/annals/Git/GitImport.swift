@@ -87,7 +87,7 @@ final class GitImport {
     if isEscaped { escapedPaths += 1 }
     let object: ObjectReference
     if change.kind == .added {
-      object = try transaction.insert(entity: files.entity, fillsDefaults: false)
+      object = try transaction.insert(entity: files.entity.number, defaults: [])
       try transaction.set(object, files.id, to: .string(path))
     } else {
       let row = try transaction.row(of: files.entity, where: "id", is: .string(path))

@@ -1,0 +1,57 @@
+import Annals
+import AnnalsModel
+
+/// What is known of the entities that a line names, by the bytes of their names.
+///
+/// An entity or attribute more costs no more than itself, however many there are.
+struct EntityPlans {
+  private var byName: [ContiguousArray<UInt8>: EntityPlan] = [:]
+  private var byNumber: [EntityNumber: EntityPlan] = [:]
+  private var last: (name: ContiguousArray<UInt8>, plan: EntityPlan)?
+  /// The places of the entities that the schema had when it was made, by name.
+  private var places: NameIndex?
+  private var searches = 0
+  /// So many names are searched for one by one before an index is made of all.
+  private static let mostSearches = 16
+
+  /// The plan of the entity of this name; nil if the schema has none.
+  mutating func plan(named name: ContiguousArray<UInt8>, in schema: Schema) -> EntityPlan? {
+    if let last, last.name == name { return last.plan }
+    guard let plan = byName[name] ?? find(String(decoding: name, as: UTF8.self), in: schema) else {
+      return nil
+    }
+    byName[name] = plan
+    last = (name, plan)
+    return plan
+  }
+
+  /// The plan of the entity of this number; nil if the schema has none.
+  mutating func plan(numbered number: EntityNumber, in schema: Schema) -> EntityPlan? {
+    if let plan = byNumber[number] { return plan }
+    let plan = schema.entity(numbered: number).map { EntityPlan($0) }
+    byNumber[number] = plan
+    return plan
+  }
+
+  /// Takes note of an entity that was added to the schema.
+  mutating func add(_ entity: Entity) -> EntityPlan {
+    let plan = EntityPlan(entity)
+    byName[ContiguousArray(entity.name.utf8)] = plan
+    byNumber[entity.number] = plan
+    return plan
+  }
+
+  private mutating func find(_ name: String, in schema: Schema) -> EntityPlan? {
+    searches += 1
+    guard searches > EntityPlans.mostSearches else {
+      return schema.entity(named: name).flatMap { plan(numbered: $0.number, in: schema) }
+    }
+    if places == nil {
+      places = NameIndex(schema.entities.lazy.map { $0.isRemoved ? "" : $0.name })
+    }
+    guard !name.isEmpty, let place = places?[name], schema.entities.indices.contains(place) else {
+      return nil
+    }
+    return plan(numbered: schema.entities[place].number, in: schema)
+  }
+}

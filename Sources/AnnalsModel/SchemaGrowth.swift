@@ -1,0 +1,85 @@
+// One entity or attribute more, where a tool adds them one by one as it meets them: without going
+// through those that are there, as `Schema.adding` does.
+
+extension Schema {
+  /// Adds an entity of a name that the schema does not have, and returns it with its numbers. O(1).
+  ///
+  /// - Throws: `SchemaError` for a bad name, or if there are too many.
+  package mutating func append(_ entity: Entity) throws(SchemaError) -> Entity {
+    var problem = entity.name.entityNameProblem.map {
+      SchemaConflict(.invalidName, entity.name, nil, $0)
+    }
+    if entities.count >= SchemaLimits.entities {
+      problem = SchemaConflict.tooManyEntities(entity.name)
+    }
+    if let problem { throw SchemaError([problem]) }
+    var added = entity
+    added.number = (entities.last?.number ?? 0) + 1
+    for place in added.attributes.indices {
+      added.attributes[place].number = added.nextPropertyNumber
+      added.nextPropertyNumber += 1
+    }
+    entities.append(added)
+    return added
+  }
+
+  /// Adds an attribute of a name that the entity at this place does not have, and returns it with
+  /// its number. The entity's objects have no value for it. O(1) as long as nobody else holds the
+  /// schema.
+  ///
+  /// - Throws: `SchemaError` for a bad name, or if there are too many.
+  package mutating func append(
+    _ attribute: Attribute, toEntityAt place: Int
+  ) throws(SchemaError) -> Attribute {
+    precondition(attribute.isOptional && !attribute.isUnique, "objects may lack it")
+    let entity = entities[place].name
+    if let reason = attribute.name.nameProblem {
+      throw SchemaError([SchemaConflict(.invalidName, entity, attribute.name, reason)])
+    }
+    var added = attribute
+    added.number = entities[place].nextPropertyNumber
+    guard added.number <= SchemaLimits.properties else {
+      throw SchemaError([.tooManyProperties(entity, attribute.name)])
+    }
+    entities[place].nextPropertyNumber += 1
+    entities[place].attributes.append(added)
+    return added
+  }
+
+  /// Makes an attribute one of any type. O(log attributes) as long as nobody else holds the schema.
+  package mutating func widen(_ number: PropertyNumber, ofEntityAt place: Int) {
+    guard let position = entities[place].attributePlace(of: number) else { return }
+    entities[place].attributes[position].type = .any
+  }
+}
+
+extension Entity {
+  /// The attribute with this number, removed or not, of an entity that a store has: there numbers
+  /// rise. O(log attributes).
+  package func attribute(numbered number: PropertyNumber) -> Attribute? {
+    attributePlace(of: number).map { attributes[$0] }
+  }
+
+  fileprivate func attributePlace(of number: PropertyNumber) -> Int? {
+    var low = 0
+    var high = attributes.count
+    while low < high {
+      let middle = (low + high) / 2
+      if attributes[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low < attributes.count && attributes[low].number == number ? low : nil
+  }
+}
+
+extension SchemaConflict {
+  static func tooManyEntities(_ name: String) -> SchemaConflict {
+    SchemaConflict(
+      .tooMany, name, nil, "a store has at most \(SchemaLimits.entities) entities")
+  }
+
+  static func tooManyProperties(_ entity: String, _ name: String) -> SchemaConflict {
+    SchemaConflict(
+      .tooMany, entity, name,
+      "an entity has at most \(SchemaLimits.properties) properties and indexes")
+  }
+}
