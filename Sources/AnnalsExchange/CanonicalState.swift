@@ -10,14 +10,21 @@ import AnnalsState
 package struct CanonicalState {
   private let reader: StateReader
   private var json = JSONWriter()
+  /// About how many bytes of lines are held at a time, to be put in order.
+  private let heldBytes: Int
 
-  /// A writer of this snapshot.
-  package init(_ snapshot: Snapshot) { reader = snapshot.reader }
+  /// A writer of this snapshot, which holds about so many bytes of lines at a time.
+  package init(_ snapshot: Snapshot, holding heldBytes: Int = 32 << 20) {
+    reader = snapshot.reader
+    self.heldBytes = heldBytes
+  }
 
   /// Hands the lines of the named entity, or of all, to `write`, some 64 KiB at a time.
   ///
-  /// Needs memory for the keys of one entity. Throws `.invalidArgument` for an unknown entity, and
-  /// whatever `write` throws.
+  /// Needs memory for the keys of one entity, for the lines held, and for one group of rows: what
+  /// nobody else has read of the state is not kept. Lines beyond those held cost reading groups
+  /// again, since their order is not that of rows. Throws `.invalidArgument` for an unknown entity,
+  /// and whatever `write` throws.
   package mutating func write(
     entity name: String? = nil, to write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
@@ -31,15 +38,46 @@ package struct CanonicalState {
     for entity in entities {
       guard let table = reader.state.table(entity.number) else { continue }
       let plan = LinePlan(entity, table)
-      for row in try sortedRows(entity, table) {
-        try append(row, entity, plan, table)
-        guard json.bytes.count >= 1 << 16 else { continue }
-        try write(json.bytes)
+      let rows = try sortedRows(entity, table)
+      var start = 0
+      var count = 1_024
+      while start < rows.count {
+        let part = rows[start..<min(rows.count, start + count)]
+        try self.write(part, entity, plan, table, to: write)
+        // As many rows next time as will take what may be held, by what these took.
+        count = max(1, min(count * 8, count * heldBytes / max(1, json.bytes.count)))
         json.removeAll()
+        start = part.endIndex
       }
     }
-    if !json.bytes.isEmpty { try write(json.bytes) }
-    json.removeAll()
+  }
+
+  /// Writes the lines of these rows in their order; makes them in that of the groups that they are
+  /// in.
+  private mutating func write(
+    _ rows: ArraySlice<Int64>, _ entity: Entity, _ plan: LinePlan, _ table: TableView,
+    to write: (ContiguousArray<UInt8>) throws -> Void
+  ) throws {
+    var lines = [Range<Int>](repeating: 0..<0, count: rows.count)
+    var group = -1
+    var part = table
+    for place in rows.indices.sorted(by: { rows[$0] < rows[$1] }) {
+      if TableView.group(of: rows[place]) != group {
+        group = TableView.group(of: rows[place])
+        part = table.passing(group: group)
+      }
+      let first = json.bytes.count
+      try append(rows[place], entity, plan, part)
+      lines[place - rows.startIndex] = first..<json.bytes.count
+    }
+    var piece: ContiguousArray<UInt8> = []
+    for line in lines {
+      piece.append(contentsOf: json.bytes[line])
+      guard piece.count >= 1 << 16 else { continue }
+      try write(piece)
+      piece.removeAll(keepingCapacity: true)
+    }
+    if !piece.isEmpty { try write(piece) }
   }
 
   /// Hands the line of one object to `write`.
@@ -119,8 +157,7 @@ package struct CanonicalState {
         json.key(quoted: member.quotedName)
         json.value(value, as: attribute.type)
       case .relationship(let relationship):
-        try append(
-          relationship, member.name, of: ObjectReference(entity: entity.number, row: row))
+        try append(relationship, member.name, row, table)
       }
     }
     json.endObject()
@@ -165,97 +202,17 @@ package struct CanonicalState {
   }
 
   private mutating func append(
-    _ relationship: Relationship, _ name: String, of object: ObjectReference
+    _ relationship: Relationship, _ name: String, _ row: Int64, _ table: TableView
   ) throws(AnnalsError) {
+    guard let column = table.column(of: relationship.number) else { return }
     let value: Value
     do throws(StateFault) {
-      value = try reader.state.value(object.entity, object.row, relationship.number)
+      value = try table.value(row, column: column)
     } catch {
       throw AnnalsError(error)
     }
     if value.isNull { return }
     json.key(name)
     try json.references(value, in: reader)
-  }
-}
-
-/// The members of the lines of one entity, in their order.
-private struct LinePlan {
-  enum Content {
-    case entity
-    case row
-    case key(Attribute, column: Int?)
-    case attribute(Attribute, column: Int?)
-    case relationship(Relationship)
-  }
-
-  struct Member {
-    var name: String
-    /// The name as JSON, with its colon.
-    var quotedName: ContiguousArray<UInt8>
-    var content: Content
-
-    init(name: String, content: Content) {
-      self.name = name
-      self.content = content
-      quotedName = []
-      Array(name.utf8).withUnsafeBytes { JSONWriter.append(quoting: $0, to: &quotedName) }
-      quotedName.append(UInt8(ascii: ":"))
-    }
-  }
-
-  private(set) var members: [Member] = [Member(name: "entity", content: .entity)]
-  /// `entity` and `id` are taken in any case.
-  private var names = NameIndex(["entity", "id"])
-
-  init(_ entity: Entity, _ table: TableView) {
-    let key = entity.keyAttribute
-    members.append(
-      Member(
-        name: "id",
-        content: key.map { .key($0, column: table.column(of: $0.number)) } ?? .row))
-    for attribute in entity.attributes where !attribute.isRemoved {
-      // The key named `id` is there already.
-      if attribute.number == key?.number, attribute.name.hasSameBytes(as: "id") { continue }
-      add(attribute.name, .attribute(attribute, column: table.column(of: attribute.number)))
-    }
-    for relationship in entity.relationships where !relationship.isRemoved {
-      add(relationship.name, .relationship(relationship))
-    }
-    members.sort { $0.name.precedesInBytes($1.name) }
-  }
-
-  private mutating func add(_ name: String, _ content: Content) {
-    var name = name
-    while !names.insert(name, at: members.count) { name += "_" }
-    members.append(Member(name: name, content: content))
-  }
-}
-
-extension JSONWriter {
-  /// Writes what a relationship names: the key of the target, or an array of keys. A target without
-  /// a key, or that is gone, is `{"$row":N}`.
-  package mutating func references(_ value: Value, in state: StateReader) throws(AnnalsError) {
-    switch value {
-    case .object(let target): try reference(target, in: state)
-    case .objects(let targets):
-      beginArray()
-      for target in targets { try reference(target, in: state) }
-      endArray()
-    default: null()
-    }
-  }
-
-  private mutating func reference(
-    _ target: ObjectReference, in state: StateReader
-  ) throws(AnnalsError) {
-    let entity = state.state.schema.entity(numbered: target.entity)
-    let key = try state.key(of: target)
-    if let attribute = entity?.keyAttribute, !key.isNull {
-      return self.value(key, as: attribute.type)
-    }
-    beginObject()
-    member("$row", target.row)
-    endObject()
   }
 }

@@ -120,10 +120,17 @@ package struct HistoryExport {
     json.beginArray()
     let reader = version.reader(of: state)
     for entity in state.schema.entities where !entity.isRemoved {
+      guard let table = state.table(entity.number) else { continue }
+      var part = table
+      var group = -1
       // A reader counts rows from 1, so the first object after a gap says its row.
       var next: Int64 = 1
       try reader.forEachRow(of: entity.number) { row in
-        try append(row, of: entity, explicitRow: row != next, reader)
+        if TableView.group(of: row) != group {
+          group = TableView.group(of: row)
+          part = table.passing(group: group)
+        }
+        try append(row, of: entity, explicitRow: row != next, part, reader)
         next = row + 1
         if json.bytes.count >= 1 << 16 { try flush(write) }
       }
@@ -135,7 +142,7 @@ package struct HistoryExport {
   }
 
   private mutating func append(
-    _ row: Int64, of entity: Entity, explicitRow: Bool, _ reader: StateReader
+    _ row: Int64, of entity: Entity, explicitRow: Bool, _ table: TableView, _ reader: StateReader
   ) throws(AnnalsError) {
     let object = ObjectReference(entity: entity.number, row: row)
     let name = try reader.name(of: object)
@@ -151,12 +158,7 @@ package struct HistoryExport {
     json.beginObject()
     for attribute in entity.attributes where !attribute.isRemoved {
       guard attribute.number != entity.keyAttribute?.number || name.key.isNull else { continue }
-      let value: Value
-      do throws(StateFault) {
-        value = try reader.state.value(entity.number, row, attribute.number)
-      } catch {
-        throw AnnalsError(error)
-      }
+      let value = try value(attribute.number, row, table)
       guard !value.isNull else { continue }
       json.key(attribute.name)
       if case .large(let reference) = value {
@@ -170,18 +172,24 @@ package struct HistoryExport {
       }
     }
     for relationship in entity.relationships where !relationship.isRemoved {
-      let value: Value
-      do throws(StateFault) {
-        value = try reader.state.value(entity.number, row, relationship.number)
-      } catch {
-        throw AnnalsError(error)
-      }
+      let value = try value(relationship.number, row, table)
       guard !value.isNull else { continue }
       json.key(relationship.name)
       try json.references(value, in: reader)
     }
     json.endObject()
     json.endObject()
+  }
+
+  private func value(
+    _ property: PropertyNumber, _ row: Int64, _ table: TableView
+  ) throws(AnnalsError) -> Value {
+    guard let column = table.column(of: property) else { return .null }
+    do throws(StateFault) {
+      return try table.value(row, column: column)
+    } catch {
+      throw AnnalsError(error)
+    }
   }
 
   private mutating func flush(_ write: (ContiguousArray<UInt8>) throws -> Void) throws {

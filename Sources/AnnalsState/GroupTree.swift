@@ -52,6 +52,12 @@ struct GroupTree: Sendable {
     return new
   }
 
+  /// Puts another group in the place of one that is there.
+  mutating func replaceGroup(_ index: Int, with group: RowGroup) {
+    let (a, b, c, d) = GroupTree.split(index)
+    root[a][b][c][d] = group
+  }
+
   /// Forgets a group.
   mutating func removeGroup(_ index: Int) {
     guard group(index) != nil else { return }

@@ -206,3 +206,27 @@ extension RowGroup {
     stored[column] = part
   }
 }
+
+// Passing through.
+extension RowGroup {
+  /// Copies of two groups, of which what nobody has read so far is read into the copies alone, and
+  /// goes with them. What the two have in common the copies have, too.
+  static func passing(_ first: RowGroup?, _ second: RowGroup?) -> (RowGroup?, RowGroup?) {
+    let copy = first?.passing(beside: nil, nil)
+    guard second !== first else { return (copy, copy) }
+    return (copy, second?.passing(beside: first, copy))
+  }
+
+  private func passing(beside other: RowGroup?, _ copied: RowGroup?) -> RowGroup {
+    let copy = RowGroup(copying: self)
+    for column in stored.indices {
+      guard let part = stored[column] else { continue }
+      if let other, other.storedColumn(column) === part {
+        copy.stored[column] = copied?.storedColumn(column)
+      } else {
+        copy.stored[column] = part.unread
+      }
+    }
+    return copy
+  }
+}

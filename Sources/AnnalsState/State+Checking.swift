@@ -47,7 +47,8 @@ extension State {
   }
 
   /// The first difference between two states, by entity, row and property; nil if they hold the
-  /// same objects with the same values. Reads the chunks of both that they do not share.
+  /// same objects with the same values. Reads the chunks of both, and keeps none but what says
+  /// which rows live.
   ///
   /// Rows never given, and properties that one of them does not know and the other has no values
   /// of, make no difference.
@@ -74,6 +75,8 @@ extension State {
     for property in properties {
       columns.append((property, a?.position(of: property), b?.position(of: property)))
     }
+    var group = -1
+    var (groupA, groupB) = (a, b)
     while true {
       let rowA = try rowsA.next()
       let rowB = try rowsB.next()
@@ -83,9 +86,13 @@ extension State {
         return .object(entity: entity, row: row, isInFirst: isInFirst)
       }
       guard let row = rowA else { return nil }
+      if RowPosition(row).group != group {
+        group = RowPosition(row).group
+        (groupA, groupB) = Table.passing(a, b, group: group)
+      }
       for (property, columnA, columnB) in columns {
-        let foundA = try locate(a, row, column: columnA)
-        let foundB = try locate(b, row, column: columnB)
+        let foundA = try locate(groupA, row, column: columnA)
+        let foundB = try locate(groupB, row, column: columnB)
         if let owner = foundA.owner, owner === foundB.owner { continue }
         let isEqual = ValueCell.areEqual(
           foundA.cell, in: foundA.arena, foundB.cell, in: foundB.arena)

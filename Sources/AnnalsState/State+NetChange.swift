@@ -15,10 +15,14 @@ package struct NetChanges {
   private var group = -1
   private var oldGroup: RowGroup?
   private var newGroup: RowGroup?
+  private let isPassing: Bool
 
-  package init(from base: State, to working: State) {
+  /// The changes between two states; with `isPassing`, what has to be read of them is forgotten
+  /// again with each group of 4,096 rows.
+  package init(from base: State, to working: State, isPassing: Bool = false) {
     self.base = base
     self.working = working
+    self.isPassing = isPassing
   }
 
   /// Appends to a batch what happened to one object, and returns whether anything did.
@@ -67,6 +71,7 @@ package struct NetChanges {
     self.group = group
     oldGroup = isKnown ? old?.groups.group(group) : nil
     newGroup = isKnown ? new?.groups.group(group) : nil
+    if isPassing { (oldGroup, newGroup) = RowGroup.passing(oldGroup, newGroup) }
   }
 }
 

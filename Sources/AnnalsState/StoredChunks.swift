@@ -116,6 +116,12 @@ final class StoredColumn: Sendable {
       references + [reference], source: source, entity: entity, column: column, group: group)
   }
 
+  /// The same part, to be read for itself; this one if it was read already.
+  var unread: StoredColumn {
+    if loaded.unretained != nil { return self }
+    return StoredColumn(references, source: source, entity: entity, column: column, group: group)
+  }
+
   /// The leaves, if they were read.
   var leavesIfLoaded: ContiguousArray<Leaf?>? { loaded.value?.leaves }
 

@@ -23,36 +23,94 @@ extension Store {
   public func diff(
     from first: any HistoryPosition, to second: (any HistoryPosition)? = nil
   ) throws(AnnalsError) -> StateDifference {
+    var cursor = try DifferenceCursor(version, from: first, to: second)
+    var changes: [Change] = []
+    while let page = try cursor.next() {
+      changes += page.batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
+    }
+    return StateDifference(
+      from: try version.token(of: cursor.start), to: try version.token(of: cursor.end),
+      changes: changes)
+  }
+
+  /// The changes of `diff`, one after the other, none of which is held; with the states before and
+  /// after.
+  package func forEachDifference(
+    from first: any HistoryPosition, to second: (any HistoryPosition)? = nil,
+    _ body: (Change, _ old: StateReader, _ new: StateReader) throws -> Void
+  ) throws {
     let version = version
-    let start = try version.number(at: first.historyPlace)
-    var end = version.view.head.number
-    if let second { end = try version.number(at: second.historyPlace) }
-    let touched = try History(
-      version: version, after: min(start, end), through: max(start, end), condition: .always
-    ).objectIDs().map { ObjectReference(entity: $0.entity, row: $0.row) }.sorted()
-    var old = try version.state(at: start)
-    var new = try version.state(at: end)
-    // What the earlier schema does not have yet is empty in its state, not missing.
-    let schema = version.view.schema(at: max(start, end))
-    if start < end { old.setSchema(schema) } else { new.setSchema(schema) }
-    var batch = ChangeBatch()
-    try AnnalsError.translating { () throws(StateFault) in
-      for object in touched {
-        let isChanged = try State.appendNetChange(
-          object.entity, object.row, from: old, to: new, into: &batch)
-        if isChanged, let entity = schema.entity(numbered: object.entity) {
-          batch.leaveOut(entity.removedProperties)
-        }
+    var cursor = try DifferenceCursor(version, from: first, to: second)
+    let old = version.reader(of: cursor.old)
+    let new = version.reader(of: cursor.new)
+    while let page = try cursor.next() {
+      for index in page.batch.changes.indices {
+        try body(Change(page: page, transaction: 0, index: index), old, new)
       }
     }
+  }
+}
+
+/// Goes through the objects in which two states may differ, and gives what does in pages of about a
+/// megabyte. Of what a checkpoint holds of the states, one group of rows is in memory at a time.
+private struct DifferenceCursor {
+  let start: Int64
+  let end: Int64
+  private(set) var old: State
+  private(set) var new: State
+  private let schema: Schema
+  private let glossary: Glossary
+  private var touched: [ObjectReference]
+  private var place = 0
+  private var changes: NetChanges
+
+  /// How many bytes of values, and how many changes, make a page full.
+  private static let pageBytes = 1 << 20
+  private static let pageChanges = 4_096
+
+  init(
+    _ version: StoreVersion, from first: any HistoryPosition, to second: (any HistoryPosition)?
+  ) throws(AnnalsError) {
+    start = try version.number(at: first.historyPlace)
+    end =
+      try second.map { (place) throws(AnnalsError) in
+        try version.number(at: place.historyPlace)
+      } ?? version.view.head.number
+    touched = try History(
+      version: version, after: min(start, end), through: max(start, end), condition: .always
+    ).objectIDs().map { ObjectReference(entity: $0.entity, row: $0.row) }.sorted()
+    old = try version.state(at: start)
+    new = try version.state(at: end)
+    // What the earlier schema does not have yet is empty in its state, not missing.
+    schema = version.view.schema(at: max(start, end))
+    if start < end { old.setSchema(schema) } else { new.setSchema(schema) }
+    changes = NetChanges(from: old, to: new, isPassing: true)
+    glossary = version.glossary()
+  }
+
+  /// The next page; nil after the last. None is empty.
+  mutating func next() throws(AnnalsError) -> TransactionPage? {
+    var batch = ChangeBatch()
+    do throws(StateFault) {
+      while place < touched.count, batch.arena.count < DifferenceCursor.pageBytes,
+        batch.changes.count < DifferenceCursor.pageChanges
+      {
+        let object = touched[place]
+        place += 1
+        guard try changes.append(object, to: &batch),
+          let entity = schema.entity(numbered: object.entity)
+        else { continue }
+        batch.leaveOut(entity.removedProperties)
+      }
+    } catch {
+      throw AnnalsError(error)
+    }
+    guard !batch.changes.isEmpty else { return nil }
     var record = TransactionRecord(
       number: max(start, end), timestamp: Timestamp(microseconds: 0))
     record.changeCount = UInt32(batch.changes.count)
     batch.transactions = [record]
-    let page = TransactionPage(batch: batch, glossary: version.glossary())
-    return StateDifference(
-      from: try version.token(of: start), to: try version.token(of: end),
-      changes: batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) })
+    return TransactionPage(batch: batch, glossary: glossary)
   }
 }
 

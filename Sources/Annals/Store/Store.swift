@@ -70,7 +70,7 @@ public final class Store: Sendable {
     let hasMadeFile: Bool
     do throws(LogError) {
       hasMadeFile = creates ? try Store.createIfMissing(location, environment) : false
-      var replay = StateReplay()
+      var replay = StateReplay(countsOnly: options.countsOnly && options.isReadOnly)
       log = try LogFile.open(
         at: location.path, in: location.fileSystem, LogOptions(options, environment),
         restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })

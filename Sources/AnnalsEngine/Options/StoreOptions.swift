@@ -58,6 +58,10 @@ public struct StoreOptions: Sendable {
   /// How long a write waits for another process to give up the lock before it throws `.busy`.
   public var lockTimeout: Duration = .seconds(10)
 
+  /// Whether what is behind the newest checkpoint is read without its values: then objects can be
+  /// counted and nothing else. For reading only.
+  package var countsOnly = false
+
   /// The default options.
   public init() {}
 

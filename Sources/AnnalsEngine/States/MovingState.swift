@@ -4,8 +4,9 @@ import AnnalsState
 
 /// The state of a store as of one transaction after the other, in one direction.
 ///
-/// What a reader of history asks for keys: an update names its object by row alone. Moving on costs
-/// what the transactions in between cost; nothing is held but the state and one frame.
+/// What a reader of history asks for keys and relationships: an update names its object by row
+/// alone. Other values are those of where it began, or none. Moving on costs what the transactions
+/// in between cost; nothing is held but these properties and one frame.
 package struct MovingState {
   /// The state just after the transaction `number`.
   package private(set) var state: State
@@ -15,6 +16,7 @@ package struct MovingState {
   private let isBackward: Bool
   private var cursor: AnnalsLog.HistoryCursor
   private var batch = ChangeBatch()
+  private let naming: NamingProperties
   private var index = 0
 
   /// The state as of `number`, that can move as far as `end`.
@@ -22,7 +24,8 @@ package struct MovingState {
     self.version = version
     self.number = number
     isBackward = end < number
-    state = try version.state(at: number)
+    naming = NamingProperties(version.view)
+    state = try version.state(at: number, keeping: naming)
     do throws(LogError) {
       cursor = try version.view.history(
         after: min(number, end), through: max(number, end),
@@ -46,6 +49,7 @@ package struct MovingState {
         } catch {
           throw AnnalsError(error)
         }
+        naming.reduce(&batch)
         index = 0
       }
       try step()

@@ -6,15 +6,19 @@ import AnnalsState
 /// Builds a state from what the log hands out: a checkpoint, then the batches behind it.
 package struct StateReplay {
   package private(set) var state: State
+  /// Whether values are passed over, so that only which objects there are is right.
+  private let countsOnly: Bool
 
   /// Starts from the state without entities.
-  package init() {
+  package init(countsOnly: Bool = false) {
     state = State(schema: Schema())
+    self.countsOnly = countsOnly
   }
 
   /// Starts from a state at hand.
   package init(state: State) {
     self.state = state
+    countsOnly = false
   }
 
   /// Starts afresh from a checkpoint, or from the empty state.
@@ -54,6 +58,7 @@ package struct StateReplay {
     _ batch: inout ChangeBatch,
     look: (State, TransactionRecord, ChangeBatch) throws(StateFault) -> Void
   ) throws {
+    if countsOnly { batch.dropValues() }
     for transaction in batch.transactions {
       if transaction.part == 0, !transaction.schemaChange.isEmpty {
         state.changeSchema(transaction.schemaChange)
@@ -61,6 +66,13 @@ package struct StateReplay {
       try look(state, transaction, batch)
       try state.take(transaction, of: batch, direction: .forward)
     }
+  }
+}
+
+extension ChangeBatch {
+  /// Leaves of each change only what becomes of the object.
+  fileprivate mutating func dropValues() {
+    for index in changes.indices { changes[index].propertyCount = 0 }
   }
 }
 

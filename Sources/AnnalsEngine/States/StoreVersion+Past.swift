@@ -8,28 +8,32 @@ import AnnalsState
 // transactions.
 
 extension StoreVersion {
-  /// The state just after the transaction of this number, which the store holds.
-  package func state(at number: Int64) throws(AnnalsError) -> State {
+  /// The state just after the transaction of this number, which the store holds; with `naming`,
+  /// only these properties of what transactions on the way changed are as they were then.
+  package func state(
+    at number: Int64, keeping naming: NamingProperties? = nil
+  ) throws(AnnalsError) -> State {
     if number == view.head.number { return state }
     do {
       let directory = try view.checkpoint(atOrBefore: number)
       let start = directory?.number ?? view.base
       if view.head.number - number <= number - start {
         // What lies behind the number may be what does not fit; then the other way is free.
-        do { return try stateByUndoing(to: number) } catch is TransactionMisfit {}
+        do { return try stateByUndoing(to: number, naming) } catch is TransactionMisfit {}
       }
-      return try stateByReplaying(from: directory, to: number)
+      return try stateByReplaying(from: directory, to: number, keeping: naming)
     } catch {
       throw AnnalsError.wrapping(view.locating(error))
     }
   }
 
-  private func stateByUndoing(to number: Int64) throws -> State {
+  private func stateByUndoing(to number: Int64, _ naming: NamingProperties?) throws -> State {
     var state = state
     var cursor = try view.history(
       after: number, through: view.head.number, direction: .backward)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
+      naming?.reduce(&batch)
       for transaction in batch.transactions {
         try state.take(transaction, of: batch, direction: .backward)
         if transaction.part == 0, !transaction.schemaChange.isEmpty {
@@ -42,14 +46,17 @@ extension StoreVersion {
 
   /// The state from a checkpoint, or from the empty base, forward.
   package func stateByReplaying(
-    from directory: CheckpointDirectory?, to number: Int64
+    from directory: CheckpointDirectory?, to number: Int64, keeping naming: NamingProperties? = nil
   ) throws -> State {
     var replay = StateReplay()
     let start = directory?.number ?? view.base
     try replay.restore(directory, schema: view.schema(at: start), file: view.file)
     var cursor = try view.history(after: start, through: number)
     var batch = ChangeBatch()
-    while try cursor.next(into: &batch) { try replay.apply(&batch) }
+    while try cursor.next(into: &batch) {
+      naming?.reduce(&batch)
+      try replay.apply(&batch)
+    }
     return try replay.finish()
   }
 }

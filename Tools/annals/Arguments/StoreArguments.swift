@@ -31,8 +31,13 @@ enum LineFormat: String, ExpressibleByArgument, CaseIterable {
 
 extension Console {
   /// Opens a store that exists, for reading; tells what it found out of order.
-  func openForReading(_ path: String) throws -> Store {
-    try open(path, .readOnly)
+  ///
+  /// With `countsOnly` objects can be counted in it, and nothing else of the state be read: it
+  /// takes no memory for their values.
+  func openForReading(_ path: String, countsOnly: Bool = false) throws -> Store {
+    var options = StoreOptions.readOnly
+    options.countsOnly = countsOnly
+    return try open(path, options)
   }
 
   /// Opens a store that exists, for writing; tells what it found out of order.

@@ -21,12 +21,11 @@ struct DiffCommand: StoreCommand {
     if second == nil, let range = RangeArgument(first) { (from, to) = (range.from, range.to) }
     let start = try console.number(from, in: store)
     let end = try console.number(to, in: store)
-    let difference = try store.diff(from: start, to: end)
-    let old = try store.version.snapshot(at: start).reader
-    let new = try store.version.snapshot(at: end).reader
     let text = TransactionText(console, limit: 200)
     var json = JSONWriter()
-    for change in difference.changes {
+    var isSame = true
+    try store.forEachDifference(from: start, to: end) { change, old, new in
+      isSame = false
       // What was deleted has its name in the state before.
       let state = change.kind == .delete ? old : new
       switch format {
@@ -43,6 +42,6 @@ struct DiffCommand: StoreCommand {
         json.removeAll()
       }
     }
-    return tellsByExitCode && !difference.changes.isEmpty ? .foundProblems : .done
+    return tellsByExitCode && !isSame ? .foundProblems : .done
   }
 }

@@ -14,7 +14,7 @@ struct StatCommand: StoreCommand {
       var verification = try PhysicalVerification(found.file)
       return try verification.run { _ in }
     }
-    let store = try? console.openForReading(file)
+    let store = try? console.openForReading(file, countsOnly: true)
     defer { try? store?.close() }
     try StatText(report.statistics, console).write(file, store)
     guard report.isSound else {

@@ -1,0 +1,44 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+
+/// The properties that a reader of history asks a state for, since changes do not say them: keys,
+/// which name objects, and the lists of relationships, of which changes say the edits.
+///
+/// A state that moves along history with these alone takes no memory for the other values, however
+/// many there are and were.
+package struct NamingProperties: Sendable {
+  /// By entity. All that any schema of the file names: which attribute is the key may change.
+  private var kept: [EntityNumber: Set<PropertyNumber>] = [:]
+
+  /// The properties of a file's schemas.
+  package init(_ view: LogView) {
+    for step in view.schemaHistory {
+      for entity in step.entities {
+        var numbers = Set(entity.uniqueRules.lazy.flatMap(\.properties))
+        numbers.formUnion(entity.relationships.lazy.map(\.number))
+        kept[entity.number, default: []].formUnion(numbers)
+      }
+    }
+  }
+
+  /// Leaves out of all changes the other properties. The changes stay where they are.
+  package func reduce(_ batch: inout ChangeBatch) {
+    var entity: EntityNumber = 0
+    var numbers: Set<PropertyNumber> = []
+    for index in batch.changes.indices {
+      let change = batch.changes[index]
+      if change.entity != entity {
+        entity = change.entity
+        numbers = kept[entity] ?? []
+      }
+      var end = change.propertyRange.lowerBound
+      for position in change.propertyRange
+      where numbers.contains(batch.properties[position].property) {
+        batch.properties[end] = batch.properties[position]
+        end += 1
+      }
+      batch.changes[index].propertyCount = UInt32(end - change.propertyRange.lowerBound)
+    }
+  }
+}

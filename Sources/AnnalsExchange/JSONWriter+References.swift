@@ -1,0 +1,31 @@
+import Annals
+import AnnalsModel
+import AnnalsState
+
+extension JSONWriter {
+  /// Writes what a relationship names: the key of the target, or an array of keys. A target without
+  /// a key, or that is gone, is `{"$row":N}`.
+  package mutating func references(_ value: Value, in state: StateReader) throws(AnnalsError) {
+    switch value {
+    case .object(let target): try reference(target, in: state)
+    case .objects(let targets):
+      beginArray()
+      for target in targets { try reference(target, in: state) }
+      endArray()
+    default: null()
+    }
+  }
+
+  private mutating func reference(
+    _ target: ObjectReference, in state: StateReader
+  ) throws(AnnalsError) {
+    let entity = state.state.schema.entity(numbered: target.entity)
+    let key = try state.key(of: target)
+    if let attribute = entity?.keyAttribute, !key.isNull {
+      return self.value(key, as: attribute.type)
+    }
+    beginObject()
+    member("$row", target.row)
+    endObject()
+  }
+}
