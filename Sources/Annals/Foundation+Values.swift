@@ -11,7 +11,7 @@ extension Timestamp {
   /// can hold (more than 292,000 years away) and for those that are not a number.
   ///
   /// A date within 142 years of 2001 that came from a timestamp gives that timestamp again.
-  public init?(exactly date: Date) {
+  package init?(exactly date: Date) {
     let microseconds = (date.timeIntervalSinceReferenceDate * 1_000_000).rounded()
     guard let sinceReference = Int64(exactly: microseconds) else { return nil }
     let (sum, overflow) = sinceReference.addingReportingOverflow(
@@ -22,7 +22,7 @@ extension Timestamp {
 
   /// The moment, rounded to the nearest microsecond; dates beyond what can be held become the
   /// earliest or latest moment, and one that is not a number becomes 1970.
-  public init(_ date: Date) {
+  package init(_ date: Date) {
     if let exact = Timestamp(exactly: date) {
       self = exact
     } else {
@@ -45,7 +45,7 @@ extension Date {
 
 extension RawUUID {
   /// The same sixteen bytes.
-  public init(_ uuid: UUID) {
+  package init(_ uuid: UUID) {
     self = withUnsafeBytes(of: uuid.uuid) { RawUUID(bytes: $0) }
   }
 }
@@ -86,6 +86,32 @@ extension Value {
     value._withCell { result = $0.cell.value(in: $0.arena) }
     self = result
   }
+}
+
+extension Token {
+  /// The UUID of the store that the position is in.
+  public var storeID: UUID { UUID(store) }
+}
+
+extension ObjectID {
+  /// The UUID of the store that the object lives in.
+  public var storeID: UUID { UUID(store) }
+}
+
+extension HistoryGap {
+  /// The date asked for; nil if it was a number or a token.
+  public var requestedDate: Date? { requestedMoment.map { Date($0) } }
+  /// When the history was pruned, where it is known.
+  public var prunedAt: Date? { prunedMoment.map { Date($0) } }
+}
+
+extension LostTransactions {
+  /// The greatest timestamp of the transactions before, at or after which these were made.
+  public var earliest: Date { Date(after) }
+  /// The timestamp of the transaction behind them; nil if none is left.
+  public var latest: Date? { before.map { Date($0) } }
+  /// When the store was salvaged.
+  public var salvagedAt: Date { Date(salvaged) }
 }
 
 // Literals, for the untyped form: `tx.insert("Post", ["title": "Fog", "rating": 3])`.

@@ -9,7 +9,7 @@ import Foundation
 /// every run.
 public struct StoreEnvironment: Sendable {
   /// The time now.
-  public var now: @Sendable () -> Timestamp
+  package var clock: @Sendable () -> Timestamp
   /// A random number; store UUIDs and the ids of openings are made of these.
   public var random: @Sendable () -> UInt64
   /// The name of the process.
@@ -19,13 +19,28 @@ public struct StoreEnvironment: Sendable {
 
   /// The environment of these parts.
   public init(
-    now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt64,
+    now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64,
     processName: String, processID: Int64
   ) {
-    self.now = now
+    self.init(
+      clock: { Timestamp(now()) }, random: random, processName: processName, processID: processID)
+  }
+
+  /// As the other form, with a clock that is exact to the microsecond for all time.
+  package init(
+    clock: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt64,
+    processName: String, processID: Int64
+  ) {
+    self.clock = clock
     self.random = random
     self.processName = processName
     self.processID = processID
+  }
+
+  /// The time now. Stores round it to the microsecond.
+  public var now: @Sendable () -> Date {
+    get { { [clock] in Date(clock()) } }
+    set { clock = { Timestamp(newValue()) } }
   }
 }
 
@@ -33,7 +48,7 @@ extension StoreEnvironment {
   /// The system's clock and random numbers, and this process.
   public static var system: StoreEnvironment {
     StoreEnvironment(
-      now: { Timestamp(Date()) },
+      clock: { Timestamp(Date()) },
       random: {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
@@ -46,12 +61,22 @@ extension StoreEnvironment {
   ///
   /// The first look at the clock gives `start`, each further one `step` microseconds more.
   public static func fixed(
-    start: Timestamp = Timestamp(microseconds: 1_700_000_000_000_000), step: Int64 = 1_000_000,
+    start: Date = Date(timeIntervalSince1970: 1_700_000_000), step: Int64 = 1_000_000,
     seed: UInt64 = 1, processName: String = "test", processID: Int64 = 1
+  ) -> StoreEnvironment {
+    fixed(
+      start: Timestamp(start), step: step, seed: seed, processName: processName,
+      processID: processID)
+  }
+
+  /// As the other form, with a start that is exact to the microsecond for all time.
+  package static func fixed(
+    start: Timestamp, step: Int64 = 1_000_000, seed: UInt64 = 1, processName: String = "test",
+    processID: Int64 = 1
   ) -> StoreEnvironment {
     let source = FixedSource(time: start.microseconds, seed: seed)
     return StoreEnvironment(
-      now: { source.nextTime(step: step) }, random: { source.nextNumber() },
+      clock: { source.nextTime(step: step) }, random: { source.nextNumber() },
       processName: processName, processID: processID)
   }
 

@@ -4,17 +4,16 @@
 @frozen
 public struct LargeValue: Sendable {
   /// The kind of the value: string, url, data or json.
-  public var tag: ValueTag
+  @usableFromInline package var tag: ValueTag
   /// The number under which the store keeps the bytes; never reused.
-  public var number: UInt64
+  @usableFromInline package var number: UInt64
   /// How many bytes there are.
-  public var length: UInt64
+  public package(set) var length: UInt64
   /// zlib's crc32 of the bytes.
-  public var checksum: UInt32
+  @usableFromInline package var checksum: UInt32
 
   /// The description made of these parts.
-  @inlinable
-  public init(tag: ValueTag, number: UInt64, length: UInt64, checksum: UInt32) {
+  package init(tag: ValueTag, number: UInt64, length: UInt64, checksum: UInt32) {
     self.tag = tag
     self.number = number
     self.length = length

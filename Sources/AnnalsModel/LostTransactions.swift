@@ -7,33 +7,33 @@ public struct LostTransactions: Hashable, Sendable {
   /// How many objects of an entity may hold values from before the gap.
   public struct StaleCount: Hashable, Sendable {
     /// The entity.
-    public var entity: EntityNumber
+    public package(set) var entity: EntityNumber
     /// How many of its objects.
-    public var objects: Int64
+    public package(set) var objects: Int64
 
     /// The count of these parts.
-    public init(entity: EntityNumber, objects: Int64) {
+    package init(entity: EntityNumber, objects: Int64) {
       self.entity = entity
       self.objects = objects
     }
   }
 
   /// The first transaction that is missing.
-  public var first: Int64
+  public package(set) var first: Int64
   /// The last one.
-  public var last: Int64
+  public package(set) var last: Int64
   /// The greatest timestamp of the transactions before, at or after which they were made.
-  public var after: Timestamp
+  package var after: Timestamp
   /// The timestamp of the transaction behind them; nil if none is left.
-  public var before: Timestamp?
+  package var before: Timestamp?
   /// Whether the state behind them is known exactly, from a checkpoint.
-  public var isExact: Bool
+  public package(set) var isExact: Bool
   /// Which objects may be stale, by entity; empty if the state is exact.
-  public var stale: [StaleCount]
+  public package(set) var stale: [StaleCount]
   /// When the store was salvaged.
-  public var salvaged: Timestamp
+  package var salvaged: Timestamp
   /// What was wrong with the damaged file, in words.
-  public var reason: String
+  public package(set) var reason: String
   /// Openings that the lost transactions began, as far as known.
   package var openings: [Opening]
 

@@ -11,18 +11,53 @@ public typealias PropertyNumber = UInt32
 @frozen
 public struct ObjectID: Hashable, Sendable {
   /// The store that the object lives in.
-  public var store: RawUUID
+  @usableFromInline package var store: RawUUID
   /// The stable number of the object's entity.
-  public var entity: EntityNumber
+  public let entity: EntityNumber
   /// The object's row within its entity, from 1.
-  public var row: Int64
+  public let row: Int64
 
   /// The identity made of these three parts.
   @inlinable
-  public init(store: RawUUID, entity: EntityNumber, row: Int64) {
+  package init(store: RawUUID, entity: EntityNumber, row: Int64) {
     self.store = store
     self.entity = entity
     self.row = row
+  }
+}
+
+extension ObjectID: LosslessStringConvertible, CustomStringConvertible {
+  /// `ENTITY#ROW@STORE-UUID`, the entity by its number.
+  public var description: String { "\(entity)#\(row)@\(store)" }
+
+  /// Reads the text form; nil for anything else.
+  public init?(_ text: String) {
+    let halves = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard halves.count == 2, let store = RawUUID(String(halves[1])) else { return nil }
+    let parts = halves[0].split(separator: "#", omittingEmptySubsequences: false)
+    guard parts.count == 2, let entity = EntityNumber(parts[0]), entity > 0,
+      let row = Int64(parts[1]), row > 0
+    else { return nil }
+    self.init(store: store, entity: entity, row: row)
+  }
+}
+
+extension ObjectID: Codable {
+  /// Encodes the text form.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+
+  /// Decodes the text form; throws `DecodingError.dataCorrupted` for anything else.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let id = ObjectID(text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "not the text form of an object's id: \(text)")
+    }
+    self = id
   }
 }
 
@@ -30,13 +65,13 @@ public struct ObjectID: Hashable, Sendable {
 @frozen
 public struct ObjectReference: Hashable, Comparable, Sendable {
   /// The stable number of the object's entity.
-  public var entity: EntityNumber
+  public let entity: EntityNumber
   /// The object's row within its entity, from 1.
-  public var row: Int64
+  public let row: Int64
 
   /// The reference made of these two parts.
   @inlinable
-  public init(entity: EntityNumber, row: Int64) {
+  package init(entity: EntityNumber, row: Int64) {
     self.entity = entity
     self.row = row
   }

@@ -1,23 +1,24 @@
-/// The sixteen bytes of a UUID, without Foundation.
+/// The sixteen bytes of a UUID, without Foundation: what `Value.uuid` holds. `UUID(_:)` makes
+/// Foundation's of it.
 ///
 /// `high` and `low` hold the bytes in the order of the text form (most significant first), so that
 /// comparing values compares bytes.
 @frozen
 public struct RawUUID: Hashable, Comparable, Sendable {
   /// Bytes 0 to 7, most significant first.
-  public var high: UInt64
+  @usableFromInline package var high: UInt64
   /// Bytes 8 to 15, most significant first.
-  public var low: UInt64
+  @usableFromInline package var low: UInt64
 
   /// The UUID with these two halves.
   @inlinable
-  public init(high: UInt64, low: UInt64) {
+  package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
   /// The UUID of all zeros; never the identity of a store.
-  public static let zero = RawUUID(high: 0, low: 0)
+  package static let zero = RawUUID(high: 0, low: 0)
 
   /// Whether `a` comes before `b`.
   @inlinable
@@ -26,9 +27,9 @@ public struct RawUUID: Hashable, Comparable, Sendable {
   }
 }
 
-extension RawUUID: LosslessStringConvertible, CustomStringConvertible {
+extension RawUUID: CustomStringConvertible {
   /// Reads the 36-character text form, in either case of letters; nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var nibbles = 0
     var high: UInt64 = 0
     var low: UInt64 = 0

@@ -40,7 +40,7 @@ public struct IndexDescription: Hashable, Sendable {
   /// Whether no two objects may have the same key; a key with a nil never collides.
   public var isUnique: Bool
   /// The collation: 0, UTF-8 bytes, the only one.
-  public var collation: UInt8 = 0
+  package var collation: UInt8 = 0
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
   /// What a definition that only later versions know says behind the name, kept as it is: then

@@ -1,6 +1,6 @@
 // Moments as RFC 3339 text in UTC, by the proleptic Gregorian calendar.
 
-extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
+extension Timestamp: CustomStringConvertible {
   /// `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, the fraction without trailing zeros. Years beyond 0000 to
   /// 9999, which RFC 3339 does not have, are written with a sign.
   public var description: String {
@@ -40,7 +40,7 @@ extension Timestamp: LosslessStringConvertible, CustomStringConvertible {
 
   /// Reads RFC 3339 text with `Z` or an offset and any number of digits after the point, of which
   /// six count; nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var reader = DigitReader(bytes: Array(text.utf8))
     let sign: Int64 = reader.take("-") ? -1 : 1
     let isSigned = sign < 0 || reader.take("+")

@@ -1,12 +1,13 @@
-/// A moment, in whole microseconds since 1970-01-01 00:00:00 UTC.
+/// A moment, in whole microseconds since 1970-01-01 00:00:00 UTC: what `Value.date` holds, exactly.
+/// `Date(_:)` makes Foundation's of it.
 @frozen
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01 00:00:00 UTC; negative before it.
-  public var microseconds: Int64
+  @usableFromInline package var microseconds: Int64
 
   /// The moment this many microseconds after 1970-01-01 00:00:00 UTC.
   @inlinable
-  public init(microseconds: Int64) {
+  package init(microseconds: Int64) {
     self.microseconds = microseconds
   }
 

@@ -5,15 +5,15 @@
 @frozen
 public struct Token: Hashable, Sendable {
   /// The store's UUID.
-  public var store: RawUUID
+  @usableFromInline package var store: RawUUID
   /// The number of the last transaction before the position; 0 is the beginning.
-  public var number: Int64
+  public let number: Int64
   /// The id of the opening that wrote that transaction; 0 where there is none.
-  public var opening: UInt64
+  @usableFromInline package var opening: UInt64
 
   /// The token made of these parts.
   @inlinable
-  public init(store: RawUUID, number: Int64, opening: UInt64) {
+  package init(store: RawUUID, number: Int64, opening: UInt64) {
     self.store = store
     self.number = number
     self.opening = opening

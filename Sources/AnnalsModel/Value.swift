@@ -79,7 +79,7 @@ extension Value: Hashable {
   }
 
   /// The kind of this value; a large value has the kind of its bytes.
-  public var tag: ValueTag {
+  package var tag: ValueTag {
     switch self {
     case .null: .null
     case .bool: .bool

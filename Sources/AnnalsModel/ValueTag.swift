@@ -2,7 +2,8 @@
 ///
 /// Stored in files: never renumber. FORMAT.md, "Kinds and values", lists the same numbers.
 @frozen
-public enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
+@usableFromInline
+package enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
   case null = 0
   case bool = 1
   case int = 2

@@ -43,8 +43,11 @@ public struct SalvageReport: Sendable {
     lost.isEmpty && lostValues.isEmpty && !hasNewIdentity && rest == nil
   }
 
+  /// The report in lines for people, with dates in UTC.
+  public func lines() -> [String] { lines { $0.description } }
+
   /// The report in lines for people; `date` writes a moment.
-  public func lines(_ date: (Timestamp) -> String = { $0.description }) -> [String] {
+  package func lines(_ date: (Timestamp) -> String) -> [String] {
     var lines = lost.map { "lost: \(text(of: $0, date))" }
     if let rest {
       let place =

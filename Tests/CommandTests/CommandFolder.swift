@@ -34,7 +34,7 @@ final class CommandFolder {
     let fixed = StoreEnvironment.fixed(seed: 7)
     let clock = clock
     store = StoreEnvironment(
-      now: { clock.now }, random: fixed.random,
+      clock: { clock.now }, random: fixed.random,
       processName: "annals", processID: 311)
   }
 

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsModel
 import AnnalsStorage
+import Foundation
 import Testing
 
 /// Dates before the base: as of them nobody knows the state, so that they are errors as numbers
@@ -13,14 +14,18 @@ import Testing
     return store
   }
 
-  private func moment(_ number: Int64, _ store: Store) throws -> Timestamp {
-    Timestamp(try store.transaction(number).timestamp)
+  private func moment(_ number: Int64, _ store: Store) throws -> Date {
+    try store.transaction(number).timestamp
   }
 
-  private func expectGap<R>(_ asked: Timestamp, base: Int64, _ body: () throws -> R) {
+  private func microsecond(before date: Date) -> Date {
+    Date(Timestamp(microseconds: Timestamp(date).microseconds - 1))
+  }
+
+  private func expectGap<R>(_ asked: Date, base: Int64, _ body: () throws -> R) {
     let error = #expect(throws: AnnalsError.self) { _ = try body() }
     #expect(error?.code == .pruned)
-    #expect(error?.gap?.requestedMoment == asked && error?.gap?.requested == nil)
+    #expect(error?.gap?.requestedDate == asked && error?.gap?.requested == nil)
     #expect(error?.gap?.oldestValid.number == base)
   }
 
@@ -28,9 +33,9 @@ import Testing
     let location = memoryFile()
     let store = try store(location)
     let (early, base, next) = try (moment(3, store), moment(6, store), moment(7, store))
-    let before = Timestamp(microseconds: base.microseconds - 1)
+    let before = microsecond(before: base)
     try store.prune(store.prunePlan(before: 7), author: "ann")
-    for asked in [early, before, Timestamp(microseconds: 0)] {
+    for asked in [early, before, Date(timeIntervalSince1970: 0)] {
       expectGap(asked, base: 6) { try store.snapshot(at: asked) }
       expectGap(asked, base: 6) { try store.token(at: asked) }
       expectGap(asked, base: 6) { try store.history(after: asked) }
@@ -43,11 +48,12 @@ import Testing
     }
     #expect(try location.fileSystem.identity(of: "/out") == nil)
     let error = #expect(throws: AnnalsError.self) { try store.snapshot(at: early) }
-    #expect(error?.message.contains("as of \(early)") == true)
-    #expect(error?.message.contains("by ann). Oldest readable state: 6, of \(base)") == true)
+    #expect(error?.message.contains("as of \(Timestamp(early))") == true)
+    let base6 = "by ann). Oldest readable state: 6, of \(Timestamp(base))"
+    #expect(error?.message.contains(base6) == true)
     // The base's own moment, and what lies between it and the next, are known.
     #expect(try store.snapshot(at: base).number == 6)
-    let between = Timestamp(microseconds: next.microseconds - 1)
+    let between = microsecond(before: next)
     #expect(try store.snapshot(at: between).number == 6)
     #expect(try store.history(after: base).count() == 5)
     // Nothing to prune is no error: the same call is made again and again.
@@ -68,7 +74,7 @@ import Testing
   /// A base of 0 is the beginning: before all history there was nothing.
   @Test func beforeTheBeginningIsTheEmptyState() throws {
     let store = try store(memoryFile())
-    let asked = Timestamp(microseconds: 0)
+    let asked = Date(timeIntervalSince1970: 0)
     #expect(try store.snapshot(at: asked).number == 0)
     #expect(try store.history(after: asked).count() == 11)
   }

@@ -162,14 +162,14 @@ final class ModelRun {
     steps.append("state as of \(moment.microseconds)")
     let number = times.prefix { $0 <= moment }.count - 1
     do {
-      let snapshot = try store.snapshot(at: moment)
+      let snapshot = try store.snapshot(at: HistoryPlace.date(moment))
       try demand(
         snapshot.number == number, "as of \(moment) is \(snapshot.number), not \(number)")
     } catch let error as AnnalsError where number < base {
       try demand(error.gap?.requestedMoment == moment, "\(error)")
     }
     let before = max(times.prefix { $0 < moment }.count - 1, base) - base
-    let count = try store.history(before: moment).count()
+    let count = try store.history(before: HistoryPlace.date(moment)).count()
     try demand(count == before, "\(count) transactions before \(moment), not \(before)")
   }
 

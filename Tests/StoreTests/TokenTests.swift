@@ -39,8 +39,7 @@ import Testing
       let error = #expect(throws: AnnalsError.self) { try store.snapshot(at: position) }
       #expect(error?.code == .beyondHead)
     }
-    var token = store.token
-    token.number = 5
+    let token = Token(store: store.token.store, number: 5, opening: store.token.opening)
     #expect(#expect(throws: AnnalsError.self) { try store.diff(from: token) }?.code == .beyondHead)
     #expect(#expect(throws: AnnalsError.self) { try store.snapshot(at: -1) }?.code == .pruned)
     #expect(#expect(throws: AnnalsError.self) { try store.transaction(0) }?.code == .pruned)
@@ -80,7 +79,7 @@ import Testing
       try store.importTransaction(timestamp: Timestamp(microseconds: Int64(time))) { _ in }
     }
     // The schema's transaction has the clock's time, which is later than all: nothing is before it.
-    #expect(try store.snapshot(at: Timestamp(microseconds: 250)).number == 0)
+    #expect(try store.snapshot(at: Date(Timestamp(microseconds: 250))).number == 0)
     let plain = try Store(.memory, creates: true, environment: .fixed())
     for time in times {
       try plain.importTransaction(timestamp: Timestamp(microseconds: Int64(time))) { _ in }
@@ -88,7 +87,7 @@ import Testing
     for (moment, asOf, before) in [
       (99, 0, 0), (100, 2, 0), (101, 2, 2), (200, 4, 2), (299, 4, 4), (300, 5, 4), (301, 5, 5),
     ] {
-      let date = Timestamp(microseconds: Int64(moment))
+      let date = Date(Timestamp(microseconds: Int64(moment)))
       #expect(try plain.snapshot(at: date).number == asOf, "as of \(moment)")
       #expect(try plain.history(before: date).count() == before, "before \(moment)")
       #expect(try plain.history(after: date).count() == 5 - asOf, "after \(moment)")

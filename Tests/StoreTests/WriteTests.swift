@@ -119,7 +119,7 @@ import Testing
     let location = memoryFile()
     let times = Times([100, 90, 90, 200, 5])
     let environment = StoreEnvironment(
-      now: { times.next() }, random: { times.number() }, processName: "p", processID: 1)
+      clock: { times.next() }, random: { times.number() }, processName: "p", processID: 1)
     let store = try Store(location, creates: true, environment: environment)
     var seen: [Int64] = []
     for index in 0..<4 {

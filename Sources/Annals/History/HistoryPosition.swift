@@ -2,20 +2,35 @@ import AnnalsEngine
 import AnnalsModel
 import Foundation
 
-/// A place in history that a reader can name: a token, the number of a transaction, or a date.
+/// A place in history that a reader can name: a token, the number of a transaction, or a date. No
+/// other type.
 public protocol HistoryPosition: Sendable {
-  /// The place as a value of the closed set that the engine knows.
+  /// The place, in the engine's own form.
   var historyPlace: HistoryPlace { get }
 }
 
-/// A token, a number or a date, as a place in history.
-public enum HistoryPlace: Sendable, Hashable {
+/// A token, a number or a date, as a place in history: opaque.
+public struct HistoryPlace: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
+    case token(Token)
+    case number(Int64)
+    case date(Timestamp)
+  }
+
+  package let kind: Kind
+
   /// Just after the transaction that the token names.
-  case token(Token)
+  package static func token(_ token: Token) -> HistoryPlace { HistoryPlace(kind: .token(token)) }
+
   /// Just after the transaction of this number; 0 is the beginning.
-  case number(Int64)
+  package static func number(_ number: Int64) -> HistoryPlace {
+    HistoryPlace(kind: .number(number))
+  }
+
   /// A moment.
-  case date(Timestamp)
+  package static func date(_ moment: Timestamp) -> HistoryPlace {
+    HistoryPlace(kind: .date(moment))
+  }
 }
 
 extension Token: HistoryPosition {
@@ -36,9 +51,4 @@ extension Int: HistoryPosition {
 extension Date: HistoryPosition {
   /// The moment.
   public var historyPlace: HistoryPlace { .date(Timestamp(self)) }
-}
-
-extension Timestamp: HistoryPosition {
-  /// The moment.
-  public var historyPlace: HistoryPlace { .date(self) }
 }

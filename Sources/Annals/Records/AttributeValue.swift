@@ -14,8 +14,8 @@ import AnnalsModel
 /// Types of other makes are stored through a property of one of these types. The requirements are
 /// the engine's own and may change.
 public protocol AttributeValue: Sendable {
-  /// This type, or what it is an optional of.
-  associatedtype _Required: AttributeValue = Self
+  /// This type, or what it is an optional of: the type of bounds and of allowed values.
+  associatedtype Required: AttributeValue = Self
   /// The type of the attribute that holds these values.
   static var attributeType: AttributeType { get }
   /// Whether there is a value that stands for none.
@@ -136,7 +136,7 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
   @inlinable
   public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Self {
     guard let value = Self(rawValue: try RawValue._next(&reader)) else {
-      throw reader._refuseLast(as: Self.self)
+      throw reader.refuseLast(as: Self.self)
     }
     return value
   }
@@ -147,7 +147,7 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
     _ reader: inout RecordReader
   ) throws(RecordReader.Stop) -> Self? {
     guard let raw = try RawValue._nextOptional(&reader) else { return nil }
-    guard let value = Self(rawValue: raw) else { throw reader._refuseLast(as: Self.self) }
+    guard let value = Self(rawValue: raw) else { throw reader.refuseLast(as: Self.self) }
     return value
   }
 
@@ -190,7 +190,7 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
   /// This type, or what it is an optional of.
-  public typealias _Required = Wrapped._Required
+  public typealias Required = Wrapped.Required
 
   /// The type of the attribute that holds the wrapped values.
   public static var attributeType: AttributeType { Wrapped.attributeType }

@@ -30,7 +30,7 @@ extension Property {
   public func renamed(from name: String) -> Property { with { $0.formerNames.append(name) } }
 
   /// The value is one of these.
-  public func oneOf(_ values: some Sequence<V._Required>) -> Property {
+  public func oneOf(_ values: some Sequence<V.Required>) -> Property {
     with { $0.attribute.validation.oneOf += values.map(stored) }
   }
 
@@ -64,9 +64,9 @@ extension Property {
   }
 }
 
-extension Property where V._Required: Comparable {
+extension Property where V.Required: Comparable {
   /// The number or date lies in this range.
-  public func range(_ range: ClosedRange<V._Required>) -> Property {
+  public func range(_ range: ClosedRange<V.Required>) -> Property {
     with {
       $0.attribute.validation.minimum = stored(range.lowerBound)
       $0.attribute.validation.maximum = stored(range.upperBound)
@@ -74,17 +74,17 @@ extension Property where V._Required: Comparable {
   }
 
   /// The number or date is not greater.
-  public func range(_ range: PartialRangeThrough<V._Required>) -> Property {
+  public func range(_ range: PartialRangeThrough<V.Required>) -> Property {
     with { $0.attribute.validation.maximum = stored(range.upperBound) }
   }
 
   /// The number or date is not less.
-  public func range(_ range: PartialRangeFrom<V._Required>) -> Property {
+  public func range(_ range: PartialRangeFrom<V.Required>) -> Property {
     with { $0.attribute.validation.minimum = stored(range.lowerBound) }
   }
 }
 
-extension Property where V._Required == String {
+extension Property where V.Required == String {
   /// The text is JSON: checked when written, kept byte for byte.
   public func json() -> Property {
     with {

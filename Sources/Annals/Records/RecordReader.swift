@@ -83,7 +83,8 @@ public struct RecordReader {
   }
 
   /// Ends reading at the property read last: what was stored there is not one of the type's values.
-  public mutating func _refuseLast(as type: any Any.Type) -> Stop {
+  @usableFromInline
+  mutating func refuseLast(as type: any Any.Type) -> Stop {
     index -= 1
     let stored = try? state.value(layout.entity, row, layout.columns[index].property)
     return stop(unreadable(stored ?? .null, as: type))

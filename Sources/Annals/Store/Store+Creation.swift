@@ -22,7 +22,7 @@ extension Store {
     let fileSystem = location.fileSystem
     let scratch = StoreLocation(
       fileSystem: fileSystem, path: LogFile.scratchPath(for: location.path))
-    var new = NewLog(store: NewLog.scratchStore, created: environment.now())
+    var new = NewLog(store: NewLog.scratchStore, created: environment.clock())
     new.base = base - 1
     try AnnalsError.narrowing { () throws in
       try LogFile.clearScratch(for: location.path, in: fileSystem)

@@ -82,7 +82,7 @@ extension StoreVersion {
   package func number(at place: HistoryPlace) throws(AnnalsError) -> Int64 {
     let number = try resolve(place)
     guard let gap = view.gap(at: number), number != view.base else { return number }
-    if case .date(let moment) = place {
+    if case .date(let moment) = place.kind {
       guard number == view.head.number, moment >= gap.salvaged else { throw .lost(number, gap) }
       return number
     }
@@ -94,7 +94,7 @@ extension StoreVersion {
   /// The number of the transaction after which history is wanted: as `number(at:)`, but behind the
   /// last one of a gap all is there.
   package func number(after place: HistoryPlace) throws(AnnalsError) -> Int64 {
-    if case .date = place {
+    if case .date = place.kind {
       // History by dates tells of a gap itself.
       let number = try resolve(place)
       return view.gap(at: number).map { max($0.first - 1, view.base) } ?? number
@@ -105,7 +105,7 @@ extension StoreVersion {
   }
 
   private func resolve(_ place: HistoryPlace) throws(AnnalsError) -> Int64 {
-    switch place {
+    switch place.kind {
     case .token(let token):
       try validate(token)
       return token.number
@@ -122,7 +122,7 @@ extension StoreVersion {
   ///
   /// Throws `.lost` amid a gap, which cannot be divided.
   package func number(before place: HistoryPlace) throws(AnnalsError) -> Int64 {
-    if case .date(let moment) = place {
+    if case .date(let moment) = place.kind {
       return try logged { () throws(LogError) in try view.number(before: moment) }
     }
     let number = max(try resolve(place) - 1, view.base)

@@ -39,7 +39,7 @@ extension Store {
       return RewriteSummary(bytesBefore: size, bytesAfter: size, isRewritten: false)
     }
     let base = try version.baseChoice(
-      at: plan.floor - 1, prunedAt: environment.now(), prunedBy: author)
+      at: plan.floor - 1, prunedAt: environment.clock(), prunedBy: author)
     return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace))
   }
 
@@ -81,7 +81,7 @@ extension Store {
       flatten ? try version.baseChoice(at: number, prunedAt: nil, prunedBy: nil) : .keep
     var plan = RewritePlan(
       base: base, through: number, checkpoint: true,
-      destination: .new(path: path, store: store, created: environment.now()))
+      destination: .new(path: path, store: store, created: environment.clock()))
     plan.check = { new, old in try Store.requireSound(new, copiedFrom: old) }
     _ = try rewrite(plan)
   }

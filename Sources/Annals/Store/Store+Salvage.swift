@@ -52,7 +52,7 @@ extension Store {
         throw unreadable(survey, location.path)
       }
       var run = try SalvageRun(
-        file, source, survey, to: destination, in: location.fileSystem, now: environment.now(),
+        file, source, survey, to: destination, in: location.fileSystem, now: environment.clock(),
         makeUUID: environment.makeUUID)
       return try run.finish()
     }

@@ -104,7 +104,8 @@ extension Store {
       return [difference].compactMap(\.self).map {
         StoreFinding(
           severity: .error,
-          message: "\(what) \($0). annals compact --smallest drops it; opening then goes by the "
+          message:
+            "\(what) \($0). Compacting to the smallest file drops it; opening then goes by the "
             + "history")
       }
     } catch {

@@ -85,7 +85,7 @@ public final class Store: Sendable {
     self.environment = environment
     findings = StoreFinding.list(log.report)
     writer = StoreWriter(
-      log: log, newest: version, options: options, now: environment.now,
+      log: log, newest: version, options: options, now: environment.clock,
       run: location.commitRun.map(CommitRun.init(length:)))
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }
@@ -202,7 +202,7 @@ extension Store {
     // False means that there is a store already, which is opened then.
     try LogFile.create(
       at: location.path, in: location.fileSystem,
-      NewLog(store: environment.makeUUID(), created: environment.now()))
+      NewLog(store: environment.makeUUID(), created: environment.clock()))
   }
 }
 

@@ -176,7 +176,8 @@ extension TableChecks {
     findings.append(
       StoreFinding(
         severity: .error,
-        message: "the tables of the newest checkpoint \(what). annals compact --smallest drops it; "
+        message:
+          "the tables of the newest checkpoint \(what). Compacting to the smallest file drops it; "
           + "opening then goes by the history"))
   }
 }

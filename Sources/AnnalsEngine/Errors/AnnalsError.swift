@@ -113,7 +113,7 @@ extension AnnalsError {
   package static func pruned(_ gap: HistoryGap, oldest: Timestamp? = nil) -> AnnalsError {
     let base = gap.oldestValid.number
     var text = "(floor is \(base + 1)"
-    if let prunedAt = gap.prunedAt { text += "; pruned \(prunedAt.dayText)" }
+    if let prunedAt = gap.prunedMoment { text += "; pruned \(prunedAt.dayText)" }
     if let prunedBy = gap.prunedBy, !prunedBy.isEmpty { text += " by \(prunedBy)" }
     text += "). Oldest readable state: \(base)"
     if let oldest { text += ", of \(oldest)" }
@@ -191,25 +191,25 @@ extension AnnalsError {
 /// History that a store no longer has.
 public struct HistoryGap: Hashable, Sendable {
   /// The number of the transaction asked for; nil if it was a date.
-  public var requested: Int64?
-  /// The date asked for; nil if it was a number or a token.
-  public var requestedMoment: Timestamp?
+  public package(set) var requested: Int64?
+  /// The moment asked for; nil if it was a number or a token.
+  package var requestedMoment: Timestamp?
   /// The oldest position that can be read: the base.
-  public var oldestValid: Token
+  public package(set) var oldestValid: Token
   /// When the history was pruned, where it is known.
-  public var prunedAt: Timestamp?
+  package var prunedMoment: Timestamp?
   /// Who pruned it, where it is known.
-  public var prunedBy: String?
+  public package(set) var prunedBy: String?
 
   /// The gap of these parts.
-  public init(
+  package init(
     requested: Int64?, requestedMoment: Timestamp? = nil, oldestValid: Token,
     prunedAt: Timestamp?, prunedBy: String?
   ) {
     self.requested = requested
     self.requestedMoment = requestedMoment
     self.oldestValid = oldestValid
-    self.prunedAt = prunedAt
+    prunedMoment = prunedAt
     self.prunedBy = prunedBy
   }
 }

@@ -14,7 +14,7 @@ public struct PropertyConflict: Hashable, Sendable, CustomStringConvertible {
   public var isDeletion: Bool
 
   /// The conflict of these parts.
-  public init(
+  package init(
     object: ObjectID, objectName: String, property: String?, changedBy: Int64?,
     isDeletion: Bool = false
   ) {

@@ -56,7 +56,7 @@ enum Remedy {
     "Restore a backup, or read everything readable into a new file: annals salvage FILE OUT"
   static let compact = "Rewrite the file without it: annals compact FILE"
   /// For what is wrong and can be read, and would be copied.
-  static let smallest = "Rewrite the file without it: annals compact --smallest FILE"
+  static let smallest = "Compact to the smallest file, which leaves it out"
   static let newerVersion = "Open it with a newer version of annals"
   static let nextClose = "Nothing need be done: the next writer to close the file renews it"
   static let nextWriter = "Nothing need be done: the next writer clears it"

@@ -70,7 +70,7 @@ extension Console {
   /// The number of the last transaction before the position that a TOKEN names.
   func number(before text: String, in store: Store) throws -> Int64 {
     let place = try placeBefore(text, in: store)
-    if case .number(let number) = place {
+    if case .number(let number) = place.kind {
       // One past the newest is a fair bound, too; what lies beyond is named as it was given.
       if number > store.token.number + 1 { return try store.version.number(at: place) }
       return try store.version.number(at: .number(max(number, store.base.number + 1) - 1))

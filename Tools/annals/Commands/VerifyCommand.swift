@@ -19,7 +19,7 @@ struct VerifyCommand: StoreCommand {
       var failure: (any Error)?
       let report = try verification.run { finding in
         guard failure == nil else { return }
-        do { try console.output.line(finding.description) } catch { failure = error }
+        do { try console.output.line(told(finding.description)) } catch { failure = error }
       }
       if let failure { throw failure }
       return report
@@ -43,6 +43,11 @@ struct VerifyCommand: StoreCommand {
     return .foundProblems
   }
 
+  /// A finding with the command that does what it advises, where that takes an option.
+  private func told(_ finding: String) -> String {
+    finding.contains("smallest file") ? finding + " (annals compact --smallest \(file))" : finding
+  }
+
   /// Replays the history and prints what that finds; returns how many errors. What a warning about
   /// the bytes told before, such as a chunk that can be made anew, may keep it from its end.
   private func replay(_ console: Console, isClean: Bool) throws -> Int {
@@ -52,7 +57,7 @@ struct VerifyCommand: StoreCommand {
       let store = try Store(path: file, options: .readOnly, environment: console.store)
       defer { try? store.close() }
       for finding in try store.verifyHistory() {
-        try console.output.line("\(finding.severity): \(finding.message)")
+        try console.output.line(told("\(finding.severity): \(finding.message)"))
         if finding.severity == .error { errors += 1 }
       }
     } catch let error as AnnalsError where error.code == .damaged || error.code == .missingData {

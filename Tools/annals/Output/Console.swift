@@ -110,7 +110,7 @@ extension Console {
     return Console(
       output: Output(FileHandle.standardOutput), errors: Output(FileHandle.standardError),
       terminal: terminal, environment: environment, store: .system, zone: .current,
-      now: StoreEnvironment.system.now, readAnswer: { readLine() },
+      now: StoreEnvironment.system.clock, readAnswer: { readLine() },
       input: { FileSource(FileHandle.standardInput) })
   }
 

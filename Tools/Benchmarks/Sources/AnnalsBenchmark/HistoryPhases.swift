@@ -1,4 +1,5 @@
 import Annals
+import Foundation
 import Measuring
 import Workload
 
@@ -132,8 +133,8 @@ extension Value {
     case .int(let number): UInt64(bitPattern: number)
     case .double(let number): number.bitPattern
     case .string(let text), .url(let text), .json(let text): UInt64(text.utf8.count)
-    case .date(let moment): UInt64(bitPattern: moment.microseconds)
-    case .uuid(let uuid): uuid.high
+    case .date(let moment): UInt64(bitPattern: Date(moment).microseconds)
+    case .uuid(let uuid): UInt64(UUID(uuid).uuid.0)
     case .data(let bytes): UInt64(bytes.count)
     default: 3
     }

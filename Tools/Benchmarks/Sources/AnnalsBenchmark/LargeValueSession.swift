@@ -62,7 +62,7 @@ struct LargeValueSession {
     let snapshot = store.snapshot()
     try expect("photos", snapshot.count(of: PhotoRecord.self), is: Self.count)
     let number = Self.count / 2
-    let id = ObjectID(store: snapshot.token.store, entity: 1, row: Int64(number + 1))
+    guard let id = ObjectID("1#\(number + 1)@\(store.id)") else { throw Failure("no id") }
     let photo = try recorder.time("11e read one value", items: 1) {
       try snapshot.object(PhotoRecord.self, id)
     }

@@ -1,4 +1,5 @@
 import Annals
+import Foundation
 import Measuring
 import Workload
 
@@ -66,8 +67,8 @@ extension WorkloadPost {
   /// One value, as the store holds it.
   func value(of property: PostProperty) -> Value {
     switch property {
-    case .identifier: .uuid(RawUUID(identifier))
-    case .timestamp: .date(Timestamp(microseconds: timestamp))
+    case .identifier: .uuid(identifier)
+    case .timestamp: .date(Date(microseconds: timestamp))
     case .title: .string(titleText)
     case .url: .string(url)
     case .source: .string(sourceText)

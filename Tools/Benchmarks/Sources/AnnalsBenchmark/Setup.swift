@@ -41,7 +41,7 @@ final class WorkloadClock: Sendable {
   /// The system's environment with this clock in it.
   var environment: StoreEnvironment {
     var environment = StoreEnvironment.system
-    environment.now = { Timestamp(microseconds: self.microseconds.load(ordering: .relaxed)) }
+    environment.now = { Date(microseconds: self.microseconds.load(ordering: .relaxed)) }
     return environment
   }
 }

@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+/// What a program outside this package sees of the library. The tests themselves are inside it, and
+/// see more; so small programs are given to the compiler.
+@Suite struct PublicSurfaceTests {
+  @Test func whatUsersNeedCompiles() throws {
+    let found = try SmallProgram(
+      """
+      struct Place: Record {
+        var name: String
+        static let entity = RecordEntity("Place", Place.init, Property("name", \\.name).unique())
+      }
+      enum Mood: String, AttributeValue { case calm, stormy }
+      struct Event: Record {
+        var title: String?
+        var mood: Mood
+        var place: Reference<Place>?
+        var others: [Reference<Place>]
+        var source: ObjectID?
+        static let entity = RecordEntity(
+          "Event", Event.init, Property("title", \\.title).preservedAfterDeletion(),
+          Property("mood", \\.mood).oneOf([.calm]), Property("place", \\.place),
+          Property("others", \\.others, isOrdered: true),
+          Property("source", \\.source, to: Event.self))
+      }
+      func wait(_ store: Store) async throws -> Object<Place> {
+        try await store.write(author: "ui") { tx in try tx.insert(Place(name: "Kyoto")) }
+      }
+      func use(_ store: Store, _ kyoto: Object<Place>) throws {
+        var event = try store.write { tx in
+          try tx.insert(
+            Event(
+              title: nil, mood: .calm, place: Reference(kyoto), others: [], source: nil))
+        }
+        event.title = "Trip"
+        let edited = event
+        let commit: Commit<Object<Event>> = try store.commit { tx in try tx.save(edited) }
+        let snapshot = try store.snapshot(at: commit.token)
+        let place: Object<Place>? = try snapshot[event.place]
+        let ids: [ObjectID] = [event.id, place?.id].compactMap { $0 }
+        for line in try store.blame(ids[0], at: commit.token) { print(line) }
+        let change = try store.transaction(commit.token.number).changes[0]
+        let title: String? = try change.tombstone(as: Event.self)?.title
+        let uuid: UUID = commit.token.storeID
+        let date: Date = try store.history(after: commit.token).collect()[0].timestamp
+        print(title as Any, uuid, date, ObjectID(event.id.description) == event.id)
+        let value = Value.date(date)
+        if case .date(let moment) = value { print(Date(moment)) }
+        if case .uuid(let bytes) = Value.uuid(uuid) { print(UUID(bytes)) }
+        var environment = StoreEnvironment.system
+        environment.now = { date }
+      }
+      """
+    ).faultyLines()
+    #expect(found.isEmpty, "\(found)")
+  }
+
+  @Test func whatIsInsideIsNotSeen() throws {
+    let lines = [
+      "func f1(_ token: Token) -> Any { token.store }",
+      "func f2(_ token: Token) -> Any { token.opening }",
+      "func f3(_ token: inout Token) { token.number = 1 }",
+      "func f4(_ id: ObjectID) -> Any { id.store }",
+      "func f5(_ id: inout ObjectID) { id.row = 1 }",
+      "func f6(_ id: inout ObjectID) { id.entity = 1 }",
+      "func f7(_ value: Value) -> Any { value.tag }",
+      "func f8() -> Any { ValueTag.null }",
+      "func f9(_ large: LargeValue) -> Any { large.number }",
+      "func f10(_ index: IndexDescription) -> Any { index.collation }",
+      "func f11(_ store: Store) throws { try store.importTransaction { _ in } }",
+      "func f12() -> Any { Timestamp(microseconds: 1) }",
+      "func f13(_ moment: Timestamp) -> Any { moment.microseconds }",
+      "func f14(_ uuid: RawUUID) -> Any { uuid.high }",
+      "func f15() -> Any { RawUUID(UUID()) }",
+      "func f16() -> any HistoryPosition { HistoryPlace(kind: .number(1)) }",
+      "func f17(_ reader: inout RecordReader) -> Any { reader.refuseLast(as: Int.self) }",
+      "func f18(_ lost: LostTransactions) -> Any { lost.salvaged }",
+      "func f19(_ environment: StoreEnvironment) -> Any { environment.clock }",
+      "struct A: Record { var b: [String]\n"
+        + "  static let entity = RecordEntity(\"A\", A.init, Property(\"b\", \\.b)) }",
+    ]
+    let program = try SmallProgram(lines.joined(separator: "\n"))
+    let faulty = Set(try program.faultyLines())
+    var number = program.firstLine
+    for line in lines {
+      let count = line.split(separator: "\n").count
+      #expect(!faulty.isDisjoint(with: number..<number + count), "\(line) compiles")
+      number += count
+    }
+  }
+
+  @Test func messagesNameNoOptionOfTheCommand() throws {
+    let sources = SmallProgram.root.appending(path: "Sources")
+    let files = try #require(
+      FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    var found: [String] = []
+    for case let file as URL in files
+    where file.pathExtension == "swift" && !file.path.contains("/AnnalsTorture/") {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      for line in text.split(separator: "\n") {
+        let code = line.drop { $0 == " " }
+        guard !code.hasPrefix("//"), code.contains(#/"[^"]*--[a-z][^"]*"/#) else { continue }
+        found.append("\(file.lastPathComponent): \(code)")
+      }
+    }
+    #expect(found.isEmpty, "\(found)")
+  }
+}
+
+/// A program of one file that imports the library as others do.
+private struct SmallProgram {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static let head = "import Annals\nimport Foundation\n"
+  let text: String
+
+  /// The number of the first line of what was given.
+  let firstLine = 3
+
+  init(_ text: String) throws { self.text = SmallProgram.head + text + "\n" }
+
+  /// The lines in which the compiler finds errors.
+  func faultyLines() throws -> [Int] {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "surface-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "Program.swift")
+    try Data(text.utf8).write(to: file)
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      ["swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6"]
+      + (try SmallProgram.searchPaths()).flatMap { ["-I", $0] } + [file.path]
+    process.standardError = output
+    process.standardOutput = output
+    try process.run()
+    let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    let lines = said.matches(of: #/Program\.swift:([0-9]+):[0-9]+: error: /#).compactMap {
+      Int($0.output.1)
+    }
+    // Anything else that went wrong is no answer.
+    try #require(!lines.isEmpty == (process.terminationStatus != 0), "\(said)")
+    return lines
+  }
+
+  /// Where the modules are that were built with this test, and those of C.
+  private static func searchPaths() throws -> [String] {
+    let built =
+      Bundle.allBundles.map(\.bundleURL)
+      + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
+    let modules = try #require(
+      built.map { $0.deletingLastPathComponent().appending(path: "Modules") }
+        .first {
+          FileManager.default.fileExists(atPath: $0.appending(path: "Annals.swiftmodule").path)
+        })
+    let headers = root.appending(path: ".build/checkouts/swift-system/Sources/CSystem/include")
+    return [
+      modules.path, root.appending(path: "Sources/CZlib").path,
+      root.appending(path: "Sources/CLinuxCalls").path, headers.path,
+    ]
+  }
+}
