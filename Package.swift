@@ -86,8 +86,9 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection", "AnnalsLog",
-        "AnnalsModel", "AnnalsSalvage", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
+        "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat",
+        "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
+        "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests(

@@ -87,13 +87,6 @@ import Testing
     #expect(try again.verifyHistory() == [])
   }
 
-  /// A store whose groups do not end after a time, however slow the machine is.
-  private func exclusiveStore(on disk: FaultyFileSystem) throws -> Store {
-    var options = StoreOptions()
-    options.lockMode = .exclusive
-    return try noteStore(StoreLocation(fileSystem: disk, path: "/a.annals"), options: options)
-  }
-
   @Test func aCheckpointAndAReloadFollowACommitThatMovedOn() throws {
     let location = memoryFile()
     let store = try noteStore(location)

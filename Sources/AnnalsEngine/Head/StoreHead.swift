@@ -6,18 +6,17 @@ import AnnalsStorage
 /// The one owner of a store's newest state, which knows what of it is acknowledged.
 ///
 /// - `published` is the version that readers see: everything acknowledged, nothing else.
-/// - `pending` are the commits appended and not acknowledged yet, oldest first.
+/// - `pending` are the commits appended and not acknowledged yet, by groups, oldest first.
 /// - `working`, if there is one, is the state after the newest commit, and shares with its version
 ///   what was not changed lately. Transactions change it while they follow each other closely, so
 ///   that neither has to be copied for the other's sake.
 ///
-/// Safe on any thread. `begin`, `append`, `publish`, `replace` and `discardPending` are the
-/// writer's: they come from the holder of its lock, but for `publish` and `discardPending`, which
-/// come from the leader of a group.
+/// Safe on any thread. `append`, `publishAppended` and `replace` come from the holder of the
+/// writer's lock, `closeGroup`, `publishGroup` and `discardPending` from the leader of a group.
 package final class StoreHead: Sendable {
   struct Content {
     var published: StoreVersion
-    var pending: [PendingCommit] = []
+    var pending: [PendingGroup] = []
     var working: State?
     /// What was published last.
     var changes: PublishedChanges
@@ -54,7 +53,8 @@ package final class StoreHead: Sendable {
 
   /// The last transaction that changed the newest schema.
   var newestSchemaVersion: Int64 {
-    content.withLock { ($0.pending.last?.version ?? $0.published).schemaVersion }
+    // A group without a version has not changed it.
+    content.withLock { $0.newestMade.schemaVersion }
   }
 
   /// Whether commits wait to be acknowledged.
@@ -84,23 +84,18 @@ package final class StoreHead: Sendable {
     content.withLock { $0.spareBatch = empty }
   }
 
-  /// Notes a commit that was appended. With `keepsWorking` its state is kept for the next
-  /// transaction to change, and the published version takes the batch over in place if it can.
+  /// Notes a commit that was appended, in the group that is filling. With `keepsWorking` its state
+  /// is kept for the next transaction to change, and versions take the batch over in place if they
+  /// can.
   ///
   /// `batch` has all of the commit's changes, none of which is to the schema; nil if they are many.
-  func append(
-    _ state: State, _ batch: ChangeBatch?, view: LogView, keepsWorking: Bool
-  ) {
-    content.withLock { content in
-      let isFirst = content.pending.isEmpty
-      var commit = PendingCommit(
-        position: view.head, version: nil, batch: batch, state: state, view: view)
-      if !keepsWorking || !isFirst || batch == nil {
-        commit.version = content.materializeNewest().successor(state: state, view: view)
-      }
+  func append(_ state: State, _ batch: ChangeBatch?, view: LogView, keepsWorking: Bool) {
+    let old = content.withLock { content in
       content.working = keepsWorking ? state : nil
-      content.pending.append(commit)
+      return content.append(state, batch, view: view, inPlace: keepsWorking)
     }
+    // A version that is replaced may be large: it ends outside the lock.
+    withExtendedLifetime(old) {}
   }
 
   /// Drops the state that is kept for the next transaction; no transaction is expected soon.
@@ -109,22 +104,31 @@ package final class StoreHead: Sendable {
     withExtendedLifetime(takeWorkingState()) {}
   }
 
-  /// Publishes the commits up to this number, now that they are acknowledged. Returns the last one
-  /// published; nil if there was none.
-  @discardableResult
-  func publish(upTo number: Int64) -> Int64? {
-    let (last, old, waiters) = content.withLock { content in
-      let count = content.pending.prefix { $0.position.number <= number }.count
-      guard count > 0 else { return (Int64?.none, StoreVersion?.none, [Waiter]()) }
-      let commit = content.pending[count - 1]
-      content.pending.removeFirst(count)
-      let old = content.publish(commit, isAlone: count == 1)
-      return (commit.position.number, old, content.takeWaiters())
+  /// Says that no other commit joins those appended so far: their sync begins.
+  func closeGroup() {
+    content.withLock { $0.closeGroup() }
+  }
+
+  /// Publishes the commits of the group that was closed, now that they are acknowledged.
+  func publishGroup() { publish { _ in } }
+
+  /// Publishes what was just appended: it needs no sync.
+  func publishAppended() { publish { $0.closeGroup() } }
+
+  private func publish(_ prepare: (inout Content) -> Void) {
+    let (old, waiters) = content.withLock { content in
+      prepare(&content)
+      // A group may have come in time to be closed and published with the one before.
+      guard let group = content.pending.first, group.isClosed else {
+        return (StoreVersion?.none, [Waiter]())
+      }
+      content.pending.removeFirst()
+      let old = content.publish(group)
+      return (old, content.takeWaiters())
     }
     // The old version may be large: it ends outside the lock, and the waiters wake outside it.
     for waiter in waiters { waiter.resume() }
     withExtendedLifetime(old) {}
-    return last
   }
 
   /// Publishes a version that is no commit of this store: after a catch-up, a reload, a checkpoint.
@@ -154,68 +158,4 @@ package final class StoreHead: Sendable {
 
 extension StoreHead {
   typealias Waiter = CheckedContinuation<Void, Never>
-}
-
-extension StoreHead.Content {
-  /// The version after the newest commit, made if it has none yet.
-  mutating func materializeNewest() -> StoreVersion {
-    guard let newest = pending.last else { return published }
-    if let version = newest.version { return version }
-    // What comes before it is published: only the first that waits has no version.
-    let version = published.successor(state: newest.state, view: newest.view)
-    pending[pending.count - 1].version = version
-    return version
-  }
-
-  /// Makes the commit what readers see; returns the version to let go of.
-  mutating func publish(_ commit: PendingCommit, isAlone: Bool) -> StoreVersion? {
-    let before = published.head.number
-    defer {
-      note(
-        PublishedChanges(
-          after: before, through: commit.position.number, batch: isAlone ? commit.batch : nil))
-    }
-    if commit.version == nil, let batch = commit.batch, isHeldHereOnly(&published) {
-      do throws(StateFault) {
-        try published.applyInPlace(batch, like: commit.state, view: commit.view)
-        return nil
-      } catch {
-        // What is left of the version is not used: the commit's own state takes its place.
-      }
-    }
-    let old = published
-    published = commit.version ?? old.successor(state: commit.state, view: commit.view)
-    return old
-  }
-
-  /// Notes what was published; the memory of the batch before is free.
-  mutating func note(_ newest: PublishedChanges) {
-    if var batch = changes.batch {
-      changes = newest
-      batch.removeAll()
-      spareBatch = batch
-    } else {
-      changes = newest
-    }
-    edition &+= 1
-    failure = nil
-  }
-
-  mutating func takeWaiters() -> [StoreHead.Waiter] {
-    guard !waiters.isEmpty else { return [] }
-    defer { waiters = [:] }
-    return Array(waiters.values)
-  }
-}
-
-/// Whether there is no other reference to the version: then nobody reads it any more.
-///
-/// What readers did before they gave theirs up is over, as the count of references says; the thread
-/// sanitizer does not see the count, so for it no version is ever free.
-private func isHeldHereOnly(_ version: inout StoreVersion) -> Bool {
-  #if ANNALS_THREAD_SANITIZER
-    false
-  #else
-    isKnownUniquelyReferenced(&version)
-  #endif
 }

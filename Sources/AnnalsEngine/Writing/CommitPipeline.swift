@@ -124,18 +124,23 @@ private struct CommitPipeline {
   mutating func run() throws {
     defer { writer.keepRules(of: validation, transaction) }
     try checkUniqueness()
-    var changes = NetChanges(from: transaction.base, to: transaction.reader.state)
-    for object in transaction.touched.list {
-      guard try normalise(object, &changes) else { continue }
-      try checkRules(object)
-      if LogFile.isFull(parts.batch) { try encodePart() }
-    }
+    try collectChanges()
     try refuseIfBroken()
     guard hasContent else {
       if pending.hasBegun { writer.log.abort() }
       return writer.head.giveBack(parts.takeBatch())
     }
     try append()
+  }
+
+  private mutating func collectChanges() throws {
+    // It holds both states: it ends here, so that the newest version can be changed in place.
+    var changes = NetChanges(from: transaction.base, to: transaction.reader.state)
+    for object in transaction.touched.list {
+      guard try normalise(object, &changes) else { continue }
+      try checkRules(object)
+      if LogFile.isFull(parts.batch) { try encodePart() }
+    }
   }
 
   private mutating func checkUniqueness() throws(AnnalsError) {
@@ -210,15 +215,15 @@ extension StoreWriter {
     let view = log.view
     let isSmall = isWhole && batch.changes.count <= StoreWriter.mostChangesAtHand
     hasCommitted = true
+    noteLength(of: view)
     head.append(
       state, isSmall ? batch : nil, view: view,
       keepsWorking: isSmall && (run == nil || isRunWatched))
     if !isSmall { head.giveBack(batch) }
     if options.durability == .deferred {
-      head.publish(upTo: view.head.number)
+      head.publishAppended()
     } else {
-      commitsUnderLock += 1
-      group.append(view.head.number)
+      joined = group.join(after: joined)
     }
   }
 

@@ -8,11 +8,20 @@ extension StoreWriter {
   /// Checkpoints after this many changes when the store is closed or compacted.
   private static let changesWorthACheckpoint = 5_000
 
+  /// Notes whether the log behind the last checkpoint has outgrown the threshold.
+  func noteLength(of view: LogView) {
+    if view.bytesSinceCheckpoint > checkpointThreshold.load(ordering: .relaxed) {
+      isCheckpointDue.store(true, ordering: .relaxed)
+    }
+  }
+
   /// Writes a checkpoint if the log behind the last one has outgrown what a new one would take.
   ///
   /// Failures are left for the next call to meet: the transactions before are acknowledged.
   package func checkpointIfDue() {
-    guard log.bytesSinceCheckpoint > checkpointThreshold.load(ordering: .relaxed) else { return }
+    guard isCheckpointDue.load(ordering: .relaxed),
+      isCheckpointDue.exchange(false, ordering: .relaxed)
+    else { return }
     notingFailure { writer in
       let cost = UInt64(writer.newest.state.unsavedByteEstimate)
       guard writer.log.bytesSinceCheckpoint > cost else {

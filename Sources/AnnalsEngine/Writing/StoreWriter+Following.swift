@@ -17,6 +17,7 @@ extension StoreWriter {
       if isStale { try reload() }
       return try lookAgain()
     }
+    stayOff()
     do {
       let standing: LogStanding
       do throws(LogError) {
@@ -28,7 +29,6 @@ extension StoreWriter {
       isFileLocked = true
       lockedSince = .now
       lastLook = lockedSince
-      commitsUnderLock = 0
       try follow(standing)
     } catch {
       // Whoever comes next must catch up first.
@@ -52,6 +52,7 @@ extension StoreWriter {
 
   /// Brings `newest` to where the file stands.
   private func follow(_ standing: LogStanding) throws {
+    if standing != .current { othersWrote = .now }
     if isStale { return try reload() }
     switch standing {
     case .current: return
@@ -108,12 +109,7 @@ extension StoreWriter {
   /// Ends all writing; safe to call again.
   package func close() throws {
     watcher.close()
-    while true {
-      enter()
-      if options.durability == .deferred || !group.isPending { break }
-      leave()
-      group.drain()
-    }
+    enterAlone()
     defer {
       isFileLocked = false
       // Those who wait for the group to end learn that the store is closed.

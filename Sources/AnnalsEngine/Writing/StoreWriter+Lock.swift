@@ -7,25 +7,68 @@ import Synchronization
 // a sync, the run of a writer that commits again and again.
 
 extension StoreWriter {
-  /// A group closes after this many commits, or this long, so that other processes get a turn.
-  private static let largestGroup = 64
-  private static let longestGroup = Duration.milliseconds(5)
+  /// How long groups that follow each other keep the file lock.
+  static let longestTurn = Duration.milliseconds(5)
+  /// How long this store stays off then, if others write too: they ask every half of it.
+  private static let pause = Duration.milliseconds(1)
+  /// For how long others who wrote are expected to write again.
+  private static let othersMemory = Duration.seconds(1)
 
   /// Waits for the writer's turn among threads; a closure of this store's own write traps.
   func enter() {
+    let thread = requireOutside()
+    lock.lock()
+    waitAtGate()
+    writingThread.store(thread, ordering: .relaxed)
+  }
+
+  /// Traps inside the closure of a write; returns the number of the thread.
+  private func requireOutside() -> UInt64 {
     let thread = CurrentThread.number
     precondition(
       writingThread.load(ordering: .relaxed) != thread,
       "a write inside the closure of another write of the same store; use the transaction given")
+    return thread
+  }
+
+  /// Waits, under `lock`, while somebody is to write alone, and until the turn is over if it has
+  /// been long enough.
+  private func waitAtGate() {
+    while true {
+      if waitingAlone.load(ordering: .relaxed) == 0 {
+        guard isFileLocked, options.lockMode == .shared, options.durability == .full, isTurnOver
+        else { return }
+        // Whoever ended the last group has not come to it yet.
+        if !group.isPending { return endTurn() }
+      }
+      lock.wait()
+    }
+  }
+
+  /// Whether writers can join the group that fills; for its leader. While there is a group the lock
+  /// is not taken anew, so what is looked at stays as it is.
+  private var letsOthersIn: Bool {
+    waitingAlone.load(ordering: .relaxed) == 0 && (options.lockMode == .exclusive || !isTurnOver)
+  }
+
+  /// As `enter`, when nothing waits for a sync. Whoever enters later waits meanwhile, as otherwise
+  /// one group might follow the other for ever.
+  func enterAlone() {
+    let thread = requireOutside()
     lock.lock()
-    while isFileLocked, options.lockMode == .shared, isGroupClosed { lock.wait() }
+    waitingAlone.wrappingAdd(1, ordering: .relaxed)
+    while group.isPending {
+      lock.unlock()
+      group.drain()
+      lock.lock()
+    }
+    waitingAlone.wrappingSubtract(1, ordering: .relaxed)
     writingThread.store(thread, ordering: .relaxed)
   }
 
-  private var isGroupClosed: Bool {
-    commitsUnderLock > 0 && group.isPending
-      && (commitsUnderLock >= StoreWriter.largestGroup
-        || lockedSince.duration(to: .now) > StoreWriter.longestGroup)
+  /// Whether the file lock was held for so long that it goes to others as soon as no sync needs it.
+  private var isTurnOver: Bool {
+    lockedSince.duration(to: .now) > StoreWriter.longestTurn
   }
 
   /// Ends what `enter` began, and gives the file lock up unless a sync or a turn needs it still.
@@ -41,6 +84,12 @@ extension StoreWriter {
     }
     writingThread.store(0, ordering: .relaxed)
     lock.unlock()
+  }
+
+  /// Ends what `enterAlone` began.
+  func leaveAlone() {
+    leave()
+    lock.broadcast()
   }
 
   /// Notes a commit; returns the moment if it belongs to a run, whose end will be noticed.
@@ -81,31 +130,50 @@ extension StoreWriter {
   func releaseFileLock() {
     log.unlock()
     isFileLocked = false
-    commitsUnderLock = 0
     lock.broadcast()
   }
 
-  /// Waits until the commit of this number is synced and published.
-  func acknowledge(_ number: Int64) throws(AnnalsError) {
+  /// Waits until the commit is synced and published.
+  func acknowledge(_ member: GroupCommit.Membership) throws(AnnalsError) {
+    let duties = GroupCommit.Duties(
+      mayWait: { self.letsOthersIn },
+      sync: { () throws(AnnalsError) in
+        self.head.closeGroup()
+        _ = try self.sync()
+      },
+      publish: { self.head.publishGroup() }, discard: { self.head.discardPending() })
     do throws(AnnalsError) {
-      let duties = GroupCommit.Duties(
-        sync: { () throws(AnnalsError) in try self.sync().number },
-        publish: { self.head.publish(upTo: $0) }, discard: { self.head.discardPending() })
-      if try group.acknowledge(number, duties) { endGroup() }
+      if try group.acknowledge(member, duties) { endGroup() }
     } catch {
       // Nothing waits for a sync any more: others may have the lock, and those who wait for the
-      // group to end must learn that the store is poisoned.
+      // turn to end must learn that the store is poisoned.
       endGroup()
       throw error
     }
   }
 
-  /// Lets go of the file lock after the sync of the last commit under it.
+  /// Lets go of the file lock if no other group needs it.
   private func endGroup() {
-    guard options.lockMode == .shared else { return }
+    // The next group's end sees to it otherwise.
+    guard options.lockMode == .shared, !group.isPending else { return }
     lock.lock()
-    if isFileLocked, !group.isPending { releaseFileLock() }
+    if isFileLocked, !group.isPending { endTurn() }
     lock.unlock()
+  }
+
+  /// Gives the file lock up after the last sync, for the holder of `lock`; stays off for a moment
+  /// if it was kept long and others write too.
+  private func endTurn() {
+    if isTurnOver, let othersWrote, othersWrote.duration(to: .now) < StoreWriter.othersMemory {
+      staysOffUntil = .now.advanced(by: StoreWriter.pause)
+    }
+    releaseFileLock()
+  }
+
+  /// Waits, under `lock`, while the file lock is left to others.
+  func stayOff() {
+    guard let end = staysOffUntil.take() else { return }
+    sleepThread(for: ContinuousClock.now.duration(to: end))
   }
 
   /// Syncs the log; returns the position that is durable then.

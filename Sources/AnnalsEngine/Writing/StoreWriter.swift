@@ -11,8 +11,8 @@ import Synchronization
 /// - Transactions are made and appended by the holder of `lock`, one at a time. `head` has the
 ///   state after each of them, acknowledged or not.
 /// - The file lock is held from before a transaction's closure until its group is synced, so no
-///   other process sees or extends a group that may yet fail. In `.deferred` a writer that commits
-///   again and again keeps it for a turn (`CommitRun`).
+///   other process sees or extends a group that may yet fail. Groups that follow each other keep it
+///   for a turn; so does, with `.deferred`, a writer that commits again and again (`CommitRun`).
 /// - Readers see a commit after its sync; in `.deferred`, after its write.
 /// - After a failure whose outcome is unknown nothing more is written: `log.isPoisoned`.
 package final class StoreWriter: @unchecked Sendable {
@@ -29,6 +29,10 @@ package final class StoreWriter: @unchecked Sendable {
   let lock = Condition()
   /// The thread inside `enter` … `leave`; 0 for none.
   let writingThread = Atomic<UInt64>(0)
+  /// Whether the log has outgrown the threshold, as far as the last commit saw.
+  let isCheckpointDue = Atomic<Bool>(false)
+  /// How many wait to write with nothing waiting for a sync; changed under `lock`.
+  let waitingAlone = Atomic<Int>(0)
   // All that follows is guarded by `lock`, so exclusive access needs no check.
   /// Whether the log has gone on and the state could not follow: then it must be read anew.
   @exclusivity(unchecked) var isStale = false
@@ -38,7 +42,12 @@ package final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var lastLook = ContinuousClock.now
   /// How often to look, at most, while the lock is kept.
   @exclusivity(unchecked) package var lookInterval = Duration.milliseconds(5)
-  @exclusivity(unchecked) var commitsUnderLock = 0
+  /// When other processes were last seen to have written.
+  @exclusivity(unchecked) var othersWrote: ContinuousClock.Instant?
+  /// Until when the file lock is left to them.
+  @exclusivity(unchecked) var staysOffUntil: ContinuousClock.Instant?
+  /// Where the commits of this entry wait for their sync.
+  @exclusivity(unchecked) var joined: GroupCommit.Membership?
   @exclusivity(unchecked) var isClosed = false
   /// Nil if nothing is kept from one commit for the next.
   let run: CommitRun?
@@ -73,7 +82,6 @@ package final class StoreWriter: @unchecked Sendable {
     self.now = now
     self.run = run
     head = StoreHead(newest)
-    group.reset(to: newest.head.number)
   }
 
   /// The version after every transaction in `log.view`, acknowledged or not.
@@ -83,33 +91,29 @@ package final class StoreWriter: @unchecked Sendable {
   /// what it appended to be acknowledged.
   package func write<R>(_ body: (StoreWriter) throws -> R) throws -> R {
     enter()
-    let result: R
-    let appended: Int64
+    let result: Result<R, any Error>
     do {
       try lockAndCatchUp()
-      let before = head.newestPosition.number
-      result = try body(self)
-      let newest = head.newestPosition.number
-      appended = newest > before ? newest : 0
+      result = .success(try body(self))
     } catch {
-      leave()
-      throw error
+      result = .failure(error)
     }
+    let joined = joined.take()
     leave()
-    if appended > 0, options.durability == .full { try acknowledge(appended) }
-    return result
+    do throws(AnnalsError) {
+      // Whoever leads a group has to, also if what came behind its commit failed.
+      if let joined { try acknowledge(joined) }
+    } catch {
+      if case .success = result { throw error }
+    }
+    return try result.get()
   }
 
   /// Runs `body` as the only writer with nothing waiting for a sync: for checkpoints, rewrites and
   /// the end.
   package func writeAlone<R>(_ body: (StoreWriter) throws -> R) throws -> R {
-    while true {
-      enter()
-      if options.durability == .deferred || !group.isPending { break }
-      leave()
-      group.drain()
-    }
-    defer { leave() }
+    enterAlone()
+    defer { leaveAlone() }
     try lockAndCatchUp()
     return try body(self)
   }
@@ -119,7 +123,6 @@ package final class StoreWriter: @unchecked Sendable {
   func adopt(_ state: State, isReloaded: Bool = false) {
     let version = newest.successor(state: state, view: log.view, isReloaded: isReloaded)
     isStale = false
-    group.reset(to: version.head.number)
     head.replace(with: version)
   }
 }

@@ -28,6 +28,8 @@ package final class LogView: Sendable {
   package var features: Features { file.header.features.union(tables.announced) }
   /// How many changes the file holds.
   package var changeCount: Int64 { tables.changeCount }
+  /// How many bytes of log lie behind the newest checkpoint, or behind the base.
+  package var bytesSinceCheckpoint: UInt64 { end - min(tables.checkpointEnd, end) }
   /// How many transactions say that their clock had jumped back.
   package var clockJumps: Int64 { tables.clockJumps }
 

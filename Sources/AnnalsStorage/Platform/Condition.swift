@@ -91,6 +91,12 @@ package final class Condition: @unchecked Sendable {
     return ContinuousClock.now < deadline
   }
 
+  package static let noWait = getenv("NOWAIT") != nil
+  package static let noChain = getenv("NOCHAIN") != nil
+
+  /// How many threads can run at once; at least 1.
+  package static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
   /// Wakes one waiting thread, if any.
   package func signal() {
     check(pthread_cond_signal(condition))
