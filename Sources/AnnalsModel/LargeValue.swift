@@ -1,6 +1,7 @@
 /// A value that the file holds once, beside the records that mention it.
 ///
-/// Two are equal if kind, length and crc32 are: so a value that was written twice is the same value.
+/// Two are equal if kind, length and crc32 are: so a value that was written twice is the same
+/// value.
 @frozen
 public struct LargeValue: Sendable {
   /// The kind of the value: string, url, data or json.

@@ -217,6 +217,7 @@ import Testing
       folder.run("blame", "@posts.annals", "Post/a").output == """
         1  2019-10-22 20:15:04 +0200  Ann  id: "a"
         3  2019-10-22 20:15:12 +0200  Ben  title: "Misty Morning"
+        3  2019-10-22 20:15:12 +0200  Ben  stars: none
 
         """)
   }

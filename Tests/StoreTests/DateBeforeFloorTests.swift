@@ -49,8 +49,8 @@ import Testing
     #expect(try location.fileSystem.identity(of: "/out") == nil)
     let error = #expect(throws: AnnalsError.self) { try store.snapshot(at: early) }
     #expect(error?.message.contains("as of \(Timestamp(early))") == true)
-    let base6 = "by ann). Oldest readable state: 6, of \(Timestamp(base))"
-    #expect(error?.message.contains(base6) == true)
+    let told = "by ann). Oldest readable state: 6, of \(Timestamp(base))"
+    #expect(error?.message.contains(told) == true)
     // The base's own moment, and what lies between it and the next, are known.
     #expect(try store.snapshot(at: base).number == 6)
     let between = microsecond(before: next)

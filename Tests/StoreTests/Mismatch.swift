@@ -78,6 +78,11 @@ extension NaiveState {
       }
       try expected.compare(change, in: schema, of: store, place)
     }
+    for (object, change) in wanted where change.kind == .update {
+      if change.properties.subtracting(schema.removedProperties(of: object)).isEmpty {
+        wanted[object] = nil
+      }
+    }
     try demand(wanted.isEmpty, "\(place): changes of \(wanted.keys.sorted()) are missing")
   }
 }
@@ -87,10 +92,13 @@ extension NaiveChange {
     _ change: Change, in schema: Schema, of store: Store, _ place: String
   ) throws {
     try demand(change.kind == kind, "\(place) should be \(kind)")
-    let differences = change.properties
+    // What was removed since is left out of differences, and may be in deletes or not.
+    let removed = schema.removedProperties(
+      of: ObjectReference(entity: change.objectID.entity, row: change.objectID.row))
+    let differences = change.properties.filter { !removed.contains($0.number) }
     let numbers = differences.map(\.number).sorted()
-    try demand(
-      numbers == properties.sorted(), "\(place) touches \(numbers), not \(properties.sorted())")
+    let expected = properties.subtracting(removed).sorted()
+    try demand(numbers == expected, "\(place) touches \(numbers), not \(expected)")
     for difference in differences {
       let place = "\(place): \(difference.name)"
       if let edits = difference.edits {
@@ -135,5 +143,11 @@ extension RelationshipEdits {
       result.insert(edit.object, at: edit.position)
     }
     return result
+  }
+}
+
+extension Schema {
+  fileprivate func removedProperties(of object: ObjectReference) -> Set<PropertyNumber> {
+    entity(numbered: object.entity)?.removedProperties ?? []
   }
 }

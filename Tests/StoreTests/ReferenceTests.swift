@@ -53,10 +53,12 @@ private struct Memo: Record {
 @Suite struct ReferenceTests {
   @Test func referencesAreFollowed() throws {
     let store = try Store(.memory, records: Event.self, Place.self)
-    let place = store.schema.entity(named: "Event")?.relationship(named: "place")
-    #expect(place?.destinationName == "Place" && place?.isToMany == false)
-    let lists = store.schema.entity(named: "Place")?.relationship(named: "events")
-    #expect(lists?.destinationName == "Event" && lists?.isToMany == true)
+    let events = try #require(store.schema.entity(named: "Event"))
+    let places = try #require(store.schema.entity(named: "Place"))
+    let place = events.relationship(named: "place")
+    #expect(place?.destination == places.number && place?.isToMany == false)
+    let lists = places.relationship(named: "events")
+    #expect(lists?.destination == events.number && lists?.isToMany == true)
     #expect(lists?.isOrdered == true)
     let (kyoto, trip) = try store.write { tx in
       let kyoto = try tx.insert(Place(name: "Kyoto", events: []))

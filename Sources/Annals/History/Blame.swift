@@ -48,7 +48,8 @@ extension Store {
   ///   - object: the object's identity; it may be deleted.
   ///   - position: a token, a number or a date; nil is the newest position.
   /// - Returns: the lines as of that position; of an object deleted by then, those of its end.
-  /// - Throws: `.noSuchObject` if there was no such object by then, or if all that the store knew of
+  /// - Throws: `.noSuchObject` if there was no such object by then, or if all that the store knew
+  ///   of
   ///   it is pruned; as `snapshot(at:)` does for the position, and `.damaged` or `.io` if history
   ///   cannot be read.
   public func blame(

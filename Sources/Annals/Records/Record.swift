@@ -24,8 +24,8 @@ public protocol Record: Sendable {
 /// An object of a store, with its record.
 ///
 /// The record is a copy: it does not change when the store does, and changing it changes nothing in
-/// the store until it is given to `WriteTransaction.save`. Its properties can be read and set on the
-/// object itself: `post.title` is `post.value.title`. Where a record has properties named `id`,
+/// the store until it is given to `WriteTransaction.save`. Its properties can be read and set on
+/// the object itself: `post.title` is `post.value.title`. Where a record has properties named `id`,
 /// `objectID` or `value`, the object's own come first; the record's are `post.value.id`.
 @dynamicMemberLookup
 public struct Object<R: Record>: Sendable, Identifiable {

@@ -2,8 +2,8 @@ import AnnalsEngine
 import AnnalsModel
 
 extension Snapshot {
-  /// The object that a reference leads to: `try snapshot[event.place]`; nil for no reference, and if
-  /// the object does not exist in this state. Throws as `object(_:_:)` does.
+  /// The object that a reference leads to: `try snapshot[event.place]`; nil for no reference, and
+  /// if the object does not exist in this state. Throws as `object(_:_:)` does.
   public subscript<R: Record>(_ reference: Reference<R>?) -> Object<R>? {
     get throws(AnnalsError) {
       guard let reference else { return nil }

@@ -4,8 +4,8 @@ import AnnalsModel
 /// A relationship to an object of a record type's entity.
 ///
 /// A property of type `Reference<Place>?` leads to at most one place, one of type
-/// `[Reference<Place>]` to any number. The entity that it leads to is that of the record type; it is
-/// looked up when the store opens, so that two record types may refer to each other.
+/// `[Reference<Place>]` to any number. The entity that it leads to is that of the record type; it
+/// is looked up when the store opens, so that two record types may refer to each other.
 ///
 ///     struct Event: Record {
 ///       var title: String

@@ -1,8 +1,8 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// What the deletion of a record type's object left: the values of the properties that are preserved
-/// after deletion.
+/// What the deletion of a record type's object left: the values of the properties that are
+/// preserved after deletion.
 ///
 /// They are read by the names of the record's properties: `try tombstone.identifier`. A property
 /// that is not preserved, or had no value, is nil.

@@ -232,12 +232,21 @@ package final class LogRewriter {
       return report
     }
     // What the new file holds, the old one holds for certain: so one that is left can go.
-    if isReplacing { _ = try log.sync() }
+    if isReplacing { try syncOld() }
     let old = generation.file
     try target.complete { new in try plan.check(new, old) }
     try put(target, isReplacing: isReplacing)
     self.target = nil
     return report
+  }
+
+  /// Syncs the old file. One whose numbers are spent is only read: the new one begins with others.
+  private func syncOld() throws(LogError) {
+    do throws(LogError) {
+      _ = try log.sync()
+    } catch .numbersSpent {
+      return
+    }
   }
 
   /// Throws `rewound` if transactions that were copied are gone from the old file: their writer, in
