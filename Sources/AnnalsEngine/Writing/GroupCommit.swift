@@ -168,7 +168,7 @@ private struct ReturningWriters {
   /// Begins to expect those who were released, besides those who have joined meanwhile. `start` is
   /// when the sync began; nil if it was for one commit, whose writer then keeps nobody waiting.
   mutating func begin(released: Int, joined: Int, since start: ContinuousClock.Instant?) {
-    guard released + joined > 1, !Condition.noWait else { return }
+    guard released + joined > 1 else { return }
     if groupsLeft > 0 {
       groupsLeft -= 1
       return
@@ -247,7 +247,6 @@ private final class CommitGroup: @unchecked Sendable {
     }
     // Outside the lock, which those who wake need. Each then wakes another: if all woke at once,
     // all but a few would have to sleep again at the writer's lock.
-    if Condition.noChain { condition.broadcast() }
     for _ in 0..<min(Condition.processorCount, CommitGroup.mostWokenAtOnce) { condition.signal() }
   }
 

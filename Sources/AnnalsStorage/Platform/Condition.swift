@@ -91,9 +91,6 @@ package final class Condition: @unchecked Sendable {
     return ContinuousClock.now < deadline
   }
 
-  package static let noWait = getenv("NOWAIT") != nil
-  package static let noChain = getenv("NOCHAIN") != nil
-
   /// How many threads can run at once; at least 1.
   package static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
