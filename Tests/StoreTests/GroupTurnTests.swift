@@ -98,7 +98,7 @@ import Testing
     let writers = Writers(store)
     let locks = disk.callCount(.lock)
     disk.duringNextSync {
-      let deadline = ContinuousClock.now.advanced(by: StoreWriter.longestTurn * 2)
+      let deadline = ContinuousClock.now.advanced(by: store.writer.longestTurn * 2)
       until { ContinuousClock.now > deadline }
       for id in ["b", "c", "d"] { writers.start(id) }
       sleepThread(for: .milliseconds(1))
@@ -118,7 +118,7 @@ import Testing
     let other = try noteStore(location, seed: 2)
     try other.note("a")
     disk.duringNextSync {
-      let deadline = ContinuousClock.now.advanced(by: StoreWriter.longestTurn * 2)
+      let deadline = ContinuousClock.now.advanced(by: store.writer.longestTurn * 2)
       until { ContinuousClock.now > deadline }
     }
     try store.note("b")

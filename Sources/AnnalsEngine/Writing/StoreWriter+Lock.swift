@@ -7,8 +7,6 @@ import Synchronization
 // a sync, the run of a writer that commits again and again.
 
 extension StoreWriter {
-  /// How long groups that follow each other keep the file lock.
-  static let longestTurn = Duration.milliseconds(5)
   /// How long this store stays off then, if others write too: they ask every half of it.
   private static let pause = Duration.milliseconds(1)
   /// For how long others who wrote are expected to write again.
@@ -68,7 +66,7 @@ extension StoreWriter {
 
   /// Whether the file lock was held for so long that it goes to others as soon as no sync needs it.
   private var isTurnOver: Bool {
-    lockedSince.duration(to: .now) > StoreWriter.longestTurn
+    lockedSince.duration(to: .now) > longestTurn
   }
 
   /// Ends what `enter` began, and gives the file lock up unless a sync or a turn needs it still.

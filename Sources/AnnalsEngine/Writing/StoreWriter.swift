@@ -42,6 +42,8 @@ package final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var lastLook = ContinuousClock.now
   /// How often to look, at most, while the lock is kept.
   @exclusivity(unchecked) package var lookInterval = Duration.milliseconds(5)
+  /// How long groups that follow each other keep the file lock.
+  @exclusivity(unchecked) package var longestTurn = Duration.milliseconds(5)
   /// When other processes were last seen to have written.
   @exclusivity(unchecked) var othersWrote: ContinuousClock.Instant?
   /// Until when the file lock is left to them.
