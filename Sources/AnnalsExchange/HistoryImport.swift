@@ -25,6 +25,8 @@ package final class HistoryImport {
 
   /// The store; made when the first line says on what base it stands.
   package private(set) var store: Store?
+  /// Called with the store once it is open.
+  package var onOpening: (Store) -> Void = { _ in }
   /// How many transactions were read in.
   package private(set) var count: Int64 = 0
 
@@ -144,6 +146,7 @@ package final class HistoryImport {
     if let store { return store }
     let opened = try Store(location, creates: true, options: options, environment: environment)
     store = opened
+    onOpening(opened)
     return opened
   }
 

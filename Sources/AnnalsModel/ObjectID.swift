@@ -44,20 +44,11 @@ extension ObjectID: LosslessStringConvertible, CustomStringConvertible {
 
 extension ObjectID: Codable {
   /// Encodes the text form.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  public func encode(to encoder: any Encoder) throws { try encoder.encodeText(self) }
 
   /// Decodes the text form; throws `DecodingError.dataCorrupted` for anything else.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let id = ObjectID(text) else {
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "not the text form of an object's id: \(text)")
-    }
-    self = id
+    self = try decoder.decodeText(ObjectID.self, called: "an object's id")
   }
 }
 

@@ -53,19 +53,10 @@ extension Token: LosslessStringConvertible, CustomStringConvertible {
 
 extension Token: Codable {
   /// Encodes the text form.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  public func encode(to encoder: any Encoder) throws { try encoder.encodeText(self) }
 
-  /// Decodes the text form.
+  /// Decodes the text form; throws `DecodingError.dataCorrupted` for anything else.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let token = Token(text) else {
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "not a token's text form: \(text)")
-    }
-    self = token
+    self = try decoder.decodeText(Token.self, called: "a token")
   }
 }

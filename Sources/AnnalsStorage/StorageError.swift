@@ -56,7 +56,7 @@ extension StorageError: CustomStringConvertible {
       "A directory or link in the path has a name that is not UTF-8; rename it, or keep the store "
         + "elsewhere."
     case .readOnlyFileSystem: "The disk is read-only; open for reading, or copy the file elsewhere."
-    case .ioError: "The disk reports damage; annals salvage FILE OUT copies what can be read."
+    case .ioError: "The disk reports damage; salvage what can be read into a file on another."
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
       "Too many files are open; close some or raise the limit (ulimit -n)."
     case .fileTooLarge: "The file system or a limit of the process (ulimit -f) allows no more."

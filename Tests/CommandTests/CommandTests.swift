@@ -222,6 +222,26 @@ import Testing
         """)
   }
 
+  @Test func blameOfThePast() throws {
+    let folder = try CommandTests.posts()
+    #expect(
+      folder.run("blame", "@posts.annals", "Post/b", "--at", "2019-10-22 20:15:10").output == """
+        2  2019-10-22 20:15:08 +0200  Ben  id: "b"
+        2  2019-10-22 20:15:08 +0200  Ben  title: "Mist"
+        2  2019-10-22 20:15:08 +0200  Ben  ok: true
+
+        """)
+    #expect(
+      folder.run("blame", "@posts.annals", "Post/a", "--at", "1").output.contains(
+        "1  2019-10-22 20:15:04 +0200  Ann  stars: 3\n"))
+    let early = folder.run("blame", "@posts.annals", "Post/b", "--at", "1")
+    #expect(early.status == .couldNotRun, "\(early)")
+    #expect(
+      early.errors.hasPrefix("annals: there is no object Post/b as of transaction 1. "), "\(early)")
+    let gone = folder.run("blame", "@posts.annals", "Post/b")
+    #expect(gone.errors.hasPrefix("annals: there is no object Post/b as of transaction 4. "))
+  }
+
   @Test func stateInItsForms() throws {
     let folder = try CommandTests.posts()
     #expect(

@@ -34,6 +34,7 @@ import Testing
     folder.run("prune", "@posts.annals", "--before", "3", "--yes")
     for (arguments, remedy) in [
       (["state", "@posts.annals", "--at", "1"], " Try --at base."),
+      (["blame", "@posts.annals", "Post/a", "--at", "1"], " Try --at base."),
       (["log", "@posts.annals", "--after", "1"], " Try --after base."),
       (["log", "@posts.annals", "1..4"], " Try --after base."),
       (["export", "@posts.annals", "--after", "1"], " Try --after base."),
@@ -46,6 +47,28 @@ import Testing
       #expect(run.errors.hasSuffix("). Oldest readable state: 2.\(remedy)\n"), "\(run.errors)")
     }
     #expect(folder.run("replay", "@posts.annals", "@o.annals", "--to", "base").status == .done)
+  }
+
+  /// The library says what to do in its own words; the command adds its own.
+  @Test func damageIsNamedWithTheCommandsThatHelp() throws {
+    let folder = try CommandTests.posts()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("posts.annals")))
+    bytes[12_288 + 40] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: folder.file("bad.annals")))
+    let run = folder.run("state", "@bad.annals")
+    #expect(run.status == .couldNotRun)
+    #expect(
+      run.errors.hasSuffix(
+        "Verify it to see what is affected; restore a copy, or salvage everything readable into a "
+          + "new file (offset 12288). annals verify FILE shows what is affected, annals salvage "
+          + "FILE OUT saves what can be read.\n"), "\(run)")
+    let verified = folder.run("verify", "@bad.annals")
+    #expect(verified.output.contains(" (annals salvage @bad.annals OUT)\n"), "\(verified)")
+    // Where nothing can be saved, nothing is promised.
+    try bytes.prefix(100).write(to: URL(fileURLWithPath: folder.file("cut.annals")))
+    let cut = folder.run("state", "@cut.annals")
+    #expect(cut.errors.contains("It was left as it is. Restore a copy"), "\(cut)")
+    #expect(!cut.errors.contains("annals salvage"), "\(cut)")
   }
 
   @Test func whatLiesBeyondTheNewestIsNamedAsItWasGiven() throws {

@@ -57,6 +57,13 @@ import Testing
     let verified = folder.run("verify", "@s")
     #expect(verified.errors == "" && verified.output.contains("\(closed.count)"), "\(verified)")
     // A writer tells, too, before it clears them away.
+    try folder.write(#"{"changes":[]}"# + "\n", to: "lines")
+    for writer in [["put", "@s", "Post/b", "title=B"], ["import", "@s", "@lines"]] {
+      try Data(torn).write(to: URL(fileURLWithPath: folder.file("s")))
+      let run = folder.run(writer)
+      #expect(run.status == .done && run.errors.contains("41 bytes from"), "\(writer): \(run)")
+    }
+    try Data(torn).write(to: URL(fileURLWithPath: folder.file("s")))
     let reverted = folder.run("revert", "@s", "2", "--yes")
     #expect(reverted.status == .done && reverted.errors.contains("41 bytes from"), "\(reverted)")
     #expect(folder.run("state", "@s").errors == "")

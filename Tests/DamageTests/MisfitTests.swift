@@ -155,7 +155,7 @@ import Testing
     let message = error?.message ?? ""
     #expect(message.contains("transaction 3 does not fit the state before it (Note#"))
     #expect(message.contains("transactions up to 2 can be read"))
-    #expect(message.contains("annals verify") && message.contains("annals salvage FILE OUT"))
+    #expect(message.contains("Verify it") && message.contains("salvage everything readable"))
     #expect(try verify(bytes).contains { $0.contains("transaction 3") && $0.contains("\(place)") })
     // As far as before it, if that is asked for.
     let files = MemoryFileSystem()

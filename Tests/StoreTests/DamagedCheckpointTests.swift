@@ -91,12 +91,12 @@ import Testing
     #expect(!found.isEmpty)
     for finding in found {
       #expect(finding.severity == .warning, "\(finding)")
-      #expect(finding.remedy.contains("annals compact"), "\(finding)")
+      #expect(finding.remedy.contains("Compact the file"), "\(finding)")
     }
     let store = try Store(location, creates: false)
     // The logical half says so, too, and does not give up.
     let logical = try store.verifyHistory()
-    #expect(logical.allSatisfy { $0.message.contains("annals compact") }, "\(logical)")
+    #expect(logical.allSatisfy { $0.message.contains("Compacting makes it anew") }, "\(logical)")
     #expect(try store.compact().isRewritten)
     #expect(try files.findings(about: path) == [])
     #expect(try store.verifyHistory() == [])

@@ -17,6 +17,7 @@ enum TidyRules {
   static func violations(in file: SourceFile) -> [Violation] {
     size(of: file) + functions(of: file) + imports(of: file) + platforms(of: file)
       + mutexes(of: file) + names(of: file) + force(of: file) + notes(of: file)
+      + commands(of: file)
   }
 
   static func size(of file: SourceFile) -> [Violation] {
@@ -121,6 +122,19 @@ enum TidyRules {
     if file.isTest { return [] }
     return file.matches(of: /(\btry|\bas|[\w)\]}?])!(?![=\w])/, having: "!").map {
       Violation(path: file.path, line: $0, rule: "an optional or an error is forced")
+    }
+  }
+
+  /// A message of the library reads the same to a program that knows no command.
+  static func commands(of file: SourceFile) -> [Violation] {
+    guard file.path.hasPrefix("Sources/"), file.module != "AnnalsTorture" else { return [] }
+    let command = /".*\bannals [a-z]+ |".*\bannals (verify|salvage|compact|export|import|schema)\b/
+    return file.lines.indices.filter { index in
+      let line = file.lines[index]
+      return line.contains("annals ") && file.code[index].contains { $0 != " " }
+        && line.contains(command)
+    }.map {
+      Violation(path: file.path, line: $0 + 1, rule: "the library names the command")
     }
   }
 

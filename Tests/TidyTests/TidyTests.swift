@@ -25,6 +25,8 @@ import Testing
     ("let table = value as! Table", "an optional or an error is forced"),
     ("final class FileManager {}", "a name that says nothing of what it owns"),
     ("enum ByteUtils {}", "a name that says nothing of what it owns"),
+    ("let text = \"x; annals verify\"", "the library names the command"),
+    ("let text = \"annals get FILE\"", "the library names the command"),
     ("// TO" + "DO: more", "a note for later: write an issue"),
     ("let a = \(String(repeating: "1", count: 100))", "more than 100 characters in a line"),
   ])

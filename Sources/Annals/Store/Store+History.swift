@@ -50,7 +50,7 @@ extension Store {
       version: version, after: number - 1, through: number, condition: .always)
     var cursor = try one.makeCursor()
     guard let transaction = try cursor.next() else {
-      throw AnnalsError(.damaged, "transaction \(number) cannot be found; run annals verify")
+      throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
     }
     return transaction
   }

@@ -102,9 +102,9 @@ extension Store {
     if let original { found = original }
     throw AnnalsError(
       .damaged,
-      "the store is damaged: \(found.what). Nothing was written. Run annals verify to see what is "
-        + "affected; restore a copy, or read everything readable into a new file: annals salvage "
-        + "FILE OUT", offset: original?.offset)
+      "the store is damaged: \(found.what). Nothing was written. Verify it to see what is affected; "
+        + "restore a copy, or salvage everything readable into a new file", offset: original?.offset
+    )
   }
 
   private func rewrite(_ wanted: RewritePlan) throws(AnnalsError) -> RewriteSummary {

@@ -115,7 +115,7 @@ extension Store {
       return [
         StoreFinding(
           severity: .error,
-          message: "\(what) cannot be read\(place). annals compact makes it anew from the history")
+          message: "\(what) cannot be read\(place). Compacting makes it anew from the history")
       ]
     }
   }

@@ -81,7 +81,7 @@ private struct TransactionInverse {
     let one = History(version: version, after: number - 1, through: number, condition: .always)
     var cursor = try one.makeCursor()
     guard let transaction = try cursor.next() else {
-      throw AnnalsError(.damaged, "transaction \(number) cannot be found; run annals verify")
+      throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
     }
     self.transaction = transaction
     header = TransactionHeader(

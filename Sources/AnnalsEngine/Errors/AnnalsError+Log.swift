@@ -19,16 +19,16 @@ extension AnnalsError {
         .damaged,
         "\(file) is damaged: \(damage.reason)"
           + (damage.lastGood.map { "; transactions up to \($0) can be read" } ?? "")
-          + ". Nothing was changed. Run annals verify to see what is affected; restore a copy, or "
-          + "read everything readable into a new file: annals salvage FILE OUT",
+          + ". Nothing was changed. Verify it to see what is affected; restore a copy, or salvage "
+          + "everything readable into a new file",
         offset: damage.offset)
     case .decode(let fault, let offset) where fault.isNewer:
       self = .newerBytes(fault, file, at: offset)
     case .decode(let fault, let offset):
       self.init(
         .damaged,
-        "a record of \(file) cannot be decoded (\(fault)). Run annals verify; annals salvage FILE "
-          + "OUT reads everything readable into a new file", offset: offset)
+        "a record of \(file) cannot be decoded (\(fault)). Verify the file to see what is "
+          + "affected; salvaging it saves everything readable", offset: offset)
     case .outcomeUnknown(let error):
       self.init(
         .outcomeUnknown,
@@ -101,7 +101,7 @@ extension AnnalsError {
       self.init(
         .tooLarge,
         "nothing can be added to \(file): \(what) has the greatest number that there is. Move what "
-          + "it holds to a new store: annals export, annals import")
+          + "it holds to a new store by exporting and importing it")
     case .unsupported(let kind, let offset):
       self.init(
         .newerVersion,
@@ -109,7 +109,7 @@ extension AnnalsError {
         offset: offset)
     case .blobMissing(let number):
       self.init(
-        .damaged, "the bytes of large value \(number) are missing from \(file). Run annals verify")
+        .damaged, "the bytes of large value \(number) are missing from \(file). Verify it")
     case .blobLost(let number):
       self.init(
         .lost,
@@ -125,8 +125,8 @@ extension AnnalsError {
     self.init(
       .damaged,
       "\(file) is damaged: \(misfit); transactions up to \(misfit.number - 1) can be read. Nothing "
-        + "was changed. Run annals verify to see what is affected; restore a copy, or read "
-        + "everything readable into a new file: annals salvage FILE OUT", offset: misfit.offset)
+        + "was changed. Verify it to see what is affected; restore a copy, or salvage everything "
+        + "readable into a new file", offset: misfit.offset)
   }
 
   /// The error of the file system.
@@ -165,20 +165,20 @@ extension AnnalsError {
     case .checksum:
       self.init(
         .damaged,
-        "the header of \(file) is damaged. Nothing was changed. Restore a copy, or read everything "
-          + "readable into a new file: annals salvage FILE OUT", offset: 0)
+        "the header of \(file) is damaged. Nothing was changed. Restore a copy, or salvage "
+          + "everything readable into a new file", offset: 0)
     case .foreign:
       self.init(
         .damaged,
         "the header of \(file) is damaged: it is of another store, or of another generation of "
-          + "this one, than the log behind it. Nothing was changed. Restore a copy, or read "
-          + "everything readable into a new file: annals salvage FILE OUT", offset: 0)
+          + "this one, than the log behind it. Nothing was changed. Restore a copy, or "
+          + "salvage everything readable into a new file", offset: 0)
     case .unknownFeatures(let bits): self = .newerFeatures(bits, file, at: nil)
     case .invalid(let fault):
       self.init(
         .damaged,
-        "the header of \(file) is damaged: \(fault). Nothing was changed. Restore a copy, or read "
-          + "everything readable into a new file: annals salvage FILE OUT", offset: 0)
+        "the header of \(file) is damaged: \(fault). Nothing was changed. Restore a copy, or "
+          + "salvage everything readable into a new file", offset: 0)
     }
   }
 

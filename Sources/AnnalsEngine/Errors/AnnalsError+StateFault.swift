@@ -10,14 +10,14 @@ extension AnnalsError {
     case .chunk(let chunk): self.init(chunk)
     case .invalid(let entity, let row, let reason):
       self.init(
-        .damaged, "entity \(entity), row \(row): \(reason). Run `annals verify` on the file")
+        .damaged, "entity \(entity), row \(row): \(reason). Verify the file")
     }
   }
 
   /// What a chunk that cannot be had means to a caller.
   package init(_ fault: ChunkFault) {
     let remedy =
-      "Run `annals verify` on the file: damage to the newest state can be repaired from history"
+      "Verify the file: damage to the newest state can be repaired from history"
     switch fault.reason {
     case .unreadable(let error as AnnalsError): self = error
     case .unreadable(let error as LogError): self.init(error)

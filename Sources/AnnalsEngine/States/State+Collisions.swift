@@ -27,8 +27,8 @@ extension State {
       throw AnnalsError(
         .damaged,
         "the state as of transaction \(number) is wrong: \(text(of: collision, "have")), which is "
-          + "unique. Nothing was written. Change one of them, or run annals verify to see what "
-          + "else is wrong")
+          + "unique. Nothing was written. Change one of them, or verify the store to see "
+          + "what else is wrong")
     }
   }
 

@@ -53,11 +53,11 @@ extension Finding: CustomStringConvertible {
 /// Remedies that several findings share.
 enum Remedy {
   static let salvage =
-    "Restore a backup, or read everything readable into a new file: annals salvage FILE OUT"
-  static let compact = "Rewrite the file without it: annals compact FILE"
+    "Restore a backup, or salvage everything readable into a new file"
+  static let compact = "Compact the file: the new one is without it"
   /// For what is wrong and can be read, and would be copied.
   static let smallest = "Compact to the smallest file, which leaves it out"
-  static let newerVersion = "Open it with a newer version of annals"
+  static let newerVersion = "Open it with a newer version of Annals"
   static let nextClose = "Nothing need be done: the next writer to close the file renews it"
   static let nextWriter = "Nothing need be done: the next writer clears it"
 }

@@ -44,7 +44,7 @@ struct OutlineChecks {
         case .notAnnals, .tooShort: "Check the path: this is another kind of file"
         case .cut: "Restore a copy: all behind is gone"
         case .newerVersion, .unknownFeatures: Remedy.newerVersion
-        case .olderDraft: "Open it with the version of annals that wrote it, and export it"
+        case .olderDraft: "Open it with the version of Annals that wrote it, and export it"
         default: Remedy.salvage
         }
       isNewer = remedy == Remedy.newerVersion

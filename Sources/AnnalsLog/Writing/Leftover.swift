@@ -128,7 +128,7 @@ private struct FirstBlocks {
     }
     guard isHeaderWhole else {
       return "it is a store whose header is damaged, or was being written when the power failed; "
-        + "annals salvage FILE OUT reads it"
+        + "salvaging it reads it"
     }
     return "it is a whole store, perhaps the result of a replay or salvage that was cut short "
       + "before it had its name"

@@ -45,10 +45,22 @@ extension Console {
     try open(path, StoreOptions())
   }
 
+  /// Opens a store for writing, or makes it; tells what it found out of order.
+  func openOrCreate(_ path: String, _ options: StoreOptions) throws -> Store {
+    let opened = try Store(.file(path), creates: true, options: options, environment: store)
+    tell(opened.findings, of: path)
+    return opened
+  }
+
   private func open(_ path: String, _ options: StoreOptions) throws -> Store {
     let opened = try Store(path: path, options: options, environment: store)
-    for finding in opened.findings { report("\(path): \(finding.message).") }
+    tell(opened.findings, of: path)
     return opened
+  }
+
+  /// Tells what opening a store found out of order.
+  func tell(_ findings: [StoreFinding], of path: String) {
+    for finding in findings { report("\(path): \(finding.message).") }
   }
 
   /// Reads a TOKEN.

@@ -3,19 +3,23 @@ import ArgumentParser
 
 struct BlameCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "blame", abstract: "Prints who last set each property of an object.")
+    commandName: "blame", abstract: "Prints who last set each property of an object.",
+    discussion: Vocabulary.token)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String
+  @Option(parsing: .unconditional, help: "As of this TOKEN; head if left out.")
+  var at: String?
 
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file)
     defer { try? store.close() }
-    let found = try ObjectArgument(object).find(in: store.snapshot())
+    let snapshot = try console.snapshot(at, in: store)
+    let found = try ObjectArgument(object).find(in: snapshot)
     let text = TransactionText(console, limit: 200)
-    let state = store.version.snapshot.reader
+    let state = snapshot.reader
     var rows: [(number: String, date: String, author: String, property: String)] = []
-    for line in try store.blame(found.id(in: store)) {
+    for line in try store.blame(found.id(in: store), at: snapshot.token) {
       let value = try text.text(line.value) { () throws(AnnalsError) in state }
       let property = "\(ValueText.plain(line.property)): \(value)"
       guard let transaction = line.transaction else {

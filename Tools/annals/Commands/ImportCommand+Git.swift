@@ -9,8 +9,7 @@ extension ImportCommand {
         "warning: \(path) is a shallow copy; history begins where it was cut off. For all of it, "
           + "run git -C '\(path)' fetch --unshallow, and import into a new file")
     }
-    let store = try Store(
-      .file(file), creates: true, options: .deferred, environment: console.store)
+    let store = try console.openOrCreate(file, .deferred)
     defer {
       // If it failed before the first commit, no file is left.
       store.discardIfUnused()

@@ -43,6 +43,7 @@ struct ImportCommand: StoreCommand {
     let lines = HistoryImport(
       UnpackingSource(input.source), into: .file(file), options: .deferred,
       environment: console.store)
+    lines.onOpening = { console.tell($0.findings, of: file) }
     if let schema { lines.require(try readSchema(schema, console)) }
     let bar = ProgressBar(console, noun: "transaction")
     defer { bar.finish() }

@@ -33,9 +33,7 @@ struct PutCommand: StoreCommand {
     where assignments[..<index].contains(where: { $0.name.hasSameBytes(as: assignment.name) }) {
       throw CommandFailure("`\(assignment.name)` is set twice; name it once", status: .usage)
     }
-    let location = StoreLocation.file(file)
-    let store = try Store(
-      location, creates: true, options: StoreOptions(), environment: console.store)
+    let store = try console.openOrCreate(file, StoreOptions())
     defer { try? store.close() }
     let before = store.token
     let schema = store.schema

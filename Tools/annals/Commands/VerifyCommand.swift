@@ -43,10 +43,7 @@ struct VerifyCommand: StoreCommand {
     return .foundProblems
   }
 
-  /// A finding with the command that does what it advises, where that takes an option.
-  private func told(_ finding: String) -> String {
-    finding.contains("smallest file") ? finding + " (annals compact --smallest \(file))" : finding
-  }
+  private func told(_ finding: String) -> String { Remedy.told(finding, of: file) }
 
   /// Replays the history and prints what that finds; returns how many errors. What a warning about
   /// the bytes told before, such as a chunk that can be made anew, may keep it from its end.
@@ -62,7 +59,7 @@ struct VerifyCommand: StoreCommand {
       }
     } catch let error as AnnalsError where error.code == .damaged || error.code == .missingData {
       try console.output.line(
-        isClean ? "error: \(error)" : "note: the history was not compared: \(error)")
+        isClean ? told("error: \(error)") : "note: the history was not compared: \(error)")
       if isClean { errors += 1 }
     }
     return errors

@@ -1,4 +1,5 @@
 import Annals
+import SystemPackage
 
 /// What to do on the command line about an error of the engine.
 enum Remedy {
@@ -14,14 +15,36 @@ enum Remedy {
       guard let year = text.firstMatch(of: yearAsNumber)?.output.1 else { return "\(text)." }
       return "\(text). Digits alone are a number: the end of a year is \(year)-12, its beginning "
         + "\(year)-01."
-    default: return text.hasSuffix(".") ? text : text + "."
+    default:
+      let end = text.hasSuffix(".") ? "" : "."
+      return text + end + (commands(for: error, in: command).map { " \($0)." } ?? "")
     }
+  }
+
+  /// The commands that help with a damaged file; nil for any other error.
+  private static func commands(for error: AnnalsError, in command: any StoreCommand) -> String? {
+    let isDiskError = error.code == .io && error.underlying == .ioError
+    guard error.code == .damaged || error.code == .missingData || isDiskError,
+      !error.message.contains("nothing can be salvaged"), !(command is SalvageCommand)
+    else { return nil }
+    let saving = "annals salvage FILE OUT saves what can be read"
+    return isDiskError || command is VerifyCommand
+      ? saving : "annals verify FILE shows what is affected, \(saving)"
+  }
+
+  /// A finding about a file, with the command that does what it advises.
+  static func told(_ finding: String, of file: String) -> String {
+    if finding.contains("smallest file") {
+      return "\(finding) (annals compact --smallest \(file))"
+    }
+    if finding.contains("Compact") { return "\(finding) (annals compact \(file))" }
+    return finding.contains("or salvage") ? "\(finding) (annals salvage \(file) OUT)" : finding
   }
 
   /// How the command is told to begin with the base.
   private static func place(in command: any StoreCommand) -> String? {
     switch command {
-    case is StateCommand, is GetCommand, is SchemaCommand: "--at base"
+    case is StateCommand, is GetCommand, is SchemaCommand, is BlameCommand: "--at base"
     case is LogCommand, is ExportCommand: "--after base"
     case is DiffCommand: "base"
     case is ReplayCommand: "--to base"
