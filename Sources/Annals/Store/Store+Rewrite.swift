@@ -102,8 +102,9 @@ extension Store {
     if let original { found = original }
     throw AnnalsError(
       .damaged,
-      "the store is damaged: \(found.what). Nothing was written. Verify it to see what is affected; "
-        + "restore a copy, or salvage everything readable into a new file", offset: original?.offset
+      "the store is damaged: \(found.what). Nothing was written. Verify it to see what is "
+        + "affected; restore a copy, or salvage everything readable into a new file",
+      offset: original?.offset
     )
   }
 
