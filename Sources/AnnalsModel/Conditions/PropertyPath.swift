@@ -1,0 +1,101 @@
+/// Where a value is found from an object: names of to-one relationships, then that of an attribute,
+/// of a to-one relationship, or `id`.
+///
+/// `["place", "name"]` is the name of the object's place. A last `id` is the object's own id where
+/// its entity has no property of that name; the empty path is the object itself. Names compare as
+/// UTF-8 bytes. Whether there are such properties is seen when a path meets a schema.
+public struct PropertyPath: Sendable {
+  /// The names, from the object on.
+  public let names: [String]
+
+  /// The path of these names; of none, the object itself.
+  public init(_ names: [String] = []) {
+    self.names = names
+  }
+
+  /// The path of one name, whatever characters are in it.
+  public init(_ name: String) {
+    names = [name]
+  }
+}
+
+extension PropertyPath: Hashable {
+  /// Whether both are of the same names, byte by byte.
+  public static func == (a: PropertyPath, b: PropertyPath) -> Bool {
+    a.names.count == b.names.count && zip(a.names, b.names).allSatisfy { $0.hasSameBytes(as: $1) }
+  }
+
+  /// Feeds the bytes of the names to the hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(names.count)
+    for name in names { hasher.combine(bytesOf: name) }
+  }
+}
+
+extension PropertyPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+  /// The path of one name, whatever characters are in it: `"place.name"` is one name.
+  public init(stringLiteral name: String) {
+    names = [name]
+  }
+
+  /// The path of these names.
+  public init(arrayLiteral names: String...) {
+    self.names = names
+  }
+}
+
+extension PropertyPath: CustomStringConvertible {
+  /// The path as it stands in a condition's text: `place.name`, names with other than letters,
+  /// digits and `_` in backquotes; `SELF` for the object itself.
+  public var description: String {
+    names.isEmpty ? "SELF" : names.map(ConditionWords.quoted).joined(separator: ".")
+  }
+}
+
+extension Hasher {
+  /// Feeds a text's length and bytes.
+  mutating func combine(bytesOf text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      combine(bytes.count)
+      combine(bytes: UnsafeRawBufferPointer(bytes))
+    }
+  }
+}
+
+/// The words and names of conditions as text.
+package enum ConditionWords {
+  /// The words that are no names unless they stand in backquotes, in capitals.
+  package static let reserved: Set<String> = [
+    "AND", "OR", "NOT", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "NIL",
+    "NULL",
+    "TRUE", "FALSE", "YES", "NO", "SELF", "TRUEPREDICATE", "FALSEPREDICATE", "MATCHES", "ANY",
+    "ALL",
+    "SOME", "NONE",
+  ]
+
+  /// Whether a name that stands without backquotes may have this character.
+  package static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_": true
+    default: !scalar.isASCII && scalar.properties.isAlphabetic
+    }
+  }
+
+  /// A name as it stands in a condition's text: in backquotes if it has other than letters, digits
+  /// and `_`, begins with a digit, or is a reserved word; a backquote within is doubled.
+  package static func quoted(_ name: String) -> String {
+    let scalars = name.unicodeScalars
+    if let first = scalars.first, !("0"..."9").contains(first), scalars.allSatisfy(isNameScalar),
+      !reserved.contains(name.uppercased())
+    {
+      return name
+    }
+    var text = "`"
+    for scalar in scalars {
+      if scalar == "`" { text += "`" }
+      text.unicodeScalars.append(scalar)
+    }
+    return text + "`"
+  }
+}
