@@ -1,0 +1,123 @@
+import AnnalsModel
+
+// What no operator says.
+
+extension RecordCondition {
+  /// The property is one of the values; nil is if it is among them.
+  public static func isIn<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, _ values: [V]
+  ) -> RecordCondition {
+    let property = R.entity.definition(of: keyPath)
+    return RecordCondition(
+      .isIn(PropertyPath(property.name), values.map { property.single($0) }),
+      stores: values.reduce(into: []) { $0.formUnion($1._objects.map(\.store)) })
+  }
+
+  /// The property lies in the range, both ends of which belong to it; false of nil.
+  public static func between<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, _ range: ClosedRange<V.Required>
+  ) -> RecordCondition where V.Required: OrderedValue {
+    between(keyPath, range.lowerBound, range.upperBound)
+  }
+
+  /// The property is neither less than `low` nor greater than `high`; false of nil.
+  public static func between<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, _ low: V.Required, _ high: V.Required
+  ) -> RecordCondition where V.Required: OrderedValue {
+    let property = R.entity.definition(of: keyPath)
+    return RecordCondition(
+      .isBetween(PropertyPath(property.name), property.single(low), property.single(high)))
+  }
+
+  /// The text equals this one, with options; `==` is without.
+  public static func equals<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, _ text: String, _ options: Condition.TextOptions
+  ) -> RecordCondition where V.Required == String { .text(keyPath, .equals, text, options) }
+
+  /// The text begins with this one; false of nil.
+  public static func begins<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, with text: String, _ options: Condition.TextOptions = []
+  ) -> RecordCondition where V.Required == String { .text(keyPath, .begins, text, options) }
+
+  /// The text ends with this one; false of nil.
+  public static func ends<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, with text: String, _ options: Condition.TextOptions = []
+  ) -> RecordCondition where V.Required == String { .text(keyPath, .ends, text, options) }
+
+  /// This text is somewhere in the property's; false of nil.
+  public static func contains<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, _ text: String, _ options: Condition.TextOptions = []
+  ) -> RecordCondition where V.Required == String { .text(keyPath, .contains, text, options) }
+
+  /// The whole text matches a pattern, in which `*` stands for any text, `?` for one Unicode
+  /// scalar, and `\` makes the next character stand for itself; false of nil.
+  public static func like<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, _ pattern: String, _ options: Condition.TextOptions = []
+  ) -> RecordCondition where V.Required == String { .text(keyPath, .like, pattern, options) }
+
+  /// The condition is true of the object that the relationship leads to:
+  /// `.through(\.place, \.name == "Kyoto")`. Of none, every property is nil.
+  public static func through<D: Record>(
+    _ keyPath: KeyPath<R, Reference<D>?>, _ condition: RecordCondition<D>
+  ) -> RecordCondition {
+    let name = R.entity.propertyName(of: keyPath)
+    return RecordCondition(
+      condition.condition.mapPaths { PropertyPath([name] + $0.names) }, stores: condition.stores)
+  }
+
+  static func compare<V: AttributeValue>(
+    _ keyPath: PartialKeyPath<R>, _ comparison: Condition.Comparison, _ value: V
+  ) -> RecordCondition {
+    let property = R.entity.definition(of: keyPath)
+    return RecordCondition(
+      .compare(PropertyPath(property.name), comparison, property.single(value)),
+      stores: Set(value._objects.map(\.store)))
+  }
+
+  private static func text(
+    _ keyPath: PartialKeyPath<R>, _ match: Condition.TextMatch, _ text: String,
+    _ options: Condition.TextOptions
+  ) -> RecordCondition {
+    RecordCondition(
+      .text(PropertyPath(R.entity.propertyName(of: keyPath)), match, text, options))
+  }
+}
+
+extension RecordEntity {
+  /// The property that the key path leads to. Traps if it leads to none.
+  func definition(of keyPath: PartialKeyPath<R>) -> PropertyDefinition {
+    guard let position = position(of: keyPath) else {
+      preconditionFailure("\(keyPath) is none of the properties that \(R.self).entity lists")
+    }
+    return properties[position]
+  }
+}
+
+extension PropertyDefinition {
+  /// A value as the property holds it: one object rather than a list, and JSON as what it is.
+  func single<V: AttributeValue>(_ value: V) -> Value {
+    let whole = Value.whole(value)
+    if let relationship, !relationship.isToMany, case .objects(let list) = whole {
+      return list.first.map { .object($0) } ?? .null
+    }
+    if attribute.type == .json, case .string(let text) = whole { return .json(text) }
+    return whole
+  }
+}
+
+extension Condition {
+  /// The same condition of other paths.
+  package func mapPaths(_ path: (PropertyPath) -> PropertyPath) -> Condition {
+    switch form {
+    case .constant: self
+    case .isNil(let old): .isNil(path(old))
+    case .comparison(let old, let comparison, let value): .compare(path(old), comparison, value)
+    case .isIn(let old, let values): .isIn(path(old), values)
+    case .isBetween(let old, let low, let high): .isBetween(path(old), low, high)
+    case .text(let old, let test): .text(path(old), test.match, test.text, test.options)
+    case .all(let parts): .all(parts.map { $0.mapPaths(path) })
+    case .any(let parts): .any(parts.map { $0.mapPaths(path) })
+    case .not(let part): part.mapPaths(path).negated
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import AnnalsModel
+
+/// One key of an order of objects: `.descending(\.start)`, `.ascending(\.title, nils: .last)`.
+///
+/// Objects without a value come first ascending and last descending, unless said. Objects that no
+/// key tells apart come in the order of their ids, in the last key's direction.
+public struct RecordSortKey<R: Record>: Hashable, Sendable {
+  /// The same with the names that the record type's properties have in a store.
+  public let key: SortKey
+
+  private init(
+    _ path: [String], isDescending: Bool, _ nils: SortKey.NilPlace, _ order: SortKey.TextOrder
+  ) {
+    key = SortKey(PropertyPath(path), isDescending: isDescending, nils: nils, textOrder: order)
+  }
+
+  /// Smaller values come first.
+  public static func ascending<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, nils: SortKey.NilPlace = .byDirection,
+    textOrder: SortKey.TextOrder = .binary
+  ) -> RecordSortKey {
+    RecordSortKey([R.entity.propertyName(of: keyPath)], isDescending: false, nils, textOrder)
+  }
+
+  /// Greater values come first.
+  public static func descending<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, nils: SortKey.NilPlace = .byDirection,
+    textOrder: SortKey.TextOrder = .binary
+  ) -> RecordSortKey {
+    RecordSortKey([R.entity.propertyName(of: keyPath)], isDescending: true, nils, textOrder)
+  }
+
+  /// By a property of the object that a relationship leads to: `.ascending(\.place, \.name)`.
+  public static func ascending<D: Record, V: AttributeValue>(
+    _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>,
+    nils: SortKey.NilPlace = .byDirection, textOrder: SortKey.TextOrder = .binary
+  ) -> RecordSortKey {
+    RecordSortKey(
+      [R.entity.propertyName(of: relationship), D.entity.propertyName(of: keyPath)],
+      isDescending: false, nils, textOrder)
+  }
+
+  /// By a property of the object that a relationship leads to, greater values first.
+  public static func descending<D: Record, V: AttributeValue>(
+    _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>,
+    nils: SortKey.NilPlace = .byDirection, textOrder: SortKey.TextOrder = .binary
+  ) -> RecordSortKey {
+    RecordSortKey(
+      [R.entity.propertyName(of: relationship), D.entity.propertyName(of: keyPath)],
+      isDescending: true, nils, textOrder)
+  }
+}
