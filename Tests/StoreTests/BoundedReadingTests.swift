@@ -50,9 +50,9 @@ import Testing
     return (files, location)
   }
 
-  private func opened(_ location: StoreLocation, countsOnly: Bool = false) throws -> Store {
+  private func opened(_ location: StoreLocation, holdingValues: Bool = true) throws -> Store {
     var options = StoreOptions.readOnly
-    options.countsOnly = countsOnly
+    options.holdsValues = holdingValues
     return try Store(location, creates: false, options: options, environment: .fixed(seed: 4))
   }
 
@@ -133,13 +133,60 @@ import Testing
     let writer = try Store(location, creates: false, environment: .fixed(seed: 5))
     try writer.compact(smallest: true)
     try writer.close()
-    let store = try opened(location, countsOnly: true)
+    let store = try opened(location, holdingValues: false)
     let note = try #require(store.schema.entity(named: "Note"))
-    #expect(try store.snapshot().count(of: "Note") == 1_000)
+    #expect(store.version.state.count(of: note.number) == 1_000)
     let text = try #require(note.propertyNumber(named: "text"))
     for row: Int64 in 1...1_000 {
       #expect(try store.version.state.value(note.number, row, text) == .null)
     }
-    #expect(store.token == (try opened(location)).token)
+    #expect(try store.token == opened(location).token)
+  }
+
+  /// What reads history, or one object, of a store without checkpoint held 400 MB to do so.
+  @Test(arguments: [false, true])
+  func whatReadsHistoryNeedsNoValues(hasCheckpoint: Bool) throws {
+    let (_, location) = try notes()
+    let writer = try Store(location, creates: false, environment: .fixed(seed: 5))
+    if !hasCheckpoint { try writer.compact(smallest: true) }
+    let first = try #require(try writer.snapshot().objects(of: "Note").first).objectID
+    try writer.write { tx in try tx.delete(first) }
+    try writer.close()
+    let whole = try opened(location)
+    let store = try opened(location, holdingValues: false)
+    for (from, to) in [(1, 21), (21, 1), (11, 21), (20, 22), (22, 11)] as [(Int64, Int64)] {
+      let changes = try [store, whole].map { store in
+        try store.diff(from: from, to: to).changes.map { "\($0)" }
+      }
+      #expect(changes[0] == changes[1] && !changes[0].isEmpty)
+    }
+    let note = try #require(store.schema.entity(named: "Note"))
+    let text = try #require(note.propertyNumber(named: "text"))
+    for number: Int64 in [5, 15, 22] {
+      let wanted = ObjectReference(entity: note.number, row: 300)
+      let other = ObjectReference(entity: note.number, row: 301)
+      let part = try store.version.snapshot(at: number, withOnly: [wanted])
+      let all = try whole.version.snapshot(at: number)
+      let objects = try [part, all].map { try $0.object(wanted.id(in: store))?.values }
+      #expect("\(objects[0] ?? [])" == "\(objects[1] ?? [])" && objects[0]?.count ?? 0 > 1)
+      let names = try [part, all].map { try $0.reader.name(of: other).text }
+      #expect(names[0] == names[1])
+      let counts = try [part, all].map { try $0.count(of: "Note") }
+      #expect(counts[0] == counts[1])
+      if !hasCheckpoint {
+        #expect(try part.reader.state.value(note.number, 301, text) == .null)
+      }
+      let blames = try [store, whole].map { store in
+        try store.blame(wanted.id(in: store), at: number).map { "\($0.value)" }
+      }
+      #expect(blames[0] == blames[1])
+    }
+    #expect(try store.blame(first).deletion?.number == 22)
+  }
+}
+
+extension ObjectReference {
+  fileprivate func id(in store: Store) -> ObjectID {
+    ObjectID(store: store.version.store, entity: entity, row: row)
   }
 }

@@ -58,7 +58,8 @@ extension Store {
     let version = version
     var number = version.view.head.number
     if let position { number = try version.number(at: position.historyPlace) }
-    let snapshot = try version.snapshot(at: number)
+    let snapshot = try version.snapshot(
+      at: number, withOnly: [ObjectReference(entity: object.entity, row: object.row)])
     let wanted = History(
       version: version, after: version.view.base, through: number, condition: .touches(object)
     ).reversed()

@@ -18,7 +18,7 @@ extension Store {
   /// The net difference between the states as of two positions, in either order of time. Properties
   /// have the names of the later schema; what it has removed is left out.
   ///
-  /// Costs what the transactions between them cost, and the two states. Throws as
+  /// Costs what the transactions between them cost, and making the two states. Throws as
   /// `history(after:before:where:)` does.
   public func diff(
     from first: any HistoryPosition, to second: (any HistoryPosition)? = nil
@@ -79,8 +79,9 @@ private struct DifferenceCursor {
     touched = try History(
       version: version, after: min(start, end), through: max(start, end), condition: .always
     ).objectIDs().map { ObjectReference(entity: $0.entity, row: $0.row) }.sorted()
-    old = try version.state(at: start)
-    new = try version.state(at: end)
+    let naming = NamingProperties(version.view, andAllOf: Set(touched))
+    let states = try version.states(at: min(start, end), and: max(start, end), keeping: naming)
+    (old, new) = start < end ? states : (states.1, states.0)
     // What the earlier schema does not have yet is empty in its state, not missing.
     schema = version.view.schema(at: max(start, end))
     if start < end { old.setSchema(schema) } else { new.setSchema(schema) }

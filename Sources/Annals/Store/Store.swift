@@ -70,7 +70,7 @@ public final class Store: Sendable {
     let hasMadeFile: Bool
     do throws(LogError) {
       hasMadeFile = creates ? try Store.createIfMissing(location, environment) : false
-      var replay = StateReplay(countsOnly: options.countsOnly && options.isReadOnly)
+      var replay = StateReplay(holdingValues: options.holdsValues || !options.isReadOnly)
       log = try LogFile.open(
         at: location.path, in: location.fileSystem, LogOptions(options, environment),
         restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
@@ -79,7 +79,8 @@ public final class Store: Sendable {
       throw AnnalsError(error, opening: location.path)
     }
     let version = StoreVersion(
-      state: state, view: log.view, store: log.store, bindings: RecordBindings())
+      state: state, view: log.view, store: log.store, bindings: RecordBindings(),
+      holdsValues: options.holdsValues || !options.isReadOnly)
     self.hasMadeFile = hasMadeFile
     self.options = options
     self.environment = environment

@@ -2,6 +2,7 @@ import AnnalsEngine
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
+import AnnalsState
 
 // What the public interface makes of a version.
 extension StoreVersion {
@@ -10,15 +11,23 @@ extension StoreVersion {
     Glossary(view, store: store, records: records)
   }
 
+  /// How many objects an entity has, also without the values of the state. O(log entities).
+  package func objectCount(of entity: EntityNumber) -> Int { state.count(of: entity) }
+
   /// The state as a snapshot.
   package var snapshot: Snapshot {
-    Snapshot(reader: reader(of: state), position: position, bindings: records)
+    precondition(holdsValues, "the store was opened without the values of the newest state")
+    return Snapshot(reader: reader(of: state), position: position, bindings: records)
   }
 
-  /// The snapshot just after the transaction of this number.
-  package func snapshot(at number: Int64) throws(AnnalsError) -> Snapshot {
-    if number == view.head.number { return snapshot }
-    let state = try state(at: number)
+  /// The snapshot just after the transaction of this number; with `objects`, only keys,
+  /// relationships and what these objects have can be relied on.
+  package func snapshot(
+    at number: Int64, withOnly objects: Set<ObjectReference>? = nil
+  ) throws(AnnalsError) -> Snapshot {
+    if holdsValues, number == view.head.number { return snapshot }
+    let state = try state(
+      at: number, keeping: objects.map { NamingProperties(view, andAllOf: $0) })
     let position: LogPosition
     do throws(LogError) {
       position = try view.position(of: number)

@@ -58,9 +58,10 @@ public struct StoreOptions: Sendable {
   /// How long a write waits for another process to give up the lock before it throws `.busy`.
   public var lockTimeout: Duration = .seconds(10)
 
-  /// Whether what is behind the newest checkpoint is read without its values: then objects can be
-  /// counted and nothing else. For reading only.
-  package var countsOnly = false
+  /// Whether opening makes the newest state with the objects' values. Without them it takes no
+  /// memory for what lies behind the newest checkpoint, and objects can be counted; what needs
+  /// values goes through the log again. For reading only.
+  package var holdsValues = true
 
   /// The default options.
   public init() {}

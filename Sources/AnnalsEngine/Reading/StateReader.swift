@@ -43,7 +43,9 @@ package struct StateReader: Sendable {
       if let properties, !properties.contains(where: { $0.hasSameBytes(as: property.name) }) {
         continue
       }
-      let value = try value(row, of: entity, property)
+      let value = try value(of: property) { () throws(StateFault) in
+        try state.value(entity.number, row, property.number)
+      }
       if !value.isNull { values.append((property.number, value)) }
     }
     return StoredObject(
@@ -54,11 +56,11 @@ package struct StateReader: Sendable {
   /// The value of one property with its bytes, or null; the default of a required attribute that
   /// was added after the object was made.
   private func value(
-    _ row: Int64, of entity: Entity, _ property: ReadableProperty
+    of property: ReadableProperty, _ read: () throws(StateFault) -> Value
   ) throws(AnnalsError) -> Value {
     let stored: Value
     do throws(StateFault) {
-      stored = try state.value(entity.number, row, property.number)
+      stored = try read()
     } catch {
       throw AnnalsError(error)
     }
@@ -94,6 +96,36 @@ package struct StateReader: Sendable {
     let entity = try entity(named: name)
     try forEachRow(of: entity.number) { row in
       if let object = try object(row, of: entity, properties: properties) { try body(object) }
+    }
+  }
+
+  /// As `forEachObject(of:)`; what has to be read of the objects is forgotten again with each group
+  /// of rows.
+  package func forEachObject(
+    inPassing entity: Entity, _ body: (StoredObject) throws -> Void
+  ) throws {
+    guard let table = state.table(entity.number) else { return }
+    let columns = entity.readableProperties.map { ($0, table.column(of: $0.number)) }
+    var part = table
+    var group = -1
+    try forEachRow(of: entity.number) { row in
+      if TableView.group(of: row) != group {
+        group = TableView.group(of: row)
+        part = table.passing(group: group)
+      }
+      var values: [(property: PropertyNumber, value: Value)] = []
+      for (property, column) in columns {
+        let value = try value(of: property) { () throws(StateFault) in
+          try column.map { (column) throws(StateFault) in
+            try part.value(row, column: column)
+          } ?? .null
+        }
+        if !value.isNull { values.append((property.number, value)) }
+      }
+      try body(
+        StoredObject(
+          objectID: ObjectID(store: store, entity: entity.number, row: row), entity: entity,
+          values: values))
     }
   }
 

@@ -10,9 +10,12 @@ import AnnalsModel
 package struct NamingProperties: Sendable {
   /// By entity. All that any schema of the file names: which attribute is the key may change.
   private var kept: [EntityNumber: Set<PropertyNumber>] = [:]
+  /// Objects of which all values are kept.
+  private let objects: Set<ObjectReference>
 
-  /// The properties of a file's schemas.
-  package init(_ view: LogView) {
+  /// The properties of a file's schemas, and whatever these objects have.
+  package init(_ view: LogView, andAllOf objects: Set<ObjectReference> = []) {
+    self.objects = objects
     for step in view.schemaHistory {
       for entity in step.entities {
         var numbers = Set(entity.uniqueRules.lazy.flatMap(\.properties))
@@ -31,6 +34,9 @@ package struct NamingProperties: Sendable {
       if change.entity != entity {
         entity = change.entity
         numbers = kept[entity] ?? []
+      }
+      if !objects.isEmpty, objects.contains(ObjectReference(entity: entity, row: change.row)) {
+        continue
       }
       var end = change.propertyRange.lowerBound
       for position in change.propertyRange

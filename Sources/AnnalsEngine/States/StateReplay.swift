@@ -6,19 +6,18 @@ import AnnalsState
 /// Builds a state from what the log hands out: a checkpoint, then the batches behind it.
 package struct StateReplay {
   package private(set) var state: State
-  /// Whether values are passed over, so that only which objects there are is right.
-  private let countsOnly: Bool
+  /// Without them only which objects there are is right.
+  fileprivate let holdsValues: Bool
 
   /// Starts from the state without entities.
-  package init(countsOnly: Bool = false) {
-    state = State(schema: Schema())
-    self.countsOnly = countsOnly
+  package init(holdingValues holdsValues: Bool = true) {
+    self.init(state: State(schema: Schema()), holdingValues: holdsValues)
   }
 
   /// Starts from a state at hand.
-  package init(state: State) {
+  package init(state: State, holdingValues holdsValues: Bool = true) {
     self.state = state
-    countsOnly = false
+    self.holdsValues = holdsValues
   }
 
   /// Starts afresh from a checkpoint, or from the empty state.
@@ -58,7 +57,7 @@ package struct StateReplay {
     _ batch: inout ChangeBatch,
     look: (State, TransactionRecord, ChangeBatch) throws(StateFault) -> Void
   ) throws {
-    if countsOnly { batch.dropValues() }
+    if !holdsValues { batch.dropValues() }
     for transaction in batch.transactions {
       if transaction.part == 0, !transaction.schemaChange.isEmpty {
         state.changeSchema(transaction.schemaChange)
@@ -104,10 +103,11 @@ extension LogFile {
   ///
   /// Throws what replaying throws: the log then stands at its head all the same.
   package func state(after replay: consuming StateReplay) throws(LogError) -> State {
+    let holdsValues = replay.holdsValues
     do throws(StateFault) {
       return try replay.finish()
     } catch {
-      var again = StateReplay()
+      var again = StateReplay(holdingValues: holdsValues)
       try reload(
         from: .base, restore: { try again.restore($0) }, apply: { try again.apply(&$0) })
       do throws(StateFault) {

@@ -13,15 +13,39 @@ extension StoreVersion {
   package func state(
     at number: Int64, keeping naming: NamingProperties? = nil
   ) throws(AnnalsError) -> State {
-    if number == view.head.number { return state }
+    if holdsValues, number == view.head.number { return state }
     do {
       let directory = try view.checkpoint(atOrBefore: number)
       let start = directory?.number ?? view.base
-      if view.head.number - number <= number - start {
+      if holdsValues, view.head.number - number <= number - start {
         // What lies behind the number may be what does not fit; then the other way is free.
         do { return try stateByUndoing(to: number, naming) } catch is TransactionMisfit {}
       }
-      return try stateByReplaying(from: directory, to: number, keeping: naming)
+      guard !holdsValues, let directory, !directory.isBase else {
+        return try stateByReplaying(from: directory, to: number, keeping: naming)
+      }
+      // As in an opening, the base stands in for a checkpoint of which a chunk is damaged.
+      do {
+        return try stateByReplaying(from: directory, to: number, keeping: naming)
+      } catch is StateFault {
+        return try stateByReplaying(from: view.baseDirectory(), to: number, keeping: naming)
+      }
+    } catch {
+      throw AnnalsError.wrapping(view.locating(error))
+    }
+  }
+
+  /// The states just after two transactions, the earlier one first.
+  package func states(
+    at first: Int64, and second: Int64, keeping naming: NamingProperties
+  ) throws(AnnalsError) -> (State, State) {
+    let early = try state(at: first, keeping: naming)
+    // What is held can be gone back from; otherwise the later one continues the earlier.
+    if holdsValues { return (early, try state(at: second, keeping: naming)) }
+    do {
+      return (
+        early, try state(continuing: StateReplay(state: early), from: first, to: second, naming)
+      )
     } catch {
       throw AnnalsError.wrapping(view.locating(error))
     }
@@ -51,7 +75,14 @@ extension StoreVersion {
     var replay = StateReplay()
     let start = directory?.number ?? view.base
     try replay.restore(directory, schema: view.schema(at: start), file: view.file)
-    var cursor = try view.history(after: start, through: number)
+    return try state(continuing: replay, from: start, to: number, naming)
+  }
+
+  private func state(
+    continuing start: StateReplay, from first: Int64, to number: Int64, _ naming: NamingProperties?
+  ) throws -> State {
+    var replay = start
+    var cursor = try view.history(after: first, through: number)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
       naming?.reduce(&batch)

@@ -18,9 +18,15 @@ package final class StoreVersion: @unchecked Sendable {
   package let schemaVersion: Int64
   package let store: RawUUID
   private let bindings: RecordBindings
+  /// Whether the state has the objects' values. Without them it says which objects there are and no
+  /// more; `state(at:keeping:)` then goes through the log, also for the newest state.
+  package let holdsValues: Bool
 
-  package init(state: State, view: LogView, store: RawUUID, bindings: RecordBindings) {
+  package init(
+    state: State, view: LogView, store: RawUUID, bindings: RecordBindings, holdsValues: Bool = true
+  ) {
     self.state = state
+    self.holdsValues = holdsValues
     self.view = view
     head = view.head
     schemaVersion = view.schemaVersion
@@ -34,7 +40,8 @@ package final class StoreVersion: @unchecked Sendable {
     state: State, view: LogView, isReloaded: Bool = false
   ) -> StoreVersion {
     StoreVersion(
-      state: state, view: view, store: store, bindings: isReloaded ? RecordBindings() : bindings)
+      state: state, view: view, store: store, bindings: isReloaded ? RecordBindings() : bindings,
+      holdsValues: holdsValues)
   }
 
   /// Becomes the version after one transaction, all of whose changes are in the batch and none of

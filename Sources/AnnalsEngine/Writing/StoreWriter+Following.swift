@@ -57,7 +57,7 @@ extension StoreWriter {
     switch standing {
     case .current: return
     case .behind:
-      var replay = StateReplay(state: newest.state)
+      var replay = StateReplay(state: newest.state, holdingValues: newest.holdsValues)
       do {
         try log.catchUp { try replay.apply(&$0) }
       } catch LogError.rewound {
@@ -71,7 +71,7 @@ extension StoreWriter {
 
   /// Reads the file anew: another process or a rewrite replaced it, or what was read is damaged.
   package func reload(from choice: StartChoice = .newest) throws {
-    var replay = StateReplay()
+    var replay = StateReplay(holdingValues: newest.holdsValues)
     // A number may stand for another schema than before.
     knownRulesVersion = -1
     isStale = true

@@ -27,7 +27,8 @@ extension ObjectArgument {
   /// O(history), but for a row.
   func findAll(inHistoryOf store: Store) throws -> [ObjectReference] {
     var found: [ObjectReference] = []
-    let now = try lookUp(in: store.snapshot().reader)
+    let newest = try store.version.snapshot(at: store.token.number, withOnly: [])
+    let now = try lookUp(in: newest.reader)
     if let now { found.append(now) }
     var seen = Set(found)
     switch self {

@@ -32,11 +32,11 @@ enum LineFormat: String, ExpressibleByArgument, CaseIterable {
 extension Console {
   /// Opens a store that exists, for reading; tells what it found out of order.
   ///
-  /// With `countsOnly` objects can be counted in it, and nothing else of the state be read: it
-  /// takes no memory for their values.
-  func openForReading(_ path: String, countsOnly: Bool = false) throws -> Store {
+  /// Without `holdingValues` it takes no memory for the values of the newest state: for what reads
+  /// history, or only some objects.
+  func openForReading(_ path: String, holdingValues: Bool = true) throws -> Store {
     var options = StoreOptions.readOnly
-    options.countsOnly = countsOnly
+    options.holdsValues = holdingValues
     return try open(path, options)
   }
 

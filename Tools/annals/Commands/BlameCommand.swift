@@ -12,9 +12,9 @@ struct BlameCommand: StoreCommand {
   var at: String?
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForReading(file)
+    let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
-    let snapshot = try console.snapshot(at, in: store)
+    let snapshot = try console.snapshot(at, in: store, withOnly: [])
     let found = try ObjectArgument(object).find(in: snapshot)
     let text = TransactionText(console, limit: 200)
     let state = snapshot.reader

@@ -15,7 +15,7 @@ struct DiffCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForReading(file)
+    let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     var (from, to) = (first, second ?? "head")
     if second == nil, let range = RangeArgument(first) { (from, to) = (range.from, range.to) }

@@ -12,7 +12,7 @@ struct ExportCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "Only those up to and with this TOKEN.") var to: String?
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForReading(file)
+    let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let lower = try after.map { try console.number($0, in: store) } ?? store.base.number
     let upper = try to.map { try console.number($0, in: store) } ?? store.token.number

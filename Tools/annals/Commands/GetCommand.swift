@@ -14,10 +14,11 @@ struct GetCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForReading(file)
+    let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
-    let snapshot = try console.snapshot(at, in: store)
-    let found = try ObjectArgument(object).find(in: snapshot)
+    let names = try console.snapshot(at, in: store, withOnly: [])
+    let found = try ObjectArgument(object).find(in: names)
+    let snapshot = try store.version.snapshot(at: names.number, withOnly: [found])
     if format == .jsonl {
       var state = CanonicalState(snapshot)
       try state.write(found) { try console.output.write($0) }

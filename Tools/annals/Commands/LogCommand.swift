@@ -40,7 +40,7 @@ struct LogCommand: StoreCommand {
   }
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForReading(file)
+    let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     var lower = store.base.number
     var upper = store.token.number

@@ -25,7 +25,9 @@ struct PruneCommand: StoreCommand {
   func run(_ console: Console) throws -> ExitStatus {
     // What is going to be refused does not write either.
     let isPlan = dryRun || !(yes || console.canAsk)
-    let store = isPlan ? try console.openForReading(file) : try console.openForWriting(file)
+    let store =
+      isPlan
+      ? try console.openForReading(file, holdingValues: false) : try console.openForWriting(file)
     defer { try? store.close() }
     let place = try console.placeBefore(before, in: store)
     let plan = try store.prunePlan(before: place)

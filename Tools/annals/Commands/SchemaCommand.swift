@@ -13,9 +13,10 @@ struct SchemaCommand: StoreCommand {
   var at: String?
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForReading(file)
+    let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
-    try console.output.write(SchemaJSON.text(try console.snapshot(at, in: store).schema))
+    let number = try at.map { try console.number($0, in: store) } ?? store.token.number
+    try console.output.write(SchemaJSON.text(store.version.glossary().schema(asOf: number)))
     return .done
   }
 }

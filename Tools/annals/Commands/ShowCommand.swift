@@ -12,7 +12,7 @@ struct ShowCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
   func run(_ console: Console) throws -> ExitStatus {
-    let store = try console.openForReading(file)
+    let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     if what.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") }) {
       try showObject(try ObjectArgument(what), store, console)
@@ -55,8 +55,11 @@ struct ShowCommand: StoreCommand {
       isReversed: true)
     if format == .jsonl { return try LogCommand.writeLines(&walk, limit: .max, console) }
     let text = TransactionText(console, limit: 1000)
-    if let stored = try store.snapshot().object(objects[0]) {
-      try ObjectText(text).write(stored, store.version.snapshot.reader)
+    let now = try store.version.snapshot(
+      at: store.token.number,
+      withOnly: [ObjectReference(entity: objects[0].entity, row: objects[0].row)])
+    if let stored = try now.object(objects[0]) {
+      try ObjectText(text).write(stored, now.reader)
     } else {
       try console.output.line("\(ValueText.plain(argument.text)) was deleted")
     }

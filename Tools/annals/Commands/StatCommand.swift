@@ -14,7 +14,7 @@ struct StatCommand: StoreCommand {
       var verification = try PhysicalVerification(found.file)
       return try verification.run { _ in }
     }
-    let store = try? console.openForReading(file, countsOnly: true)
+    let store = try? console.openForReading(file, holdingValues: false)
     defer { try? store?.close() }
     try StatText(report.statistics, console).write(file, store)
     guard report.isSound else {

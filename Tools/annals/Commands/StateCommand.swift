@@ -40,9 +40,12 @@ struct StateCommand: StoreCommand {
 }
 
 extension Console {
-  /// The snapshot that `--at` names.
-  func snapshot(_ at: String?, in store: Store) throws -> Snapshot {
-    guard let at else { return store.snapshot() }
-    return try store.version.snapshot(at: try number(at, in: store))
+  /// The snapshot that `--at` names; with `objects`, only keys, relationships and what these
+  /// objects have can be relied on.
+  func snapshot(
+    _ at: String?, in store: Store, withOnly objects: Set<ObjectReference>? = nil
+  ) throws -> Snapshot {
+    let number = try at.map { try self.number($0, in: store) } ?? store.token.number
+    return try store.version.snapshot(at: number, withOnly: objects)
   }
 }

@@ -44,9 +44,9 @@ struct StatText {
   }
 
   private func writeObjects(_ store: Store) throws {
-    let snapshot = store.snapshot()
-    let entities = snapshot.schema.entities.filter { !$0.isRemoved }
-    let counts = try entities.map { ($0.name, try snapshot.count(of: $0.name)) }
+    let version = store.version
+    let counts = store.schema.entities.filter { !$0.isRemoved }
+      .map { ($0.name, version.objectCount(of: $0.number)) }
     let text = counts.sorted { $0.1 > $1.1 }.prefix(StatText.listed).map {
       "\($0.0) \(Numerals.grouped($0.1))"
     }.joined(separator: ", ")

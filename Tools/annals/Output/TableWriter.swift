@@ -26,7 +26,7 @@ struct TableWriter {
     try console.output.line(
       (["entity", "id"] + names).map(TableWriter.quoted).joined(separator: ","))
     for entity in entities {
-      try snapshot.forEachObject(of: entity.name) { object in
+      try snapshot.reader.forEachObject(inPassing: entity) { object in
         var cells = [TableWriter.quoted(entity.name), TableWriter.quoted(try id(of: object))]
         for name in names {
           let value = object[name]
@@ -65,7 +65,7 @@ struct TableWriter {
       for row in sample { try writeRow(row, found) }
       sample.removeAll()
     }
-    try snapshot.forEachObject(of: entity.name) { object in
+    try snapshot.reader.forEachObject(inPassing: entity) { object in
       var row = [ValueText.plain(try id(of: object))]
       for name in names.dropFirst() {
         let value = object[name]
