@@ -1,0 +1,116 @@
+import AnnalsModel
+
+// What can be compared with what.
+
+extension BoundPath {
+  /// Throws if a value can never equal one of the path's, by its kind.
+  func requireComparable(_ value: Value, _ path: PropertyPath) throws(ConditionError) {
+    let isComparable: Bool
+    let kind: String
+    switch end {
+    case .attribute(let attribute):
+      isComparable = attribute.type.isComparable(with: value)
+      kind = "\(attribute.type)"
+    case .object:
+      isComparable = value.isNull || value.tag == .object
+      kind = "object"
+    }
+    guard !isComparable else { return }
+    throw ConditionError(
+      .incomparable, path,
+      "\"\(path)\" is of type \(kind) and does not compare with \(value.conditionText), of type "
+        + "\(value.tag)")
+  }
+
+  /// Throws if no value of the path's is a text.
+  func requireText(_ path: PropertyPath) throws(ConditionError) {
+    let kind: String
+    switch end {
+    case .attribute(let attribute):
+      if attribute.type.tag?.isText ?? true { return }
+      kind = "\(attribute.type)"
+    case .object: kind = "object"
+    }
+    throw ConditionError(.notText, path, "\"\(path)\" is of type \(kind), which is no text")
+  }
+}
+
+extension AttributeType {
+  /// Whether a value of the type may equal this one, or be less or greater.
+  package func isComparable(with value: Value) -> Bool {
+    guard let tag, !value.isNull else { return value.tag != .objects }
+    let numbers: [ValueTag] = [.int, .double]
+    return tag == value.tag || numbers.contains(tag) && numbers.contains(value.tag)
+  }
+}
+
+extension ValueTag {
+  /// Whether values of this kind are text: string, url and json.
+  package var isText: Bool { isBytes && self != .data }
+}
+
+extension Condition.Comparison {
+  /// Whether it asks which is less.
+  var isOrder: Bool { self != .equal && self != .notEqual }
+}
+
+/// Values to be looked up: a search by kind, then by order.
+struct OperandSet: Sendable {
+  private var operands: ContiguousArray<(rank: UInt8, operand: Operand)> = []
+  private var large: ContiguousArray<LargeValue> = []
+  private let hasNull: Bool
+
+  init(_ values: [Value]) {
+    hasNull = values.contains { $0.isNull }
+    var sorted: [(rank: UInt8, value: Value, operand: Operand)] = []
+    for value in values {
+      if case .large(let one) = value { large.append(one) }
+      if case .double(let number) = value, number.isNaN { continue }
+      guard let operand = Operand(value) else { continue }
+      if case .large = operand { continue }
+      sorted.append((OperandSet.rank(value.tag), value, operand))
+    }
+    sorted.sort { a, b in
+      if a.rank != b.rank { return a.rank < b.rank }
+      var arena: ContiguousArray<UInt8> = []
+      let cell = ValueCell(a.value, appendingTo: &arena)
+      return arena.withUnsafeBytes { b.operand.outcome(of: cell, in: $0) } == .less
+    }
+    operands = ContiguousArray(sorted.map { ($0.rank, $0.operand) })
+  }
+
+  /// Kinds in the order of the search; numbers are of one.
+  private static func rank(_ tag: ValueTag) -> UInt8 {
+    tag == .double ? ValueTag.int.rawValue : tag.rawValue
+  }
+
+  /// Whether the cell, whose bytes are at hand, equals one of the values. O(log of their count).
+  func contains(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Bool {
+    if cell.isNull { return hasNull }
+    let rank = OperandSet.rank(cell.tag)
+    var low = 0
+    var high = operands.count
+    while low < high {
+      let middle = (low + high) / 2
+      if operands[middle].rank != rank {
+        if operands[middle].rank < rank { low = middle + 1 } else { high = middle }
+        continue
+      }
+      switch operands[middle].operand.outcome(of: cell, in: arena) {
+      case .equal: return true
+      case .greater: low = middle + 1
+      case .less: high = middle
+      default: return false
+      }
+    }
+    return false
+  }
+
+  /// Whether a large value that was not read equals one of those that were not, either.
+  func contains(_ value: LargeValue) -> Bool { large.contains(value) }
+
+  /// Whether a large value can only be unequal to all of these, as its description shows.
+  func isUnequal(_ value: LargeValue) -> Bool {
+    operands.allSatisfy { $0.operand.isUnequal(value) } && !large.contains(value)
+  }
+}

@@ -1,0 +1,233 @@
+import AnnalsModel
+
+/// What evaluating a condition needs beside the state.
+package struct ConditionSources: Sendable {
+  /// The bytes of a large value; asked only where its description does not decide.
+  package var largeValue: @Sendable (LargeValue) throws -> ContiguousArray<UInt8>
+  /// A text without accents; asked only of texts beyond ASCII.
+  package var removingDiacritics: @Sendable (String) -> String
+
+  package init(
+    largeValue: @escaping @Sendable (LargeValue) throws -> ContiguousArray<UInt8>,
+    removingDiacritics: @escaping @Sendable (String) -> String
+  ) {
+    self.largeValue = largeValue
+    self.removingDiacritics = removingDiacritics
+  }
+}
+
+/// A condition bound to an entity of a state, to be asked of its rows.
+///
+/// A value like the state: it sees the objects as they were when it was bound. The tests stand in a
+/// row, each with the test to go on with if it is true and if it is false; so AND, OR and NOT cost
+/// nothing, and no more is looked at than decides.
+package struct BoundCondition: Sendable {
+  struct Step: Sendable {
+    let path: BoundPath
+    let test: Test
+    let next: (ifTrue: Int, ifFalse: Int)
+  }
+
+  /// One test of one value.
+  enum Test: Sendable {
+    case isNil
+    case compare(Outcome, Operand)
+    case isBetween(Operand, Operand)
+    case isIn(OperandSet)
+    case text(TextPattern)
+  }
+
+  /// Where evaluation ends.
+  private static let accepted = -1
+  private static let rejected = -2
+
+  let table: Table
+  private let entity: EntityNumber
+  private let sources: ConditionSources
+  private var steps: ContiguousArray<Step> = []
+  private var entry = BoundCondition.accepted
+
+  /// The condition over the objects of an entity. Throws where a name is unknown, a path does not
+  /// go through to-one relationships, or a value cannot be compared with its property.
+  package init(
+    _ condition: Condition, over entity: EntityNumber, in state: State, _ sources: ConditionSources
+  ) throws(ConditionError) {
+    guard let table = state.findTable(entity) else {
+      throw ConditionError(.unknownEntity, [], "there is no entity \(entity)")
+    }
+    self.table = table
+    self.entity = entity
+    self.sources = sources
+    entry = try emit(
+      condition, state, (BoundCondition.accepted, BoundCondition.rejected))
+  }
+
+  /// Whether it is true of all rows or of none, whatever they hold; nil if that depends on them.
+  package var constant: Bool? { entry >= 0 ? nil : entry == BoundCondition.accepted }
+
+  /// Appends the tests of a condition behind those that follow it; where it begins.
+  private mutating func emit(
+    _ condition: Condition, _ state: State, _ next: (ifTrue: Int, ifFalse: Int)
+  ) throws(ConditionError) -> Int {
+    switch condition.form {
+    case .constant(let flag): return flag ? next.ifTrue : next.ifFalse
+    case .not(let inner): return try emit(inner, state, (next.ifFalse, next.ifTrue))
+    case .all(let parts):
+      var entry = next.ifTrue
+      for part in parts.reversed() { entry = try emit(part, state, (entry, next.ifFalse)) }
+      return entry
+    case .any(let parts):
+      var entry = next.ifFalse
+      for part in parts.reversed() { entry = try emit(part, state, (next.ifTrue, entry)) }
+      return entry
+    case .isNil(let path): return append(try bind(path, state, []), .isNil, next)
+    case .comparison(let path, let comparison, let value):
+      let bound = try bind(path, state, [value], isForOrder: comparison.isOrder)
+      guard let operand = Operand(value) else { return next.ifFalse }
+      return append(bound, .compare(Outcome(comparison), operand), next)
+    case .isBetween(let path, let low, let high):
+      let bound = try bind(path, state, [low, high], isForOrder: true)
+      guard let low = Operand(low), let high = Operand(high) else { return next.ifFalse }
+      return append(bound, .isBetween(low, high), next)
+    case .isIn(let path, let values):
+      return append(try bind(path, state, values), .isIn(OperandSet(values)), next)
+    case .text(let path, let test):
+      let bound = try bind(path, state, [])
+      try bound.requireText(path)
+      let pattern = TextPattern(test, removingDiacritics: sources.removingDiacritics)
+      return append(bound, .text(pattern), next)
+    }
+  }
+
+  private mutating func append(
+    _ path: BoundPath, _ test: Test, _ next: (ifTrue: Int, ifFalse: Int)
+  ) -> Int {
+    steps.append(Step(path: path, test: test, next: next))
+    return steps.count - 1
+  }
+
+  private func bind(
+    _ path: PropertyPath, _ state: State, _ values: [Value], isForOrder: Bool = false
+  ) throws(ConditionError) -> BoundPath {
+    let bound = try BoundPath(path, from: entity, in: state)
+    for value in values {
+      try bound.requireComparable(value, path)
+      if isForOrder, case .large = value {
+        throw ConditionError(
+          .incomparable, path, "a value that was not read has no order: \(path)")
+      }
+    }
+    return bound
+  }
+}
+
+// Evaluation.
+extension BoundCondition {
+  /// The rows of which the condition is true, in rising order, to `body`, as long as that returns
+  /// true. O(rows).
+  package func forEachRow(_ body: (Int64) -> Bool) throws(ConditionFault) {
+    if constant == false { return }
+    var cursor = RowCursor(table)
+    var block = RowBlock.none
+    var scratch: ContiguousArray<UInt8> = []
+    let view = TableView(table)
+    while let row = try BoundCondition.next(&cursor) {
+      if entry >= 0 {
+        var values = block.view(of: row)
+        if values == nil {
+          block = view.block(of: row)
+          values = block.view(of: row)
+        }
+        guard let values, try matches(row, values, &scratch) else { continue }
+      }
+      if !body(row) { return }
+    }
+  }
+
+  /// Whether the condition is true of a row; false of one without an object.
+  package func matches(_ row: Int64) throws(ConditionFault) -> Bool {
+    do throws(StateFault) {
+      guard try table.contains(row) else { return false }
+    } catch {
+      throw .state(error)
+    }
+    let block = TableView(table).block(of: row)
+    var scratch: ContiguousArray<UInt8> = []
+    guard let values = block.view(of: row) else { return false }
+    let result = try matches(row, values, &scratch)
+    withExtendedLifetime(block) {}
+    return result
+  }
+
+  private static func next(_ cursor: inout RowCursor) throws(ConditionFault) -> Int64? {
+    do throws(StateFault) {
+      return try cursor.next()
+    } catch {
+      throw .state(error)
+    }
+  }
+
+  /// Whether the condition is true of the row with these values.
+  func matches(
+    _ row: Int64, _ values: RowView, _ scratch: inout ContiguousArray<UInt8>
+  ) throws(ConditionFault) -> Bool {
+    var place = entry
+    while place >= 0 {
+      let isTrue = try steps.withUnsafeBufferPointer { (steps) throws(ConditionFault) -> Bool in
+        try steps[place].path.withCell(of: row, values) { (cell, arena) throws(ConditionFault) in
+          try holds(steps[place].test, cell, arena, &scratch)
+        }
+      }
+      place = isTrue ? steps[place].next.ifTrue : steps[place].next.ifFalse
+    }
+    return place == BoundCondition.accepted
+  }
+
+  @inline(__always)
+  private func holds(
+    _ test: Test, _ cell: ValueCell, _ arena: UnsafeRawBufferPointer,
+    _ scratch: inout ContiguousArray<UInt8>
+  ) throws(ConditionFault) -> Bool {
+    if cell.isLarge { return try holdsOfLarge(test, cell, arena, &scratch) }
+    switch test {
+    case .isNil: return cell.isNull
+    case .compare(let outcomes, let operand):
+      return outcomes.contains(operand.outcome(of: cell, in: arena))
+    case .isBetween(let low, let high):
+      return !low.outcome(of: cell, in: arena).isDisjoint(with: [.equal, .greater])
+        && !high.outcome(of: cell, in: arena).isDisjoint(with: [.equal, .less])
+    case .isIn(let set): return set.contains(cell, in: arena)
+    case .text(let pattern):
+      guard cell.tag.isText else { return false }
+      return pattern.matches(cell.bytes(in: arena), &scratch)
+    }
+  }
+
+  @inline(never)
+  private func holdsOfLarge(
+    _ test: Test, _ cell: ValueCell, _ arena: UnsafeRawBufferPointer,
+    _ scratch: inout ContiguousArray<UInt8>
+  ) throws(ConditionFault) -> Bool {
+    guard case .large(let value) = cell.value(in: arena) else { return false }
+    switch test {
+    case .isNil: return false
+    case .compare(let outcomes, .large(let other)):
+      return outcomes.contains(value == other ? .equal : .unordered)
+    case .compare(.equal, let operand) where operand.isUnequal(value): return false
+    case .isIn(let set) where set.isUnequal(value): return false
+    case .isIn(let set) where set.contains(value): return true
+    default: break
+    }
+    let bytes: ContiguousArray<UInt8>
+    do {
+      bytes = try sources.largeValue(value)
+    } catch {
+      throw .largeValue(error)
+    }
+    guard bytes.count <= Int(UInt32.max) else { return false }
+    let whole = ValueCell(tag: value.tag, bits: 0, length: UInt32(bytes.count))
+    return try bytes.withUnsafeBufferPointer { (bytes) throws(ConditionFault) -> Bool in
+      try holds(test, whole, UnsafeRawBufferPointer(bytes), &scratch)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import AnnalsModel
+
+/// A path bound to the tables of a state: where its value is for each row.
+package struct BoundPath: Sendable {
+  /// A to-one relationship on the way: its column, and the table that it leads to.
+  struct Hop: Sendable {
+    let column: Int?
+    let target: Table?
+  }
+
+  /// What is at the end of a path.
+  package enum End: Sendable {
+    case attribute(Attribute)
+    /// An object of this entity; the object itself where there is no hop.
+    case object(EntityNumber)
+  }
+
+  /// The relationships before the end; of a path that ends at an object, the last leads to it.
+  let hops: ContiguousArray<Hop>
+  package let end: End
+  /// The column of the attribute; nil for an object, and where no object has a value.
+  let column: Int?
+  /// What a required attribute reads as where an object has no value, with its bytes.
+  let fallback: ValueCell
+  let fallbackBytes: ContiguousArray<UInt8>
+
+  /// The path from an entity's objects. O(hops × properties).
+  package init(
+    _ path: PropertyPath, from number: EntityNumber, in state: State
+  ) throws(ConditionError) {
+    guard var entity = state.schema.entity(numbered: number), !entity.isRemoved else {
+      throw ConditionError(.unknownEntity, path, "there is no entity \(number)")
+    }
+    var hops: ContiguousArray<Hop> = []
+    var bytes: ContiguousArray<UInt8> = []
+    for (place, name) in path.names.enumerated() {
+      let isLast = place == path.names.count - 1
+      if let attribute = entity.attribute(named: name) {
+        guard isLast else {
+          let reason = "\"\(name)\" of \(entity.name) is an attribute: nothing lies behind it"
+          throw ConditionError(.notToOne, path, reason)
+        }
+        self.hops = hops
+        end = .attribute(attribute)
+        column = state.findTable(entity.number)?.position(of: attribute.number)
+        let value = attribute.isOptional ? .null : attribute.defaultValue ?? .null
+        fallback = ValueCell(value, appendingTo: &bytes)
+        fallbackBytes = bytes
+        return
+      }
+      if isLast, name.hasSameBytes(as: "id"), entity.relationship(named: name) == nil { break }
+      guard let relationship = entity.relationship(named: name) else {
+        throw ConditionError(.unknownProperty, path, entity.unknownName(name))
+      }
+      guard !relationship.isToMany,
+        let next = state.schema.entity(numbered: relationship.destination)
+      else {
+        let reason = "\"\(name)\" of \(entity.name) is to-many: a path goes through to-one only"
+        throw ConditionError(.notToOne, path, reason)
+      }
+      hops.append(
+        Hop(
+          column: state.findTable(entity.number)?.position(of: relationship.number),
+          target: state.findTable(next.number)))
+      entity = next
+    }
+    self.hops = hops
+    end = .object(entity.number)
+    column = nil
+    fallback = .null
+    fallbackBytes = []
+  }
+
+  /// Calls `body` with the value for a row and the bytes that it points into, valid within the call
+  /// only. `view` is that of the row.
+  @inline(__always)
+  func withCell<T>(
+    of row: Int64, _ view: RowView,
+    _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
+  ) throws(ConditionFault) -> T {
+    guard hops.isEmpty, let column else { return try withFarCell(of: row, view, body) }
+    let found = try BoundPath.cell(column, view)
+    if !found.cell.isNull || fallback.isNull { return try body(found.cell, found.arena) }
+    return try withFallback(body)
+  }
+
+  private func withFallback<T>(
+    _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
+  ) throws(ConditionFault) -> T {
+    try fallbackBytes.withUnsafeBufferPointer { (bytes) throws(ConditionFault) -> T in
+      try body(fallback, UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  @inline(__always)
+  private static func cell(_ column: Int, _ view: RowView) throws(ConditionFault) -> RowCell {
+    do throws(StateFault) {
+      return try view.cell(column)
+    } catch {
+      throw .state(error)
+    }
+  }
+
+  @inline(never)
+  private func withFarCell<T>(
+    of row: Int64, _ view: RowView,
+    _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
+  ) throws(ConditionFault) -> T {
+    let none = UnsafeRawBufferPointer(start: nil, count: 0)
+    var (view, row) = (view, row)
+    // Keeps what the view points to.
+    var group: RowGroup?
+    for hop in hops {
+      guard let column = hop.column, let target = hop.target else { return try body(.null, none) }
+      let cell = try BoundPath.cell(column, view).cell
+      row = Int64(bitPattern: cell.bits)
+      guard cell.tag == .object, cell.length == target.number, row >= 1,
+        row <= RowPosition.maximumRow
+      else { return try body(.null, none) }
+      let place = RowPosition(row)
+      group = target.groups.group(place.group)
+      guard let found = group, try BoundPath.isLive(place, found) else {
+        return try body(.null, none)
+      }
+      view = RowGroup.withRow(found, place) { $0 }
+    }
+    defer { withExtendedLifetime(group) {} }
+    switch end {
+    case .object(let entity):
+      return try body(ValueCell(tag: .object, bits: UInt64(bitPattern: row), length: entity), none)
+    case .attribute:
+      if let column {
+        let found = try BoundPath.cell(column, view)
+        if !found.cell.isNull { return try body(found.cell, found.arena) }
+      }
+      return try withFallback(body)
+    }
+  }
+
+  private static func isLive(
+    _ place: RowPosition, _ group: RowGroup
+  ) throws(ConditionFault) -> Bool {
+    do throws(StateFault) {
+      return try group.isLive(place.offset)
+    } catch {
+      throw .state(error)
+    }
+  }
+}

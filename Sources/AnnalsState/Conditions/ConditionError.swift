@@ -1,0 +1,46 @@
+import AnnalsModel
+
+/// Why a condition or a sort key does not suit the entity that it is asked of.
+package struct ConditionError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What kind of reason this is.
+  package enum Kind: Hashable, Sendable {
+    case unknownEntity
+    case unknownProperty
+    /// A path goes through an attribute or a to-many relationship, or ends at one of the latter.
+    case notToOne
+    /// A value of another kind than the property has.
+    case incomparable
+    /// A text match on what is no text.
+    case notText
+  }
+
+  package let kind: Kind
+  /// The path in question.
+  package let path: PropertyPath
+  /// What is wrong, as a whole sentence without its full stop.
+  package let description: String
+
+  package init(_ kind: Kind, _ path: PropertyPath, _ description: String) {
+    self.kind = kind
+    self.path = path
+    self.description = description
+  }
+}
+
+/// Why a condition could not be evaluated.
+package enum ConditionFault: Error, Sendable {
+  /// The state could not be read.
+  case state(StateFault)
+  /// A large value could not be read.
+  case largeValue(any Error)
+}
+
+extension Entity {
+  /// That there is no property of this name, with the nearest name that there is.
+  package func unknownName(_ name: String) -> String {
+    let names =
+      attributes.filter { !$0.isRemoved }.map(\.name)
+      + relationships.filter { !$0.isRemoved }.map(\.name)
+    return "\(self.name) has no property \"\(name)\"" + NearName.hint(name, among: names)
+  }
+}

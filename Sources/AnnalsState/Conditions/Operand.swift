@@ -1,0 +1,134 @@
+import AnnalsModel
+
+/// What comparing two values can give.
+package struct Outcome: OptionSet, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let less = Outcome(rawValue: 1)
+  package static let equal = Outcome(rawValue: 2)
+  package static let greater = Outcome(rawValue: 4)
+  /// Neither: nil, a NaN, or values of kinds that do not compare.
+  package static let unordered = Outcome(rawValue: 8)
+
+  /// The outcomes of which a comparison is true.
+  init(_ comparison: Condition.Comparison) {
+    switch comparison {
+    case .equal: self = .equal
+    case .notEqual: self = [.less, .greater, .unordered]
+    case .less: self = .less
+    case .lessOrEqual: self = [.less, .equal]
+    case .greater: self = .greater
+    case .greaterOrEqual: self = [.greater, .equal]
+    }
+  }
+
+  /// How `a` compares with `b`.
+  @inline(__always)
+  static func of<T: Comparable>(_ a: T, _ b: T) -> Outcome {
+    a < b ? .less : a == b ? .equal : .greater
+  }
+
+  /// How a whole number compares with a double, neither rounded.
+  static func ofNumbers(_ number: Int64, _ other: Double) -> Outcome {
+    if other.isNaN { return .unordered }
+    if other >= 0x1p63 { return .less }
+    if other < -0x1p63 { return .greater }
+    let whole = Int64(other)
+    if number != whole { return number < whole ? .less : .greater }
+    // A double without its fraction is a double, so this is exact.
+    return of(Double(whole), other)
+  }
+
+  /// How bytes compare.
+  static func of(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Outcome {
+    let common = min(a.count, b.count)
+    var index = 0
+    while common - index >= 8 {
+      let x = a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let y = b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      if x != y { return x.bigEndian < y.bigEndian ? .less : .greater }
+      index += 8
+    }
+    while index < common {
+      if a[index] != b[index] { return a[index] < b[index] ? .less : .greater }
+      index += 1
+    }
+    return of(a.count, b.count)
+  }
+
+  /// The outcome with the sides exchanged.
+  var mirrored: Outcome { self == .less ? .greater : self == .greater ? .less : self }
+}
+
+/// A value of a condition, ready to be compared with cells.
+enum Operand: Sendable {
+  case bool(Bool)
+  case int(Int64)
+  case double(Double)
+  case date(Int64)
+  case uuid(RawUUID)
+  case object(ObjectReference)
+  case bytes(ValueTag, ContiguousArray<UInt8>)
+  case large(LargeValue)
+
+  /// The operand of a value; nil for nil and for a list.
+  init?(_ value: Value) {
+    switch value {
+    case .null, .objects: return nil
+    case .bool(let flag): self = .bool(flag)
+    case .int(let number): self = .int(number)
+    case .double(let number): self = .double(number)
+    case .date(let moment): self = .date(moment.microseconds)
+    case .uuid(let uuid): self = .uuid(uuid)
+    case .object(let object): self = .object(object)
+    case .string(let text), .url(let text), .json(let text):
+      self = .bytes(value.tag, ContiguousArray(text.utf8))
+    case .data(let bytes): self = .bytes(.data, ContiguousArray(bytes))
+    case .large(let value): self = .large(value)
+    }
+  }
+
+  /// How a cell whose bytes are at hand compares with this. O(length).
+  @inline(__always)
+  func outcome(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Outcome {
+    switch self {
+    case .int(let number):
+      if cell.tag == .int { return .of(Int64(bitPattern: cell.bits), number) }
+      guard cell.tag == .double else { return .unordered }
+      return Outcome.ofNumbers(number, Double(bitPattern: cell.bits)).mirrored
+    case .date(let moment):
+      return cell.tag == .date ? .of(Int64(bitPattern: cell.bits), moment) : .unordered
+    case .double(let number):
+      if cell.tag == .int { return .ofNumbers(Int64(bitPattern: cell.bits), number) }
+      guard cell.tag == .double, !number.isNaN else { return .unordered }
+      return .of(Double(bitPattern: cell.bits), number)
+    case .bool(let flag):
+      return cell.tag == .bool ? .of(cell.bits & 1, flag ? 1 : 0) : .unordered
+    case .bytes(let tag, let bytes):
+      guard cell.tag == tag else { return .unordered }
+      return bytes.withUnsafeBytes { .of(cell.bytes(in: arena), $0) }
+    case .uuid(let uuid):
+      guard cell.tag == .uuid else { return .unordered }
+      let start = Int(cell.bits)
+      let high = arena.loadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
+      if high != uuid.high { return .of(high, uuid.high) }
+      let low = arena.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self).bigEndian
+      return .of(low, uuid.low)
+    case .object(let object):
+      guard cell.tag == .object else { return .unordered }
+      if cell.length != object.entity { return .of(cell.length, object.entity) }
+      return .of(Int64(bitPattern: cell.bits), object.row)
+    case .large: return .unordered
+    }
+  }
+
+  /// Whether a large value can only be unequal to this, as its description shows.
+  func isUnequal(_ value: LargeValue) -> Bool {
+    switch self {
+    case .bytes(let tag, let bytes): tag != value.tag || UInt64(bytes.count) != value.length
+    case .large(let other): other != value
+    default: true
+    }
+  }
+}
