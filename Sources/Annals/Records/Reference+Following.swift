@@ -1,10 +1,13 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// What objects are read from: a `Snapshot`, or a `WriteTransaction` with its own changes.
+/// What objects are read from: a `Snapshot`, or a `WriteTransaction` with its own changes; no other
+/// type.
 public protocol ObjectSource {
   /// The object with this id as a record; nil if it does not exist.
   func object<R: Record>(_ type: R.Type, _ id: ObjectID) throws(AnnalsError) -> Object<R>?
+  /// Opaque.
+  func _query<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordQuery<R>
 }
 
 extension Snapshot: ObjectSource {}

@@ -1,0 +1,103 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsState
+
+extension Snapshot {
+  /// Opaque.
+  public func _query<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordQuery<R> {
+    RecordQuery(
+      reader: reader, binding: try bindings.binding(of: type), newest: bindings.schema)
+  }
+}
+
+extension WriteTransaction {
+  /// Opaque.
+  public func _query<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordQuery<R> {
+    checkOpen()
+    return RecordQuery(reader: reader, binding: try binding(of: type), newest: schema)
+  }
+}
+
+extension ObjectSource {
+  /// The objects that the fetch asks for, in its order.
+  ///
+  /// In the past, properties have the names of that time, and one that did not exist is nil. Costs
+  /// O(objects of the entity), and with sort keys O(n log n) of those found. Throws
+  /// `.invalidSchema` if the store has no such entity, `.invalidArgument` for what cannot be
+  /// compared or was a default then, `.otherStore` for an object of another store, and as
+  /// `object(_:_:)` does.
+  public func fetch<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> [Object<R>] {
+    let query = try _query(R.self)
+    return try query.objects(try query.rows(fetch))
+  }
+
+  /// The ids of the objects that the fetch asks for, in its order; throws as `fetch(_:)` does.
+  public func objectIDs<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> [ObjectID] {
+    let query = try _query(R.self)
+    return try query.rows(fetch).map(query.id)
+  }
+
+  /// How many objects `fetch(_:)` would return, with its limit and offset; throws as that does.
+  public func count<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> Int {
+    var unsorted = fetch
+    unsorted.sortKeys = []
+    return try _query(R.self).rows(unsorted).count
+  }
+
+  /// The first of the objects that the fetch asks for; nil if there is none. Throws as `fetch(_:)`
+  /// does.
+  public func first<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> Object<R>? {
+    guard fetch.maximumCount != 0 else { return nil }
+    return try self.fetch(fetch.limit(1)).first
+  }
+
+  /// Whether the fetch asks for any object that there is; throws as `fetch(_:)` does.
+  public func exists<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> Bool {
+    guard fetch.maximumCount != 0 else { return false }
+    return try count(fetch.limit(1)) > 0
+  }
+
+  /// The objects of the record type of which the condition is true, in the order of the keys:
+  ///
+  ///     try snapshot.objects(
+  ///       of: Event.self, where: \.start > .now && \.place == kyoto,
+  ///       sortedBy: .descending(\.start), limit: 50)
+  ///
+  /// Throws as `fetch(_:)` does.
+  public func objects<R: Record>(
+    of type: R.Type, where condition: RecordCondition<R>?, sortedBy keys: RecordSortKey<R>...,
+    limit: Int? = nil, offset: Int = 0
+  ) throws(AnnalsError) -> [Object<R>] {
+    var fetch = Fetch(type).where(condition).limit(limit).offset(offset)
+    fetch.sortKeys = keys
+    return try self.fetch(fetch)
+  }
+}
+
+extension WriteTransaction {
+  /// Changes every object of which the condition is true, in the order of their ids, as
+  /// `update(_:_:)` does with one; nil means all. Which objects these are is settled first.
+  ///
+  /// Returns how many there are, changed by `body` or not. Throws as `fetch(_:)` and `update(_:_:)`
+  /// do; then those before are changed.
+  @discardableResult
+  public func update<R: Record>(
+    _ type: R.Type, where condition: RecordCondition<R>?, _ body: (inout R) throws -> Void
+  ) throws -> Int {
+    let ids = try objectIDs(Fetch(type).where(condition))
+    for id in ids { try update(type, id, body) }
+    return ids.count
+  }
+
+  /// Deletes every object of which the condition is true; nil means all.
+  ///
+  /// Returns how many there were. Throws as `fetch(_:)` and `delete(_:)` do.
+  @discardableResult
+  public func delete<R: Record>(
+    _ type: R.Type, where condition: RecordCondition<R>?
+  ) throws(AnnalsError) -> Int {
+    let ids = try objectIDs(Fetch(type).where(condition))
+    for id in ids { try delete(id) }
+    return ids.count
+  }
+}

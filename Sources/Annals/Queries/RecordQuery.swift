@@ -1,0 +1,121 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsState
+
+/// A state in which objects of a record type are looked for: opaque outside the engine; public only
+/// as a result of what `ObjectSource` requires.
+public struct RecordQuery<R: Record> {
+  let reader: StateReader
+  let binding: RecordBinding<R>
+  /// The schema in which the record type's names are found; the state's own may be an older one.
+  let newest: Schema
+
+  /// The rows of the objects that a fetch finds, in its order.
+  func rows(_ fetch: Fetch<R>) throws(AnnalsError) -> [Int64] {
+    if let other = fetch.condition?.stores.first(where: { $0 != reader.store }) {
+      throw AnnalsError(
+        .otherStore,
+        "the condition names an object of store \(other), and this is store \(reader.store)")
+    }
+    guard reader.state.count(of: binding.entity) > 0 else { return [] }
+    var keys: [SortKey] = []
+    for key in fetch.sortKeys.map(\.key) {
+      // What no object had then tells none apart.
+      guard let path = try path(key.path) else { continue }
+      var key = key
+      key.path = path
+      keys.append(key)
+    }
+    var condition: Condition?
+    if let wanted = fetch.condition { condition = try resolved(wanted.condition) }
+    return try reader.rows(
+      of: binding.entity, where: condition,
+      sortedBy: keys, areTiesDescending: fetch.sortKeys.last?.key.isDescending ?? false,
+      limit: fetch.maximumCount, offset: fetch.skippedCount)
+  }
+
+  /// The records of the rows.
+  func objects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
+    var records = binding.reader(
+      of: reader.state, store: reader.store, largeValues: reader.largeValues)
+    var result: [Object<R>] = []
+    result.reserveCapacity(rows.count)
+    for row in rows {
+      let value = try binding.read(row, &records)
+      result.append(Object(objectID: id(row), value: value))
+    }
+    return result
+  }
+
+  func id(_ row: Int64) -> ObjectID {
+    ObjectID(store: reader.store, entity: binding.entity, row: row)
+  }
+}
+
+// Names, which are those of the newest schema.
+extension RecordQuery {
+  /// The condition with the names of the state's own schema. What did not exist then has no value.
+  private func resolved(_ condition: Condition) throws(AnnalsError) -> Condition {
+    switch condition.form {
+    case .constant: return condition
+    case .isNil(let old): return try path(old).map { .isNil($0) } ?? .always
+    case .comparison(let old, let comparison, let value):
+      if let path = try path(old) { return .compare(path, comparison, value) }
+      return comparison == .notEqual ? .always : .never
+    case .isIn(let old, let values):
+      if let path = try path(old) { return .isIn(path, values) }
+      return values.contains { $0.isNull } ? .always : .never
+    case .isBetween(let old, let low, let high):
+      return try path(old).map { .isBetween($0, low, high) } ?? .never
+    case .text(let old, let test):
+      return try path(old).map { .text($0, test.match, test.text, test.options) } ?? .never
+    case .all(let parts): return .all(try resolved(parts))
+    case .any(let parts): return .any(try resolved(parts))
+    case .not(let part): return try resolved(part).negated
+    }
+  }
+
+  private func resolved(_ parts: [Condition]) throws(AnnalsError) -> [Condition] {
+    var result: [Condition] = []
+    for part in parts { result.append(try resolved(part)) }
+    return result
+  }
+
+  /// The path with the names of the state's own schema; nil if something on it did not exist then.
+  ///
+  /// Throws `.invalidArgument` where what did not exist then reads as a default, not as nil.
+  private func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
+    let past = reader.state.schema
+    var entity = newest.entity(numbered: binding.entity)
+    var names: [String] = []
+    for (place, name) in path.names.enumerated() {
+      guard let now = entity else { return path }
+      guard let number = now.propertyNumber(named: name) else {
+        let position =
+          place == 0 ? binding.layout.names.firstIndex { $0.hasSameBytes(as: name) } : nil
+        // A name that nobody knows is for the evaluation to refuse.
+        guard let position else { return path }
+        try requireNil(binding.layout.defaults[position], path)
+        return nil
+      }
+      let attribute = now.attribute(named: name)
+      guard let then = past.entity(numbered: now.number), let old = then.propertyName(number) else {
+        if place == 0, let attribute, !attribute.isOptional {
+          try requireNil(attribute.defaultValue ?? .null, path)
+        }
+        return nil
+      }
+      names.append(old)
+      entity = now.relationship(named: name).flatMap { newest.entity(numbered: $0.destination) }
+    }
+    return PropertyPath(names)
+  }
+
+  private func requireNil(_ value: Value, _ path: PropertyPath) throws(AnnalsError) {
+    guard !value.isNull else { return }
+    throw AnnalsError(
+      .invalidArgument,
+      "\(binding.layout.entityName).\(path) did not exist in this state, where it reads as its "
+        + "default; ask without it")
+  }
+}
