@@ -40,6 +40,7 @@ let package = Package(
     engine("AnnalsStorage", ["CLinuxCalls", system]),
     engine("AnnalsFaults", ["AnnalsStorage", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
+    engine("AnnalsQuery", ["AnnalsModel", "AnnalsState"]),
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine(
@@ -83,6 +84,7 @@ let package = Package(
       name: "AnnalsTestSupport", path: "Tests/AnnalsTestSupport", swiftSettings: settings),
     tests("ClientTests", ["Annals", "ReadmeProgram"]),
     tests("ModelTests", ["AnnalsModel"]),
+    tests("QueryTests", ["AnnalsQuery", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(
       "StoreTests",
       [

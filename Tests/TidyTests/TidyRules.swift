@@ -52,6 +52,7 @@ enum TidyRules {
     "AnnalsStorage": ["SystemPackage", "CLinuxCalls", "Darwin", "Glibc", "Musl"],
     "AnnalsFaults": ["AnnalsStorage", "SystemPackage"],
     "AnnalsState": ["AnnalsModel", "AnnalsFormat"],
+    "AnnalsQuery": ["AnnalsModel", "AnnalsState", "Foundation"],
     "AnnalsLog": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
     "AnnalsInspection": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
     "AnnalsEngine": [

@@ -1,0 +1,94 @@
+import AnnalsModel
+
+/// What is known of the values at a path.
+enum PropertyKind: CustomStringConvertible {
+  case unknown
+  case attribute(AttributeType)
+  case object
+
+  var description: String {
+    switch self {
+    case .unknown: "any"
+    case .attribute(let type): "\(type)"
+    case .object: "object"
+    }
+  }
+
+  /// Whether a value may be text.
+  var mayBeText: Bool {
+    switch self {
+    case .unknown: true
+    case .object: false
+    case .attribute(let type): [.string, .url, .json, .any].contains(type)
+    }
+  }
+}
+
+extension ConditionParser {
+  /// Reads a path and finds what is there.
+  mutating func path() throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
+    let column = token.column
+    if try take("SELF") { return ([], entity == nil ? .unknown : .object) }
+    var names = [try name()]
+    var columns = [column]
+    while try take(".") {
+      columns.append(token.column)
+      names.append(try name())
+    }
+    guard let entity else { return (PropertyPath(names), .unknown) }
+    if names.count > 1 {
+      let whole = names.joined(separator: ".")
+      if let attribute = entity.attribute(named: whole) {
+        return (PropertyPath(whole), .attribute(attribute.type))
+      }
+    }
+    return (PropertyPath(names), try kind(of: names, columns, from: entity))
+  }
+
+  private mutating func name() throws(ConditionTextError) -> String {
+    switch token.kind {
+    case .name(let name):
+      try advance()
+      return name
+    case .word(let word):
+      if ConditionWords.reserved.contains(word.uppercased()) {
+        let isLater = ["MATCHES", "ANY", "ALL", "SOME", "NONE"].contains(word.uppercased())
+        throw ConditionTextError(
+          column: token.column,
+          reason: isLater
+            ? "\(word) is not supported"
+            : "expected a property; one that is named \(word) stands in backquotes")
+      }
+      try advance()
+      return word
+    default: throw expected("a property")
+    }
+  }
+
+  private func kind(
+    of names: [String], _ columns: [Int], from entity: Entity
+  ) throws(ConditionTextError) -> PropertyKind {
+    var entity = entity
+    for (place, name) in names.enumerated() {
+      func fail(_ reason: String) -> ConditionTextError {
+        ConditionTextError(column: columns[place], reason: reason)
+      }
+      let isLast = place == names.count - 1
+      if let attribute = entity.attribute(named: name) {
+        if isLast { return .attribute(attribute.type) }
+        throw fail("\(name) of \(entity.name) is an attribute: nothing lies behind it")
+      }
+      guard let relationship = entity.relationship(named: name) else {
+        if isLast, name.hasSameBytes(as: "id") { return .object }
+        let all =
+          entity.attributes.filter { !$0.isRemoved }.map(\.name)
+          + entity.relationships.filter { !$0.isRemoved }.map(\.name)
+        throw fail("\(entity.name) has no property \"\(name)\"" + NearName.hint(name, among: all))
+      }
+      guard !relationship.isToMany, let next = schema.entity(numbered: relationship.destination)
+      else { throw fail("\(name) of \(entity.name) is to-many: a path goes through to-one only") }
+      entity = next
+    }
+    return .object
+  }
+}

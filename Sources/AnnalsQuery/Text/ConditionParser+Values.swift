@@ -1,0 +1,151 @@
+import AnnalsModel
+
+extension ConditionParser {
+  /// Reads a value, as one of the property's type.
+  mutating func value(_ kind: PropertyKind) throws(ConditionTextError) -> Value {
+    let column = token.column
+    let value = try literal()
+    guard let typed = typed(value, kind) else {
+      throw ConditionTextError(
+        column: column,
+        reason: "expected a value of type \(kind); \(value.conditionText) is of type \(value.tag)")
+    }
+    return typed
+  }
+
+  /// The value as one of the property's type; nil if it cannot be one.
+  private func typed(_ value: Value, _ kind: PropertyKind) -> Value? {
+    switch (kind, value) {
+    case (.unknown, _), (_, .null), (.attribute(.any), _), (.object, .object): return value
+    case (.attribute(let type), _) where type.tag == value.tag: return value
+    case (.attribute(.double), .int), (.attribute(.int16), .double), (.attribute(.int32), .double),
+      (.attribute(.int64), .double):
+      return value
+    case (.attribute(.uuid), .string(let text)): return RawUUID(text).map(Value.uuid)
+    case (.attribute(.date), .string(let text)): return moment(text).map(Value.date)
+    case (.attribute(.url), .string(let text)): return .url(text)
+    case (.attribute(.json), .string(let text)): return .json(text)
+    default: return nil
+    }
+  }
+
+  private mutating func literal() throws(ConditionTextError) -> Value {
+    let column = token.column
+    switch token.kind {
+    case .string(let text):
+      try advance()
+      return .string(text)
+    case .uuid(let uuid):
+      try advance()
+      return .uuid(uuid)
+    case .date(let text):
+      guard let moment = moment(text) else {
+        throw ConditionTextError(
+          column: column, reason: "\(text) is no date; write 2019-10-01 or 2019-10-01T12:00:00Z")
+      }
+      try advance()
+      return .date(moment)
+    case .number(let text):
+      try advance()
+      if isAt("#"), token.isAttached { return try object(EntityNumber(text), column) }
+      return try number(text, column)
+    case .name(let name):
+      try advance()
+      return try object(schema.entity(named: name)?.number, column)
+    case .word(let word):
+      try advance()
+      return try namedValue(word, column)
+    case .symbol, .end: throw expected("a value")
+    }
+  }
+
+  private func number(_ text: String, _ column: Int) throws(ConditionTextError) -> Value {
+    if let number = Int64(text) { return .int(number) }
+    let isWhole = text.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
+    guard !isWhole, let number = Double(text), number.isFinite else {
+      throw ConditionTextError(
+        column: column, reason: "\(text) is beyond the numbers that there are")
+    }
+    return .double(number)
+  }
+
+  private mutating func namedValue(
+    _ word: String, _ column: Int
+  ) throws(ConditionTextError) -> Value {
+    switch word.uppercased() {
+    case "NIL", "NULL": return .null
+    case "TRUE", "YES": return .bool(true)
+    case "FALSE", "NO": return .bool(false)
+    case let kind where isAt("("):
+      try advance()
+      guard case .string(let text) = token.kind else { throw expected("a text in quotes") }
+      guard let value = value(text, ofKind: kind) else {
+        throw ConditionTextError(column: column, reason: "\(word)(…) of this text is no value")
+      }
+      try advance()
+      try require(")")
+      return value
+    default: return try object(schema.entity(named: word)?.number, column)
+    }
+  }
+
+  private func value(_ text: String, ofKind kind: String) -> Value? {
+    switch kind {
+    case "URL": return .url(text)
+    case "JSON": return JSONText.firstError(in: text) == nil ? .json(text) : nil
+    case "DOUBLE": return Double(text).map(Value.double)
+    case "DATA":
+      let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+      guard digits.count % 2 == 0, digits.allSatisfy({ $0 != nil }) else { return nil }
+      return .data(
+        stride(from: 0, to: digits.count, by: 2).map {
+          UInt8((digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0))
+        })
+    default: return nil
+    }
+  }
+
+  /// The rest of an object's name behind its entity: `#5`, `#5@` with the store's UUID.
+  private mutating func object(
+    _ entity: EntityNumber?, _ column: Int
+  ) throws(ConditionTextError) -> Value {
+    guard isAt("#"), token.isAttached else {
+      throw ConditionTextError(
+        column: column, reason: "expected a value; a text stands in quotes, an object is Entity#5")
+    }
+    guard let entity, entity > 0 else {
+      throw ConditionTextError(column: column, reason: "there is no entity of this name")
+    }
+    try advance()
+    guard case .number(let text) = token.kind, let row = Int64(text), row > 0 else {
+      throw expected("the number of a row")
+    }
+    try advance()
+    if try take("@") {
+      guard case .uuid = token.kind else { throw expected("the UUID of a store") }
+      try advance()
+    }
+    return .object(ObjectReference(entity: entity, row: row))
+  }
+
+  /// The moment of a date, with a time and an offset if it has them.
+  private func moment(_ text: String) -> Timestamp? {
+    if let exact = Timestamp(text) { return exact }
+    // Local: read as if it were UTC, then moved.
+    let parts = text.utf8.count
+    let candidates = [text + "Z", text + ":00Z", text + "T00:00:00Z"]
+    guard parts <= 40, let local = candidates.lazy.compactMap({ Timestamp($0) }).first else {
+      return nil
+    }
+    let day: Int64 = 86_400_000_000
+    guard local.microseconds.magnitude < UInt64(Int64.max - 2 * day) else { return local }
+    func at(_ seconds: Int) -> Timestamp {
+      Timestamp(microseconds: local.microseconds - Int64(seconds) * 1_000_000)
+    }
+    let before = zone(Timestamp(microseconds: local.microseconds - day))
+    let after = zone(Timestamp(microseconds: local.microseconds + day))
+    // The first of two moments, and the offset before where clocks were set past it.
+    for offset in [before, after] where zone(at(offset)) == offset { return at(offset) }
+    return at(before)
+  }
+}

@@ -1,0 +1,10 @@
+/// Why a text is no condition, and where.
+package struct ConditionTextError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The place of the first character that is wrong, counted from 1 in Unicode scalars.
+  package let column: Int
+  /// What is wrong, or what was expected.
+  package let reason: String
+
+  /// The column and the reason.
+  package var description: String { "column \(column): \(reason)" }
+}
