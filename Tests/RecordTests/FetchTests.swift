@@ -222,6 +222,43 @@ private struct LaterEvent: Record {
     #expect(try store.snapshot(at: 0).fetch(fog).isEmpty)
   }
 
+  @Test func byNames() throws {
+    var lab = try Lab(seed: 8)
+    for _ in 0..<4 { try lab.store.write { try lab.change($0) } }
+    let kyoto = lab.places[0]
+    let typed = Fetch(Event.self).where(\.place == kyoto && .begins(\.title, with: "f"))
+      .sorted(by: \.count, .descending)
+    let condition = Condition.compare("place", .equal, .object(ObjectReference(kyoto.objectID)))
+      .and(.text("title", .begins, "f"))
+    let snapshot = lab.store.snapshot()
+    let expected = try snapshot.objectIDs(typed)
+    try #require(expected.count > 1)
+    func check(_ found: [StoredObject], _ count: Int) {
+      #expect(found.map(\.objectID) == expected && count == expected.count)
+    }
+    let keys = [SortKey.descending("count")]
+    check(
+      try snapshot.objects(of: "Event", where: condition, sortedBy: keys),
+      try snapshot.count(of: "Event", where: condition))
+    try lab.store.write { tx in
+      check(
+        try tx.objects(of: "Event", where: condition, sortedBy: keys),
+        try tx.count(of: "Event", where: condition))
+    }
+    let page = try snapshot.objects(
+      of: "Event", where: condition, sortedBy: keys, limit: 1, offset: 1)
+    #expect(page.map(\.objectID) == [expected[1]])
+    let misspelt = #expect(throws: AnnalsError.self) {
+      try snapshot.objects(of: "Event", where: .isNil("titel"))
+    }
+    #expect(misspelt?.code == .invalidArgument)
+    #expect(misspelt?.message.contains("did you mean title?") == true, "\(misspelt as Any)")
+    let unsorted = #expect(throws: AnnalsError.self) {
+      try snapshot.objects(of: "Event", where: nil, sortedBy: [.ascending("titel")])
+    }
+    #expect(unsorted?.code == .invalidArgument)
+  }
+
   @Test func objectsOfAnotherStoreAreRefused() throws {
     let lab = try Lab(seed: 1)
     let other = try Lab(seed: 1)
