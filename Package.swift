@@ -70,7 +70,7 @@ let package = Package(
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
-        "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsTorture",
+        "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsTorture",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",

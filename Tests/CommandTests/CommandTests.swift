@@ -33,7 +33,7 @@ import Testing
       let name = line.dropFirst(9).prefix { $0 != " " }
       return line.hasPrefix("annals") || name.isEmpty ? nil : String(name)
     }
-    #expect(names.count == 20)
+    #expect(names.count == 21)
     for name in names {
       let help = try CommandFolder().run(name, "--help")
       #expect(help.status == .done && help.output.contains("USAGE: annals \(name)"), "\(name)")
@@ -240,6 +240,23 @@ import Testing
       early.errors.hasPrefix("annals: there is no object Post/b as of transaction 1. "), "\(early)")
     let gone = folder.run("blame", "@posts.annals", "Post/b")
     #expect(gone.errors.hasPrefix("annals: there is no object Post/b as of transaction 4. "))
+  }
+
+  @Test func queryPrintsWhatStateDoes() throws {
+    let folder = try CommandTests.posts()
+    let all = folder.run("state", "@posts.annals", "--entity", "Post").output
+    let lines = all.split(separator: "\n").map(String.init)
+    #expect(!lines.isEmpty)
+    let found = folder.run("query", "@posts.annals", "Post", "--sort", "-title").output
+    #expect(found.split(separator: "\n").map(String.init).sorted() == lines.sorted())
+    let count = folder.run("query", "@posts.annals", "Post", "--count").output
+    #expect(count == "\(lines.count)\n")
+    let none = folder.run(
+      "query", "@posts.annals", "Post", "--where", "title == nil and title != nil")
+    #expect(none.status == .done && none.output == "")
+    let wrong = folder.run("query", "@posts.annals", "Post", "--where", "title ~ 1")
+    #expect(wrong.status == .usage)
+    #expect(wrong.errors == "annals: --where, column 7: \"~\" has no meaning here\n")
   }
 
   @Test func stateInItsForms() throws {

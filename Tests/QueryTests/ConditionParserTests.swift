@@ -112,6 +112,21 @@ import Testing
     #expect(error?.description == message)
   }
 
+  @Test func sortKeysAreRead() throws {
+    let event = Self.schema.entities[1]
+    let text = "-timestamp,title[c],-place.name[l] NILS FIRST, a.b nils last"
+    let keys = try ConditionParser.parseSortKeys(text, over: event, in: Self.schema)
+    #expect(
+      keys.map(\.description)
+        == ["-timestamp", "title[c]", "-place.name[l] NILS FIRST", "`a.b` NILS LAST"])
+    for (wrong, column) in [("", 1), ("titel", 1), ("title,", 7), ("title[x]", 7), ("-", 2)] {
+      let error = #expect(throws: ConditionTextError.self) {
+        try ConditionParser.parseSortKeys(wrong, over: event, in: Self.schema)
+      }
+      #expect(error?.column == column)
+    }
+  }
+
   @Test func datesAreOfTheZone() throws {
     let condition = try ConditionParser.parse(
       "date < 2019-10-01", over: Self.schema.entities[1], in: Self.schema, zone: { _ in 7_200 })

@@ -76,7 +76,8 @@ enum TidyRules {
       "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [
-      "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsTorture", "ArgumentParser",
+      "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsTorture",
+      "ArgumentParser",
       "SystemPackage", "Foundation",
     ],
   ]

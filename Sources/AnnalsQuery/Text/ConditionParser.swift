@@ -49,6 +49,46 @@ package struct ConditionParser {
     }
   }
 
+  /// Reads sort keys: `[-]path ["[c]" | "[l]"] [NILS FIRST | NILS LAST]`, with commas between.
+  package static func parseSortKeys(
+    _ text: String, over entity: Entity, in schema: Schema
+  ) throws(ConditionTextError) -> [SortKey] {
+    guard text.utf8.count <= longestText else {
+      throw ConditionTextError(column: 1, reason: "sort keys are at most \(longestText) bytes")
+    }
+    var parser = ConditionParser(text, entity, schema, { _ in 0 })
+    try parser.advance()
+    var keys: [SortKey] = []
+    repeat { keys.append(try parser.sortKey()) } while try parser.take(",")
+    guard parser.token.kind == .end else { throw parser.expected("a comma or the end") }
+    return keys
+  }
+
+  private mutating func sortKey() throws(ConditionTextError) -> SortKey {
+    let isDescending = try take("-")
+    var key = SortKey(try path().0, isDescending: isDescending)
+    if try take("[") {
+      if try take("C") {
+        key.textOrder = .caseInsensitive
+      } else if try take("L") {
+        key.textOrder = .localized
+      } else {
+        throw expected("c or l")
+      }
+      try require("]")
+    }
+    if try take("NILS") {
+      if try take("FIRST") {
+        key.nils = .first
+      } else if try take("LAST") {
+        key.nils = .last
+      } else {
+        throw expected("FIRST or LAST")
+      }
+    }
+    return key
+  }
+
   private init(
     _ text: String, _ entity: Entity?, _ schema: Schema, _ zone: @escaping (Timestamp) -> Int
   ) {

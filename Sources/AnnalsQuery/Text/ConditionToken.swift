@@ -74,7 +74,7 @@ struct ConditionLexer {
         return .symbol(pair)
       }
     }
-    guard "=!<>(){}[],.#@".unicodeScalars.contains(first) else {
+    guard "=!<>(){}[],.#@-".unicodeScalars.contains(first) else {
       throw fail("\"\(first)\" has no meaning here")
     }
     position += 1
