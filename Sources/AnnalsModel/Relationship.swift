@@ -66,10 +66,22 @@ public struct IndexElement: Hashable, Sendable {
   public var property: PropertyNumber = 0
   /// Whether greater values come first.
   public var isDescending: Bool
+  /// Whether objects without a value are at the end where greater values are.
+  package var countsNullAsGreatest = false
 
   /// An element over the property of this name.
-  public init(_ propertyName: String, isDescending: Bool = false) {
+  ///
+  /// Objects without a value come before those with small values (so first, or last if descending)
+  /// unless `nullsFirst` says otherwise.
+  public init(_ propertyName: String, isDescending: Bool = false, nullsFirst: Bool? = nil) {
     self.propertyName = propertyName
     self.isDescending = isDescending
+    if let nullsFirst { self.nullsFirst = nullsFirst }
+  }
+
+  /// Whether objects without a value come before all others.
+  public var nullsFirst: Bool {
+    get { isDescending == countsNullAsGreatest }
+    set { countsNullAsGreatest = newValue == isDescending }
   }
 }

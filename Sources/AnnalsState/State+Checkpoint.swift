@@ -34,17 +34,27 @@ extension State {
     full: Bool, source: any ChunkSource,
     store: (UnsafeRawBufferPointer, _ first: Int64, _ count: UInt32) throws -> ChunkReference
   ) throws -> [EntityDirectory] {
+    try adoptIndexes()
     _ = try checkUniqueness()
     return try withoutActuallyEscaping(store) { store in
       var writer = ChunkWriter(source: source, store: store)
       var directories: [EntityDirectory] = []
       for index in tables.indices where tables[index].nextRow > 1 {
-        let number = tables[index].number
-        let rules = schema.entity(numbered: number)?.uniqueRules ?? []
-        let table = try writableTable(number, row: 0)
-        directories.append(try table.write(full: full, rules: rules, to: &writer))
+        let table = try writableTable(tables[index].number, row: 0)
+        directories.append(try table.write(full: full, to: &writer))
       }
       return directories
+    }
+  }
+
+  /// Gives each table the indexes of the state's own schema, in place of those of the present that
+  /// a past state has.
+  private mutating func adoptIndexes() throws(StateFault) {
+    for entity in schema.entities {
+      guard let table = findTable(entity.number),
+        table.indexes.map(\.shape) != entity.indexShapes
+      else { continue }
+      try writableTable(entity.number, row: 0).defineIndexes(entity)
     }
   }
 
@@ -91,22 +101,22 @@ extension Table {
       }
     }
     for index in directory.indexes {
-      guard let place = indexes.firstIndex(where: { $0.rule.number == index.rule }) else {
+      guard let place = indexes.firstIndex(where: { $0.shape.number == index.rule }) else {
         continue
       }
-      let tree = IndexTree(index, source: source, entity: number)
+      let tree = IndexTree(
+        index, form: indexes[place].shape.form, source: source, entity: number)
       guard tree.count == Int(index.count) else {
         throw invalid(0, "a checkpoint's counts contradict each other")
       }
-      indexes[place] = UniqueIndex(
-        indexes[place].rule, columns: indexes[place].columns, tree: tree, nextRow: nextRow)
+      indexes[place] = indexes[place].loaded(tree, nextRow: nextRow)
     }
   }
 
   /// Hands out chunks and returns the directory. The table is in one hand; groups and nodes are
   /// replaced where what they know changes.
   func write(
-    full: Bool, rules: [UniqueRule], to writer: inout ChunkWriter
+    full: Bool, to writer: inout ChunkWriter
   ) throws -> EntityDirectory {
     var directory = EntityDirectory(
       entity: number, nextRow: nextRow, liveCount: Int64(liveCount))
@@ -132,8 +142,8 @@ extension Table {
       directory.columns.append(
         ColumnDirectory(property: columns[column].property, chunks: columnChunks[column]))
     }
-    for index in indexes.indices where rules.contains(indexes[index].rule) {
-      let rule = indexes[index].rule.number
+    for index in indexes.indices {
+      let rule = indexes[index].shape.number
       let chunks = try indexes[index].tree.write(
         full: full, entity: number, rule: rule, to: &writer)
       directory.indexes.append(

@@ -22,7 +22,7 @@ extension State {
     in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
     guard let table = findTable(entity) else { return nil }
-    if table.isBehind {
+    if table.isBehind(rule) {
       var copy = self
       return try copy.updatingLookup(entity, rule: rule, key: key, in: arena)
     }
@@ -35,7 +35,7 @@ extension State {
     in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
     guard let table = findTable(entity) else { return nil }
-    if table.isBehind { try writableTable(entity, row: 0).updateIndexes() }
+    if table.isBehind(rule) { try writableTable(entity, row: 0).updateIndex(rule) }
     return try findTable(entity)?.lookup(rule: rule, key: key, in: arena)
   }
 
@@ -67,7 +67,7 @@ extension State {
         for conflict in unique.unplaced {
           violations.append(
             UniqueViolation(
-              entity: tables[index].number, rule: unique.rule.number, row: conflict.row,
+              entity: tables[index].number, rule: unique.shape.number, row: conflict.row,
               otherRow: conflict.holder == 0 ? nil : conflict.holder))
         }
       }
@@ -77,61 +77,22 @@ extension State {
 }
 
 extension Table {
-  /// Whether an index is not up to date.
-  var isBehind: Bool { indexes.contains { $0.isBehind(self) } }
-
-  /// Brings all indexes up to date.
-  func updateIndexes() throws(StateFault) {
-    for index in indexes.indices { try indexes[index].update(from: self) }
-  }
-
-  /// Notes a row of which anything is about to change.
-  func noteAll(_ row: Int64) throws(StateFault) {
-    for index in indexes.indices { try indexes[index].note(row, in: self) }
-  }
-
-  /// Notes a row of which a column is about to change.
-  @inline(never)
-  func note(_ row: Int64, column: Int) throws(StateFault) {
-    for index in indexes.indices where indexes[index].columns.contains(column) {
-      try indexes[index].note(row, in: self)
-    }
-  }
-
-  /// Makes the indexes that the entity's rules ask for; those there stay as they are.
-  func defineIndexes(_ entity: Entity) {
-    var known: [UniqueRule: UniqueIndex] = [:]
-    for index in indexes { known[index.rule] = index }
-    indexes = ContiguousArray(
-      entity.uniqueRules.compactMap { rule in
-        if let index = known[rule] { return index }
-        let columns = rule.properties.map { position(of: $0) ?? -1 }
-        guard !columns.isEmpty, !columns.contains(-1) else { return nil }
-        return UniqueIndex(rule, columns: ContiguousArray(columns))
-      })
-    for column in columns.indices { columns[column].isIndexed = false }
-    for index in indexes {
-      for column in index.columns { columns[column].isIndexed = true }
-    }
-  }
-
   func lookup(
     rule: PropertyNumber, key: [ValueCell], in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
-    guard let index = indexes.first(where: { $0.rule.number == rule }),
+    guard let index = indexes.first(where: { $0.shape.number == rule }), index.shape.isUnique,
       index.columns.count == key.count
     else { return nil }
     var bytes: ContiguousArray<UInt8> = []
-    for cell in key where !bytes.append(keyOf: cell, in: arena) { return nil }
+    for (cell, column) in zip(key, index.columns) {
+      let element = bytes.append(element: cell, in: arena, isDescending: column.isDescending)
+      guard element == .whole else { return nil }
+    }
     let found = bytes.withUnsafeBytes { bytes in
       Result { () throws(StateFault) in try index.tree.find(bytes) }
     }
     guard let (row, isWhole) = try found.get() else { return nil }
     if isWhole { return row }
-    var whole: ContiguousArray<UInt8> = []
-    guard try appendKey(row, columns: index.columns, to: &whole) == .key else {
-      throw invalid(row, "an index has a row that has no key")
-    }
-    return whole == bytes ? row : nil
+    return try self.key(row, of: index) == bytes ? row : nil
   }
 }

@@ -6,7 +6,7 @@ struct Column: Sendable {
   var property: PropertyNumber
   /// The kind of values that the schema allows now; leaves may have been written with another.
   var kind: ColumnKind
-  /// Whether a unique rule looks at it.
+  /// Whether it is part of an index's key.
   var isIndexed = false
 }
 
@@ -24,8 +24,9 @@ final class Table: @unchecked Sendable {
   @exclusivity(unchecked) var liveCount = 0
   @exclusivity(unchecked) var columns: ContiguousArray<Column> = []
   @exclusivity(unchecked) var groups = GroupTree()
-  /// One for each unique rule.
-  @exclusivity(unchecked) var indexes: ContiguousArray<UniqueIndex> = []
+  @exclusivity(unchecked) var indexes: ContiguousArray<TableIndex> = []
+  /// Whether an index holds each row that lives, whatever its values.
+  @exclusivity(unchecked) var isOrdered = false
   /// The positions of the columns, by rising property number.
   @exclusivity(unchecked) private(set) var columnsByProperty: ContiguousArray<Int> = []
   /// The position of each property with a low number, or -1.
@@ -44,6 +45,7 @@ final class Table: @unchecked Sendable {
     columns = other.columns
     groups = other.groups
     indexes = other.indexes
+    isOrdered = other.isOrdered
     positions = other.positions
     columnsByProperty = other.columnsByProperty
   }
@@ -147,6 +149,7 @@ extension Table {
   /// Makes a row live.
   func insert(_ row: Int64) throws(StateFault) {
     let place = try place(row)
+    if isOrdered { try noteAll(row) }
     let group = groups.writableGroup(place.group)
     guard try !group.isLive(place.offset) else { throw invalid(row, "inserted, but it is there") }
     try group.markLive(place.offset)

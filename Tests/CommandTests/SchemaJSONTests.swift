@@ -30,6 +30,7 @@ import Testing
     index.elements[0].property = 7
     index.elements[1].property = 6
     post.relationships = [tags]
+    index.elements[1].nullsFirst = false
     post.indexes = [index]
     post.nextPropertyNumber = 20
     var tag = Entity("Tag")

@@ -77,7 +77,7 @@ import Testing
     var remedy: String {
       switch self {
       case .tornTail: ""
-      case .damageInside, .cut, .damagedHeader: "annals salvage"
+      case .damageInside, .cut, .damagedHeader: "salvage"
       case .newerVersion, .newerFrame: "se a newer "
       case .foreign, .empty: "heck the path"
       }
@@ -153,7 +153,7 @@ import Testing
       }
       #expect(error?.code == (errno == .ioError ? .io : .permission))
       #expect(error?.underlying == errno)
-      let remedy = errno == .ioError ? "annals salvage" : "permission"
+      let remedy = errno == .ioError ? "salvage" : "permission"
       #expect(error?.message.contains(remedy) == true, "\(error?.message ?? "")")
       #expect(try disk.contents(of: SampleFile.path) == bytes)
     }

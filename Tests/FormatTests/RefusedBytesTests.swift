@@ -147,7 +147,8 @@ struct RefusedBytesTests {
     // What only later versions know is passed over, but for number and name.
     expect(true, "an index with flag 4", indexes: [1, 6, 3, 1, 99, 4, 0, 255])
     expect(true, "collation 1", indexes: [1, 5, 3, 1, 99, 1, 1])
-    expect(true, "an element with flag 2", indexes: [1, 9, 3, 1, 99, 1, 0, 1, 1, 2, 255])
+    expect(true, "nulls as the greatest", indexes: [1, 8, 3, 1, 99, 1, 0, 1, 1, 2])
+    expect(true, "an element with flag 4", indexes: [1, 9, 3, 1, 99, 1, 0, 1, 1, 4, 255])
     expect(false, "one without a number", indexes: [1, 5, 0, 1, 99, 4, 0])
     expect(false, "one without a collation", indexes: [1, 4, 3, 1, 99, 4])
     let extended: [UInt8] = [1, 4, 1, 65]

@@ -129,7 +129,8 @@ extension SampleStore {
     }
     let columns = [column(1, ids), column(2, titles), column(3, pictures)]
     let index = chunk(2, from: 0) {
-      IndexChunkCodec.encode(entries, entity: 1, rule: 1, into: &$0, deflate: &$1)
+      IndexChunkCodec.encode(
+        entries, form: .beginnings, entity: 1, rule: 1, into: &$0, deflate: &$1)
     }
     return EntityDirectory(
       entity: 1, nextRow: 3, liveCount: 2, rows: [rows], columns: columns,

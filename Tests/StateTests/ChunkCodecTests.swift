@@ -139,20 +139,23 @@ import Testing
 
   @Test func `index entries come back as they were, and damaged ones are refused`() throws {
     var random = SeededRandom(seed: 6)
-    for count in [1, 2, 50, 4096] {
+    for (count, form) in [1, 2, 50, 4096].flatMap({ [($0, IndexForm.beginnings), ($0, .whole)] }) {
       var entries = IndexEntries()
       var key: UInt64 = 0
       for _ in 0..<count {
         key += 1 + UInt64(random.below(1 << 40))
         withUnsafeBytes(of: key.bigEndian) { entries.bytes.append(contentsOf: $0) }
-        entries.ends.append(UInt32(entries.bytes.count))
         entries.rows.append(Int64(random.below(100_000) + 1))
+        if form == .whole { entries.bytes.append(row: entries.rows.last ?? 1) }
+        entries.ends.append(UInt32(entries.bytes.count))
       }
       var bytes: ContiguousArray<UInt8> = []
       var deflate = Deflate()
-      IndexChunkCodec.encode(entries, entity: 1, rule: 2, into: &bytes, deflate: &deflate)
+      IndexChunkCodec.encode(
+        entries, form: form, entity: 1, rule: 2, into: &bytes, deflate: &deflate)
       let decoded = try bytes.withUnsafeBytes { try IndexChunkCodec.decode($0) }
       #expect(decoded.entries == entries)
+      #expect(decoded.header.content == form.content)
       if count > 50 { continue }
       ChunkCodecTests.forEachDamage(bytes) { damaged in
         if let other = try? damaged.withUnsafeBytes({ try IndexChunkCodec.decode($0) }) {

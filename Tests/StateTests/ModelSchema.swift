@@ -29,8 +29,21 @@ enum ModelSchema {
     many.number = toMany
     many.destination = second
     entity.relationships = [one, many]
-    entity.nextPropertyNumber = 15
+    entity.indexes = [
+      index(15, [.init("", isDescending: true)], of: [7]),
+      index(16, [.init("", nullsFirst: false), .init("", isDescending: true)], of: [12, toOne]),
+    ]
+    entity.nextPropertyNumber = 17
     return entity
+  }
+
+  private static func index(
+    _ number: PropertyNumber, _ elements: [IndexElement], of properties: [PropertyNumber]
+  ) -> IndexDescription {
+    var index = IndexDescription("index \(number)", elements)
+    index.number = number
+    for (place, property) in properties.enumerated() { index.elements[place].property = property }
+    return index
   }
 
   static let properties: [PropertyNumber] = Array(1...14)

@@ -9,7 +9,8 @@ extension ModelRun {
     guard let entity = entities.randomElement(using: &random) else { return }
     nameCount += 1
     let name = "new\(nameCount)"
-    switch random.number(0...9) {
+    switch random.number(0...11) {
+    case 10, 11: try addIndex(name, to: entity)
     case 0: try add(Entity(name, attributes: [Attribute("key", .string, isUnique: true)]), entity)
     case 1, 2: try add(newAttribute(name), to: entity)
     case 3:
@@ -85,6 +86,24 @@ extension ModelRun {
   private func add(_ attribute: Attribute, to entity: Entity) throws {
     try changeSchema("add \(attribute) to \(entity.name)") {
       try $0.require(Schema(entities: [Entity(entity.name, attributes: [attribute])]))
+    }
+  }
+
+  /// An ordered index of one to three attributes.
+  private func addIndex(_ name: String, to entity: Entity) throws {
+    let attributes = entity.attributes.filter { !$0.isRemoved }.shuffled(using: &random)
+      .prefix(random.number(1...3))
+    let elements = attributes.map {
+      IndexElement($0.name, isDescending: random.chance(50), nullsFirst: random.chance(50))
+    }
+    guard !elements.isEmpty else { return }
+    try changeSchema("index \(entity.name) by \(elements)") {
+      try $0.require(
+        Schema(entities: [
+          Entity(
+            entity.name, attributes: Array(attributes),
+            indexes: [IndexDescription(name, elements)])
+        ]))
     }
   }
 

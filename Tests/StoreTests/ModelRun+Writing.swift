@@ -147,8 +147,21 @@ extension ModelRun {
       "  update \(entity.name)#\(object.row) \(given.map { "\($0): \($1.short)" })")
     try tx.update(id(object), given)
     for (name, value) in given {
-      if let number = entity.number(of: name) { working.set(object, number, to: value) }
+      guard let number = entity.number(of: name) else { continue }
+      working.set(object, number, to: settled(value, of: number, in: entity, object))
     }
+  }
+
+  /// What an update stores: a required attribute with a default is never cleared. Where the
+  /// transaction found nothing stored, the default is no change.
+  private func settled(
+    _ value: Value, of number: PropertyNumber, in entity: Entity, _ object: ObjectReference
+  ) -> Value {
+    guard let attribute = entity.attributes.first(where: { $0.number == number }),
+      !attribute.isOptional, let implied = attribute.defaultValue, !implied.isNull,
+      value.isNull || value == implied, let before = newest.rows[object]
+    else { return value }
+    return before[number] == nil ? .null : implied
   }
 
   private func swapKeys(

@@ -61,7 +61,8 @@ extension RecordEntity {
     return copy
   }
 
-  /// Objects can be had in the order of these properties, the first counting most.
+  /// Objects can be had in the order of these properties, the first counting most: the store keeps
+  /// an index of them from now on. See `Property.indexed(_:)`.
   public func indexed(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
     adding(index: keyPaths, isUnique: false)
   }

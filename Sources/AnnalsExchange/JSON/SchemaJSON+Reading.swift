@@ -260,15 +260,18 @@ extension SchemaJSON {
     _ reader: JSONReader, _ token: JSONToken
   ) throws(InputFault) -> IndexElement {
     var element = IndexElement("")
+    var nullsFirst: Bool?
     try reader.members(token, of: "an index's property") { (name, value) throws(InputFault) in
       switch name {
       case "property": element.propertyName = try reader.text(value, of: name)
       case "number": element.property = try reader.stableNumber(value)
       case "descending": element.isDescending = try reader.flag(value, of: name)
+      case "nullsFirst": nullsFirst = try reader.flag(value, of: name)
       default: return false
       }
       return true
     }
+    if let nullsFirst { element.nullsFirst = nullsFirst }
     return element
   }
 }

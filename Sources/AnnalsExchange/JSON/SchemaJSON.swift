@@ -135,6 +135,10 @@ package enum SchemaJSON {
         json.member("number", Int64(element.property))
       }
       json.flag("descending", element.isDescending)
+      if element.countsNullAsGreatest {
+        json.key("nullsFirst")
+        json.bool(element.nullsFirst)
+      }
       json.endObject()
     }
     json.endArray()

@@ -92,11 +92,11 @@ package struct ChunkContents {
       switch header.content {
       case .rows: .rows(header.entity)
       case .column: .column(header.entity, header.property)
-      case .index: .index(header.entity, header.property)
+      case .uniqueIndex, .orderedIndex: .index(header.entity, header.property)
       case .references: .references(header.entity, header.property)
       }
     if found != role { return "it is \(found)" }
-    if header.content != .index, header.firstRow != reference.first {
+    if !header.content.isIndex, header.firstRow != reference.first {
       return "it is from \(header.firstRow) on"
     }
     return nil

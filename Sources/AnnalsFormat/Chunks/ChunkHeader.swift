@@ -2,7 +2,8 @@ import AnnalsModel
 
 // Every chunk of state begins with
 //
-//   byte     what it holds: 1 rows, 2 a column, 3 an index, 5 references
+//   byte     what it holds: 1 rows, 2 a column, 3 a unique index, 4 an ordered index,
+//            5 references
 //   varint   entity
 //   varint   property of a column or of references (0: of rows), or rule of an index; left out for
 //            rows
@@ -15,9 +16,13 @@ import AnnalsModel
 package enum ChunkContent: UInt8, Sendable, CaseIterable {
   case rows = 1
   case column = 2
-  case index = 3
+  case uniqueIndex = 3
+  case orderedIndex = 4
   /// References to chunks of rows or of a column.
   case references = 5
+
+  /// Whether it is a run of an index.
+  package var isIndex: Bool { self == .uniqueIndex || self == .orderedIndex }
 }
 
 /// The beginning of a chunk of state.
@@ -50,7 +55,7 @@ package struct ChunkHeader: Equatable, Sendable {
     output.append(content.rawValue)
     output.append(varInt: UInt64(entity))
     if content != .rows { output.append(varInt: UInt64(property)) }
-    if content != .index { output.append(varInt: UInt64(bitPattern: firstRow)) }
+    if !content.isIndex { output.append(varInt: UInt64(bitPattern: firstRow)) }
     output.append(count: count)
   }
 
@@ -63,11 +68,11 @@ package struct ChunkHeader: Equatable, Sendable {
     self.content = content
     entity = try reader.readVarUInt32()
     property = content == .rows ? 0 : try reader.readVarUInt32()
-    firstRow = content == .index ? 0 : try reader.readVarInt64()
-    let limit = content == .index ? ChunkHeader.maximumCount : RowPresence.maximumSpan
+    firstRow = content.isIndex ? 0 : try reader.readVarInt64()
+    let limit = content.isIndex ? ChunkHeader.maximumCount : RowPresence.maximumSpan
     count = try reader.readCount(limit: limit, minimumLength: 0)
     guard count > 0 else { throw .invalid(at: start, reason: "an empty chunk") }
-    if content != .index {
+    if !content.isIndex {
       guard firstRow > 0, firstRow <= ChunkHeader.maximumRow else {
         throw .invalid(at: start, reason: "a row out of range")
       }

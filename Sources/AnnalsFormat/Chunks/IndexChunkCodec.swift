@@ -1,9 +1,20 @@
 import AnnalsModel
 
+/// What an index holds of its keys.
+package enum IndexForm: Sendable {
+  /// No more than tells each from its neighbours; the rest is in the columns. Of unique indexes.
+  case beginnings
+  /// All of them, so that entries order by themselves. Of ordered indexes.
+  case whole
+
+  /// What chunks of this form say that they hold.
+  package var content: ChunkContent { self == .whole ? .orderedIndex : .uniqueIndex }
+}
+
 /// A run of an index's entries: keys rising, each with the row of its object.
 ///
-/// Of each key an index holds no more than tells it from its neighbours; the rest is in the column.
-/// So no key held is the beginning of the next.
+/// No key held is the beginning of the next. Those of an ordered index end with the row, so that
+/// all differ; a chunk leaves that out, since it has the rows anyway.
 @frozen
 package struct IndexEntries: Equatable, Sendable {
   /// The bytes of the keys, joined.
@@ -15,6 +26,10 @@ package struct IndexEntries: Equatable, Sendable {
   @inlinable
   package init() {}
 
+  /// How many bytes the row takes at the end of the key of an ordered index: the row less 1, most
+  /// significant byte first.
+  package static let rowLength = 5
+
   /// How many entries there are.
   @inlinable package var count: Int { rows.count }
 }
@@ -23,18 +38,18 @@ package struct IndexEntries: Equatable, Sendable {
 ///
 /// After the header follow a byte for the collation (0), number lists of how many bytes each key
 /// shares with the one before and how many follow, a section of what follows, and a number list of
-/// the rows. FORMAT.md, "Index chunks".
+/// the rows. The header says the form of the keys. FORMAT.md, "Index chunks".
 package enum IndexChunkCodec {
   /// The most bytes of a key that an index may hold.
   package static let maximumKeyLength = 1 << 20
 
   /// Appends a chunk with these entries; there is at least one.
   package static func encode(
-    _ entries: IndexEntries, entity: EntityNumber, rule: PropertyNumber,
+    _ entries: IndexEntries, form: IndexForm, entity: EntityNumber, rule: PropertyNumber,
     into output: inout ContiguousArray<UInt8>, deflate: inout Deflate
   ) {
     ChunkHeader(
-      content: .index, entity: entity, property: rule, firstRow: 0, count: entries.count
+      content: form.content, entity: entity, property: rule, firstRow: 0, count: entries.count
     ).encode(into: &output)
     output.append(0)
     var shared: ContiguousArray<UInt64> = []
@@ -42,8 +57,9 @@ package enum IndexChunkCodec {
     var suffixes: ContiguousArray<UInt8> = []
     var previous = 0..<0
     var start = 0
+    let leftOut = form == .whole ? IndexEntries.rowLength : 0
     for end in entries.ends {
-      let span = start..<Int(end)
+      let span = start..<Int(end) - leftOut
       let limit = min(previous.count, span.count)
       var common = 0
       while common < limit,
@@ -55,7 +71,7 @@ package enum IndexChunkCodec {
       rest.append(UInt64(span.count - common))
       suffixes.append(contentsOf: entries.bytes[span.lowerBound + common..<span.upperBound])
       previous = span
-      start = span.upperBound
+      start = Int(end)
     }
     NumberList.append(shared, to: &output, deflate: &deflate)
     NumberList.append(rest, to: &output, deflate: &deflate)
@@ -70,7 +86,8 @@ package enum IndexChunkCodec {
   ) throws(DecodeFault) -> (header: ChunkHeader, entries: IndexEntries) {
     var reader = ByteReader(payload)
     var inflate = Inflate()
-    let header = try ChunkHeader(&reader, expecting: .index)
+    let header = try ChunkHeader(&reader)
+    guard header.content.isIndex else { throw .invalid(at: 0, reason: "another kind of chunk") }
     guard try reader.readUInt8() == 0 else {
       throw reader.invalid("a collation that this version does not know")
     }
@@ -106,6 +123,7 @@ package enum IndexChunkCodec {
         return end
       })
     entries.rows = ContiguousArray(rows.map { Int64($0) })
+    if header.content == .orderedIndex { entries.appendRows() }
     guard isRising(entries) else { throw .invalid(at: place, reason: "keys out of order") }
     return (header, entries)
   }
@@ -131,5 +149,33 @@ package enum IndexChunkCodec {
       start = span.upperBound
     }
     return true
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// Appends a row as it stands at the end of the key of an ordered index.
+  @inlinable @inline(__always)
+  package mutating func append(row: Int64) {
+    let number = UInt64(bitPattern: row &- 1)
+    for shift in stride(from: UInt64(32), through: 0, by: -8) {
+      append(UInt8(truncatingIfNeeded: number >> shift))
+    }
+  }
+}
+
+extension IndexEntries {
+  /// Appends to each key its row.
+  fileprivate mutating func appendRows() {
+    var result: ContiguousArray<UInt8> = []
+    result.reserveCapacity(bytes.count + count * IndexEntries.rowLength)
+    var start = 0
+    for index in 0..<count {
+      let end = Int(ends[index])
+      result.append(contentsOf: bytes[start..<end])
+      result.append(row: rows[index])
+      ends[index] = UInt32(result.count)
+      start = end
+    }
+    bytes = result
   }
 }

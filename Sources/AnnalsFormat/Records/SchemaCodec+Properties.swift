@@ -146,7 +146,7 @@ extension SchemaCodec {
       body.append(count: index.elements.count)
       for element in index.elements {
         body.append(varInt: UInt64(element.property))
-        body.append(element.isDescending ? 1 : 0)
+        body.append((element.isDescending ? 1 : 0) | (element.countsNullAsGreatest ? 2 : 0))
       }
       if !index.extensions.isEmpty { ExtensionArea.append(index.extensions, to: &body) }
     } else {
@@ -172,8 +172,9 @@ extension SchemaCodec {
           var element = IndexElement("")
           element.property = try reader.readVarUInt32()
           let flags = try reader.readUInt8()
-          isKnown = isKnown && flags & ~1 == 0
+          isKnown = isKnown && flags & ~3 == 0
           element.isDescending = flags & 1 != 0
+          element.countsNullAsGreatest = flags & 2 != 0
           index.elements.append(element)
         }
       }

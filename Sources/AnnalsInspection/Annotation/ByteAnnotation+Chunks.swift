@@ -38,18 +38,18 @@ extension ByteAnnotation {
       try reader.varInt("property") { _ in
         vocabulary.propertyText(header.property, of: header.entity)
       }
-    case .index: try reader.varInt("rule")
+    case .uniqueIndex, .orderedIndex: try reader.varInt("rule")
     case .references:
       try reader.varInt("property") { number in
         number == 0 ? "of rows" : vocabulary.propertyText(header.property, of: header.entity)
       }
     }
-    if header.content != .index { try reader.varInt("first row") }
+    if !header.content.isIndex { try reader.varInt("first row") }
     try reader.varInt("count")
     switch header.content {
     case .rows: try presence(&reader)
     case .column: try column(&reader)
-    case .index:
+    case .uniqueIndex, .orderedIndex:
       try reader.byte("collation")
       try section(&reader, "bytes shared with the key before", of: .integers)
       try section(&reader, "bytes that follow", of: .integers)

@@ -47,8 +47,8 @@ extension ByteAnnotation {
     var isKnown = true
     try list(&reader, "count of elements") { reader throws(DecodeFault) in
       try reader.varInt("property")
-      let flags = try reader.byte("flags") { flagText($0, ["descending"]) }
-      isKnown = isKnown && flags < 2
+      let flags = try reader.byte("flags") { flagText($0, ["descending", "null as greatest"]) }
+      isKnown = isKnown && flags < 4
     }
     if flags & 2 != 0, isKnown { try extensions(&reader, []) }
   }

@@ -38,7 +38,7 @@ enum ChunkGuess {
       switch header.content {
       case .rows: .rows(header.entity)
       case .column: .column(header.entity, header.property)
-      case .index: .index(header.entity, header.property)
+      case .uniqueIndex, .orderedIndex: .index(header.entity, header.property)
       case .references: .references(header.entity, header.property)
       }
     return (try? ChunkContents(payload, as: role)) != nil
@@ -58,7 +58,8 @@ enum ChunkGuess {
       return switch header.content {
       case .rows: "\(header.count) rows of \(entity) from \(header.firstRow)"
       case .column: "\(header.count) values of \(property) of \(entity) from row \(header.firstRow)"
-      case .index: "\(header.count) entries of index \(header.property) of \(entity)"
+      case .uniqueIndex, .orderedIndex:
+        "\(header.count) entries of index \(header.property) of \(entity)"
       case .references:
         "\(header.count) references to chunks of "
           + (header.property == 0 ? "rows" : property) + " of \(entity)"

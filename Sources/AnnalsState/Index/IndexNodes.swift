@@ -5,9 +5,11 @@ import AnnalsModel
 // chunk of a checkpoint holds. Nodes are never changed: a change makes new ones along its path.
 //
 // Invariants:
-// - Entries rise by key. Of a key a leaf holds at least the bytes that tell it from the entries
-//   before and after it, in its own leaf and in its neighbours, and often no more: whoever finds an
-//   entry whose held bytes begin the key looked for reads the rest from the columns.
+// - Entries rise by key, and no two keys are equal: those of an ordered index end with the row.
+// - Of the key of an ordered index a leaf holds everything. Of that of a unique one at least the
+//   bytes that tell it from the entries before and after it, in its own leaf and in its neighbours,
+//   and often no more: whoever finds an entry whose held bytes begin the key looked for reads the
+//   rest from the columns.
 // - A fence stands before each child: no key in the child or after it is below, every key before it
 //   is. The fence of a first child is empty: the parent's holds.
 // - No leaf, node or branch is empty; each knows how many entries are below it.
@@ -120,15 +122,17 @@ final class IndexNode: Sendable {
 final class StoredIndexNode: Sendable {
   let reference: ChunkReference
   let source: any ChunkSource
+  private let form: IndexForm
   private let entity: EntityNumber
   private let rule: PropertyNumber
   private let loaded = Once<IndexNode>()
 
   init(
-    _ reference: ChunkReference, source: any ChunkSource, entity: EntityNumber,
+    _ reference: ChunkReference, form: IndexForm, source: any ChunkSource, entity: EntityNumber,
     rule: PropertyNumber, node: IndexNode? = nil
   ) {
     self.reference = reference
+    self.form = form
     self.source = source
     self.entity = entity
     self.rule = rule
@@ -143,7 +147,7 @@ final class StoredIndexNode: Sendable {
     let (header, entries) = try source.decode(reference) {
       bytes throws(DecodeFault) in try IndexChunkCodec.decode(bytes)
     }
-    guard header.entity == entity, header.property == rule,
+    guard header.content == form.content, header.entity == entity, header.property == rule,
       header.count == Int(reference.count)
     else { throw source.mismatch(reference) }
     return loaded.storeIfNil(IndexNode(entries))

@@ -19,6 +19,7 @@ struct IndexMerge {
   let wholeKey: (Int64) throws(StateFault) -> ContiguousArray<UInt8>
   private(set) var conflicts: [KeyConflict] = []
 
+  private var form = IndexForm.whole
   private var removal = 0
   private var insertion = 0
 
@@ -33,6 +34,7 @@ struct IndexMerge {
 
   /// Applies everything to a tree.
   mutating func apply(to tree: inout IndexTree) throws(StateFault) {
+    form = tree.form
     var branches = GroupBuilder<IndexBranch>()
     if tree.branches.isEmpty {
       var leaves = GroupBuilder<IndexLeaf>()
@@ -50,7 +52,7 @@ struct IndexMerge {
         branches.append(branch, fence: fence)
       }
     }
-    tree = IndexTree()
+    tree = IndexTree(form: form)
     branches.forEachGroup(maximum: .max, target: 1) { all, fences, _ in
       tree.branches = all
       tree.fences = fences
@@ -132,9 +134,10 @@ extension IndexMerge {
     let kept = removeEntries(from: leaf.entries, below: upper)
     let merged = try insertEntries(into: kept, below: upper)
     guard merged.count > 0 else { return }
-    let trimmed = merged.trimmed(lower: lower, upper: upper, margin: 1)
     var builder = LeafBuilder()
-    builder.append(trimmed, fence: lower)
+    builder.append(
+      form == .whole ? merged : merged.trimmed(lower: lower, upper: upper, margin: 1),
+      fence: lower)
     for index in builder.leaves.indices {
       leaves.append(builder.leaves[index], fence: builder.fences[index])
     }

@@ -50,7 +50,8 @@ extension IndexTree {
     let place = node.leaves[path.leaf].place(of: key)
     guard !place.isHeld else { return false }
     let index = place.index
-    let kept = min(key.count, neededLength(key, path, node, index) + 1)
+    let kept =
+      form == .whole ? key.count : min(key.count, neededLength(key, path, node, index) + 1)
     let start = index == 0 ? 0 : entries.range(index - 1).upperBound
     var new = IndexEntries()
     new.reserve(entries.count + 1, bytes: entries.bytes.count + kept)

@@ -7,21 +7,26 @@ struct IndexTree: Sendable {
   var fences = Fences()
   /// How many entries there are.
   var count = 0
+  /// What entries hold of their keys.
+  let form: IndexForm
 
-  init() {}
+  init(form: IndexForm) { self.form = form }
 
   /// The tree that a checkpoint holds; its chunks are read when they are touched.
-  init(_ directory: IndexDirectory, source: any ChunkSource, entity: EntityNumber) {
+  init(
+    _ directory: IndexDirectory, form: IndexForm, source: any ChunkSource, entity: EntityNumber
+  ) {
     var slots = GroupBuilder<IndexSlot>()
     for chunk in directory.chunks {
       let box = StoredIndexNode(
-        chunk.reference, source: source, entity: entity, rule: directory.rule)
+        chunk.reference, form: form, source: source, entity: entity, rule: directory.rule)
       slots.append(.stored(box), fence: chunk.lowestKey)
     }
-    self.init(slots)
+    self.init(slots, form: form)
   }
 
-  private init(_ slots: GroupBuilder<IndexSlot>) {
+  private init(_ slots: GroupBuilder<IndexSlot>, form: IndexForm) {
+    self.form = form
     slots.forEachGroup(maximum: IndexBranch.maximumCount, target: IndexBranch.targetCount) {
       slots, inner, fence in
       branches.append(IndexBranch(slots: slots, fences: inner))
@@ -70,7 +75,7 @@ struct IndexTree: Sendable {
       slots.append(new, fence: fence)
       chunks.append(IndexChunk(reference: reference, lowestKey: ContiguousArray(fence)))
     }
-    self = IndexTree(slots)
+    self = IndexTree(slots, form: form)
     return chunks
   }
 
@@ -87,14 +92,17 @@ struct IndexTree: Sendable {
       reference = try writer.copy(box.reference, from: box.source, first: first)
     case .changed(let changed):
       node = changed
-      let entries = changed.entries.trimmed(lower: fences.lower, upper: fences.upper, margin: 0)
+      var entries = changed.entries
+      if form == .beginnings {
+        entries = entries.trimmed(lower: fences.lower, upper: fences.upper, margin: 0)
+      }
       reference = try writer.write(first: first, count: entries.count) { output, deflate in
         IndexChunkCodec.encode(
-          entries, entity: entity, rule: rule, into: &output, deflate: &deflate)
+          entries, form: form, entity: entity, rule: rule, into: &output, deflate: &deflate)
       }
     }
     let box = StoredIndexNode(
-      reference, source: writer.source, entity: entity, rule: rule, node: node)
+      reference, form: form, source: writer.source, entity: entity, rule: rule, node: node)
     return (reference, .stored(box))
   }
 }

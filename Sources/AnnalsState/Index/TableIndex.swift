@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-// The rows of an entity by the key of one unique rule.
+// The rows of an entity by the keys of one index.
 //
 // While a transaction runs (or a log is replayed) only what changed is noted: the key that a row
 // had when it was first touched. The tree follows when somebody looks up, and at the commit: the
@@ -9,14 +9,14 @@ import AnnalsModel
 // So values may be exchanged, or freed and taken again, in any order; what counts is the end.
 //
 // Invariants, where nothing is noted:
-// - Each row that lives and has a value for every property of the rule is in the tree once, or in
-//   `unplaced`, with the row that has its key.
+// - Each row that lives and has a key is in the tree once, or in `unplaced`, with the row that has
+//   its key. In an ordered index every row that lives has a key, and none is unplaced.
 
-/// Rows by the key of one unique rule.
-struct UniqueIndex: Sendable {
-  let rule: UniqueRule
-  /// The positions of the rule's columns.
-  let columns: ContiguousArray<Int>
+/// Rows by the keys of one index.
+struct TableIndex: Sendable {
+  let shape: IndexShape
+  /// Where the key's columns are.
+  let columns: ContiguousArray<KeyColumn>
   var tree: IndexTree
   /// The rows that have a key which another holds, or a value too large to be one.
   private(set) var unplaced: ContiguousArray<KeyConflict> = []
@@ -25,22 +25,20 @@ struct UniqueIndex: Sendable {
   /// Rows from here on are new since the tree was brought up to date, and are not noted.
   private var freshRow: Int64
 
-  /// An index over a table: everything there is new to it.
-  init(_ rule: UniqueRule, columns: ContiguousArray<Int>) {
-    self.rule = rule
-    self.columns = columns
-    tree = IndexTree()
+  /// An index over a table: everything there is new to it. `places` has each column's position.
+  init(_ shape: IndexShape, places: [Int]) {
+    self.shape = shape
+    columns = ContiguousArray(zip(shape.columns, places).map { KeyColumn($0, place: $1) })
+    tree = IndexTree(form: shape.form)
     freshRow = 1
   }
 
-  /// An index that a checkpoint holds.
-  init(
-    _ rule: UniqueRule, columns: ContiguousArray<Int>, tree: IndexTree, nextRow: Int64
-  ) {
-    self.rule = rule
-    self.columns = columns
-    self.tree = tree
-    freshRow = nextRow
+  /// The index as a checkpoint holds it.
+  func loaded(_ tree: IndexTree, nextRow: Int64) -> TableIndex {
+    var result = self
+    result.tree = tree
+    result.freshRow = nextRow
+    return result
   }
 
   /// Whether the tree is not up to date with this table.
@@ -59,12 +57,13 @@ struct UniqueIndex: Sendable {
 
   /// Notes the key of a row that is about to change.
   mutating func note(_ row: Int64, in table: Table) throws(StateFault) {
-    guard row < freshRow else { return }
+    // Of a row noted twice the first counts.
+    guard row < freshRow, noted.rows.last != row else { return }
     // Before the note, which the update would use up.
-    if noted.count >= UniqueIndex.notedLimit || noted.bytes.count >= UniqueIndex.byteLimit {
+    if noted.count >= TableIndex.notedLimit || noted.bytes.count >= TableIndex.byteLimit {
       try update(from: table)
     }
-    _ = try table.appendKey(row, columns: columns, to: &noted.bytes)
+    _ = try table.appendKey(row, of: self, to: &noted.bytes)
     noted.endEntry(row: row)
   }
 
@@ -93,7 +92,7 @@ struct UniqueIndex: Sendable {
   ) throws(StateFault) -> [KeyConflict] {
     var removals = removals
     var insertions = insertions
-    if removals.count + insertions.count <= UniqueIndex.singleLimit {
+    if removals.count + insertions.count <= TableIndex.singleLimit {
       removals = try remaining(removals) { tree, key, row throws(StateFault) in
         try tree.removeOne(key, row: row)
       }
@@ -105,16 +104,10 @@ struct UniqueIndex: Sendable {
       }
       if removals.count + insertions.count == 0 { return [] }
     }
-    let columns = self.columns
+    let index = self
     var merge = IndexMerge(
       removals: removals.sorted(), insertions: insertions.sorted(),
-      wholeKey: { row throws(StateFault) in
-        var key: ContiguousArray<UInt8> = []
-        guard try table.appendKey(row, columns: columns, to: &key) == .key else {
-          throw table.invalid(row, "an index has a row that has no key")
-        }
-        return key
-      })
+      wholeKey: { row throws(StateFault) in try table.key(row, of: index) })
     try merge.apply(to: &tree)
     return merge.conflicts
   }
@@ -156,7 +149,7 @@ struct UniqueIndex: Sendable {
     for (row, index) in order where row != previous {
       previous = row
       let start = insertions.bytes.count
-      let key = try table.appendKey(row, columns: columns, to: &insertions.bytes)
+      let key = try table.appendKey(row, of: self, to: &insertions.bytes)
       if key == .tooLarge { tooLarge.append(KeyConflict(row: row, holder: 0)) }
       if index >= 0 {
         let old = noted.range(index)
@@ -184,7 +177,7 @@ struct UniqueIndex: Sendable {
   ) throws(StateFault) -> Int64 {
     guard freshRow < table.nextRow else { return table.nextRow }
     let count = min(Int(clamping: table.nextRow - freshRow), table.liveCount)
-    let room = min(count, UniqueIndex.byteLimit / 17)
+    let room = min(count, TableIndex.byteLimit / 17)
     insertions.reserve(insertions.count + room, bytes: insertions.bytes.count + 17 * room)
     let bytesBefore = insertions.bytes.count
     let start = RowPosition(freshRow)
@@ -192,7 +185,7 @@ struct UniqueIndex: Sendable {
     while let index = next {
       next = table.groups.nextIndex(from: index + 1)
       guard let group = table.groups.group(index) else { continue }
-      if insertions.bytes.count - bytesBefore >= UniqueIndex.byteLimit {
+      if insertions.bytes.count - bytesBefore >= TableIndex.byteLimit {
         return max(freshRow, RowPosition.firstRow(ofGroup: index))
       }
       let live = try group.liveWords()
@@ -201,75 +194,22 @@ struct UniqueIndex: Sendable {
       for leaf in first >> 8..<RowPosition.leafCount {
         let words = live[leaf * Leaf.bitWords..<(leaf + 1) * Leaf.bitWords]
         guard words.contains(where: { $0 != 0 }) else { continue }
-        var leaves: ContiguousArray<Leaf> = []
-        for column in columns {
-          if let leaf = try group.leaf(leaf, column: column) { leaves.append(leaf) }
-        }
-        guard leaves.count == columns.count else { continue }
+        var leaves: ContiguousArray<Leaf?> = []
+        for column in columns { leaves.append(try group.leaf(leaf, column: column.place)) }
+        if shape.isUnique, leaves.contains(where: { $0 == nil }) { continue }
         let firstRow = RowPosition.firstRow(ofGroup: index) + Int64(leaf * Leaf.rowCount)
         let firstSlot = max(0, first - leaf * Leaf.rowCount)
         for slot in firstSlot..<Leaf.rowCount
         where words[leaf * Leaf.bitWords + slot >> 6] & (1 << UInt64(slot & 63)) != 0 {
-          switch insertions.bytes.append(keyOf: leaves, slot) {
-          case .key: insertions.endEntry(row: firstRow + Int64(slot))
-          case .tooLarge:
-            tooLarge.append(KeyConflict(row: firstRow + Int64(slot), holder: 0))
+          let row = firstRow + Int64(slot)
+          switch appendKey(row, in: leaves, slot, to: &insertions.bytes) {
+          case .key: insertions.endEntry(row: row)
+          case .tooLarge: tooLarge.append(KeyConflict(row: row, holder: 0))
           case .none: break
           }
         }
       }
     }
     return table.nextRow
-  }
-}
-
-extension ContiguousArray<UInt8> {
-  /// Appends the key made of a slot's values in these leaves; nothing if there is none.
-  @inline(__always)
-  fileprivate mutating func append(
-    keyOf leaves: ContiguousArray<Leaf>, _ slot: Int
-  ) -> KeyPresence {
-    let start = count
-    for leaf in leaves {
-      let cell = leaf.cell(slot)
-      if !append(keyOf: cell, in: leaf.arenaBytes) {
-        removeSubrange(start...)
-        return cell.isLarge ? .tooLarge : .none
-      }
-    }
-    return .key
-  }
-}
-
-/// What a row has of a rule's key.
-enum KeyPresence {
-  case key
-  /// A value is missing, so that the row takes no part in the rule.
-  case none
-  /// A value is kept as a large one, whose bytes the state does not have.
-  case tooLarge
-}
-
-extension Table {
-  /// Appends the key that a row has now; nothing if it has none.
-  func appendKey(
-    _ row: Int64, columns: ContiguousArray<Int>, to bytes: inout ContiguousArray<UInt8>
-  ) throws(StateFault) -> KeyPresence {
-    guard row >= 1, row <= RowPosition.maximumRow else { return .none }
-    let place = RowPosition(row)
-    guard let group = groups.group(place.group) else { return .none }
-    let start = bytes.count
-    for column in columns {
-      guard let leaf = try group.leaf(place.leaf, column: column) else {
-        bytes.removeSubrange(start...)
-        return .none
-      }
-      let cell = leaf.cell(place.slot)
-      if !bytes.append(keyOf: cell, in: leaf.arenaBytes) {
-        bytes.removeSubrange(start...)
-        return cell.isLarge ? .tooLarge : .none
-      }
-    }
-    return .key
   }
 }

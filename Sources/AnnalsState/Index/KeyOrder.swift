@@ -1,68 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Keys are bytes whose order is the order of the values: for each element its tag, then
-//
-//   bool                   a byte
-//   int, date              eight bytes, most significant first, the sign bit flipped
-//   double                 eight bytes, most significant first, all bits flipped if negative, else
-//                          the sign bit
-//   uuid                   sixteen bytes
-//   string url data json   the bytes, 0 written as 0 255, then 0 0
-//   object                 entity (four bytes) and row (eight), most significant first
-//
-// No key is the beginning of another of the same rule. Different values give different keys, so
-// equality is that of kind and bytes. FORMAT.md, "Index chunks".
-
-extension ContiguousArray<UInt8> {
-  /// Appends the element of a key that stands for a value. False, and nothing appended, for a value
-  /// that has no key: none, a list, or one too large to be here.
-  @inline(__always)
-  mutating func append(keyOf cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Bool {
-    if cell.isLarge { return false }
-    switch cell.tag {
-    case .null, .objects: return false
-    case .bool:
-      append(cell.tag.rawValue)
-      append(cell.bits == 0 ? 0 : 1)
-    case .int, .date:
-      append(cell.tag.rawValue)
-      append(bigEndian: cell.bits ^ 1 << 63)
-    case .double:
-      append(cell.tag.rawValue)
-      append(bigEndian: cell.bits >> 63 == 1 ? ~cell.bits : cell.bits ^ 1 << 63)
-    case .uuid:
-      append(cell.tag.rawValue)
-      append(contentsOf: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
-    case .object:
-      append(cell.tag.rawValue)
-      append(bigEndian: cell.length)
-      append(bigEndian: cell.bits)
-    case .string, .url, .data, .json:
-      append(cell.tag.rawValue)
-      append(escaped: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
-    }
-    return true
-  }
-
-  private mutating func append<T: FixedWidthInteger & BitwiseCopyable>(bigEndian value: T) {
-    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-  }
-
-  private mutating func append(escaped bytes: UnsafeRawBufferPointer) {
-    if !bytes.contains(0) {
-      append(contentsOf: bytes)
-    } else {
-      for byte in bytes {
-        append(byte)
-        if byte == 0 { append(0xFF) }
-      }
-    }
-    append(0)
-    append(0)
-  }
-}
-
 /// How a key compares with what an index holds of another.
 enum KeyOrder {
   case before

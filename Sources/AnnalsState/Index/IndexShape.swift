@@ -1,0 +1,61 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// What an index is over: its columns in order, the direction of each, and whether keys are unique.
+///
+/// A condition that leaves objects out (a partial index) would be stated here, and asked where a
+/// row's key is made: an object without a key has no entry.
+package struct IndexShape: Hashable, Sendable {
+  /// One column of the key.
+  package struct Column: Hashable, Sendable {
+    package var property: PropertyNumber
+    /// Whether greater values come first.
+    package var isDescending: Bool
+    /// Whether objects without a value come before all others.
+    package var nullsFirst: Bool
+    /// What an object without a value counts as: the default of a required attribute.
+    package var valueForNull: Value?
+  }
+
+  /// The number of the attribute or of the index description.
+  package var number: PropertyNumber
+  package var columns: [Column]
+  /// Whether no two objects have the same key. Objects without a value in some column then have no
+  /// key.
+  package var isUnique: Bool
+}
+
+extension Entity {
+  /// The indexes that tables of this entity keep: of the unique attributes, and those described.
+  package var indexShapes: [IndexShape] {
+    var result: [IndexShape] = []
+    for attribute in attributes where attribute.isUnique && !attribute.isRemoved {
+      let column = IndexShape.Column(
+        property: attribute.number, isDescending: false, nullsFirst: true)
+      result.append(IndexShape(number: attribute.number, columns: [column], isUnique: true))
+    }
+    for index in indexes where index.isKnown {
+      let columns = index.elements.map { element in
+        IndexShape.Column(
+          property: element.property, isDescending: element.isDescending,
+          nullsFirst: element.nullsFirst,
+          valueForNull: index.isUnique ? nil : valueForNull(of: element.property))
+      }
+      result.append(
+        IndexShape(number: index.number, columns: columns, isUnique: index.isUnique))
+    }
+    return result
+  }
+
+  private func valueForNull(of property: PropertyNumber) -> Value? {
+    guard let attribute = attributes.first(where: { $0.number == property }),
+      !attribute.isOptional, let value = attribute.defaultValue, !value.isNull
+    else { return nil }
+    return value
+  }
+}
+
+extension IndexShape {
+  /// What entries hold of their keys.
+  var form: IndexForm { isUnique ? .beginnings : .whole }
+}

@@ -1,0 +1,181 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// A place between the entries of an index, by values.
+package struct IndexBound: Sendable {
+  /// Values for the first columns of the index, or for all; `.null` for none.
+  package var values: [Value]
+  /// Whether the place is behind the objects that have these values, and not before them.
+  package var isAfter: Bool
+
+  package init(values: [Value], isAfter: Bool) {
+    self.values = values
+    self.isAfter = isAfter
+  }
+
+  /// Before all objects that have these values, where some have, or would be if some had.
+  package static func before(_ values: Value...) -> IndexBound {
+    IndexBound(values: values, isAfter: false)
+  }
+
+  /// Behind all objects that have these values.
+  package static func after(_ values: Value...) -> IndexBound {
+    IndexBound(values: values, isAfter: true)
+  }
+}
+
+/// An index of one state for reading: the objects of an entity in an order, by place and by value.
+///
+/// Places are counted from 0 in the direction of the index. An ordered index has all objects; a
+/// unique one those that have a value in each of its columns, in the order of their keys.
+///
+/// Objects with a text over 256 bytes whose beginning others have too are put in order when they
+/// are come upon: that costs reading the values of all that share it. Objects with a value over
+/// 4,096 bytes, of which a state has no byte, stand behind the first `orderedCount` places, by row:
+/// whoever wants them in order reads the values and sorts them in. May be used from any thread.
+package struct IndexView: Sendable {
+  private let table: Table
+  private let index: TableIndex
+
+  init(_ table: Table, _ index: TableIndex) {
+    self.table = table
+    self.index = index
+  }
+
+  /// What the index is over.
+  package var shape: IndexShape { index.shape }
+
+  /// How many entries there are.
+  package var count: Int { index.tree.count }
+
+  /// How many entries are in the order of their values. O(log n).
+  package func orderedCount() throws(StateFault) -> Int {
+    if shape.isUnique { return count }
+    return try count(before: [KeyBytes.unordered])
+  }
+
+  /// How many entries stand before the bound: its place. O(log n).
+  ///
+  /// A bound of a value over 4,096 bytes is where the value would be if it were in order.
+  package func place(of bound: IndexBound) throws(StateFault) -> Int {
+    let (key, isCut) = index.key(of: bound.values, isLimited: true)
+    guard isCut else { return try count(before: bound.isAfter ? key.successor : key) }
+    // Among those with the same cut key the values tell.
+    let (full, _) = index.key(of: bound.values, isLimited: false)
+    let limit = bound.isAfter ? full.successor : full
+    let run = try run(of: key)
+    return run.places.lowerBound
+      + run.keys.prefix { limit.map($0.lexicographicallyPrecedes) ?? true }.count
+  }
+
+  /// How many entries stand between two bounds; 0 if the second is before the first. O(log n).
+  package func count(from lower: IndexBound, to upper: IndexBound) throws(StateFault) -> Int {
+    try max(0, place(of: upper) - place(of: lower))
+  }
+
+  /// The place of an object; nil if the index does not have it. O(log n).
+  package func place(ofRow row: Int64) throws(StateFault) -> Int? {
+    var key: ContiguousArray<UInt8> = []
+    guard try table.appendKey(row, of: index, to: &key) == .key else { return nil }
+    if shape.isUnique {
+      let place = try count(before: key)
+      return try index.tree.span(at: place)?.row(at: place) == row ? place : nil
+    }
+    let values = key.dropLast(KeyBytes.rowLength)
+    guard index.isCut(values[...]) else { return try count(before: key) }
+    let run = try run(of: ContiguousArray(values))
+    return run.rows.firstIndex(of: row).map { run.places.lowerBound + $0 }
+  }
+
+  /// The row of the object at a place; nil if there is none. O(log n).
+  package func row(at place: Int) throws(StateFault) -> Int64? {
+    var cursor = cursor(at: place)
+    return try cursor.next()
+  }
+
+  /// A cursor between the entries before a place and those from there on. O(1).
+  package func cursor(at place: Int = 0) -> IndexCursor {
+    IndexCursor(self, at: min(max(0, place), count))
+  }
+}
+
+// What a cursor uses.
+extension IndexView {
+  /// The leaf at a place.
+  func span(at place: Int) throws(StateFault) -> IndexSpan? { try index.tree.span(at: place) }
+
+  /// The objects with the same key as the one at a place of the span, if the key is cut.
+  func run(at place: Int, in span: IndexSpan) throws(StateFault) -> IndexRun? {
+    guard !shape.isUnique else { return nil }
+    let key = span.key(at: place).dropLast(KeyBytes.rowLength)
+    guard index.isCut(key) else { return nil }
+    return try run(of: ContiguousArray(key))
+  }
+
+  /// The objects with a cut key, in the order of their values.
+  private func run(of key: ContiguousArray<UInt8>) throws(StateFault) -> IndexRun {
+    let places = try count(before: key)..<count(before: key.successor)
+    var entries: [(key: ContiguousArray<UInt8>, row: Int64)] = []
+    var place = places.lowerBound
+    while place < places.upperBound, let span = try span(at: place) {
+      while place < min(span.end, places.upperBound) {
+        let row = span.row(at: place)
+        entries.append((try table.fullKey(row, of: index), row))
+        place += 1
+      }
+    }
+    entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    return IndexRun(places: places, rows: entries.map(\.row), keys: entries.map(\.key))
+  }
+
+  /// How many entries have a key before these bytes; nil is behind all.
+  private func count(before bytes: ContiguousArray<UInt8>?) throws(StateFault) -> Int {
+    guard let bytes else { return count }
+    let result = bytes.withUnsafeBytes { bytes in
+      Result { () throws(StateFault) in
+        try index.tree.count(before: bytes) { row throws(StateFault) in
+          try table.key(row, of: index)
+        }
+      }
+    }
+    return try result.get()
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// The least bytes behind all that begin with these; nil if there are none.
+  var successor: ContiguousArray<UInt8>? {
+    var result = self
+    while let last = result.popLast() {
+      if last < 255 {
+        result.append(last + 1)
+        return result
+      }
+    }
+    return nil
+  }
+}
+
+extension State {
+  /// The index of this number for reading; nil if the entity has none.
+  ///
+  /// On a state whose changes were not yet checked, it first works on a copy that is.
+  package func index(
+    _ entity: EntityNumber, _ number: PropertyNumber
+  ) throws(StateFault) -> IndexView? {
+    var copy = self
+    return try copy.updatingIndex(entity, number)
+  }
+
+  /// As `index`, bringing the index up to date first if it is behind, for good.
+  package mutating func updatingIndex(
+    _ entity: EntityNumber, _ number: PropertyNumber
+  ) throws(StateFault) -> IndexView? {
+    guard let table = findTable(entity) else { return nil }
+    if table.isBehind(number) { try writableTable(entity, row: 0).updateIndex(number) }
+    guard let table = findTable(entity),
+      let index = table.indexes.first(where: { $0.shape.number == number })
+    else { return nil }
+    return IndexView(table, index)
+  }
+}

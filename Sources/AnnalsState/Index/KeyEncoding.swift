@@ -1,0 +1,162 @@
+import AnnalsFormat
+import AnnalsModel
+
+// Keys are bytes whose order is the order of the index. For each column, in order, an element: a
+// byte that says the kind, its tag, and
+//
+//   bool                   a byte
+//   int, date              eight bytes, most significant first, the sign bit flipped
+//   double                 eight bytes, most significant first, all bits flipped if negative, else
+//                          the sign bit
+//   uuid                   sixteen bytes
+//   string url data json   the bytes, 0 written as 0 255, then 0 0
+//   object                 entity (four bytes) and row (eight), most significant first
+//
+// In a descending column the first byte is 64 less the tag, and all bits behind it are flipped.
+//
+// So values of several kinds, in a column of kind `any`, are in the order of their tags: every int
+// before every double. Different values give different keys, -0.0 and 0.0 too: equality is that of
+// kind and bytes. No key is the beginning of another of the same index.
+//
+// A unique index holds no object without a value for every column. An ordered index holds every
+// object, once:
+//
+// - No value is the byte 0 where nulls come first, 128 where they come last, in either direction.
+// - Of a text (url, data, json) over 256 bytes it holds the first 256, then 0 1 in place of 0 0:
+//   the key is *cut*, and ends there. It ends, too, behind the column with which it reaches 512
+//   bytes. Objects whose keys are equal and cut are next to each other; whoever reads them in order
+//   puts them in the order of their values.
+// - An object with a large value, of whose bytes a state has none, has the key 255 alone: behind
+//   all others, in no order.
+// - Behind the key stands the row less 1, in five bytes, so that entries differ.
+//
+// FORMAT.md, "Index chunks".
+
+/// What an element made of a value is.
+enum KeyElement {
+  case whole
+  /// The beginning of a text; nothing may follow it.
+  case cut
+  /// Nothing was appended: there is no value.
+  case absent
+  /// Nothing was appended: the value is kept as a large one.
+  case large
+}
+
+/// Where a key's column is, and how its values are written.
+struct KeyColumn: Sendable {
+  /// The position of the column in the table.
+  var place: Int
+  var isDescending: Bool
+  /// The element that stands for no value, in an ordered index.
+  let null: ContiguousArray<UInt8>
+  /// Whether `null` is a default value that is cut.
+  let isNullCut: Bool
+  /// As `null`, but never cut.
+  let fullNull: ContiguousArray<UInt8>
+
+  init(_ column: IndexShape.Column, place: Int) {
+    self.place = place
+    isDescending = column.isDescending
+    guard let value = column.valueForNull else {
+      null = [column.nullsFirst ? KeyBytes.nullFirst : KeyBytes.nullLast]
+      fullNull = null
+      isNullCut = false
+      return
+    }
+    var (limited, full) = (ContiguousArray<UInt8>(), ContiguousArray<UInt8>())
+    isNullCut =
+      limited.append(element: value, isDescending: isDescending, limit: KeyBytes.textLimit) == .cut
+    _ = full.append(element: value, isDescending: isDescending)
+    (null, fullNull) = (limited, full)
+  }
+}
+
+/// The bytes of keys that stand for themselves.
+enum KeyBytes {
+  static let nullFirst: UInt8 = 0
+  static let nullLast: UInt8 = 128
+  /// The key of an object that has a large value.
+  static let unordered: UInt8 = 255
+  /// What the kind of a descending element is subtracted from.
+  static let descending: UInt8 = 64
+  /// How many bytes of a text an ordered index holds.
+  static let textLimit = 256
+  /// With how many bytes the key of an ordered index ends before its last column.
+  static let lengthLimit = 512
+  /// How many bytes a row takes behind the key of an ordered index.
+  static let rowLength = IndexEntries.rowLength
+}
+
+extension ContiguousArray<UInt8> {
+  /// Appends the element for a value, of a text at most `limit` bytes.
+  @inline(__always)
+  mutating func append(
+    element cell: ValueCell, in arena: UnsafeRawBufferPointer, isDescending: Bool,
+    limit: Int = .max
+  ) -> KeyElement {
+    if cell.isLarge { return .large }
+    let start = count
+    var result = KeyElement.whole
+    switch cell.tag {
+    case .null, .objects: return .absent
+    case .bool:
+      append(cell.tag.rawValue)
+      append(cell.bits == 0 ? 0 : 1)
+    case .int, .date:
+      append(cell.tag.rawValue)
+      append(bigEndian: cell.bits ^ 1 << 63)
+    case .double:
+      append(cell.tag.rawValue)
+      append(bigEndian: cell.bits >> 63 == 1 ? ~cell.bits : cell.bits ^ 1 << 63)
+    case .uuid:
+      append(cell.tag.rawValue)
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
+    case .object:
+      append(cell.tag.rawValue)
+      append(bigEndian: cell.length)
+      append(bigEndian: cell.bits)
+    case .string, .url, .data, .json:
+      append(cell.tag.rawValue)
+      let bytes = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
+      let isCut = bytes.count > limit
+      append(escaped: isCut ? UnsafeRawBufferPointer(rebasing: bytes[..<limit]) : bytes)
+      append(0)
+      append(isCut ? 1 : 0)
+      if isCut { result = .cut }
+    }
+    if isDescending { invert(from: start) }
+    return result
+  }
+
+  /// Appends the element for a value, of a text at most `limit` bytes.
+  mutating func append(
+    element value: Value, isDescending: Bool, limit: Int = .max
+  ) -> KeyElement {
+    var arena: ContiguousArray<UInt8> = []
+    let cell = ValueCell(value, appendingTo: &arena)
+    return arena.withUnsafeBytes {
+      append(element: cell, in: $0, isDescending: isDescending, limit: limit)
+    }
+  }
+
+  private mutating func invert(from start: Int) {
+    self[start] = KeyBytes.descending &- self[start]
+    for index in start + 1..<count { self[index] = ~self[index] }
+  }
+
+  private mutating func append<T: FixedWidthInteger & BitwiseCopyable>(bigEndian value: T) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+
+  private mutating func append(escaped bytes: UnsafeRawBufferPointer) {
+    if !bytes.contains(0) {
+      append(contentsOf: bytes)
+    } else {
+      for byte in bytes {
+        append(byte)
+        if byte == 0 { append(0xFF) }
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import AnnalsModel
+
+// Which indexes a table has, and how they follow its rows.
+
+extension Table {
+  /// Whether an index is not up to date.
+  var isBehind: Bool { indexes.contains { $0.isBehind(self) } }
+
+  /// Whether the index with this number is not up to date.
+  func isBehind(_ number: PropertyNumber) -> Bool {
+    indexes.contains { $0.shape.number == number && $0.isBehind(self) }
+  }
+
+  /// Brings all indexes up to date.
+  func updateIndexes() throws(StateFault) {
+    for index in indexes.indices { try indexes[index].update(from: self) }
+  }
+
+  /// Brings the index with this number up to date.
+  func updateIndex(_ number: PropertyNumber) throws(StateFault) {
+    for index in indexes.indices where indexes[index].shape.number == number {
+      try indexes[index].update(from: self)
+    }
+  }
+
+  /// Notes a row of which anything is about to change.
+  func noteAll(_ row: Int64) throws(StateFault) {
+    for index in indexes.indices { try indexes[index].note(row, in: self) }
+  }
+
+  /// Notes a row of which a column is about to change.
+  @inline(never)
+  func note(_ row: Int64, column: Int) throws(StateFault) {
+    for index in indexes.indices
+    where indexes[index].columns.contains(where: { $0.place == column }) {
+      try indexes[index].note(row, in: self)
+    }
+  }
+
+  /// Makes the indexes that the entity's definition asks for; those there stay as they are, and new
+  /// ones find all rows when they are first brought up to date.
+  func defineIndexes(_ entity: Entity) {
+    var known: [PropertyNumber: TableIndex] = [:]
+    for index in indexes { known[index.shape.number] = index }
+    indexes = ContiguousArray(
+      entity.indexShapes.compactMap { shape in
+        if let index = known[shape.number], index.shape == shape { return index }
+        let places = shape.columns.map { position(of: $0.property) ?? -1 }
+        guard !places.isEmpty, !places.contains(-1) else { return nil }
+        return TableIndex(shape, places: places)
+      })
+    isOrdered = indexes.contains { !$0.shape.isUnique }
+    for column in columns.indices { columns[column].isIndexed = false }
+    for index in indexes {
+      for column in index.columns { columns[column.place].isIndexed = true }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Annals
+import AnnalsModel
+
+extension FixtureRecipe {
+  /// Ordered indexes: keys of every kind, both ways, nulls at both ends, texts that are cut, and an
+  /// index of several columns; a second checkpoint behind an insert before all others.
+  static func orderedIndexes(in store: Store) throws {
+    let types: [(String, AttributeType)] = [
+      ("flag", .bool), ("number", .int64), ("price", .double), ("text", .string), ("day", .date),
+      ("code", .uuid), ("link", .url), ("bytes", .data), ("notes", .json), ("anything", .any),
+    ]
+    var entity = Entity("Thing")
+    entity.attributes = types.map { Attribute($0.0, $0.1) }
+    entity.attributes.append(Attribute("rank", .int32, isOptional: false, default: .int(7)))
+    entity.relationships = [Relationship("next", to: "Thing")]
+    for (name, _) in types {
+      entity.indexes.append(IndexDescription(name, [IndexElement(name)]))
+      entity.indexes.append(
+        IndexDescription(
+          name + " down", [IndexElement(name, isDescending: true, nullsFirst: true)]))
+    }
+    entity.indexes.append(IndexDescription("next", [IndexElement("next", nullsFirst: false)]))
+    entity.indexes.append(
+      IndexDescription(
+        "three", [IndexElement("flag", isDescending: true), "text", "rank"]))
+    try store.require(Schema(entities: [entity]))
+    let beginning = String(repeating: "as long as a key holds, ", count: 12)
+    let texts = [
+      "", "a", "a\0", "ab", "é", "e\u{301}", beginning, beginning + "b", beginning + "a",
+    ]
+    try store.write(author: "Ann") { tx in
+      for number in 0..<40 {
+        let mixed = UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15
+        let text = texts[number % texts.count]
+        let values: [String: Value] = [
+          "flag": .bool(number % 2 == 0), "number": .int(Int64(number % 6) - 3),
+          "price": .double(number % 5 == 0 ? -0.0 : Double(number % 7) - 2.5),
+          "text": .string(text), "day": .date(Timestamp(microseconds: Int64(20 - number) << 40)),
+          "code": .uuid(RawUUID(high: mixed, low: ~mixed)),
+          "link": .url("https://a.example/" + text),
+          "bytes": .data([0, UInt8(number % 3), 255]), "notes": .json("{\"n\":\(number % 4)}"),
+          "anything": [.int(1), .double(1), .bool(true), .string("1"), .data([1])][number % 5],
+        ]
+        let kept = values.filter { _ in number % 8 != 7 }
+        let object = try tx.insert("Thing", kept)
+        if number % 3 == 0 {
+          try tx.update(
+            object, ["next": .object(ObjectReference(entity: object.entity, row: object.row))])
+        }
+      }
+      try tx.insert("Thing", ["text": .string(String(repeating: beginning, count: 20))])
+    }
+    try store.checkpoint()
+    try store.write { tx in
+      try tx.insert(
+        "Thing", ["number": .int(.min), "day": .date(Timestamp(microseconds: 1 << 60))])
+    }
+    try store.checkpoint()
+  }
+}

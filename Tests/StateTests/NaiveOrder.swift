@@ -1,0 +1,96 @@
+import AnnalsModel
+import AnnalsState
+import AnnalsTestSupport
+import Testing
+
+/// Objects in the order of an index, by comparing their values; nothing of it is the index's.
+struct NaiveOrder {
+  var columns: [IndexShape.Column]
+  var isUnique: Bool
+
+  init(_ shape: IndexShape) {
+    columns = shape.columns
+    isUnique = shape.isUnique
+  }
+
+  /// The rows of these objects, in order.
+  func rows(_ objects: [Int64: [PropertyNumber: Value]]) -> [Int64] {
+    let keys = objects.mapValues { object in
+      columns.map { object[$0.property] ?? $0.valueForNull ?? .null }
+    }
+    let present = keys.filter { !isUnique || !$0.value.contains(.null) }
+    return present.sorted { a, b in
+      let (isLargeA, isLargeB) = (isLarge(a.value), isLarge(b.value))
+      if isLargeA != isLargeB { return isLargeB }
+      let order = isLargeA ? 0 : compare(a.value, b.value)
+      return order == 0 ? a.key < b.key : order < 0
+    }.map(\.key)
+  }
+
+  private func isLarge(_ values: [Value]) -> Bool {
+    values.contains { if case .large = $0 { true } else { false } }
+  }
+
+  /// Below 0 if the first values come first, for as many columns as both have.
+  func compare(_ a: [Value], _ b: [Value]) -> Int {
+    for (column, (a, b)) in zip(columns, zip(a, b)) {
+      let order = compare(a, b, column)
+      if order != 0 { return order }
+    }
+    return 0
+  }
+
+  private func compare(_ a: Value, _ b: Value, _ column: IndexShape.Column) -> Int {
+    switch (a.isNull, b.isNull) {
+    case (true, true): return 0
+    case (true, false): return column.nullsFirst ? -1 : 1
+    case (false, true): return column.nullsFirst ? 1 : -1
+    case (false, false): break
+    }
+    let order = ascending(a, b)
+    return column.isDescending ? -order : order
+  }
+
+  private func ascending(_ a: Value, _ b: Value) -> Int {
+    func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+    func bytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) -> Int {
+      let (a, b) = (Array(a), Array(b))
+      return a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
+    }
+    if a.tag != b.tag { return order(a.tag.rawValue, b.tag.rawValue) }
+    switch (a, b) {
+    case (.bool(let a), .bool(let b)): return order(a ? 1 : 0, b ? 1 : 0)
+    case (.int(let a), .int(let b)): return order(a, b)
+    case (.double(let a), .double(let b)):
+      // -0.0 before 0.0.
+      return a == b ? order(a.sign == .minus ? 0 : 1, b.sign == .minus ? 0 : 1) : order(a, b)
+    case (.date(let a), .date(let b)): return order(a, b)
+    case (.uuid(let a), .uuid(let b)):
+      return a.high == b.high ? order(a.low, b.low) : order(a.high, b.high)
+    case (.object(let a), .object(let b)):
+      return a.entity == b.entity ? order(a.row, b.row) : order(a.entity, b.entity)
+    case (.data(let a), .data(let b)): return bytes(a, b)
+    case (.string(let a), .string(let b)), (.url(let a), .url(let b)), (.json(let a), .json(let b)):
+      return bytes(a.utf8, b.utf8)
+    default: return 0
+    }
+  }
+}
+
+extension IndexView {
+  /// All rows in the order of the index, checked against the cursor backward and against places.
+  func checkedRows(_ comment: Comment) throws -> [Int64] {
+    var rows: [Int64] = []
+    var cursor = cursor()
+    while let row = try cursor.next() { rows.append(row) }
+    #expect(rows.count == count, comment)
+    var backward: [Int64] = []
+    while let row = try cursor.previous() { backward.append(row) }
+    #expect(rows == backward.reversed(), comment)
+    for place in stride(from: 0, to: rows.count, by: max(1, rows.count / 40)) {
+      #expect(try row(at: place) == rows[place], comment)
+      #expect(try self.place(ofRow: rows[place]) == place, comment)
+    }
+    return rows
+  }
+}
