@@ -26,6 +26,8 @@ package struct NamingProperties: Sendable {
   }
 
   /// Leaves out of all changes the other properties. The changes stay where they are.
+  ///
+  /// A reference stays wherever it is: in an attribute it is for the state to refuse.
   package func reduce(_ batch: inout ChangeBatch) {
     var entity: EntityNumber = 0
     var numbers: Set<PropertyNumber> = []
@@ -40,11 +42,21 @@ package struct NamingProperties: Sendable {
       }
       var end = change.propertyRange.lowerBound
       for position in change.propertyRange
-      where numbers.contains(batch.properties[position].property) {
+      where numbers.contains(batch.properties[position].property)
+        || batch.properties[position].isReference {
         batch.properties[end] = batch.properties[position]
         end += 1
       }
       batch.changes[index].propertyCount = UInt32(end - change.propertyRange.lowerBound)
+    }
+  }
+}
+
+extension PropertyChange {
+  fileprivate var isReference: Bool {
+    switch (before.tag, after.tag) {
+    case (.object, _), (.objects, _), (_, .object), (_, .objects): true
+    default: false
     }
   }
 }
