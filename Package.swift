@@ -56,7 +56,7 @@ let package = Package(
       "Annals",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-        "AnnalsInspection", "AnnalsEngine", "AnnalsSalvage", system,
+        "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "AnnalsSalvage", system,
       ]),
     engine(
       "AnnalsExchange",

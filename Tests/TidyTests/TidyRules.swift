@@ -64,8 +64,8 @@ enum TidyRules {
     ],
     "Annals": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-      "AnnalsInspection", "AnnalsEngine", "AnnalsSalvage", "SystemPackage", "Foundation",
-      "FoundationEssentials",
+      "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "AnnalsSalvage", "SystemPackage",
+      "Foundation", "FoundationEssentials",
     ],
     "AnnalsExchange": [
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",

@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsQuery
 
 /// Which objects of a record type are wanted, and in what order: a value, for any snapshot and any
 /// write transaction of any store.
@@ -16,6 +17,8 @@ public struct Fetch<R: Record>: Hashable, Sendable {
   package var maximumCount: Int?
   /// How many objects at the beginning are passed over.
   package var skippedCount = 0
+  /// Which indexes may serve.
+  package var indexes = IndexChoice.automatic
 
   /// All objects of the record type, in the order of their ids.
   public init(_ type: R.Type = R.self) {}
@@ -51,6 +54,12 @@ public struct Fetch<R: Record>: Hashable, Sendable {
     precondition(count >= 0, "an offset is not negative")
     return with { $0.skippedCount = count }
   }
+
+  /// By the index of this name, which has to be one that can serve; the answer is the same.
+  public func using(_ index: String) -> Fetch { with { $0.indexes = .named(index) } }
+
+  /// By reading all objects; the answer is the same.
+  public func withoutIndexes() -> Fetch { with { $0.indexes = .none } }
 
   private func with(_ change: (inout Fetch) -> Void) -> Fetch {
     var copy = self

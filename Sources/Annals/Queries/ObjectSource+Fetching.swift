@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsModel
+import AnnalsQuery
 import AnnalsState
 
 extension Snapshot {
@@ -39,9 +40,7 @@ extension ObjectSource {
 
   /// How many objects `fetch(_:)` would return, with its limit and offset; throws as that does.
   public func count<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> Int {
-    var unsorted = fetch
-    unsorted.sortKeys = []
-    return try _query(R.self).rows(unsorted).count
+    try _query(R.self).count(fetch)
   }
 
   /// The first of the objects that the fetch asks for; nil if there is none. Throws as `fetch(_:)`
@@ -54,7 +53,16 @@ extension ObjectSource {
   /// Whether the fetch asks for any object that there is; throws as `fetch(_:)` does.
   public func exists<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> Bool {
     guard fetch.maximumCount != 0 else { return false }
-    return try count(fetch.limit(1)) > 0
+    var unsorted = fetch.limit(1)
+    unsorted.sortKeys = []
+    return try !_query(R.self).rows(unsorted).isEmpty
+  }
+
+  /// How the fetch is answered, in words: which index serves and how many objects are looked at,
+  /// why others do not, and which would help. For people; the words may change.
+  public func explain<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> String {
+    let query = try _query(R.self)
+    return try query.reader.plan(try query.query(fetch)).description
   }
 
   /// The objects of the record type of which the condition is true, in the order of the keys:

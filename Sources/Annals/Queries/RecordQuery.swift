@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsModel
+import AnnalsQuery
 import AnnalsState
 
 /// A state in which objects of a record type are looked for: opaque outside the engine; public only
@@ -12,26 +13,45 @@ public struct RecordQuery<R: Record> {
 
   /// The rows of the objects that a fetch finds, in its order.
   func rows(_ fetch: Fetch<R>) throws(AnnalsError) -> [Int64] {
-    if let other = fetch.condition?.stores.first(where: { $0 != reader.store }) {
-      throw AnnalsError(
-        .otherStore,
-        "the condition names an object of store \(other), and this is store \(reader.store)")
+    guard reader.state.count(of: binding.entity) > 0 else {
+      try requireOwn(fetch)
+      return []
     }
-    guard reader.state.count(of: binding.entity) > 0 else { return [] }
-    var keys: [SortKey] = []
+    return try reader.rows(try query(fetch))
+  }
+
+  /// How many objects a fetch finds.
+  func count(_ fetch: Fetch<R>) throws(AnnalsError) -> Int {
+    var query = try query(fetch)
+    guard reader.state.count(of: binding.entity) > 0 else { return 0 }
+    query.keys = []
+    let found = max(0, try reader.countAll(query) - fetch.skippedCount)
+    return fetch.maximumCount.map { min($0, found) } ?? found
+  }
+
+  /// The fetch by the names of the state.
+  func query(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
+    try requireOwn(fetch)
+    var query = RowQuery(
+      entity: binding.entity,
+      areTiesDescending: fetch.sortKeys.last?.key.isDescending ?? false,
+      limit: fetch.maximumCount, offset: fetch.skippedCount, indexes: fetch.indexes)
     for key in fetch.sortKeys.map(\.key) {
       // What no object had then tells none apart.
       guard let path = try path(key.path) else { continue }
       var key = key
       key.path = path
-      keys.append(key)
+      query.keys.append(key)
     }
-    var condition: Condition?
-    if let wanted = fetch.condition { condition = try resolved(wanted.condition) }
-    return try reader.rows(
-      of: binding.entity, where: condition,
-      sortedBy: keys, areTiesDescending: fetch.sortKeys.last?.key.isDescending ?? false,
-      limit: fetch.maximumCount, offset: fetch.skippedCount)
+    if let wanted = fetch.condition { query.condition = try resolved(wanted.condition) }
+    return query
+  }
+
+  private func requireOwn(_ fetch: Fetch<R>) throws(AnnalsError) {
+    guard let other = fetch.condition?.stores.first(where: { $0 != reader.store }) else { return }
+    throw AnnalsError(
+      .otherStore,
+      "the condition names an object of store \(other), and this is store \(reader.store)")
   }
 
   /// The records of the rows.

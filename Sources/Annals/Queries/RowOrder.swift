@@ -123,7 +123,9 @@ extension Value {
     switch (self, other) {
     case (.bool(let a), .bool(let b)): return !a && b
     case (.int(let a), .int(let b)): return a < b
-    case (.double(let a), .double(let b)): return a < b
+    case (.double(let a), .double(let b)):
+      // -0.0 before 0.0, as in indexes.
+      return a < b || a == b && a.sign == .minus && b.sign == .plus
     case (.int(let a), .double(let b)): return Value.isLess(a, b)
     case (.double(let a), .int(let b)): return Value.isLess(a, b)
     case (.string(let a), .string(let b)), (.url(let a), .url(let b)), (.json(let a), .json(let b)):

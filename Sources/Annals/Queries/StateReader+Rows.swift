@@ -1,38 +1,37 @@
 import AnnalsEngine
 import AnnalsModel
+import AnnalsQuery
 import AnnalsState
 import Foundation
 
 extension StateReader {
   /// The rows of the objects of which the condition is true, in the order of the keys and then of
-  /// the rows; rising, or falling where `areTiesDescending`.
+  /// the rows; rising, or falling where the query says so.
   ///
-  /// O(objects), and with keys O(n log n) of the objects found.
-  package func rows(
-    of entity: EntityNumber, where condition: Condition?, sortedBy keys: [SortKey],
-    areTiesDescending: Bool, limit: Int?, offset: Int
-  ) throws(AnnalsError) -> [Int64] {
-    if limit == 0 { return [] }
-    let isInOrder = keys.isEmpty && !areTiesDescending
-    let wanted = isInOrder ? limit.map { $0.addingReportingOverflow(offset) } : nil
-    let most = wanted.map { $0.overflow ? Int.max : $0.partialValue } ?? Int.max
-    var rows: [Int64] = []
-    let bound = try AnnalsError.asking { () throws(ConditionError) in
-      try BoundCondition(condition ?? .always, over: entity, in: state, sources)
+  /// By an index O(log n) and the objects looked at, otherwise O(objects); where no index has the
+  /// order of the keys, O(n log n) of the objects found.
+  package func rows(_ query: RowQuery) throws(AnnalsError) -> [Int64] {
+    let plan = try plan(query)
+    let rows = try AnnalsError.planning { () throws(QueryPlan.Failure) in try plan.rows() }
+    guard !plan.isInOrder else { return rows }
+    let sorted = try RowOrder(query.keys, query.entity, self)
+      .sorted(rows, areTiesDescending: query.areTiesDescending)
+    guard query.offset > 0 || query.limit != nil else { return sorted }
+    return Array(sorted.dropFirst(query.offset).prefix(query.limit ?? .max))
+  }
+
+  /// How many objects there are of which the condition is true, limit and offset left out.
+  /// O(log n) where an index says it all.
+  package func countAll(_ query: RowQuery) throws(AnnalsError) -> Int {
+    let plan = try plan(query)
+    return try AnnalsError.planning { () throws(QueryPlan.Failure) in try plan.countAll() }
+  }
+
+  /// How a query is answered.
+  package func plan(_ query: RowQuery) throws(AnnalsError) -> QueryPlan {
+    try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      try QueryPlan(query, in: state, sources)
     }
-    try AnnalsError.evaluating { () throws(ConditionFault) in
-      try bound.forEachRow {
-        rows.append($0)
-        return rows.count < most
-      }
-    }
-    if !keys.isEmpty {
-      rows = try RowOrder(keys, entity, self).sorted(rows, areTiesDescending: areTiesDescending)
-    } else if areTiesDescending {
-      rows.reverse()
-    }
-    guard offset > 0 || limit != nil else { return rows }
-    return Array(rows.dropFirst(offset).prefix(limit ?? .max))
   }
 
   private var sources: ConditionSources {
@@ -44,24 +43,18 @@ extension StateReader {
 }
 
 extension AnnalsError {
-  /// Runs `body`, with conditions that do not suit the entity as errors of the public interface.
-  static func asking<T>(_ body: () throws(ConditionError) -> T) throws(AnnalsError) -> T {
-    do throws(ConditionError) {
-      return try body()
-    } catch {
-      throw AnnalsError(.invalidArgument, error.description)
-    }
-  }
-
-  /// Runs `body`, with what keeps a condition from being evaluated as an error of the public
-  /// interface.
-  static func evaluating<T>(_ body: () throws(ConditionFault) -> T) throws(AnnalsError) -> T {
-    do throws(ConditionFault) {
+  /// Runs `body`, with what keeps a query from being answered as an error of the public interface.
+  static func planning<T>(_ body: () throws(QueryPlan.Failure) -> T) throws(AnnalsError) -> T {
+    do throws(QueryPlan.Failure) {
       return try body()
     } catch {
       switch error {
-      case .state(let fault): throw AnnalsError(fault)
-      case .largeValue(let inner): throw .wrapping(inner)
+      case .condition(let inner): throw AnnalsError(.invalidArgument, inner.description)
+      case .state(let fault), .evaluation(.state(let fault)): throw AnnalsError(fault)
+      case .evaluation(.largeValue(let inner)): throw .wrapping(inner)
+      case .noSuchIndex(let name):
+        throw AnnalsError(
+          .invalidArgument, "no index `\(name)` serves this query; leave the choice to the store")
       }
     }
   }

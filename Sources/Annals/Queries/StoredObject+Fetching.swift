@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsModel
+import AnnalsQuery
 import AnnalsState
 
 extension Snapshot {
@@ -19,7 +20,7 @@ extension Snapshot {
   /// Of how many objects of the named entity the condition is true; throws as
   /// `objects(of:where:sortedBy:limit:offset:)` does.
   public func count(of entity: String, where condition: Condition?) throws(AnnalsError) -> Int {
-    try reader.rows(of: entity, where: condition).count
+    try reader.count(of: entity, where: condition)
   }
 }
 
@@ -38,7 +39,7 @@ extension WriteTransaction {
   /// Of how many objects of the named entity the condition is true.
   public func count(of entity: String, where condition: Condition?) throws(AnnalsError) -> Int {
     checkOpen()
-    return try reader.rows(of: entity, where: condition).count
+    return try reader.count(of: entity, where: condition)
   }
 }
 
@@ -61,7 +62,15 @@ extension StateReader {
     limit: Int? = nil, offset: Int = 0
   ) throws(AnnalsError) -> [Int64] {
     try rows(
-      of: try entity(named: name).number, where: condition, sortedBy: keys,
-      areTiesDescending: keys.last?.isDescending ?? false, limit: limit, offset: offset)
+      RowQuery(
+        entity: try entity(named: name).number, condition: condition ?? .always, keys: keys,
+        areTiesDescending: keys.last?.isDescending ?? false, limit: limit, offset: offset))
+  }
+
+  fileprivate func count(
+    of name: String, where condition: Condition?
+  ) throws(AnnalsError) -> Int {
+    try countAll(
+      RowQuery(entity: try entity(named: name).number, condition: condition ?? .always))
   }
 }

@@ -43,7 +43,8 @@ package struct NamingProperties: Sendable {
       var end = change.propertyRange.lowerBound
       for position in change.propertyRange
       where numbers.contains(batch.properties[position].property)
-        || batch.properties[position].isReference {
+        || batch.properties[position].isReference
+      {
         batch.properties[end] = batch.properties[position]
         end += 1
       }

@@ -114,7 +114,7 @@ extension IndexView {
 
   /// The objects with a cut key, in the order of their values.
   private func run(of key: ContiguousArray<UInt8>) throws(StateFault) -> IndexRun {
-    let places = try count(before: key)..<count(before: key.successor)
+    let places = try places(of: key)
     var entries: [(key: ContiguousArray<UInt8>, row: Int64)] = []
     var place = places.lowerBound
     while place < places.upperBound, let span = try span(at: place) {
@@ -126,6 +126,11 @@ extension IndexView {
     }
     entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
     return IndexRun(places: places, rows: entries.map(\.row), keys: entries.map(\.key))
+  }
+
+  /// The places of the objects whose keys begin with these bytes.
+  func places(of key: ContiguousArray<UInt8>) throws(StateFault) -> Range<Int> {
+    try count(before: key)..<count(before: key.successor)
   }
 
   /// How many entries have a key before these bytes; nil is behind all.

@@ -23,6 +23,7 @@ struct QueryCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "At most so many.") var limit: Int?
   @Option(parsing: .unconditional, help: "Without so many at the beginning.") var offset = 0
   @Flag(help: "Print how many there are.") var count = false
+  @Flag(help: "Print which index serves, and why, in place of objects.") var explain = false
   @Option(parsing: .unconditional, help: "The state as of this TOKEN; head if left out.")
   var at: String?
 
@@ -50,13 +51,19 @@ struct QueryCommand: StoreCommand {
         try ConditionParser.parseSortKeys(sort, over: found, in: snapshot.schema)
       }
     }
-    let rows = try reader.rows(
-      of: found.number, where: wanted, sortedBy: count ? [] : keys,
+    let query = RowQuery(
+      entity: found.number, condition: wanted ?? .always, keys: count ? [] : keys,
       areTiesDescending: !count && keys.last?.isDescending ?? false, limit: limit, offset: offset)
-    if count {
-      try console.output.line("\(rows.count)")
+    if explain {
+      try console.output.line(try reader.plan(query).description)
       return .done
     }
+    if count {
+      let all = max(0, try reader.countAll(query) - offset)
+      try console.output.line("\(min(all, limit ?? all))")
+      return .done
+    }
+    let rows = try reader.rows(query)
     var state = CanonicalState(snapshot)
     for row in rows {
       try state.write(

@@ -1,0 +1,110 @@
+import AnnalsModel
+
+/// What the parts of a condition that must all be true say of one attribute: the values between two
+/// ends, or that there is none.
+struct ColumnRange {
+  struct End {
+    var value: Value
+    var isIncluded: Bool
+  }
+
+  var low: End?
+  var high: End?
+  var isNil = false
+  /// Which parts of the condition it says in full.
+  var parts: Set<Int> = []
+
+  /// The one value that it leaves; nil if there may be several.
+  var single: Value? {
+    if isNil { return .null }
+    guard let low, let high, low.isIncluded, high.isIncluded, low.value == high.value else {
+      return nil
+    }
+    // Two keys for what compares as equal.
+    if case .double(let number) = low.value, number == 0 { return nil }
+    return low.value
+  }
+
+  /// What the parts say of each attribute of an entity.
+  ///
+  /// A part is taken if its value is of the attribute's own kind, so that the order of the index is
+  /// the order of the comparison.
+  static func ranges(_ parts: [Condition], of entity: Entity) -> [PropertyNumber: ColumnRange] {
+    var result: [PropertyNumber: ColumnRange] = [:]
+    for (number, part) in parts.enumerated() {
+      guard let path = part.path, path.names.count == 1,
+        let attribute = entity.attribute(named: path.names[0]), attribute.type != .any
+      else { continue }
+      var range = result[attribute.number] ?? ColumnRange()
+      if range.take(part, attribute) {
+        range.parts.insert(number)
+        result[attribute.number] = range
+      }
+    }
+    return result
+  }
+
+  /// Takes over what a part says; false if it stays to be asked of each object.
+  private mutating func take(_ part: Condition, _ attribute: Attribute) -> Bool {
+    guard !isNil else { return false }
+    func end(_ value: Value, _ isIncluded: Bool) -> End? {
+      attribute.type.holds(value) ? End(value: value, isIncluded: isIncluded) : nil
+    }
+    switch part.form {
+    case .isNil:
+      guard attribute.isOptional, low == nil, high == nil else { return false }
+      isNil = true
+      return true
+    case .isBetween(_, let first, let last):
+      return take(low: end(first, true), high: end(last, true), needsBoth: true)
+    case .comparison(_, let comparison, let value):
+      switch comparison {
+      case .equal: return take(low: end(value, true), high: end(value, true), needsBoth: true)
+      case .less: return take(low: nil, high: end(value, false))
+      case .lessOrEqual: return take(low: nil, high: end(value, true))
+      case .greater: return take(low: end(value, false), high: nil)
+      case .greaterOrEqual: return take(low: end(value, true), high: nil)
+      case .notEqual: return false
+      }
+    case .constant, .isIn, .text, .all, .any, .not: return false
+    }
+  }
+
+  private mutating func take(low: End?, high: End?, needsBoth: Bool = false) -> Bool {
+    if needsBoth && (low == nil || high == nil) || low == nil && high == nil { return false }
+    if low != nil && self.low != nil || high != nil && self.high != nil { return false }
+    if let low { self.low = low }
+    if let high { self.high = high }
+    return true
+  }
+}
+
+extension Condition {
+  /// The path of a single test.
+  fileprivate var path: PropertyPath? {
+    switch form {
+    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
+      .isBetween(let path, _, _), .text(let path, _):
+      path
+    case .constant, .all, .any, .not: nil
+    }
+  }
+
+  /// The conditions that must all be true.
+  var conjuncts: [Condition] {
+    if case .all(let parts) = form { return parts }
+    return [self]
+  }
+}
+
+extension AttributeType {
+  /// Whether a value is of this kind, so that keys of an index compare as values do.
+  fileprivate func holds(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.bool, .bool), (.int16, .int), (.int32, .int), (.int64, .int), (.double, .double),
+      (.string, .string), (.date, .date), (.uuid, .uuid):
+      true
+    default: false
+    }
+  }
+}

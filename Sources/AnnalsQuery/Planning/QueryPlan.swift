@@ -1,0 +1,192 @@
+import AnnalsModel
+import AnnalsState
+
+/// How the rows of a query are found in one state: by an index, or by reading all objects.
+package struct QueryPlan: Sendable {
+  package enum Failure: Error {
+    case state(StateFault)
+    case condition(ConditionError)
+    case evaluation(ConditionFault)
+    /// There is no index of this name that could serve.
+    case noSuchIndex(String)
+  }
+
+  let query: RowQuery
+  private let condition: BoundCondition
+  /// The index that serves, if one does.
+  let path: IndexPath?
+  /// The indexes that do not, and what they would cost; nil if they say nothing about the query.
+  let others: [(name: String, cost: Double?)]
+  /// How many objects there are.
+  let count: Int
+  let entity: Entity
+
+  /// Chooses what costs least. O(log n) for each index that says something about the query.
+  ///
+  /// A condition must suit the entity; a chosen index must be one.
+  package init(
+    _ query: RowQuery, in state: State, _ sources: ConditionSources
+  ) throws(Failure) {
+    self.query = query
+    count = Int(state.count(of: query.entity))
+    entity = state.schema.entity(numbered: query.entity) ?? Entity("")
+    // All of it, so that what does not suit is refused whatever the plan.
+    let all = try QueryPlan.bind(query.condition, query, state, sources)
+    do throws(StateFault) {
+      (path, others) = try QueryPlan.choose(query, entity, in: state)
+    } catch {
+      throw .state(error)
+    }
+    if let path {
+      condition = try QueryPlan.bind(path.rest, query, state, sources)
+    } else {
+      condition = all
+    }
+    if case .named(let name) = query.indexes, path == nil { throw .noSuchIndex(name) }
+  }
+
+  private static func bind(
+    _ condition: Condition, _ query: RowQuery, _ state: State, _ sources: ConditionSources
+  ) throws(Failure) -> BoundCondition {
+    do throws(ConditionError) {
+      return try BoundCondition(condition, over: query.entity, in: state, sources)
+    } catch {
+      throw .condition(error)
+    }
+  }
+
+  private static func choose(
+    _ query: RowQuery, _ entity: Entity, in state: State
+  ) throws(StateFault) -> (IndexPath?, [(name: String, cost: Double?)]) {
+    guard query.indexes != .none else { return (nil, []) }
+    var best: (path: IndexPath, cost: Double)?
+    var others: [(name: String, cost: Double?)] = []
+    for shape in entity.indexShapes {
+      let name = entity.name(of: shape)
+      if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
+      guard let path = try IndexPath(query, shape, name: name, of: entity, in: state) else {
+        others.append((name, nil))
+        continue
+      }
+      let cost = path.cost(query)
+      if let best, best.cost <= cost {
+        others.append((name, cost))
+      } else {
+        if let best { others.append((best.path.name, best.cost)) }
+        best = (path, cost)
+      }
+    }
+    guard let best else { return (nil, others) }
+    if case .named = query.indexes { return (best.path, others) }
+    if best.cost < query.scanCost(Double(state.count(of: query.entity))) {
+      return (best.path, others)
+    }
+    return (nil, others + [(best.path.name, best.cost)])
+  }
+
+  /// Whether `rows` gives them in the order that is wanted.
+  package var isInOrder: Bool {
+    guard let path else { return query.keys.isEmpty }
+    return path.order != .none || query.keys.isEmpty
+  }
+
+  /// How many rows the query finds, limit and offset left out. O(log n) if the index says all that
+  /// the condition does.
+  package func countAll() throws(Failure) -> Int {
+    if condition.constant == false { return 0 }
+    if condition.constant == true { return path?.places.count ?? count }
+    var result = 0
+    try forEachRow { _ in
+      result += 1
+      return true
+    }
+    return result
+  }
+
+  /// The rows: all that are found where they are yet to be put in order by the keys; else those
+  /// that the limit and the offset leave, in order.
+  package func rows() throws(Failure) -> [Int64] {
+    if query.limit == 0 { return [] }
+    var rows: [Int64] = []
+    guard isInOrder else {
+      try forEachRow {
+        rows.append($0)
+        return true
+      }
+      return rows
+    }
+    // Rows that come by number are sorted at the end, or read so.
+    let isSorted = path.map { $0.order != .none } ?? !query.areTiesDescending
+    let most = isSorted ? query.most ?? .max : .max
+    let skips = isSorted && path != nil && condition.constant == true
+    try forEachRow(skipping: skips ? query.offset : 0) {
+      rows.append($0)
+      return rows.count < (skips ? query.limit ?? .max : most)
+    }
+    if !isSorted {
+      if path != nil { rows.sort() }
+      if query.areTiesDescending { rows.reverse() }
+    }
+    guard !skips, query.offset > 0 || query.limit != nil else { return rows }
+    return Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
+  }
+
+  private func forEachRow(
+    skipping skipped: Int = 0, _ body: (Int64) -> Bool
+  ) throws(Failure) {
+    if condition.constant == false { return }
+    guard let path else {
+      do throws(ConditionFault) { try condition.forEachRow(body) } catch {
+        throw .evaluation(error)
+      }
+      return
+    }
+    var places = path.places
+    let isBackward = path.order == .backward
+    let count = min(skipped, places.count)
+    places =
+      isBackward
+      ? places.lowerBound..<places.upperBound - count
+      : places.lowerBound + count..<places.upperBound
+    let asks = condition.constant == nil
+    try path.view.forEachRow(in: places, isBackward: isBackward, reversesTies: path.reversesTies) {
+      row throws(Failure) in
+      if asks {
+        do throws(ConditionFault) {
+          guard try condition.matches(row) else { return true }
+        } catch {
+          throw .evaluation(error)
+        }
+      }
+      return body(row)
+    } fault: {
+      .state($0)
+    }
+  }
+}
+
+extension RowQuery {
+  /// What putting so many rows in order costs, in objects read.
+  static func sortingCost(_ count: Double, _ query: RowQuery) -> Double {
+    guard !query.keys.isEmpty, count > 1 else { return 0 }
+    return count * (8 + count.exponent2)
+  }
+
+  /// What reading all objects costs. How many will be found is not known: all, at worst.
+  func scanCost(_ count: Double) -> Double {
+    count + RowQuery.sortingCost(count, self)
+  }
+}
+
+extension Double {
+  /// The whole part of the logarithm to base 2.
+  fileprivate var exponent2: Double { Double(exponent) }
+}
+
+extension Entity {
+  /// The name of an index: its own, or that of the unique attribute.
+  fileprivate func name(of shape: IndexShape) -> String {
+    indexes.first { $0.number == shape.number }?.name
+      ?? attribute(numbered: shape.number)?.name ?? ""
+  }
+}

@@ -1,0 +1,207 @@
+import Annals
+import AnnalsModel
+import Foundation
+import Testing
+
+private struct Reading: Record {
+  var code: String
+  var taken: Date
+  var level: Double?
+  var count: Int
+  var place: String?
+  var isChecked: Bool
+
+  static let entity = RecordEntity(
+    "Reading", Reading.init,
+    Property("code", \.code).unique(),
+    Property("taken", \.taken).indexed(.descending),
+    Property("level", \.level).indexed(),
+    Property("count", \.count).default(3),
+    Property("place", \.place).indexed(),
+    Property("isChecked", \.isChecked)
+  ).indexed(by: \.count, \.taken).indexed(by: \.place, \.level)
+}
+
+/// Whatever index serves, a fetch finds what reading all objects finds.
+@Suite struct FetchPlanTests {
+  private final class Random {
+    private var state: UInt64
+
+    init(state: UInt64) { self.state = state }
+
+    func below(_ bound: Int) -> Int {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return Int((z ^ (z >> 31)) % UInt64(bound))
+    }
+
+    func reading(_ number: Int) -> Reading {
+      Reading(
+        code: "c\(number)", taken: date(), level: level(), count: below(6), place: place(),
+        isChecked: below(2) == 0)
+    }
+
+    func date() -> Date { Date(timeIntervalSince1970: Double(below(40)) * 3600) }
+
+    func level() -> Double? {
+      let levels: [Double?] = [nil, -0.0, 0.0, 1.5, -2, 1e300, 3, 7.25]
+      return levels[below(levels.count)]
+    }
+
+    func place() -> String? {
+      let long = String(repeating: "a long way from here ", count: 14)
+      let places: [String?] = [nil, "", "a", "b", long, long + "x", long + "a", "é", "e\u{301}"]
+      return places[below(places.count)]
+    }
+
+    func condition() -> RecordCondition<Reading>? {
+      var result: RecordCondition<Reading>?
+      for _ in 0..<below(4) {
+        let part = single()
+        result = result.map { $0 && part } ?? part
+      }
+      return result
+    }
+
+    private func single() -> RecordCondition<Reading> {
+      let place = place() ?? "b"
+      switch below(15) {
+      case 0: return \.taken > date()
+      case 1: return \.taken <= date()
+      case 2: return \.taken == date()
+      case 3: return .between(\.taken, date(), date())
+      case 4: return \.level == level()
+      case 5: return \.level >= (level() ?? 0)
+      case 6: return \.level < (level() ?? 0)
+      case 7: return \.count == below(6)
+      case 8: return \.count > below(6)
+      case 9: return \.place == place
+      case 10: return \.place < place
+      case 11: return \.place != nil
+      case 12: return \.code == "c\(below(300))"
+      case 13: return \.isChecked == true || \.count == 2
+      default: return \.place == self.place()
+      }
+    }
+
+    func sortKeys() -> [RecordSortKey<Reading>] {
+      (0..<below(4)).map { _ in
+        let nils: SortKey.NilPlace = [.byDirection, .first, .last][below(3)]
+        switch below(8) {
+        case 0, 1: return .descending(\.taken)
+        case 2: return .ascending(\.taken)
+        case 3: return .ascending(\.level, nils: nils)
+        case 4: return .descending(\.level, nils: nils)
+        case 5: return .descending(\.place, nils: nils)
+        case 6: return .ascending(\.place, nils: nils)
+        default: return below(2) == 0 ? .ascending(\.count) : .descending(\.count)
+        }
+      }
+    }
+  }
+
+  private static func compare(
+    _ source: some ObjectSource, _ names: [String], _ random: Random, _ comment: Comment
+  ) throws -> Int {
+    var served = 0
+    for _ in 0..<60 {
+      var fetch = Fetch(Reading.self).where(random.condition())
+      for key in random.sortKeys() { fetch = fetch.sorted(by: key) }
+      if random.below(2) == 0 { fetch = fetch.limit(random.below(30)) }
+      if random.below(3) == 0 { fetch = fetch.offset(random.below(40)) }
+      let expected = try source.objectIDs(fetch.withoutIndexes())
+      #expect(try source.objectIDs(fetch) == expected, "\(comment): \(fetch)")
+      #expect(try source.count(fetch) == expected.count, "\(comment): \(fetch)")
+      #expect(try source.exists(fetch) == !expected.isEmpty, "\(comment): \(fetch)")
+      for name in names {
+        // An index that cannot serve is refused.
+        guard let found = try? source.objectIDs(fetch.using(name)) else { continue }
+        served += 1
+        #expect(found == expected, "\(comment): \(fetch) by \(name)")
+      }
+    }
+    return served
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `an index changes no answer`(seed: UInt64) throws {
+    let random = Random(state: seed)
+    let store = try Store(.memory, records: Reading.self)
+    var number = 0
+    var tokens: [Token] = []
+    for _ in 0..<6 {
+      try store.write { tx in
+        for _ in 0..<50 {
+          try tx.insert(random.reading(number))
+          number += 1
+        }
+        for object in try tx.fetch(Fetch(Reading.self)) where random.below(8) == 0 {
+          if random.below(3) == 0 {
+            try tx.delete(object.objectID)
+          } else {
+            let (taken, level) = (random.date(), random.level())
+            try tx.update(object) {
+              $0.taken = taken
+              $0.level = level
+            }
+          }
+        }
+      }
+      tokens.append(store.snapshot().token)
+    }
+    let names = try #require(store.schema.entity(named: "Reading")).indexes.map(\.name) + ["code"]
+    #expect(names.count == 6)
+    var served = try Self.compare(store.snapshot(), names, random, "seed \(seed), head")
+    for token in [tokens[1], tokens[4]] {
+      served += try Self.compare(
+        store.snapshot(at: token), names, random, "seed \(seed), at \(token.number)")
+    }
+    try store.write { tx in
+      for _ in 0..<20 {
+        try tx.insert(random.reading(number))
+        number += 1
+      }
+      served += try Self.compare(tx, names, random, "seed \(seed), in a transaction")
+    }
+    #expect(served > 300)
+  }
+
+  @Test func `an index that cannot serve is refused by name`() throws {
+    let store = try Store(.memory, records: Reading.self)
+    let fetch = Fetch(Reading.self).where(\.isChecked == true)
+    try store.write { tx in
+      let random = Random(state: 4)
+      try tx.insert(random.reading(1))
+    }
+    for name in ["taken descending", "nothing"] {
+      let error = #expect(throws: AnnalsError.self) {
+        try store.snapshot().count(fetch.using(name))
+      }
+      #expect(error?.code == .invalidArgument && error?.message.contains(name) == true)
+    }
+  }
+
+  @Test func `a plan says what serves and what would help`() throws {
+    let store = try Store(.memory, records: Reading.self)
+    try store.write { tx in
+      let random = Random(state: 5)
+      for number in 0..<500 { try tx.insert(random.reading(number)) }
+    }
+    let snapshot = store.snapshot()
+    let newest = Fetch(Reading.self).where(\.isChecked == true)
+      .sorted(by: \.taken, .descending).limit(5)
+    let words = try snapshot.explain(newest).split(separator: "\n")
+    #expect(
+      words.prefix(3) == [
+        "by index `taken descending`: 500 of 500 objects", "each is asked: isChecked == TRUE",
+        "in order",
+      ])
+    #expect(words.contains("not by index `code`: it neither narrows this query nor has its order"))
+    let checked = try snapshot.explain(Fetch(Reading.self).where(\.isChecked == true))
+    #expect(checked.hasPrefix("reads all 500 objects\n"))
+    #expect(checked.hasSuffix("an index of `isChecked` would help"))
+    let one = try snapshot.explain(Fetch(Reading.self).where(\.code == "c7"))
+    #expect(one.hasPrefix("by index `code`: 1 of 500 objects"))
+  }
+}
