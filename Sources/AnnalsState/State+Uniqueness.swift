@@ -74,6 +74,22 @@ extension State {
     }
     return violations
   }
+
+  /// Brings all indexes up to date by taking over those of a state with the same objects, which
+  /// costs nothing for each change.
+  package mutating func adoptIndexes(of other: State) throws(StateFault) {
+    for index in tables.indices where tables[index].isBehind {
+      let number = tables[index].number
+      let table = try writableTable(number, row: 0)
+      if let newer = other.findTable(number), !newer.isBehind, newer.nextRow == table.nextRow,
+        newer.indexes.elementsEqual(table.indexes, by: { $0.shape == $1.shape })
+      {
+        table.indexes = newer.indexes
+      } else {
+        try table.updateIndexes()
+      }
+    }
+  }
 }
 
 extension Table {

@@ -53,8 +53,8 @@ package final class StoreVersion: @unchecked Sendable {
     _ batch: ChangeBatch, like newer: State, view: LogView
   ) throws(StateFault) {
     try state.apply(batch)
-    _ = try state.checkUniqueness()
     state.adoptNextRows(of: newer)
+    try state.adoptIndexes(of: newer)
     self.view = view
     head = view.head
   }
