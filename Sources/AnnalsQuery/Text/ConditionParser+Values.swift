@@ -95,12 +95,15 @@ extension ConditionParser {
     case "JSON": return JSONText.firstError(in: text) == nil ? .json(text) : nil
     case "DOUBLE": return Double(text).map(Value.double)
     case "DATA":
-      let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-      guard digits.count % 2 == 0, digits.allSatisfy({ $0 != nil }) else { return nil }
-      return .data(
-        stride(from: 0, to: digits.count, by: 2).map {
-          UInt8((digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0))
-        })
+      let digits = text.utf8.compactMap { byte in
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+      }
+      guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
+      var bytes: [UInt8] = []
+      for index in stride(from: 0, to: digits.count, by: 2) {
+        bytes.append(digits[index] << 4 | digits[index + 1])
+      }
+      return .data(bytes)
     default: return nil
     }
   }
