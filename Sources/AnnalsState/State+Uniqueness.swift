@@ -16,12 +16,18 @@ extension State {
   /// The row of the object that has these values for the properties of a unique rule, in the rule's
   /// order; nil if none has, if there is no such rule, or if a value is null.
   ///
-  /// On a state whose changes were not yet checked, it first works on a copy that is.
+  /// On a state whose changes were not yet checked, it first works on a copy that is. O(log n); in a
+  /// past state whose rule the newest schema no longer has O(n), since there is no index of it.
   package func lookup(
     _ entity: EntityNumber, rule: PropertyNumber, key: [ValueCell],
     in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
     guard let table = findTable(entity) else { return nil }
+    if !table.indexes.contains(where: { $0.shape.number == rule }) {
+      let shapes = schema.entity(numbered: entity)?.indexShapes
+      guard let shape = shapes?.first(where: { $0.number == rule }) else { return nil }
+      return try table.search(shape, key: key, in: arena)
+    }
     if table.isBehind(rule) {
       var copy = self
       return try copy.updatingLookup(entity, rule: rule, key: key, in: arena)
@@ -35,7 +41,8 @@ extension State {
     in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
     guard let table = findTable(entity) else { return nil }
-    if table.isBehind(rule) { try writableTable(entity, row: 0).updateIndex(rule) }
+    guard table.isBehind(rule) else { return try lookup(entity, rule: rule, key: key, in: arena) }
+    try writableTable(entity, row: 0).updateIndex(rule)
     return try findTable(entity)?.lookup(rule: rule, key: key, in: arena)
   }
 
@@ -96,19 +103,49 @@ extension Table {
   func lookup(
     rule: PropertyNumber, key: [ValueCell], in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
-    guard let index = indexes.first(where: { $0.shape.number == rule }), index.shape.isUnique,
-      index.columns.count == key.count
+    guard let index = indexes.first(where: { $0.shape.number == rule }),
+      let bytes = index.uniqueKey(of: key, in: arena)
     else { return nil }
-    var bytes: ContiguousArray<UInt8> = []
-    for (cell, column) in zip(key, index.columns) {
-      let element = bytes.append(element: cell, in: arena, isDescending: column.isDescending)
-      guard element == .whole else { return nil }
-    }
     let found = bytes.withUnsafeBytes { bytes in
       Result { () throws(StateFault) in try index.tree.find(bytes) }
     }
     guard let (row, isWhole) = try found.get() else { return nil }
     if isWhole { return row }
     return try self.key(row, of: index) == bytes ? row : nil
+  }
+}
+
+extension Table {
+  /// As `lookup`, for a rule of which there is no index. O(n).
+  fileprivate func search(
+    _ shape: IndexShape, key: [ValueCell], in arena: UnsafeRawBufferPointer
+  ) throws(StateFault) -> Int64? {
+    let places = shape.columns.compactMap { position(of: $0.property) }
+    guard places.count == shape.columns.count else { return nil }
+    let index = TableIndex(shape, places: places)
+    guard let wanted = index.uniqueKey(of: key, in: arena) else { return nil }
+    var rows = RowCursor(self)
+    var found: ContiguousArray<UInt8> = []
+    while let row = try rows.next() {
+      found.removeAll(keepingCapacity: true)
+      if try appendKey(row, of: index, to: &found) == .key, found == wanted { return row }
+    }
+    return nil
+  }
+}
+
+extension TableIndex {
+  /// The whole key of these values; nil if the index is not unique, or an object with them has no
+  /// key in it.
+  fileprivate func uniqueKey(
+    of values: [ValueCell], in arena: UnsafeRawBufferPointer
+  ) -> ContiguousArray<UInt8>? {
+    guard shape.isUnique, columns.count == values.count else { return nil }
+    var bytes: ContiguousArray<UInt8> = []
+    for (cell, column) in zip(values, columns) {
+      let element = bytes.append(element: cell, in: arena, isDescending: column.isDescending)
+      guard element == .whole else { return nil }
+    }
+    return bytes
   }
 }

@@ -18,7 +18,9 @@ extension ModelRun {
     for (object, change) in changes {
       conflicts += conflictCount(object, change, at: number)
       if change.kind == .delete { working.rows[object] = [:] }
-      for property in change.properties {
+      // What was removed meanwhile stays as it is, where nobody sees it.
+      let removed = working.schema.entity(numbered: object.entity)?.removedProperties ?? []
+      for property in change.properties.subtracting(removed) {
         working.rows[object, default: [:]][property] = change.before[property]
       }
       if change.kind == .insert { working.rows[object] = nil }

@@ -59,7 +59,9 @@ extension ModelRun {
       let isChange =
         isRecorded || !base.changes(to: working).isEmpty || base.schema != working.schema
       let expected = isChange ? head + 1 : head
-      try demand(token.number == expected, "the write returned \(token.number), not \(expected)")
+      try demand(
+        token.number == expected,
+        "the write returned \(token.number), not \(expected): \(recorded(token.number))")
       try demand(token == store.token, "the store is at \(store.token), the write at \(token)")
       guard isChange else { return }
       steps.append("  transaction \(token.number)")
@@ -67,6 +69,13 @@ extension ModelRun {
       states.append(working)
       times.append(store.version.position.timestamp)
     }
+  }
+
+  /// What the store recorded as a transaction, in a message.
+  private func recorded(_ number: Int64) -> String {
+    let history = try? store.history(after: number - 1).collect(limit: 1)
+    return history?.first.map { "\($0.changes.map { "\($0) \($0.properties)" })" }
+      ?? "nothing"
   }
 
   // MARK: One thing in a transaction

@@ -34,6 +34,21 @@ import Testing
     }
   }
 
+  @Test func aRuleThatWasRemovedStillAnswersForThePast() throws {
+    let store = try noteStore()
+    let a = try store.note("a")
+    try store.note("b")
+    let then = store.token
+    try store.write { try $0.update(a, ["id": "c"]) }
+    try store.edit(.removeProperty(entity: "Note", "id"))
+    let past = try store.snapshot(at: then)
+    #expect(try past.object(of: "Note", where: "id", is: "a")?.objectID == a)
+    #expect(try past.object(of: "Note", where: "id", is: "c") == nil)
+    #expect(throws: AnnalsError.self) {
+      try store.snapshot().object(of: "Note", where: "id", is: "c")
+    }
+  }
+
   @Test func kindAndBytesDecideAndNilNeverCollides() throws {
     let schema = Schema { Entity("Key") { Attribute("key", .any, isUnique: true) } }
     let store = try Store(.memory, schema: schema)

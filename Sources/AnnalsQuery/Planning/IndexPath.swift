@@ -32,6 +32,8 @@ struct IndexPath: Sendable {
     let (order, reversesTies) = IndexPath.order(query, shape, bounds, entity)
     guard order != .none || !bounds.parts.isEmpty,
       let view = try state.index(query.entity, shape.number),
+      // A past state has the indexes of the present, where another default may hold.
+      view.shape == shape,
       // Objects with a value that the state does not hold have no place in the order.
       try view.orderedCount() == view.count
     else { return nil }
