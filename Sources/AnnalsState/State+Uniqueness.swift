@@ -16,8 +16,8 @@ extension State {
   /// The row of the object that has these values for the properties of a unique rule, in the rule's
   /// order; nil if none has, if there is no such rule, or if a value is null.
   ///
-  /// On a state whose changes were not yet checked, it first works on a copy that is. O(log n); in a
-  /// past state whose rule the newest schema no longer has O(n), since there is no index of it.
+  /// On a state whose changes were not yet checked, it first works on a copy that is. O(log n); in
+  /// a past state whose rule the newest schema no longer has O(n), since there is no index of it.
   package func lookup(
     _ entity: EntityNumber, rule: PropertyNumber, key: [ValueCell],
     in arena: UnsafeRawBufferPointer
