@@ -14,10 +14,29 @@ extension StateReader {
     let plan = try plan(query)
     let rows = try AnnalsError.planning { () throws(QueryPlan.Failure) in try plan.rows() }
     guard !plan.isInOrder else { return rows }
-    let sorted = try RowOrder(query.keys, query.entity, self)
-      .sorted(rows, areTiesDescending: query.areTiesDescending)
-    guard query.offset > 0 || query.limit != nil else { return sorted }
-    return Array(sorted.dropFirst(query.offset).prefix(query.limit ?? .max))
+    let order = try order(query)
+    return try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      do throws(ConditionFault) {
+        return try order.sorted(rows, offset: query.offset, limit: query.limit)
+      } catch {
+        throw .evaluation(error)
+      }
+    }
+  }
+
+  /// The order that a query wants. Throws `.invalidArgument` for a path that leads to no attribute
+  /// and no to-one relationship.
+  package func order(_ query: RowQuery) throws(AnnalsError) -> RowOrder {
+    let largeValues = largeValues
+    return try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      do throws(ConditionError) {
+        return try RowOrder(
+          query.keys, areTiesDescending: query.areTiesDescending, of: query.entity, in: state
+        ) { try largeValues.bytesLeft(of: $0) }
+      } catch {
+        throw .condition(error)
+      }
+    }
   }
 
   /// How many objects there are of which the condition is true, limit and offset left out.

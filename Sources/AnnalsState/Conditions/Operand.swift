@@ -1,13 +1,14 @@
 import AnnalsModel
 
 /// What comparing two values can give.
+@frozen @usableFromInline
 package struct Outcome: OptionSet, Sendable {
-  package let rawValue: UInt8
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
+  @usableFromInline package let rawValue: UInt8
+  @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  package static let less = Outcome(rawValue: 1)
-  package static let equal = Outcome(rawValue: 2)
-  package static let greater = Outcome(rawValue: 4)
+  @inlinable package static var less: Outcome { Outcome(rawValue: 1) }
+  @inlinable package static var equal: Outcome { Outcome(rawValue: 2) }
+  @inlinable package static var greater: Outcome { Outcome(rawValue: 4) }
   /// Neither: nil, a NaN, or values of kinds that do not compare.
   package static let unordered = Outcome(rawValue: 8)
 
@@ -24,13 +25,13 @@ package struct Outcome: OptionSet, Sendable {
   }
 
   /// How `a` compares with `b`.
-  @inline(__always)
-  static func of<T: Comparable>(_ a: T, _ b: T) -> Outcome {
+  @inlinable @inline(__always)
+  package static func of<T: Comparable>(_ a: T, _ b: T) -> Outcome {
     a < b ? .less : a == b ? .equal : .greater
   }
 
   /// How a whole number compares with a double, neither rounded.
-  static func ofNumbers(_ number: Int64, _ other: Double) -> Outcome {
+  package static func ofNumbers(_ number: Int64, _ other: Double) -> Outcome {
     if other.isNaN { return .unordered }
     if other >= 0x1p63 { return .less }
     if other < -0x1p63 { return .greater }
@@ -41,7 +42,7 @@ package struct Outcome: OptionSet, Sendable {
   }
 
   /// How bytes compare.
-  static func of(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Outcome {
+  package static func of(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Outcome {
     let common = min(a.count, b.count)
     var index = 0
     while common - index >= 8 {

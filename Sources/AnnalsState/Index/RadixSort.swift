@@ -1,7 +1,7 @@
 /// Sorts by the words, least significant byte first; entries with equal words keep their order.
 ///
 /// For many entries five times faster than comparing them. Cost: O(n), and as much memory again.
-func radixSort(_ entries: inout ContiguousArray<(word: UInt64, index: Int)>) {
+package func radixSort(_ entries: inout ContiguousArray<(word: UInt64, index: Int)>) {
   var other = entries
   for shift in stride(from: UInt64(0), to: 64, by: 8) {
     var starts = ContiguousArray(repeating: 0, count: 257)

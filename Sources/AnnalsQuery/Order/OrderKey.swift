@@ -1,0 +1,188 @@
+import AnnalsModel
+import AnnalsState
+import Foundation
+
+/// One sort key, bound to the tables of a state.
+struct OrderKey: Sendable {
+  let path: BoundPath
+  let key: SortKey
+  private let words: KeyWord
+  /// By whose rules texts compare, where they do by any.
+  private let locale: Locale?
+  private let bytes: LargeBytes
+
+  init(
+    _ key: SortKey, of entity: EntityNumber, in state: State, _ bytes: @escaping LargeBytes
+  ) throws(ConditionError) {
+    path = try BoundPath(key.path, from: entity, in: state)
+    self.key = key
+    self.bytes = bytes
+    if case .attribute(let attribute) = path.end {
+      words = KeyWord(areNumbersWhole: attribute.type.tag == .int)
+    } else {
+      words = KeyWord(areNumbersWhole: true)
+    }
+    if case .localized(let name) = key.textOrder.base {
+      locale = name.map(Locale.init(identifier:)) ?? .current
+    } else {
+      locale = nil
+    }
+  }
+
+  /// How deep into texts words go.
+  private static let deepest = 8
+
+  /// The word of no value.
+  private var wordOfNil: UInt64 { key.areNilsFirst ? 0 : .max }
+
+  /// Whether rows with this word at a depth have equal values.
+  @inline(__always)
+  func isExact(_ word: UInt64) -> Bool {
+    if word == wordOfNil { return true }
+    return KeyWord.isExact(key.isDescending ? ~word : word)
+  }
+
+  /// Whether words at a greater depth tell apart what this word does not.
+  func isDeepened(_ word: UInt64, at depth: Int) -> Bool {
+    switch (key.isDescending ? ~word : word) >> 60 {
+    case 2: depth == 0
+    case 4: locale == nil && depth < OrderKey.deepest
+    case 7, 8, 9: depth < OrderKey.deepest
+    default: false
+    }
+  }
+
+  /// The word of a row: smaller ones come first. At depth n that of a text begins behind 7 n bytes.
+  @inline(__always)
+  func word(
+    _ row: Int64, _ view: RowView, depth: Int = 0
+  ) throws(ConditionFault) -> UInt64 {
+    var word: UInt64 = 0
+    try path.read(row, view) { (cell, arena) throws(ConditionFault) in
+      word = try self.word(cell, arena, depth)
+    }
+    return word
+  }
+
+  private func word(
+    _ cell: ValueCell, _ arena: UnsafeRawBufferPointer, _ depth: Int
+  ) throws(ConditionFault) -> UInt64 {
+    if cell.isNull { return wordOfNil }
+    var word: UInt64 = 0
+    if cell.isLarge || cell.tag == .string && key.textOrder != .binary {
+      guard let whole = try prepared(cell, arena) else { return wordOfNil }
+      if locale != nil, cell.tag == .string {
+        // Only the rules of the locale tell texts apart.
+        word = UInt64(ValueTag.string.rawValue) << 60 | 8
+      } else {
+        word = whole.withUnsafeBytes { KeyWord.text($0, cell.tag, at: 7 * depth) }
+      }
+    } else if depth > 0, cell.tag == .int || cell.tag == .double {
+      word = words.rest(cell)
+    } else if depth > 0 {
+      word = KeyWord.text(cell.bytes(in: arena), cell.tag, at: 7 * depth)
+    } else {
+      word = words.word(cell, in: arena)
+    }
+    return key.isDescending ? ~word : word
+  }
+
+  /// The bytes of a text as they are compared; nil if they are lost.
+  private func prepared(
+    _ cell: ValueCell, _ arena: UnsafeRawBufferPointer
+  ) throws(ConditionFault) -> ContiguousArray<UInt8>? {
+    var whole: ContiguousArray<UInt8>
+    if cell.isLarge {
+      guard case .large(let value) = cell.value(in: arena) else { return nil }
+      do {
+        guard let read = try bytes(value) else { return nil }
+        whole = read
+      } catch {
+        throw .largeValue(error)
+      }
+    } else {
+      whole = ContiguousArray(cell.bytes(in: arena))
+    }
+    guard cell.tag == .string, key.textOrder.base == .caseInsensitive else { return whole }
+    for index in whole.indices {
+      guard whole[index] < 0x80 else {
+        return ContiguousArray(String(decoding: whole, as: UTF8.self).lowercased().utf8)
+      }
+      if whole[index] &- 0x41 < 26 { whole[index] |= 0x20 }
+    }
+    return whole
+  }
+
+  /// How two values stand to each other in the order of this key.
+  func outcome(
+    _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
+    _ arenaB: UnsafeRawBufferPointer
+  ) throws(ConditionFault) -> Outcome {
+    if a.isNull || b.isNull {
+      if a.isNull && b.isNull { return .equal }
+      return a.isNull == key.areNilsFirst ? .less : .greater
+    }
+    let (rankA, rankB) = (KeyWord.rank(a.tag), KeyWord.rank(b.tag))
+    let outcome: Outcome
+    if rankA != rankB {
+      outcome = rankA < rankB ? .less : .greater
+    } else if a.isLarge || b.isLarge || a.tag == .string && key.textOrder != .binary {
+      let (x, y) = (try prepared(a, arenaA), try prepared(b, arenaB))
+      guard let x, let y else {
+        // What was lost is as if it were not there.
+        if x == nil && y == nil { return .equal }
+        return (x == nil) == key.areNilsFirst ? .less : .greater
+      }
+      if let locale, a.tag == .string {
+        outcome = OrderKey.localized(x, y, locale)
+      } else {
+        outcome = x.withUnsafeBytes { x in y.withUnsafeBytes { .of(x, $0) } }
+      }
+    } else {
+      outcome = OrderKey.plain(a, arenaA, b, arenaB)
+    }
+    guard key.isDescending, outcome != .equal else { return outcome }
+    return outcome == .less ? .greater : .less
+  }
+
+  private static func localized(
+    _ a: ContiguousArray<UInt8>, _ b: ContiguousArray<UInt8>, _ locale: Locale
+  ) -> Outcome {
+    let (a, b) = (String(decoding: a, as: UTF8.self), String(decoding: b, as: UTF8.self))
+    switch a.compare(b, locale: locale) {
+    case .orderedAscending: return .less
+    case .orderedSame: return .equal
+    case .orderedDescending: return .greater
+    }
+  }
+
+  /// How two values of one kind compare that are in the state, neither of them null.
+  private static func plain(
+    _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
+    _ arenaB: UnsafeRawBufferPointer
+  ) -> Outcome {
+    switch (a.tag, b.tag) {
+    case (.int, .int), (.date, .date):
+      return .of(Int64(bitPattern: a.bits), Int64(bitPattern: b.bits))
+    case (.double, .double):
+      return .of(Double(bitPattern: a.bits).order, Double(bitPattern: b.bits).order)
+    case (.int, .double):
+      return mixed(Int64(bitPattern: a.bits), Double(bitPattern: b.bits))
+    case (.double, .int):
+      let outcome = mixed(Int64(bitPattern: b.bits), Double(bitPattern: a.bits))
+      return outcome == .less ? .greater : outcome == .greater ? .less : outcome
+    case (.bool, .bool): return .of(a.bits & 1, b.bits & 1)
+    case (.object, .object):
+      return a.length == b.length
+        ? .of(a.bits, b.bits) : .of(a.length, b.length)
+    default: return .of(a.bytes(in: arenaA), b.bytes(in: arenaB))
+    }
+  }
+
+  /// A whole number and a double, neither rounded; -0.0 before 0, NaNs at both ends.
+  private static func mixed(_ a: Int64, _ b: Double) -> Outcome {
+    if b.isNaN { return b.sign == .minus ? .greater : .less }
+    let outcome = Outcome.ofNumbers(a, b)
+    return outcome == .equal && b == 0 && b.sign == .minus ? .greater : outcome
+  }
+}

@@ -1,0 +1,94 @@
+import AnnalsModel
+import AnnalsState
+
+/// Reads the bytes of a large value; nil if they are lost.
+package typealias LargeBytes = @Sendable (LargeValue) throws -> ContiguousArray<UInt8>?
+
+/// The order of an entity's rows by sort keys, in one state.
+///
+/// Each row has a word, eight bytes that say where it stands by the first key; only where words are
+/// equal is more of the row read. A value like the state: it sees the objects as they were when it
+/// was made.
+package struct RowOrder: Sendable {
+  let keys: ContiguousArray<OrderKey>
+  /// Whether rows that no key tells apart fall.
+  package let areTiesDescending: Bool
+  let table: TableView?
+
+  /// The order of an entity's rows. Throws where a key's path is none of the entity's.
+  package init(
+    _ keys: [SortKey], areTiesDescending: Bool, of entity: EntityNumber, in state: State,
+    _ bytes: @escaping LargeBytes
+  ) throws(ConditionError) {
+    var bound: ContiguousArray<OrderKey> = []
+    for key in keys { bound.append(try OrderKey(key, of: entity, in: state, bytes)) }
+    self.keys = bound
+    self.areTiesDescending = areTiesDescending
+    table = state.table(entity)
+  }
+
+  /// Calls `body` with the values of a row.
+  @inline(__always)
+  func withValues<T>(
+    of row: Int64, _ body: (RowView) throws(ConditionFault) -> T
+  ) throws(ConditionFault) -> T {
+    let block = table?.block(of: row) ?? .none
+    defer { withExtendedLifetime(block) {} }
+    return try body(block.view(of: row) ?? .empty)
+  }
+
+  /// The word of a row by the first key; 0 where there is none.
+  package func word(of row: Int64) throws(ConditionFault) -> UInt64 {
+    guard let key = keys.first else { return 0 }
+    return try withValues(of: row) { (view) throws(ConditionFault) in try key.word(row, view) }
+  }
+
+  /// Whether rows with this word have equal values of the first key.
+  @inline(__always)
+  package func isExact(_ word: UInt64) -> Bool { keys.first?.isExact(word) ?? true }
+
+  /// How two rows stand to each other by the keys from `first` on, and then by their numbers.
+  package func outcome(
+    _ a: Int64, _ b: Int64, from first: Int = 0
+  ) throws(ConditionFault) -> Outcome {
+    if first < keys.count {
+      let outcome = try keyOutcome(a, b, in: self, first..<keys.count)
+      guard outcome == .equal else { return outcome }
+    }
+    return ties(a, b)
+  }
+
+  /// How rows stand to each other that no key tells apart.
+  @inline(__always)
+  package func ties(_ a: Int64, _ b: Int64) -> Outcome {
+    areTiesDescending ? .of(b, a) : .of(a, b)
+  }
+
+  /// How a row here and a row in the same order of another state stand to each other, by the first
+  /// key alone or by all of them.
+  package func outcome(
+    _ a: Int64, _ b: Int64, in other: RowOrder, byFirstKeyOnly: Bool
+  ) throws(ConditionFault) -> Outcome {
+    try keyOutcome(a, b, in: other, 0..<min(keys.count, byFirstKeyOnly ? 1 : .max))
+  }
+
+  private func keyOutcome(
+    _ a: Int64, _ b: Int64, in other: RowOrder, _ range: Range<Int>
+  ) throws(ConditionFault) -> Outcome {
+    try withValues(of: a) { (viewA) throws(ConditionFault) in
+      try other.withValues(of: b) { (viewB) throws(ConditionFault) in
+        for index in range {
+          let key = keys[index]
+          var outcome = Outcome.equal
+          try key.path.read(a, viewA) { (cellA, arenaA) throws(ConditionFault) in
+            try other.keys[index].path.read(b, viewB) { (cellB, arenaB) throws(ConditionFault) in
+              outcome = try key.outcome(cellA, arenaA, cellB, arenaB)
+            }
+          }
+          guard outcome == .equal else { return outcome }
+        }
+        return .equal
+      }
+    }
+  }
+}
