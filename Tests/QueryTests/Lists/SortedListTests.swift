@@ -1,0 +1,92 @@
+import AnnalsQuery
+import AnnalsState
+import AnnalsTestSupport
+import Testing
+
+/// A sorted list is what a sorted array is, and its copies stay as they were.
+@Suite struct SortedListTests {
+  private struct ByWord: ListOrder {
+    func precedes(_ a: ListEntry, _ b: ListEntry) -> Bool {
+      a.word != b.word ? a.word < b.word : (a.row, a.role) < (b.row, b.role)
+    }
+  }
+
+  private static let order = ByWord()
+
+  private static func check(
+    _ list: SortedList, _ array: [ListEntry], _ comment: Comment
+  ) throws {
+    #expect(list.count == array.count, comment)
+    #expect(Array(list.entries(in: 0..<list.count)) == array, comment)
+    let starts = array.indices.filter { array[$0].beginsSection }
+    #expect(list.sectionCount == starts.count, comment)
+    for (section, start) in starts.enumerated() {
+      #expect(list.start(ofSection: section) == start, comment)
+    }
+    #expect(list.start(ofSection: starts.count) == array.count, comment)
+    var section = -1
+    for (position, entry) in array.enumerated() {
+      if entry.beginsSection { section += 1 }
+      guard position % 37 == 0 || entry.beginsSection else { continue }
+      #expect(list[position] == entry, comment)
+      #expect(list.section(at: position) == max(0, section), comment)
+      #expect(try list.position(of: entry, by: order) == position, comment)
+      let absent = ListEntry(word: entry.word, row: entry.row, role: 9)
+      #expect(try list.position(of: absent, by: order) == nil, comment)
+    }
+  }
+
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func `as an array`(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    func entry(_ random: inout SeededRandom) -> ListEntry {
+      var entry = ListEntry(
+        word: UInt64(random.below(3_000)), row: Int64(random.below(1 << 30) + 1),
+        role: UInt8(random.below(3)))
+      entry.beginsSection = random.chance(10)
+      return entry
+    }
+    var array = (0..<(seed % 3 == 0 ? 0 : random.below(20_000))).map { _ in entry(&random) }
+      .sorted(by: Self.order.precedes)
+    var list = SortedList(array)
+    var copies: [(SortedList, [ListEntry])] = [(list, array)]
+    for round in 0..<24 {
+      // Grows, then shrinks to nothing.
+      let inserts = round < 10 ? 70 : round < 16 ? 40 : 5
+      for _ in 0..<(round < 16 ? 300 : max(300, array.count / 3)) {
+        if random.chance(inserts) || array.isEmpty {
+          let new = entry(&random)
+          let rank = try list.rank(of: new, by: Self.order)
+          #expect(rank == array.firstIndex { Self.order.precedes(new, $0) } ?? array.count)
+          list.insert(new, at: rank)
+          array.insert(new, at: rank)
+        } else if random.chance(20) {
+          let position = random.below(array.count)
+          array[position].beginsSection.toggle()
+          list.setBeginsSection(array[position].beginsSection, at: position)
+        } else {
+          let position = random.below(array.count)
+          list.remove(at: position)
+          array.remove(at: position)
+        }
+      }
+      try Self.check(list, array, "seed \(seed), round \(round)")
+      if round % 5 == 0 { copies.append((list, array)) }
+    }
+    while !array.isEmpty {
+      list.remove(at: 0)
+      array.removeFirst()
+    }
+    try Self.check(list, array, "seed \(seed), empty")
+    for (list, array) in copies { try Self.check(list, array, "seed \(seed), a copy") }
+  }
+
+  @Test func `a range and a row outside`() throws {
+    let array = (0..<1_000).map { ListEntry(word: UInt64($0), row: Int64($0 + 1)) }
+    let list = SortedList(array)
+    for range in [0..<0, 0..<1, 5..<700, 999..<1_000, 1_000..<1_000] {
+      #expect(Array(list.entries(in: range)) == Array(array[range]))
+    }
+    #expect(try SortedList().rank(of: array[0], by: Self.order) == 0)
+  }
+}
