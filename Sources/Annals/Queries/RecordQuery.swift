@@ -75,7 +75,7 @@ public struct RecordQuery<R: Record> {
 // Names, which are those of the newest schema.
 extension RecordQuery {
   /// The condition with the names of the state's own schema. What did not exist then has no value.
-  private func resolved(_ condition: Condition) throws(AnnalsError) -> Condition {
+  func resolved(_ condition: Condition) throws(AnnalsError) -> Condition {
     switch condition.form {
     case .constant: return condition
     case .isNil(let old): return try path(old).map { .isNil($0) } ?? .always
@@ -104,7 +104,7 @@ extension RecordQuery {
   /// The path with the names of the state's own schema; nil if something on it did not exist then.
   ///
   /// Throws `.invalidArgument` where what did not exist then reads as a default, not as nil.
-  private func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
+  func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
     let past = reader.state.schema
     var entity = newest.entity(numbered: binding.entity)
     var names: [String] = []

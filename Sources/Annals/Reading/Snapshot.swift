@@ -15,6 +15,9 @@ public struct Snapshot: Sendable {
   /// The record types, bound to the store's newest schema.
   package let bindings: BoundRecords
 
+  /// The clock of the store's environment, for timelines.
+  package var clock = StoreEnvironment.system.clock
+
   package init(reader: StateReader, position: Position, bindings: BoundRecords) {
     self.reader = reader
     self.position = position

@@ -64,6 +64,7 @@ extension Store {
   public func snapshot(at position: any HistoryPosition) throws(AnnalsError) -> Snapshot {
     let version = version
     return try version.snapshot(at: try version.number(at: position.historyPlace))
+      .with(clock: environment.clock)
   }
 
   /// The token of a position: of the transaction of a number, or as of a date.

@@ -171,7 +171,7 @@ public final class Store: Sendable {
   ///
   /// Within the closure of a write it is the state before that write. `refresh()` brings in what
   /// other processes have committed.
-  public func snapshot() -> Snapshot { version.snapshot }
+  public func snapshot() -> Snapshot { version.snapshot.with(clock: environment.clock) }
 
   /// The position after the newest transaction acknowledged here.
   public var token: Token { version.token }

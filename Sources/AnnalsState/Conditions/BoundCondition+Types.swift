@@ -4,7 +4,7 @@ import AnnalsModel
 
 extension BoundPath {
   /// Throws if a value can never equal one of the path's, by its kind.
-  func requireComparable(_ value: Value, _ path: PropertyPath) throws(ConditionError) {
+  package func requireComparable(_ value: Value, _ path: PropertyPath) throws(ConditionError) {
     let isComparable: Bool
     let kind: String
     switch end {

@@ -1,0 +1,113 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+import Foundation
+
+extension Snapshot {
+  /// The rows of the timeline, as of the time of the snapshot.
+  ///
+  /// When something happened and when it was written down are two axes: the timeline is the first,
+  /// the snapshot is a point of the second. Now is what the store's clock says, whatever the
+  /// snapshot, unless given; the kinds and dates of rows do not depend on it.
+  ///
+  /// In the past, properties have the names of that time, and one that did not exist is nil.
+  /// O(n log n).
+  ///
+  /// - Parameters:
+  ///   - timeline: what is shown of the objects, and in what order.
+  ///   - zone: the zone in which times are counted and told.
+  ///   - now: the time now; nil asks the store's clock.
+  /// - Returns: the rows, which read nothing more of the store.
+  /// - Throws: `.invalidSchema` if the store has no such entity, `.invalidArgument` for properties
+  ///   that do not suit; and as reading an object does.
+  public func timeline<R: Record>(
+    _ timeline: Timeline<R>, in zone: TimeZone = .gmt, now: Date? = nil
+  ) throws(AnnalsError) -> TimelineRows {
+    let query = try _query(R.self)
+    let definition = try query.definition(timeline)
+    return try rows(definition, of: query.binding.entity, timeline.order, zone, now)
+  }
+
+  /// The rows of the timeline that names its properties, which are those of the schema of the time.
+  /// As the other form.
+  public func timeline(
+    _ definition: TimelineDefinition, _ order: TimelineOrder = TimelineOrder(),
+    in zone: TimeZone = .gmt, now: Date? = nil
+  ) throws(AnnalsError) -> TimelineRows {
+    let entity = try reader.entity(named: definition.entity).number
+    return try rows(definition, of: entity, order, zone, now)
+  }
+
+  private func rows(
+    _ definition: TimelineDefinition, of entity: EntityNumber, _ order: TimelineOrder,
+    _ zone: TimeZone, _ now: Date?
+  ) throws(AnnalsError) -> TimelineRows {
+    let now = now.map { Timestamp($0) } ?? clock()
+    let columns = try reader.timelineColumns(definition, of: entity)
+    return TimelineRows(
+      TimelineEntries(columns, order, now: now), TimelineClock(zone: zone, now: now),
+      store: reader.store)
+  }
+
+  func with(clock: @escaping @Sendable () -> Timestamp) -> Snapshot {
+    var copy = self
+    copy.clock = clock
+    return copy
+  }
+}
+
+extension StateReader {
+  /// The objects of a timeline, by column.
+  package func timelineColumns(
+    _ definition: TimelineDefinition, of entity: EntityNumber
+  ) throws(AnnalsError) -> TimelineColumns {
+    let largeValues = largeValues
+    let sources = ConditionSources(
+      largeValue: { try largeValues.bytes(of: $0) },
+      removingDiacritics: { $0.folding(options: .diacriticInsensitive, locale: nil) })
+    do throws(TimelineFailure) {
+      return try TimelineColumns(definition, of: entity, in: state, sources)
+    } catch {
+      switch error {
+      case .condition(let inner): throw AnnalsError(.invalidArgument, inner.description)
+      case .evaluation(.state(let fault)): throw AnnalsError(fault)
+      case .evaluation(.largeValue(let inner)): throw .wrapping(inner)
+      }
+    }
+  }
+}
+
+extension RecordQuery {
+  /// The timeline by the names of the state.
+  func definition(_ timeline: Timeline<R>) throws(AnnalsError) -> TimelineDefinition {
+    if let other = timeline.stores.first(where: { $0 != reader.store }) {
+      throw AnnalsError(
+        .otherStore,
+        "the timeline names an object of store \(other), and this is store \(reader.store)")
+    }
+    var definition = timeline.definition
+    let start = try path(definition.start)
+    definition.hasNoStart = start == nil
+    definition.start = start ?? definition.start
+    definition.end = try path(definition.end)
+    definition.group = try path(definition.group)
+    definition.label = try path(definition.label)
+    switch definition.openEnd {
+    case .never, .whenEndIsNil: break
+    case .flag(let flag): definition.openEnd = try path(flag).map { .flag($0) } ?? .never
+    case .kind(let kind, let values):
+      definition.openEnd = try path(kind).map { .kind($0, values) } ?? .never
+    }
+    if let condition = definition.endCondition {
+      definition.endCondition = try resolved(condition)
+    }
+    if let condition = definition.condition { definition.condition = try resolved(condition) }
+    return definition
+  }
+
+  private func path(_ path: PropertyPath?) throws(AnnalsError) -> PropertyPath? {
+    guard let path else { return nil }
+    return try self.path(path)
+  }
+}

@@ -1,0 +1,150 @@
+import AnnalsModel
+import AnnalsQuery
+import Foundation
+
+/// The zone and the time by which a timeline counts.
+struct TimelineClock: Sendable {
+  let zone: TimeZone
+  let now: Timestamp
+
+  func span(from: Timestamp, to: Timestamp) -> CalendarSpan {
+    CalendarSpan(from: from, to: to, offset: { zone.secondsFromGMT(for: Date($0)) })
+  }
+
+  /// RFC 3339 in the zone.
+  func text(_ moment: Timestamp) -> String {
+    let seconds = zone.secondsFromGMT(for: Date(moment))
+    let (shown, overflow) = moment.microseconds.addingReportingOverflow(Int64(seconds) * 1_000_000)
+    guard seconds != 0, !overflow else { return moment.description }
+    let minutes = abs(seconds) / 60
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return Timestamp(microseconds: shown).description.dropLast()
+      + "\(seconds < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
+  }
+}
+
+/// One object on a timeline.
+public struct TimelineSpan: Sendable, Identifiable {
+  package let columns: TimelineColumns
+  /// Its place among them.
+  package let index: Int
+  let clock: TimelineClock
+  private let store: RawUUID
+
+  init(_ columns: TimelineColumns, _ index: Int, _ clock: TimelineClock, store: RawUUID) {
+    self.columns = columns
+    self.index = index
+    self.clock = clock
+    self.store = store
+  }
+
+  /// The object.
+  public var objectID: ObjectID {
+    let object = columns.objects[index]
+    return ObjectID(store: store, entity: object.entity, row: object.row)
+  }
+
+  /// The same as `objectID`.
+  public var id: ObjectID { objectID }
+
+  /// What the object is.
+  public var kind: TimelineKind { columns.kind(index) }
+
+  /// What is odd about it.
+  public var marks: TimelineMarks { columns.marks(index) }
+
+  /// When it began, or when it was.
+  public var start: Date { Date(startMoment) }
+
+  /// When it ended; nil unless it is a range.
+  public var end: Date? { endMoment.map { Date($0) } }
+
+  /// Its name; empty where the timeline has no labels. Long texts are cut.
+  public var label: String { columns.labels[index] }
+
+  /// The value of the property that the timeline is grouped by; nil for none.
+  public var group: Value? { columns.group(index).map { columns.groups[$0] } }
+
+  /// The start as it is written; of a date, RFC 3339 in the timeline's zone.
+  public var startText: String {
+    let written = columns.startTexts[index]
+    return written.isEmpty ? clock.text(startMoment) : written
+  }
+
+  /// The end as it is written, also one that cannot be read; empty where there is none.
+  public var endText: String {
+    let written = columns.endTexts[index]
+    return written.isEmpty ? endMoment.map { clock.text($0) } ?? "" : written
+  }
+
+  /// The time from start to end, until now of what goes on; nil for a single date.
+  public var length: CalendarSpan? {
+    switch kind {
+    case .single: nil
+    case .range: clock.span(from: startMoment, to: endMoment ?? startMoment)
+    case .ongoing: clock.span(from: startMoment, to: clock.now)
+    }
+  }
+
+  package var startMoment: Timestamp { Timestamp(microseconds: columns.starts[index]) }
+
+  package var endMoment: Timestamp? {
+    kind == .range ? Timestamp(microseconds: columns.ends[index]) : nil
+  }
+}
+
+/// One row of a timeline: a date of an object, or that it goes on.
+@dynamicMemberLookup
+public struct TimelineRow: Sendable, Identifiable {
+  /// The object.
+  public let span: TimelineSpan
+  /// What the row tells of it.
+  public let role: TimelineRole
+
+  init(_ span: TimelineSpan, _ role: TimelineRole) {
+    self.span = span
+    self.role = role
+  }
+
+  /// What tells the row apart from every other of the timeline.
+  public struct ID: Hashable, Sendable {
+    let object: ObjectID
+    let start: Timestamp
+    let role: TimelineRole
+  }
+
+  /// What tells the row apart from every other of the timeline.
+  public var id: ID { ID(object: span.objectID, start: span.startMoment, role: role) }
+
+  /// A property of the object's: `row.label` is `row.span.label`.
+  public subscript<T>(dynamicMember keyPath: KeyPath<TimelineSpan, T>) -> T {
+    span[keyPath: keyPath]
+  }
+
+  /// The row's date; nil for one that says that something goes on.
+  public var date: Date? { moment.map { Date($0) } }
+
+  /// The row's date as it is written; of a date, RFC 3339 in the timeline's zone; empty for a row
+  /// that says that something goes on.
+  public var dateText: String {
+    switch role {
+    case .single, .start: span.startText
+    case .end: span.endText
+    case .ongoing: ""
+    }
+  }
+
+  /// The time between the row's date and now, since its start for what goes on; `isNegative` for
+  /// what is still to come.
+  public var elapsed: CalendarSpan {
+    span.clock.span(from: moment ?? span.startMoment, to: span.clock.now)
+  }
+
+  package var moment: Timestamp? {
+    switch role {
+    case .single, .start: span.startMoment
+    case .end: span.endMoment
+    case .ongoing: nil
+    }
+  }
+}

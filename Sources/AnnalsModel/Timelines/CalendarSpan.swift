@@ -1,0 +1,134 @@
+/// The time from one moment to another as a calendar counts it: whole years, months and days by the
+/// days of a zone, the rest as it passed.
+///
+/// From 31 January to 28 February is a month, if that is the month's last day; a day on which
+/// clocks are set is a day.
+public struct CalendarSpan: Hashable, Sendable {
+  /// Whether the second moment is the earlier one.
+  public private(set) var isNegative = false
+  /// Whole years.
+  public private(set) var years: Int64 = 0
+  /// Whole months beyond the years.
+  public private(set) var months: Int64 = 0
+  /// Whole days beyond the months.
+  public private(set) var days: Int64 = 0
+  /// Whole hours beyond the days.
+  public private(set) var hours: Int64 = 0
+  /// Whole minutes beyond the hours.
+  public private(set) var minutes: Int64 = 0
+  /// Whole seconds beyond the minutes.
+  public private(set) var seconds: Int64 = 0
+  /// Microseconds beyond the seconds.
+  public private(set) var microseconds: Int64 = 0
+
+  /// The time between two moments, in a zone whose clocks are ahead of UTC by so many seconds.
+  package init(from: Timestamp, to: Timestamp, offset: (Timestamp) -> Int) {
+    isNegative = to < from
+    let early = min(from, to)
+    let late = max(from, to)
+    let first = CalendarSpan.shown(early, offset)
+    let last = CalendarSpan.shown(late, offset)
+    let dates = (
+      CalendarDate(daysSince1970: first.day), CalendarDate(daysSince1970: last.day)
+    )
+    var whole = (dates.1.year - dates.0.year) * 12 + dates.1.month - dates.0.month
+    func anchor() -> Int64 { CalendarSpan.day(dates.0, plusMonths: whole) ?? first.day }
+    if (anchor(), first.inDay) > (last.day, last.inDay) { whole -= 1 }
+    whole = max(whole, 0)
+    var wholeDays = max(0, last.day - anchor())
+    var rest: Int64 = 0
+    while true {
+      let reached =
+        whole == 0 && wholeDays == 0
+        ? early
+        : CalendarSpan.moment(anchor() + wholeDays, first.inDay, offset) ?? late
+      let (difference, overflow) = late.microseconds.subtractingReportingOverflow(
+        reached.microseconds)
+      rest = overflow ? 0 : difference
+      // The same time of day lies beyond: by the clock, or where clocks were set.
+      guard rest < 0, wholeDays > 0 else { break }
+      wholeDays -= 1
+    }
+    (years, months) = whole.quotientAndRemainder(dividingBy: 12)
+    days = wholeDays
+    setTime(max(rest, 0))
+  }
+
+  private mutating func setTime(_ rest: Int64) {
+    let all = rest.quotientAndRemainder(dividingBy: 1_000_000)
+    microseconds = all.remainder
+    seconds = all.quotient % 60
+    minutes = all.quotient / 60 % 60
+    hours = all.quotient / 3_600
+  }
+
+  /// The day that clocks show, and the microseconds since its midnight.
+  private static func shown(
+    _ moment: Timestamp, _ offset: (Timestamp) -> Int
+  ) -> (day: Int64, inDay: Int64) {
+    let all = floorDivide(moment.microseconds, 1_000_000)
+    let (day, second) = floorDivide(all.quotient + Int64(offset(moment)), 86_400)
+    return (day, second * 1_000_000 + all.remainder)
+  }
+
+  /// The moment at which clocks show this, the first of two; nil beyond all moments.
+  private static func moment(
+    _ day: Int64, _ inDay: Int64, _ offset: (Timestamp) -> Int
+  ) -> Timestamp? {
+    func at(_ seconds: Int64) -> Timestamp? {
+      let (product, overflow) = (day * 86_400 - seconds).multipliedReportingOverflow(by: 1_000_000)
+      let (sum, overflowOfSum) = product.addingReportingOverflow(inDay)
+      return overflow || overflowOfSum ? nil : Timestamp(microseconds: sum)
+    }
+    guard let guess = at(0) else { return nil }
+    var before = 0
+    for (index, shift) in [Int64(-86_400_000_000), 86_400_000_000].enumerated() {
+      let (near, overflow) = guess.microseconds.addingReportingOverflow(shift)
+      let candidate = offset(overflow ? guess : Timestamp(microseconds: near))
+      if index == 0 { before = candidate }
+      if let moment = at(Int64(candidate)), offset(moment) == candidate { return moment }
+    }
+    return at(Int64(before))
+  }
+
+  /// The day so many months later, or the last of its month.
+  private static func day(_ date: CalendarDate, plusMonths months: Int64) -> Int64? {
+    let (years, month) = floorDivide(date.month - 1 + months, 12)
+    var result = CalendarDate(year: date.year + years, month: month + 1, day: date.day)
+    while result.daysSince1970 == nil, result.day > 28 { result.day -= 1 }
+    return result.daysSince1970
+  }
+
+  private static func floorDivide(_ a: Int64, _ b: Int64) -> (quotient: Int64, remainder: Int64) {
+    let (quotient, remainder) = a.quotientAndRemainder(dividingBy: b)
+    return remainder < 0 ? (quotient - 1, remainder + b) : (quotient, remainder)
+  }
+}
+
+extension CalendarSpan: CustomStringConvertible {
+  /// The two greatest units that follow each other: `2 years 3 months`, `5 days`, `0.25 seconds`.
+  /// Says nothing of the direction.
+  public var description: String {
+    let units = [
+      (years, "year"), (months, "month"), (days, "day"), (hours, "hour"), (minutes, "minute"),
+    ]
+    guard let first = units.firstIndex(where: { $0.0 != 0 }) else {
+      return CalendarSpan.counted(seconds, microseconds)
+    }
+    var text = CalendarSpan.counted(units[first].0, units[first].1)
+    let next = first + 1 < units.count ? units[first + 1] : (seconds, "second")
+    if next.0 != 0 { text += " " + CalendarSpan.counted(next.0, next.1) }
+    return text
+  }
+
+  private static func counted(_ count: Int64, _ unit: String) -> String {
+    "\(count) \(unit)\(count == 1 ? "" : "s")"
+  }
+
+  private static func counted(_ seconds: Int64, _ microseconds: Int64) -> String {
+    guard microseconds != 0 else { return counted(seconds, "second") }
+    var digits = String(1_000_000 + microseconds).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return "\(seconds).\(digits) seconds"
+  }
+}

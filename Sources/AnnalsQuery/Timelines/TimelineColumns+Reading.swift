@@ -1,0 +1,225 @@
+import AnnalsModel
+import AnnalsState
+
+extension TimelineColumns {
+  /// Reads the objects of an entity as the definition says. O(objects).
+  package init(
+    _ definition: TimelineDefinition, of entity: EntityNumber, in state: State,
+    _ sources: ConditionSources
+  ) throws(TimelineFailure) {
+    self.init()
+    guard state.count(of: entity) > 0 else { return }
+    let reading: TimelineReading
+    do throws(ConditionError) {
+      reading = try TimelineReading(definition, of: entity, in: state, sources)
+    } catch {
+      throw .condition(error)
+    }
+    hasWrittenDates = reading.hasWrittenDates
+    var numbering = ValueNumbering()
+    do throws(ConditionFault) {
+      try reading.scan.forEachRow { row, cells, endCounts in
+        read(
+          ObjectReference(entity: entity, row: row), cells, endCounts, reading, &numbering)
+      }
+    } catch {
+      throw .evaluation(error)
+    }
+    groups = numbering.values
+  }
+
+  private mutating func read(
+    _ object: ObjectReference, _ cells: UnsafeBufferPointer<RowCell>, _ endCounts: Bool,
+    _ reading: TimelineReading, _ numbering: inout ValueNumbering
+  ) {
+    guard let startPlace = reading.start else {
+      return unplaced.append((object, .noStart))
+    }
+    let start: Int64
+    switch TimelineReading.Moment(cells[startPlace]) {
+    case .none: return unplaced.append((object, .noStart))
+    case .unreadable: return unplaced.append((object, .unreadableStart))
+    case .at(let moment): start = moment
+    }
+    let (kind, end, marks) = reading.kind(cells, endCounts: endCounts)
+    append(object, start: start, end: end, kind: kind, marks: marks)
+    if let place = reading.group {
+      let cell = cells[place]
+      // A text that lies in the file as a large value is no name of a group.
+      let isGroup = !cell.cell.isNull && !cell.cell.isLarge && cell.cell.tag != .objects
+      appendGroup(isGroup ? numbering.number(of: cell.cell, in: cell.arena) : nil)
+    }
+    if let place = reading.label {
+      let cell = cells[place]
+      if cell.cell.tag.isText, !cell.cell.isLarge {
+        appendLabel(cell.cell.bytes(in: cell.arena))
+      } else {
+        appendLabel(TimelineReading.text(cell))
+      }
+    }
+    if hasWrittenDates {
+      let end = reading.end.map { cells[$0] }
+      let isShown = kind == .range || marks.contains(.unreadableEnd)
+      appendTexts(
+        start: TimelineReading.written(cells[startPlace]),
+        end: TimelineReading.written(isShown ? end : nil))
+    }
+  }
+}
+
+/// A definition bound to a state: where its values are.
+struct TimelineReading {
+  let scan: RowScan
+  /// The places of the values among those read.
+  let start: Int?
+  let end: Int?
+  let group: Int?
+  let label: Int?
+  let hasWrittenDates: Bool
+  private let openness: Openness
+
+  private enum Openness {
+    case never
+    case whenEndIsNil
+    case flag(Int)
+    case kind(Int, TimelineDefinition.KindValues)
+  }
+
+  /// What a date attribute holds.
+  enum Moment {
+    case none
+    case unreadable
+    case at(Int64)
+
+    init(_ cell: RowCell) {
+      switch cell.cell.tag {
+      case .null: self = .none
+      case .date: self = .at(Int64(bitPattern: cell.cell.bits))
+      case .string where !cell.cell.isLarge:
+        let moment = DateText.firstMoment(cell.cell.bytes(in: cell.arena))
+        self = moment.map { .at($0.microseconds) } ?? .unreadable
+      default: self = .unreadable
+      }
+    }
+  }
+
+  init(
+    _ definition: TimelineDefinition, of entity: EntityNumber, in state: State,
+    _ sources: ConditionSources
+  ) throws(ConditionError) {
+    var paths: ContiguousArray<BoundPath> = []
+    func bind(_ path: PropertyPath) throws(ConditionError) -> Int {
+      paths.append(try BoundPath(path, from: entity, in: state))
+      return paths.count - 1
+    }
+    var isText = false
+    func date(_ path: PropertyPath) throws(ConditionError) -> Int {
+      let place = try bind(path)
+      guard case .attribute(let attribute) = paths[place].end,
+        [.date, .string, .any].contains(attribute.type)
+      else {
+        throw ConditionError(
+          .incomparable, path, "\"\(path)\" is neither a date nor a text that may hold one")
+      }
+      isText = isText || attribute.type != .date
+      return place
+    }
+    start = definition.hasNoStart ? nil : try date(definition.start)
+    if let path = definition.end { end = try date(path) } else { end = nil }
+    switch definition.openEnd {
+    case .never: openness = .never
+    case .whenEndIsNil: openness = .whenEndIsNil
+    case .flag(let path):
+      let place = try bind(path)
+      guard case .attribute(let attribute) = paths[place].end,
+        [.bool, .any].contains(attribute.type)
+      else {
+        throw ConditionError(.incomparable, path, "\"\(path)\" is not of type bool")
+      }
+      openness = .flag(place)
+    case .kind(let path, let values):
+      let place = try bind(path)
+      for value in [values.single, values.range, values.ongoing] {
+        try paths[place].requireComparable(value, path)
+      }
+      openness = .kind(place, values)
+    }
+    if let path = definition.group { group = try bind(path) } else { group = nil }
+    if let path = definition.label {
+      label = try bind(TimelineReading.naming(path, of: entity, in: state.schema))
+    } else {
+      label = nil
+    }
+    hasWrittenDates = isText
+    var filter: BoundCondition?
+    if let condition = definition.condition {
+      filter = try BoundCondition(condition, over: entity, in: state, sources)
+    }
+    var test: BoundCondition?
+    if let condition = definition.endCondition {
+      test = try BoundCondition(condition, over: entity, in: state, sources)
+    }
+    scan = RowScan(paths, over: entity, in: state, where: filter, testing: test)
+  }
+
+  /// The path to what names the object that a to-one path leads to; any other path as it is.
+  private static func naming(
+    _ path: PropertyPath, of number: EntityNumber, in schema: Schema
+  ) -> PropertyPath {
+    var entity = schema.entity(numbered: number)
+    for name in path.names {
+      guard let relationship = entity?.relationship(named: name) else { return path }
+      entity = schema.entity(numbered: relationship.destination)
+    }
+    guard let entity, let name = entity.displayName ?? entity.keyAttribute?.name else {
+      return path
+    }
+    return PropertyPath(path.names + [name])
+  }
+
+  /// What an object is, with its end.
+  func kind(
+    _ cells: UnsafeBufferPointer<RowCell>, endCounts: Bool
+  ) -> (TimelineKind, end: Int64, TimelineMarks) {
+    guard endCounts else { return (.single, 0, []) }
+    switch openness {
+    case .flag(let place):
+      let cell = cells[place].cell
+      if cell.tag == .bool, cell.bits & 1 == 1 { return (.ongoing, 0, []) }
+    case .kind(let place, let values):
+      let value = cells[place].cell.value(in: cells[place].arena)
+      if value == values.ongoing { return (.ongoing, 0, []) }
+      if value == values.single { return (.single, 0, []) }
+    case .never, .whenEndIsNil: break
+    }
+    switch end.map({ Moment(cells[$0]) }) ?? .none {
+    case .at(let moment): return (.range, moment, [])
+    case .unreadable: return (.single, 0, .unreadableEnd)
+    case .none:
+      if case .whenEndIsNil = openness { return (.ongoing, 0, []) }
+      return (.single, 0, [])
+    }
+  }
+
+  /// A date as it is written; nothing for one that is no text.
+  static func written(_ cell: RowCell?) -> UnsafeRawBufferPointer {
+    guard let cell, cell.cell.tag == .string, !cell.cell.isLarge else {
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    return cell.cell.bytes(in: cell.arena)
+  }
+
+  /// A value that is no text as the name of an object.
+  static func text(_ cell: RowCell) -> String {
+    guard !cell.cell.isLarge else { return "" }
+    switch cell.cell.value(in: cell.arena) {
+    case .bool(let value): return value ? "true" : "false"
+    case .int(let value): return String(value)
+    case .double(let value): return value.description
+    case .date(let value): return value.description
+    case .uuid(let value): return value.description
+    case .object(let value): return "#\(value.row)"
+    default: return ""
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import Annals
+import Foundation
+import Testing
+
+// The example of README.md, in "Timelines".
+struct Trip: Record {
+  var title: String
+  var from: Date
+  var to: Date?
+  var traveller: String
+  static let entity = RecordEntity(
+    "Trip", Trip.init, Property("title", \.title), Property("from", \.from),
+    Property("to", \.to), Property("traveller", \.traveller))
+}
+
+let trips = Timeline(start: \Trip.from, end: \.to, openEnd: .whenEndIsNil)
+  .labeled(by: \.title).grouped(by: \.traveller)
+
+func show(_ store: Store, asKnown lastWeek: Token) throws {
+  for row in try store.snapshot().timeline(trips) {
+    print(row.dateText, row.role, row.label, "for", row.length ?? row.elapsed)
+  }
+  let then = try store.snapshot(at: lastWeek).timeline(trips.sorted(.descending).hidingEnds())
+  for month in then.sections(by: .month) { print(month.label, month.positions.count) }
+  let spans = then.intervals()
+  print(spans.underWay(at: .now).map(\.label), spans.gaps(inGroup: "Ann"))
+}
+// The end of the example.
+
+/// An entity whose dates are texts, with a word for what each object is.
+private struct Product: Record {
+  enum Kind: String, AttributeValue { case point, span, open }
+
+  var name: String
+  var opened: String?
+  var closed: String?
+  var kind: Kind
+  var isShown: Bool
+  static let entity = RecordEntity(
+    "Product", Product.init, Property("name", \.name), Property("opened", \.opened),
+    Property("closed", \.closed), Property("kind", \.kind), Property("shown", \.isShown))
+}
+
+/// The same trips as an older version of the program had them.
+private struct OldTrip: Record {
+  var title: String
+  var begin: Date
+  static let entity = RecordEntity(
+    "Trip", OldTrip.init, Property("title", \.title), Property("begin", \.begin))
+}
+
+private struct NewTrip: Record {
+  var title: String
+  var from: Date
+  var to: Date?
+  var isOngoing: Bool?
+  static let entity = RecordEntity(
+    "Trip", NewTrip.init, Property("title", \.title),
+    Property("from", \.from).renamed(from: "begin"), Property("to", \.to),
+    Property("isOngoing", \.isOngoing))
+}
+
+@Suite struct TimelineTests {
+  private static func date(_ text: String) -> Date {
+    (try? Date(text, strategy: .iso8601)) ?? .distantPast
+  }
+
+  private static let environment = StoreEnvironment.fixed(
+    start: date("2026-11-23T12:00:00Z"), step: 0)
+
+  private func store() throws -> Store {
+    let store = try Store(.memory, records: Trip.self, environment: Self.environment)
+    try store.write { tx in
+      try tx.insert(
+        Trip(
+          title: "Kyoto", from: Self.date("2019-10-20T08:00:00Z"),
+          to: Self.date("2019-10-29T08:00:00Z"), traveller: "Ann"))
+      try tx.insert(
+        Trip(title: "Oslo", from: Self.date("2026-11-20T12:00:00Z"), to: nil, traveller: "Ann"))
+      try tx.insert(
+        Trip(
+          title: "Nara", from: Self.date("2019-10-22T08:00:00Z"),
+          to: Self.date("2019-10-22T08:00:00Z"), traveller: "Ben"))
+    }
+    return store
+  }
+
+  @Test func theReadmeShowsWhatIsCompiled() throws {
+    let file = URL(fileURLWithPath: #filePath)
+    let own = try String(contentsOf: file, encoding: .utf8)
+    let root = file.deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    let start = try #require(own.range(of: "in \"Timelines\".\n"))
+    let end = try #require(own.range(of: "// The end of the example.\n"))
+    #expect(page.contains("```swift\n" + own[start.upperBound..<end.lowerBound] + "```\n"))
+    let store = try store()
+    try show(store, asKnown: store.token)
+  }
+
+  @Test func rowsOfThePresentAndOfThePast() throws {
+    let store = try store()
+    let token = store.token
+    try store.write { tx in
+      try tx.update(Trip.self, where: \.title == "Oslo") {
+        $0.to = Self.date("2026-11-22T12:00:00Z")
+      }
+      try tx.delete(Trip.self, where: \.title == "Kyoto")
+    }
+    func lines(_ rows: TimelineRows) -> [String] {
+      rows.map { "\($0.dateText) \($0.role) \($0.label) \($0.length?.description ?? "-")" }
+    }
+    #expect(
+      lines(try store.snapshot().timeline(trips)) == [
+        "2019-10-22T08:00:00Z start Nara 0 seconds", "2019-10-22T08:00:00Z end Nara 0 seconds",
+        "2026-11-20T12:00:00Z start Oslo 2 days", "2026-11-22T12:00:00Z end Oslo 2 days",
+      ])
+    let then = try store.snapshot(at: token).timeline(trips)
+    #expect(
+      lines(then) == [
+        "2019-10-20T08:00:00Z start Kyoto 9 days", "2019-10-22T08:00:00Z start Nara 0 seconds",
+        "2019-10-22T08:00:00Z end Nara 0 seconds", "2019-10-29T08:00:00Z end Kyoto 9 days",
+        "2026-11-20T12:00:00Z start Oslo 3 days", " ongoing Oslo 3 days",
+      ])
+    #expect(then.map(\.elapsed.description)[0] == "7 years 1 month")
+    #expect(then.gap(after: 0)?.description == "2 days")
+    #expect(then.gap(after: 4) == nil)
+    let oslo = then[5].objectID
+    #expect(then.positions(of: oslo) == [4, 5])
+    #expect(then.ordered(TimelineOrder(isDescending: true)).positions(of: oslo) == [0, 1])
+    #expect(Set(then.map(\.id)).count == 6)
+    #expect(then.ordered(TimelineOrder(), group: "Ben").map(\.label) == ["Nara", "Nara"])
+    #expect(then.ordered(TimelineOrder(), group: "Nobody").isEmpty)
+    #expect(then.sections(by: .month).map(\.label) == ["2019-10", "2026-11", "ongoing"])
+    #expect(then.sections(by: nil).map(\.label) == ["dated", "ongoing"])
+  }
+
+  @Test func questionsOfIntervals() throws {
+    let spans = try store().snapshot().timeline(trips).intervals()
+    let window = Self.date("2019-10-22T08:00:00Z")..<Self.date("2019-10-23T08:00:00Z")
+    #expect(spans.overlapping(window).map(\.label) == ["Kyoto", "Nara"])
+    #expect(spans.count(overlapping: window) == 2)
+    #expect(spans.underWay(at: Self.date("2040-01-01T00:00:00Z")).map(\.label) == ["Oslo"])
+    #expect(
+      spans.gaps(inGroup: "Ann") == [
+        Self.date("2019-10-29T08:00:00Z")..<Self.date("2026-11-20T12:00:00Z")
+      ])
+    let overlap = try #require(spans.overlaps().first)
+    #expect([overlap.first.label, overlap.second.label] == ["Kyoto", "Nara"])
+    #expect(spans.overlaps(inGroup: "Ben").isEmpty)
+    let counts = try spans.counts(
+      by: .day, in: Self.date("2026-11-19T00:00:00Z")..<Self.date("2026-11-24T00:00:00Z"))
+    // Three days until now, from noon to noon.
+    #expect(counts.map(\.bucket.label).first == "2026-11-19")
+    #expect(counts.map { ($0.count * 6).rounded() } == [0, 1, 2, 2, 1])
+    #expect(throws: AnnalsError.self) {
+      try spans.counts(
+        by: .hour, in: Self.date("0001-01-01T00:00:00Z")..<Self.date("2026-11-24T00:00:00Z"))
+    }
+  }
+
+  @Test func datesThatAreTextsAndKindsThatAreWords() throws {
+    let store = try Store(.memory, records: Product.self, environment: Self.environment)
+    try store.write { tx in
+      func insert(
+        _ name: String, _ opened: String?, _ closed: String?, _ kind: Product.Kind = .span,
+        isShown: Bool = true
+      ) throws {
+        try tx.insert(
+          Product(name: name, opened: opened, closed: closed, kind: kind, isShown: isShown))
+      }
+      try insert("a", "2004", "2019-11-1")
+      try insert("b", "2004-05", "2004-05-17", .open)
+      try insert("c", "2004-05-17T02:00:00+02:00", "2003")
+      try insert("d", nil, "2005")
+      try insert("e", "soon", nil)
+      try insert("f", "2001", "2002", .point)
+      try insert("g", "2000", "2001", isShown: false)
+    }
+    let products = Timeline(
+      start: \Product.opened, end: \.closed,
+      openEnd: .kind(\.kind, single: .point, range: .span, ongoing: .open)
+    ).labeled(by: \.name)
+    let rows = try store.snapshot().timeline(
+      products.endCounts(where: \.isShown == true),
+      in: try #require(TimeZone(identifier: "Asia/Tokyo")))
+    #expect(
+      rows.map { "\($0.dateText) \($0.role) \($0.label) \($0.endText)" } == [
+        "2000 single g ", "2001 single f ", "2003 end c 2003", "2004 single a 2019-11-1",
+        "2004-05 start b ", "2004-05-17T02:00:00+02:00 start c 2003", " ongoing b ",
+      ])
+    #expect(rows.filter { $0.marks == .unreadableEnd }.map(\.label) == ["a"])
+    #expect(rows.filter { $0.marks == .inverted }.map(\.label) == ["c", "c"])
+    #expect(rows.unplaced.map(\.reason) == [.noStart, .unreadableStart])
+    #expect(rows.intervals().count == 4)
+    // As written, whatever the zone.
+    #expect(
+      rows.sections(by: .year).map(\.label) == ["2000", "2001", "2003", "2004", "ongoing"])
+    #expect(
+      try store.snapshot().timeline(products.where(\.name == "g")).map(\.role) == [.start, .end])
+  }
+
+  /// What a later version of the program added is nil in the past, and a new name is found.
+  @Test func aPastOfOtherProperties() throws {
+    let store = try Store(.memory, records: OldTrip.self, environment: Self.environment)
+    try store.write { tx in
+      try tx.insert(OldTrip(title: "Kyoto", begin: Self.date("2019-10-20T08:00:00Z")))
+    }
+    let token = store.token
+    try store.require([NewTrip.self])
+    try store.write { tx in try tx.update(NewTrip.self, where: nil) { $0.isOngoing = true } }
+    let trips = Timeline(start: \NewTrip.from, end: \.to, openEnd: .flag(\.isOngoing))
+      .labeled(by: \.title)
+    #expect(try store.snapshot().timeline(trips).map(\.role) == [.start, .ongoing])
+    let then = try store.snapshot(at: token).timeline(trips)
+    #expect(then.map(\.role) == [.single])
+    #expect(then.map(\.label) == ["Kyoto"])
+    // By names, those of the time.
+    let named = TimelineDefinition("Trip", start: "begin", label: "title")
+    #expect(try store.snapshot(at: token).timeline(named).count == 1)
+    #expect(throws: AnnalsError.self) { try store.snapshot().timeline(named) }
+  }
+}
