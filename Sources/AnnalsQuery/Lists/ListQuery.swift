@@ -1,0 +1,110 @@
+import AnnalsModel
+import AnnalsState
+import Foundation
+
+/// Which rows a live list holds, in which order, and how they are divided.
+package struct ListQuery: Sendable {
+  /// The rows; its first key is that of the sections, if there are any.
+  package private(set) var rows: RowQuery
+  package let sections: SectionRule?
+
+  /// The rows of a query, in sections: the section's path becomes the first key, if it is not.
+  package init(_ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil) {
+    self.rows = rows
+    self.sections = sections?.rule
+    if let sections, rows.keys.first?.path != sections.path {
+      self.rows.keys.insert(SortKey(sections.path), at: 0)
+    }
+  }
+
+  /// Whether only some of the rows found are shown.
+  var isWindow: Bool { rows.offset > 0 || rows.limit != nil }
+
+  /// The positions, of so many rows found, that are shown.
+  func window(of count: Int) -> Range<Int> {
+    let start = min(rows.offset, count)
+    return start..<start + min(rows.limit ?? .max, count - start)
+  }
+}
+
+/// What makes rows one section.
+package enum SectionRule: Hashable, Sendable {
+  /// Equal values of the first key.
+  case value
+  /// Dates of the first key in one bucket of the calendar.
+  case calendar(CalendarUnit, TimeZone)
+}
+
+/// What the rows of a section have in common.
+package enum SectionKey: Hashable, Sendable {
+  case value(Value)
+  case bucket(CalendarBucket)
+}
+
+/// One object that changed.
+package struct ListChange: Sendable {
+  package var object: ObjectReference
+  /// The properties that changed; of an object that came or went, any.
+  package var properties: PropertySet
+
+  package init(_ object: ObjectReference, _ properties: PropertySet) {
+    self.object = object
+    self.properties = properties
+  }
+}
+
+/// Objects that changed, each once.
+package struct ListChanges: Sendable {
+  /// By rising entity and row.
+  package private(set) var elements: ContiguousArray<ListChange> = []
+  private var isSorted = true
+
+  package init() {}
+
+  package var isEmpty: Bool { elements.isEmpty }
+
+  /// Adds the changes of a batch of transactions, or of a part of it.
+  package mutating func append(_ batch: ChangeBatch, _ range: Range<Int>? = nil) {
+    for change in batch.changes[range ?? batch.changes.indices] {
+      var properties = PropertySet()
+      for index in change.propertyRange { properties.insert(batch.properties[index].property) }
+      append(
+        ListChange(ObjectReference(entity: change.entity, row: change.row), properties))
+    }
+  }
+
+  /// Adds one change.
+  package mutating func append(_ change: ListChange) {
+    if let last = elements.last, !(last.object < change.object) { isSorted = false }
+    elements.append(change)
+  }
+
+  /// Puts the changes in order, those of one object together. O(n log n).
+  package mutating func merge() {
+    guard !isSorted else { return }
+    elements.sort { $0.object < $1.object }
+    var count = 0
+    for index in elements.indices.dropFirst() {
+      if elements[index].object == elements[count].object {
+        elements[count].properties.formUnion(elements[index].properties)
+      } else {
+        count += 1
+        elements[count] = elements[index]
+      }
+    }
+    elements.removeLast(elements.count - count - 1)
+    isSorted = true
+  }
+
+  /// What changed of an object; nil if nothing. O(log n), after `merge`.
+  package func properties(of object: ObjectReference) -> PropertySet? {
+    var low = 0
+    var high = elements.count
+    while low < high {
+      let middle = (low + high) / 2
+      if elements[middle].object < object { low = middle + 1 } else { high = middle }
+    }
+    guard low < elements.count, elements[low].object == object else { return nil }
+    return elements[low].properties
+  }
+}

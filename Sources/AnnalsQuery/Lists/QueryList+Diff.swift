@@ -1,0 +1,138 @@
+import AnnalsModel
+import AnnalsState
+
+extension QueryList {
+  /// The difference of lists without a window, of rows that are located in both.
+  mutating func diff(
+    from old: QueryList, _ rows: inout Rows
+  ) throws(ConditionFault) -> ListDiff {
+    var diff = ListDiff()
+    pair(&rows)
+    let kept = try keptInPlace(from: old, rows)
+    for moved in rows.out where !moved.stays { diff.deletes.append(moved.place) }
+    for (index, moved) in rows.into.enumerated() {
+      guard moved.stays else {
+        diff.inserts.append(moved.place)
+        continue
+      }
+      let step = ListDiff.Step(
+        from: rows.out[moved.partner].place, to: moved.place, changed: moved.properties)
+      if !kept.contains(index) {
+        diff.moves.append(step)
+      } else if !moved.properties.isEmpty {
+        diff.updates.append(step)
+      }
+    }
+    // Rows that stay have as many before them that stay as they had.
+    let shift = Shift(rows)
+    for moved in rows.updated {
+      diff.updates.append(
+        ListDiff.Step(
+          from: moved.place, to: place(of: shift.newPosition(of: moved.position)),
+          changed: moved.properties))
+    }
+    if diff.updates.count > rows.updated.count {
+      diff.updates.sort { $0.to.position < $1.to.position }
+    }
+    if query.sections != nil { try compareSections(old, rows, &diff) }
+    return diff
+  }
+
+  /// Tells rows that are taken out and put in again of each other.
+  private func pair(_ rows: inout Rows) {
+    guard rows.out.contains(where: \.stays) else { return }
+    let out = rows.out.indices.filter { rows.out[$0].stays }.sorted {
+      rows.out[$0].row < rows.out[$1].row
+    }
+    let into = rows.into.indices.filter { rows.into[$0].stays }.sorted {
+      rows.into[$0].row < rows.into[$1].row
+    }
+    for (a, b) in zip(out, into) {
+      rows.out[a].partner = b
+      rows.into[b].partner = a
+    }
+  }
+
+  /// Which of those put in are where they were, among those that stay: their keys changed, and no
+  /// row that stays passed by.
+  private mutating func keptInPlace(
+    from old: QueryList, _ rows: Rows
+  ) throws(ConditionFault) -> Set<Int> {
+    var kept: Set<Int> = []
+    var last = -1
+    for (index, moved) in rows.into.enumerated() where moved.stays {
+      let before = rows.out[moved.partner]
+      guard before.position - moved.partner == moved.position - index, before.position > last
+      else { continue }
+      if query.sections != nil {
+        var old = old
+        guard try old.sectionOutcome(moved.row, moved.row, in: order) == .equal else { continue }
+      }
+      kept.insert(index)
+      last = before.position
+    }
+    return kept
+  }
+
+  /// Which sections have gone and come.
+  private mutating func compareSections(
+    _ old: QueryList, _ rows: Rows, _ diff: inout ListDiff
+  ) throws(ConditionFault) {
+    var old = old
+    var gone = QueryList.whole(rows.out, in: old)[...]
+    var came = QueryList.whole(rows.into, in: self)[...]
+    // Both in the order of their keys: those that are in both are emptied and filled again.
+    while let a = gone.first, let b = came.first {
+      let outcome = try old.sectionOutcome(a.row, b.row, in: order)
+      if outcome != .greater { gone.removeFirst() }
+      if outcome != .less { came.removeFirst() }
+      if outcome == .less { diff.deletedSections.append(a.section) }
+      if outcome == .greater { diff.insertedSections.append(b.section) }
+    }
+    diff.deletedSections += gone.map(\.section)
+    diff.insertedSections += came.map(\.section)
+  }
+
+  /// The sections of which all rows are among these, each with one of them.
+  private static func whole(
+    _ rows: [Moved], in list: QueryList
+  ) -> [(section: Int, row: Int64)] {
+    var result: [(section: Int, row: Int64)] = []
+    var start = 0
+    for index in rows.indices {
+      let section = rows[index].section
+      if rows[start].section != section { start = index }
+      if index + 1 - start == list.found.range(ofSection: section).count {
+        result.append((section, rows[index].row))
+      }
+    }
+    return result
+  }
+}
+
+/// Where rows that stay are in the new list.
+private struct Shift {
+  /// Positions taken out, rising, each less their number before it.
+  private let out: [Int]
+  private let into: [Int]
+
+  init(_ rows: QueryList.Rows) {
+    out = rows.out.map(\.position)
+    into = rows.into.enumerated().map { $1.position - $0 }
+  }
+
+  func newPosition(of position: Int) -> Int {
+    let stays = position - Shift.count(out) { $0 < position }
+    return stays + Shift.count(into) { $0 <= stays }
+  }
+
+  private static func count(_ list: [Int], _ isBefore: (Int) -> Bool) -> Int {
+    var low = 0
+    var high = list.count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(list[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

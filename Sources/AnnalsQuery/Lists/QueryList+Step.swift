@@ -1,0 +1,199 @@
+import AnnalsModel
+import AnnalsState
+
+extension QueryList {
+  /// A row that changed.
+  private struct Affected {
+    var row: Int64
+    var properties: PropertySet
+  }
+
+  /// A row that is taken out of the list, or put in, with where that is.
+  struct Moved {
+    var row: Int64
+    var entry: ListEntry
+    var position = 0
+    var section = 0
+    var item = 0
+    var properties = PropertySet()
+    /// Whether it is in the list before and after.
+    var stays = false
+    /// Of one that stays: its place among those put in, or taken out.
+    var partner = 0
+
+    var place: ListDiff.Place {
+      ListDiff.Place(position: position, section: section, item: item)
+    }
+  }
+
+  /// What a step takes out, puts in, and leaves where it is.
+  struct Rows {
+    /// By rising position in the old list.
+    var out: [Moved] = []
+    /// By rising position in the new list.
+    var into: [Moved] = []
+    /// Rows that stay and changed.
+    var updated: [Moved] = []
+  }
+
+  /// Moves on to another state, in which these objects are changed and no others, and returns the
+  /// difference. All changes are merged.
+  ///
+  /// O(log n) for each change, and for each object that refers to a changed one; with a window
+  /// besides O(its rows). If it throws, the list is not to be used any more.
+  package mutating func advance(
+    to newState: State, _ changes: ListChanges
+  ) throws(QueryPlan.Failure) -> ListDiff {
+    let old = self
+    let affected = try QueryList.reading { () throws(StateFault) in
+      let rows = try affectedRows(by: changes, newState)
+      if !referrers.isEmpty { try referrers.advance(by: changes, from: state, to: newState) }
+      return rows
+    }
+    (condition, order) = try QueryList.bind(query, in: newState, sources, bytes)
+    state = newState
+    guard !affected.isEmpty else { return ListDiff() }
+    do throws(ConditionFault) {
+      var rows = try classify(affected, old)
+      try locate(&rows, in: old)
+      for moved in rows.out.reversed() { try remove(at: moved.position) }
+      try insert(&rows.into)
+      var diff =
+        query.isWindow
+        ? try windowDiff(from: old, rows)
+        : try diff(from: old, &rows)
+      diff.entity = newState.schema.entity(numbered: query.rows.entity)
+      return diff
+    } catch {
+      throw .evaluation(error)
+    }
+  }
+
+  static func reading<T>(_ body: () throws(StateFault) -> T) throws(QueryPlan.Failure) -> T {
+    do throws(StateFault) { return try body() } catch { throw .state(error) }
+  }
+
+  /// The rows of the list's entity that may be others now, each once, rising.
+  private func affectedRows(
+    by changes: ListChanges, _ newState: State
+  ) throws(StateFault) -> ContiguousArray<Affected> {
+    let entity = query.rows.entity
+    var own: ContiguousArray<Affected> = []
+    for change in changes.elements where change.object.entity == entity {
+      own.append(Affected(row: change.object.row, properties: change.properties))
+    }
+    var far: [Int64] = []
+    try referrers.forEachAffected(by: changes, from: state, to: newState) { far.append($0) }
+    guard !far.isEmpty else { return own }
+    far.sort()
+    var merged: ContiguousArray<Affected> = []
+    var next = 0
+    for row in far where merged.last?.row != row {
+      while next < own.count, own[next].row <= row {
+        merged.append(own[next])
+        next += 1
+      }
+      if merged.last?.row != row { merged.append(Affected(row: row, properties: PropertySet())) }
+    }
+    merged.append(contentsOf: own[next...])
+    return merged
+  }
+
+  /// What becomes of the rows; without positions.
+  private func classify(
+    _ affected: ContiguousArray<Affected>, _ old: QueryList
+  ) throws(ConditionFault) -> Rows {
+    var rows = Rows()
+    for one in affected {
+      let wasIn = try old.condition.matches(one.row)
+      let isIn = try condition.matches(one.row)
+      guard wasIn || isIn else { continue }
+      let before = wasIn ? try old.entry(of: one.row) : nil
+      if let before, isIn {
+        let hasSameKeys =
+          one.properties.isDisjoint(with: referrers.ownProperties) && referrers.isEmpty
+          ? true
+          : try old.order.outcome(one.row, one.row, in: order, byFirstKeyOnly: false) == .equal
+        if hasSameKeys {
+          if !one.properties.isEmpty {
+            rows.updated.append(
+              Moved(row: one.row, entry: before, properties: one.properties, stays: true))
+          }
+          continue
+        }
+      }
+      if let before {
+        rows.out.append(
+          Moved(row: one.row, entry: before, properties: one.properties, stays: isIn))
+      }
+      if isIn {
+        rows.into.append(
+          Moved(
+            row: one.row, entry: try entry(of: one.row), properties: one.properties, stays: wasIn))
+      }
+    }
+    return rows
+  }
+
+  /// Finds where the rows are in the old list.
+  private func locate(_ rows: inout Rows, in old: QueryList) throws(ConditionFault) {
+    func locate(_ moved: inout Moved) throws(ConditionFault) {
+      guard let position = try old.found.position(of: moved.entry, by: old.order) else {
+        preconditionFailure("a row of a live list is not at its place")
+      }
+      moved.position = position
+      guard query.sections != nil else {
+        moved.item = position
+        return
+      }
+      moved.section = old.found.section(at: position)
+      moved.item = position - old.found.start(ofSection: moved.section)
+    }
+    for index in rows.out.indices { try locate(&rows.out[index]) }
+    for index in rows.updated.indices { try locate(&rows.updated[index]) }
+    rows.out.sort { $0.position < $1.position }
+    rows.updated.sort { $0.position < $1.position }
+  }
+
+  /// Takes the entry at a position out; the one behind it may begin its section then.
+  private mutating func remove(at position: Int) throws(ConditionFault) {
+    let begins = found[position].beginsSection
+    found.remove(at: position)
+    if begins, position < found.count { found.setBeginsSection(true, at: position) }
+  }
+
+  /// Puts rows in, and notes where they are: those that come first first, so that their positions
+  /// are the last.
+  private mutating func insert(_ rows: inout [Moved]) throws(ConditionFault) {
+    if rows.count > 1 {
+      do {
+        try rows.sort { try order.precedes($0.entry, $1.entry) }
+      } catch let fault as ConditionFault {
+        throw fault
+      } catch {
+        throw .largeValue(error)
+      }
+    }
+    for index in rows.indices {
+      var entry = rows[index].entry
+      let position = try found.rank(of: entry, by: order)
+      if query.sections != nil {
+        entry.beginsSection = true
+        if position > 0, try isSameSection(found[position - 1], entry) {
+          entry.beginsSection = false
+        } else if position < found.count, try isSameSection(entry, found[position]) {
+          found.setBeginsSection(false, at: position)
+        }
+      }
+      found.insert(entry, at: position)
+      rows[index].position = position
+    }
+    for index in rows.indices {
+      let position = rows[index].position
+      rows[index].item = position
+      guard query.sections != nil else { continue }
+      rows[index].section = found.section(at: position)
+      rows[index].item = position - found.start(ofSection: rows[index].section)
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import AnnalsModel
+import AnnalsState
+
+// Differences of whole lists: of windows, and where the order itself is another.
+
+extension QueryList {
+  /// The difference of two windows of one query, between which only these rows may have moved.
+  mutating func windowDiff(from old: QueryList, _ rows: Rows) throws(ConditionFault) -> ListDiff {
+    var changed: [Int64: PropertySet] = [:]
+    for moved in rows.updated + rows.into { changed[moved.row] = moved.properties }
+    let mayMove = Set(rows.into.lazy.map(\.row))
+    return try wholeDiff(
+      from: old, sections: try commonSections(old), mayMove: { mayMove.contains($0) },
+      changed: { changed[$0] })
+  }
+
+  /// The difference from a list of another query, of this state or another, between which these
+  /// objects changed. O(n log n).
+  package mutating func diff(
+    fromOther old: QueryList, _ changes: ListChanges
+  ) throws(QueryPlan.Failure) -> ListDiff {
+    let entity = query.rows.entity
+    do throws(ConditionFault) {
+      var diff =
+        old.query.rows.entity == entity
+        ? try wholeDiff(
+          from: old, sections: try equalSections(old), mayMove: { _ in true },
+          changed: { changes.properties(of: ObjectReference(entity: entity, row: $0)) })
+        : try wholeDiff(from: old, sections: [], mayMove: { _ in true }, changed: { _ in nil })
+      diff.entity = state.schema.entity(numbered: entity)
+      return diff
+    } catch {
+      throw .evaluation(error)
+    }
+  }
+
+  /// The first difference: from no rows to all.
+  package func initialDiff() -> ListDiff {
+    var diff = ListDiff()
+    diff.inserts = places()
+    diff.insertedSections = Array(0..<sectionCount)
+    diff.entity = state.schema.entity(numbered: query.rows.entity)
+    return diff
+  }
+
+  /// The places of all positions. O(n).
+  private func places() -> [ListDiff.Place] {
+    guard query.sections != nil else {
+      return (0..<count).map { ListDiff.Place(position: $0, section: 0, item: $0) }
+    }
+    var result: [ListDiff.Place] = []
+    result.reserveCapacity(count)
+    for section in 0..<sectionCount {
+      let range = range(ofSection: section)
+      for position in range {
+        result.append(
+          ListDiff.Place(
+            position: position, section: section, item: position - range.lowerBound))
+      }
+    }
+    return result
+  }
+
+  private func wholeDiff(
+    from old: QueryList, sections: [(old: Int, new: Int)], mayMove: (Int64) -> Bool,
+    changed: (Int64) -> PropertySet?
+  ) throws(ConditionFault) -> ListDiff {
+    var diff = ListDiff()
+    let (oldRows, newRows) = (old.rows(in: 0..<old.count), rows(in: 0..<count))
+    let (oldPlaces, newPlaces) = (old.places(), places())
+    let isSameEntity = old.query.rows.entity == query.rows.entity
+    var was: [Int64: Int] = [:]
+    was.reserveCapacity(oldRows.count)
+    if isSameEntity { for (position, row) in oldRows.enumerated() { was[row] = position } }
+    var hasPartner = ContiguousArray(repeating: false, count: oldRows.count)
+    /// The rows in both, by position in the new list.
+    var common: [(old: Int, new: Int)] = []
+    for (position, row) in newRows.enumerated() {
+      if let before = was[row] {
+        hasPartner[before] = true
+        common.append((before, position))
+      } else {
+        diff.inserts.append(newPlaces[position])
+      }
+    }
+    for position in oldRows.indices where !hasPartner[position] {
+      diff.deletes.append(oldPlaces[position])
+    }
+    let newSections = Dictionary(uniqueKeysWithValues: sections.map { ($0.old, $0.new) })
+    let hasSections = query.sections != nil || old.query.sections != nil
+    let stays = QueryList.staying(common) { pair in
+      if !mayMove(newRows[pair.new]) { return .always }
+      guard hasSections else { return .perhaps }
+      return newSections[oldPlaces[pair.old].section] == newPlaces[pair.new].section
+        ? .perhaps : .never
+    }
+    for (index, pair) in common.enumerated() {
+      let properties = changed(newRows[pair.new]) ?? PropertySet()
+      let step = ListDiff.Step(
+        from: oldPlaces[pair.old], to: newPlaces[pair.new], changed: properties)
+      if !stays[index] {
+        diff.moves.append(step)
+      } else if !properties.isEmpty {
+        diff.updates.append(step)
+      }
+    }
+    if hasSections {
+      // A list without sections is one section of its own.
+      let oldCount = old.query.sections == nil ? 1 : old.sectionCount
+      let newCount = query.sections == nil ? 1 : sectionCount
+      let (kept, made) = (Set(sections.map(\.old)), Set(sections.map(\.new)))
+      diff.deletedSections = (0..<oldCount).filter { !kept.contains($0) }
+      diff.insertedSections = (0..<newCount).filter { !made.contains($0) }
+    }
+    return diff
+  }
+
+  private enum Staying { case always, perhaps, never }
+
+  /// Which of the pairs, by rising new positions, do not move: those that may not, and the most of
+  /// the others, so that old positions rise, too. O(n log n).
+  private static func staying(
+    _ pairs: [(old: Int, new: Int)], _ staying: ((old: Int, new: Int)) -> Staying
+  ) -> ContiguousArray<Bool> {
+    var result = ContiguousArray(repeating: false, count: pairs.count)
+    let kinds = pairs.map(staying)
+    // What is between two that stay has to be between them in the old list, too.
+    var segment: [Int] = []
+    var low = -1
+    func close(_ high: Int, _ segment: [Int]) {
+      let inside = segment.filter { pairs[$0].old > low && pairs[$0].old < high }
+      for index in longestRising(inside, by: { pairs[$0].old }) { result[index] = true }
+    }
+    for index in pairs.indices {
+      switch kinds[index] {
+      case .never: break
+      case .perhaps: segment.append(index)
+      case .always:
+        close(pairs[index].old, segment)
+        segment = []
+        result[index] = true
+        low = pairs[index].old
+      }
+    }
+    close(.max, segment)
+    return result
+  }
+
+  /// The longest run of elements, not necessarily next to each other, whose values rise.
+  private static func longestRising(_ elements: [Int], by value: (Int) -> Int) -> [Int] {
+    /// The last element of the best run of each length, and what is before each in its run.
+    var ends: [Int] = []
+    var before: [Int: Int] = [:]
+    for element in elements {
+      var low = 0
+      var high = ends.count
+      while low < high {
+        let middle = (low + high) / 2
+        if value(ends[middle]) < value(element) { low = middle + 1 } else { high = middle }
+      }
+      if low > 0 { before[element] = ends[low - 1] }
+      if low == ends.count { ends.append(element) } else { ends[low] = element }
+    }
+    var result: [Int] = []
+    var next = ends.last
+    while let element = next {
+      result.append(element)
+      next = before[element]
+    }
+    return result
+  }
+
+  /// The sections that are in both lists of one query.
+  private mutating func commonSections(
+    _ old: QueryList
+  ) throws(ConditionFault) -> [(old: Int, new: Int)] {
+    guard query.sections != nil else { return [] }
+    var old = old
+    var result: [(old: Int, new: Int)] = []
+    var (a, b) = (0, 0)
+    while a < old.sectionCount, b < sectionCount {
+      let row = row(at: range(ofSection: b).lowerBound)
+      let before = old.row(at: old.range(ofSection: a).lowerBound)
+      let outcome = try old.sectionOutcome(before, row, in: order)
+      if outcome == .equal { result.append((a, b)) }
+      if outcome != .greater { a += 1 }
+      if outcome != .less { b += 1 }
+    }
+    return result
+  }
+
+  /// The sections with equal keys that need not pass each other.
+  private mutating func equalSections(
+    _ old: QueryList
+  ) throws(ConditionFault) -> [(old: Int, new: Int)] {
+    guard let rule = query.sections, rule == old.query.sections,
+      query.rows.keys.first?.path == old.query.rows.keys.first?.path
+    else { return [] }
+    var old = old
+    var was: [SectionKey: Int] = [:]
+    for section in 0..<old.sectionCount { was[try old.key(ofSection: section)] = section }
+    var pairs: [(old: Int, new: Int)] = []
+    for section in 0..<sectionCount {
+      if let before = was[try key(ofSection: section)] { pairs.append((before, section)) }
+    }
+    let kept = Set(QueryList.longestRising(Array(pairs.indices)) { pairs[$0].old })
+    return pairs.indices.filter { kept.contains($0) }.map { pairs[$0] }
+  }
+}

@@ -1,0 +1,230 @@
+import AnnalsModel
+import AnnalsState
+import Foundation
+
+/// The rows that a query finds in a state, as a list in order that can be moved on to the next
+/// state.
+///
+/// A value: a copy stays as it is. Positions and sections are those of the window that the query's
+/// offset and limit leave.
+package struct QueryList: Sendable {
+  package let query: ListQuery
+  /// The state in which these are the rows.
+  package internal(set) var state: State
+  /// All rows found, also those outside the window.
+  package internal(set) var found: SortedList
+  /// The positions among all that are shown.
+  package var window: Range<Int> { query.window(of: found.count) }
+  var order: RowOrder
+  var condition: BoundCondition
+  var referrers: Referrers
+  var buckets: CalendarBuckets?
+  let sources: ConditionSources
+  let bytes: LargeBytes
+
+  /// The rows that a query finds. O(n log n), or by an index.
+  package init(
+    _ query: ListQuery, in state: State, _ sources: ConditionSources, _ bytes: @escaping LargeBytes
+  ) throws(QueryPlan.Failure) {
+    self.query = query
+    self.state = state
+    self.sources = sources
+    self.bytes = bytes
+    var all = query.rows
+    (all.limit, all.offset, all.keys) = (nil, 0, [])
+    let rows = try QueryPlan(all, in: state, sources).rows()
+    (condition, order) = try QueryList.bind(query, in: state, sources, bytes)
+    if case .calendar(let unit, let zone) = query.sections {
+      buckets = CalendarBuckets(unit, timeZone: zone)
+    }
+    do throws(StateFault) {
+      referrers = try Referrers(
+        query.rows.condition.paths + query.rows.keys.map(\.path), from: query.rows.entity,
+        in: state)
+    } catch {
+      throw .state(error)
+    }
+    found = SortedList()
+    do throws(ConditionFault) {
+      var entries: ContiguousArray<ListEntry> = []
+      for (word, row) in try order.entries(of: rows) {
+        var entry = ListEntry(word: word, row: row)
+        if query.sections != nil {
+          entry.beginsSection =
+            try entries.last.map { (last) throws(ConditionFault) in
+              try !isSameSection(last, entry)
+            } ?? true
+        }
+        entries.append(entry)
+      }
+      found = SortedList(entries)
+    } catch {
+      throw .evaluation(error)
+    }
+  }
+
+  /// The query's condition and order over a state.
+  static func bind(
+    _ query: ListQuery, in state: State, _ sources: ConditionSources, _ bytes: @escaping LargeBytes
+  ) throws(QueryPlan.Failure) -> (BoundCondition, RowOrder) {
+    do throws(ConditionError) {
+      let condition = try BoundCondition(
+        query.rows.condition, over: query.rows.entity, in: state, sources)
+      let order = try RowOrder(
+        query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: query.rows.entity,
+        in: state, bytes)
+      if case .calendar = query.sections, let path = query.rows.keys.first?.path {
+        try order.requireDates(path)
+      }
+      return (condition, order)
+    } catch {
+      throw .condition(error)
+    }
+  }
+}
+
+// Reading. Costs O(log n) unless said.
+extension QueryList {
+  /// How many rows are shown. O(1).
+  package var count: Int { window.count }
+
+  /// The row at a position.
+  package func row(at position: Int) -> Int64 {
+    precondition(position >= 0 && position < count, "no row at position \(position)")
+    return found[window.lowerBound + position].row
+  }
+
+  /// The rows at these positions. O(log n) and the rows.
+  package func rows(in range: Range<Int>) -> [Int64] {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "no rows at \(range)")
+    let start = window.lowerBound
+    var result: [Int64] = []
+    result.reserveCapacity(range.count)
+    found.forEach(in: start + range.lowerBound..<start + range.upperBound) {
+      result.append($0.row)
+    }
+    return result
+  }
+
+  /// The position of a row; nil if it is not shown.
+  package func position(of row: Int64) throws(ConditionFault) -> Int? {
+    guard try condition.matches(row),
+      let position = try found.position(of: entry(of: row), by: self)
+    else { return nil }
+    return window.contains(position) ? position - window.lowerBound : nil
+  }
+
+  /// How many sections are shown; none in a list without sections, and in one without rows.
+  package var sectionCount: Int {
+    let window = window
+    guard query.sections != nil, !window.isEmpty else { return 0 }
+    if window.count == found.count { return found.sectionCount }
+    return found.section(at: window.upperBound - 1) - firstSection + 1
+  }
+
+  /// The first section shown, among all.
+  private var firstSection: Int {
+    let window = window
+    return window.lowerBound == 0 || window.isEmpty ? 0 : found.section(at: window.lowerBound)
+  }
+
+  /// The positions of a section's rows.
+  package func range(ofSection section: Int) -> Range<Int> {
+    precondition(section >= 0 && section < sectionCount, "no section \(section)")
+    let window = window
+    let range = found.range(ofSection: firstSection + section).clamped(to: window)
+    return range.lowerBound - window.lowerBound..<range.upperBound - window.lowerBound
+  }
+
+  /// Where the row at a position is.
+  package func place(of position: Int) -> ListDiff.Place {
+    precondition(position >= 0 && position < count, "no row at position \(position)")
+    guard query.sections != nil else {
+      return ListDiff.Place(position: position, section: 0, item: position)
+    }
+    let section = found.section(at: window.lowerBound + position) - firstSection
+    return ListDiff.Place(
+      position: position, section: section,
+      item: position - range(ofSection: section).lowerBound)
+  }
+
+  /// What the rows of a section have in common.
+  package mutating func key(ofSection section: Int) throws(ConditionFault) -> SectionKey {
+    try sectionKey(of: row(at: range(ofSection: section).lowerBound))
+  }
+}
+
+// Keys.
+extension QueryList {
+  /// The entry of a row.
+  func entry(of row: Int64) throws(ConditionFault) -> ListEntry {
+    ListEntry(word: try order.word(of: row), row: row)
+  }
+
+  mutating func sectionKey(of row: Int64) throws(ConditionFault) -> SectionKey {
+    let value = try order.firstValue(of: row)
+    guard case .date(let moment) = value, let bucket = buckets?.bucket(containing: moment) else {
+      return .value(value)
+    }
+    return .bucket(bucket)
+  }
+
+  /// Whether two neighbours are in one section.
+  mutating func isSameSection(
+    _ a: ListEntry, _ b: ListEntry
+  ) throws(ConditionFault) -> Bool {
+    if a.word == b.word, order.isExact(a.word) { return true }
+    return try sectionOutcome(a.row, b.row, in: order) == .equal
+  }
+
+  /// How the section of a row here stands to that of a row in the same order of another state.
+  mutating func sectionOutcome(
+    _ a: Int64, _ b: Int64, in other: RowOrder
+  ) throws(ConditionFault) -> Outcome {
+    if buckets != nil, case .date(let x) = try order.firstValue(of: a),
+      case .date(let y) = try other.firstValue(of: b),
+      let bucket = buckets?.bucket(containing: x), bucket.contains(y)
+    {
+      return .equal
+    }
+    return try order.outcome(a, b, in: other, byFirstKeyOnly: true)
+  }
+}
+
+extension QueryList: ListOrder {
+  @inline(__always)
+  package func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
+    try order.precedes(a, b)
+  }
+}
+
+extension RowOrder: ListOrder {
+  @inline(__always)
+  package func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
+    if a.word != b.word { return a.word < b.word }
+    if keys.count < 2, isExact(a.word) { return ties(a.row, b.row) == .less }
+    return try outcome(a.row, b.row, from: isExact(a.word) ? 1 : 0) == .less
+  }
+}
+
+extension RowOrder {
+  /// The value of a row's first key; null without any.
+  func firstValue(of row: Int64) throws(ConditionFault) -> Value {
+    guard let key = keys.first else { return .null }
+    return try withValues(of: row) { (view) throws(ConditionFault) in
+      var value = Value.null
+      try key.path.read(row, view) { cell, arena in value = cell.value(in: arena) }
+      return value
+    }
+  }
+
+  /// Throws if the first key's values are no dates.
+  fileprivate func requireDates(_ path: PropertyPath) throws(ConditionError) {
+    guard let key = keys.first else { return }
+    if case .attribute(let attribute) = key.path.end, attribute.type.tag ?? .date == .date {
+      return
+    }
+    throw ConditionError(
+      .incomparable, path, "\"\(path)\" is no date, and has no buckets of the calendar")
+  }
+}

@@ -1,0 +1,185 @@
+import AnnalsModel
+import AnnalsState
+
+/// Which objects refer to which, for the relationships on the paths of a list: whose rows are to be
+/// looked at again when the target of one changes.
+///
+/// A value; 16 bytes for each reference.
+struct Referrers: Sendable {
+  /// One relationship on the way of a path.
+  private struct Hop: Hashable {
+    var entity: EntityNumber
+    var relationship: PropertyNumber
+    var target: EntityNumber
+  }
+
+  /// The relationships of a path, and the property at its end; 0 for the object itself.
+  private struct Way: Hashable {
+    var hops: [Hop]
+    var end: PropertyNumber
+  }
+
+  /// By target and referring row.
+  private struct ByTarget: ListOrder {
+    @inline(__always)
+    func precedes(_ a: ListEntry, _ b: ListEntry) -> Bool {
+      a.word != b.word ? a.word < b.word : a.row < b.row
+    }
+  }
+
+  private var ways: [Way] = []
+  /// For each relationship, entries whose words are the targets' rows.
+  private var lists: [Hop: SortedList] = [:]
+  /// The properties of the list's own entity on which conditions and keys depend.
+  private(set) var ownProperties = PropertySet()
+
+  /// Of all paths that lead from an entity's objects. O(objects of the entities on the way).
+  init(
+    _ paths: [PropertyPath], from entity: EntityNumber, in state: State
+  ) throws(StateFault) {
+    for path in paths {
+      guard let way = Referrers.way(path, entity, state.schema) else { continue }
+      if let first = way.hops.first {
+        ownProperties.insert(first.relationship)
+        if !ways.contains(way) { ways.append(way) }
+      } else {
+        ownProperties.insert(way.end)
+      }
+    }
+    for hop in Set(ways.flatMap(\.hops)) { lists[hop] = try Referrers.list(hop, in: state) }
+  }
+
+  var isEmpty: Bool { ways.isEmpty }
+
+  private static func way(
+    _ path: PropertyPath, _ number: EntityNumber, _ schema: Schema
+  ) -> Way? {
+    var way = Way(hops: [], end: 0)
+    var entity = schema.entity(numbered: number)
+    for name in path.names {
+      guard let current = entity else { return nil }
+      if let attribute = current.attribute(named: name) {
+        way.end = attribute.number
+        return way
+      }
+      guard let relationship = current.relationship(named: name) else { return way }
+      way.hops.append(
+        Hop(
+          entity: current.number, relationship: relationship.number,
+          target: relationship.destination))
+      entity = schema.entity(numbered: relationship.destination)
+    }
+    return way
+  }
+
+  private static func list(_ hop: Hop, in state: State) throws(StateFault) -> SortedList {
+    guard let table = state.table(hop.entity), let column = table.column(of: hop.relationship)
+    else { return SortedList() }
+    var entries: ContiguousArray<(word: UInt64, index: Int)> = []
+    var rows = table.rows
+    while let row = try rows.next() {
+      let target = try target(row, column, table)
+      if target > 0 { entries.append((UInt64(target), Int(row))) }
+    }
+    // Keeps the rows of a target in order.
+    radixSort(&entries)
+    return SortedList(
+      ContiguousArray(entries.lazy.map { ListEntry(word: $0.word, row: Int64($0.index)) }))
+  }
+
+  /// The row that a reference leads to; 0 for none.
+  private static func target(
+    _ row: Int64, _ column: Int, _ table: TableView
+  ) throws(StateFault) -> Int64 {
+    try table.withCell(row, column: column) { cell, _ in
+      cell.tag == .object ? Int64(bitPattern: cell.bits) : 0
+    }
+  }
+}
+
+extension Referrers {
+  /// Calls `body` with the rows whose values at the end of a path may have changed because of what
+  /// became of other objects; some of them more than once. O(log n) for each.
+  func forEachAffected(
+    by changes: ListChanges, from old: State, to new: State, _ body: (Int64) -> Void
+  ) throws(StateFault) {
+    for way in ways {
+      for level in way.hops.indices {
+        let target = way.hops[level].target
+        let relevant = level + 1 < way.hops.count ? way.hops[level + 1].relationship : way.end
+        for change in changes.elements where change.object.entity == target {
+          if relevant == 0 || !change.properties.contains(relevant) {
+            // An object that comes or goes does so for those who refer to it.
+            let was = try old.contains(target, change.object.row)
+            if was == (try new.contains(target, change.object.row)) { continue }
+          }
+          walkBack(change.object.row, way.hops[...level], body)
+        }
+      }
+    }
+  }
+
+  private func walkBack(_ target: Int64, _ hops: ArraySlice<Hop>, _ body: (Int64) -> Void) {
+    guard let hop = hops.last else { return body(target) }
+    forEachReferrer(to: target, hop) { walkBack($0, hops.dropLast(), body) }
+  }
+
+  private func forEachReferrer(to target: Int64, _ hop: Hop, _ body: (Int64) -> Void) {
+    guard let list = lists[hop] else { return }
+    let word = UInt64(target)
+    let start = Referrers.rank(list, ListEntry(word: word, row: 0))
+    let end = Referrers.rank(list, ListEntry(word: word + 1, row: 0))
+    list.forEach(in: start..<end) { body($0.row) }
+  }
+
+  private static func rank(_ list: SortedList, _ entry: ListEntry) -> Int {
+    // This order never throws.
+    (try? list.rank(of: entry, by: ByTarget())) ?? 0
+  }
+
+  /// Takes over where references lead now.
+  mutating func advance(
+    by changes: ListChanges, from old: State, to new: State
+  ) throws(StateFault) {
+    for hop in Array(lists.keys) {
+      guard var list = lists[hop].take(), let before = old.table(hop.entity),
+        let after = new.table(hop.entity)
+      else { continue }
+      lists[hop] = SortedList()
+      defer { lists[hop] = list }
+      for change in changes.elements where change.object.entity == hop.entity {
+        let row = change.object.row
+        let was = try before.column(of: hop.relationship).map { (column) throws(StateFault) in
+          try Referrers.target(row, column, before)
+        }
+        let becomes = try after.column(of: hop.relationship).map { (column) throws(StateFault) in
+          try Referrers.target(row, column, after)
+        }
+        guard was ?? 0 != becomes ?? 0 else { continue }
+        if let was, was > 0 {
+          let entry = ListEntry(word: UInt64(was), row: row)
+          let rank = Referrers.rank(list, entry)
+          if rank < list.count, list[rank].isSame(as: entry) { list.remove(at: rank) }
+        }
+        if let becomes, becomes > 0 {
+          let entry = ListEntry(word: UInt64(becomes), row: row)
+          list.insert(entry, at: Referrers.rank(list, entry))
+        }
+      }
+    }
+  }
+}
+
+extension Condition {
+  /// The paths that the condition asks for.
+  package var paths: [PropertyPath] {
+    switch form {
+    case .constant: []
+    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
+      .isBetween(let path, _, _), .text(let path, _):
+      [path]
+    case .all(let parts), .any(let parts): parts.flatMap(\.paths)
+    case .not(let part): part.paths
+    }
+  }
+}
