@@ -33,6 +33,20 @@ import Testing
     #expect(again == body && again.hashValue == body.hashValue)
   }
 
+  /// A transaction that was given a value which the store had already could not read it.
+  @Test func aTransactionReadsWhatTheStoreHadAlready() throws {
+    let text = String(repeating: "x", count: 5_000)
+    let store = try Store(.memory, records: Page.self)
+    let page = Page(body: text, anything: nil)
+    let first = try store.write { try $0.insert(page) }
+    try store.write { tx in
+      let second = try tx.insert(page)
+      for id in [first.objectID, second.objectID] {
+        #expect(try tx.object(Page.self, id)?.value.body == text)
+      }
+    }
+  }
+
   @Test func othersDiffer() throws {
     let text = String(repeating: "x", count: 5_000)
     let large = Value.large(

@@ -44,6 +44,8 @@ package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
     do throws(LogError) {
       return try log.pendingBytes(of: value)
     } catch {
+      // What the store had already was not written again.
+      if case .blobMissing = error { return try stored.bytes(of: value) }
       throw AnnalsError(error)
     }
   }
