@@ -53,7 +53,7 @@ extension StateReader {
     }
   }
 
-  private var sources: ConditionSources {
+  var sources: ConditionSources {
     let largeValues = largeValues
     return ConditionSources(
       largeValue: { try largeValues.bytes(of: $0) },
@@ -67,14 +67,19 @@ extension AnnalsError {
     do throws(QueryPlan.Failure) {
       return try body()
     } catch {
-      switch error {
-      case .condition(let inner): throw AnnalsError(.invalidArgument, inner.description)
-      case .state(let fault), .evaluation(.state(let fault)): throw AnnalsError(fault)
-      case .evaluation(.largeValue(let inner)): throw .wrapping(inner)
-      case .noSuchIndex(let name):
-        throw AnnalsError(
-          .invalidArgument, "no index `\(name)` serves this query; leave the choice to the store")
-      }
+      throw planning(error)
+    }
+  }
+
+  /// What keeps a query from being answered as an error of the public interface.
+  static func planning(_ failure: QueryPlan.Failure) -> AnnalsError {
+    switch failure {
+    case .condition(let inner): AnnalsError(.invalidArgument, inner.description)
+    case .state(let fault), .evaluation(.state(let fault)): AnnalsError(fault)
+    case .evaluation(.largeValue(let inner)): .wrapping(inner)
+    case .noSuchIndex(let name):
+      AnnalsError(
+        .invalidArgument, "no index `\(name)` serves this query; leave the choice to the store")
     }
   }
 }

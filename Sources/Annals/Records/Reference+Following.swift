@@ -8,6 +8,8 @@ public protocol ObjectSource {
   func object<R: Record>(_ type: R.Type, _ id: ObjectID) throws(AnnalsError) -> Object<R>?
   /// Opaque.
   func _query<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordQuery<R>
+  /// Opaque.
+  var _objectQuery: ObjectQuery { get }
 }
 
 extension Snapshot: ObjectSource {}

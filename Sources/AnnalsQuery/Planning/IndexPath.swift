@@ -20,17 +20,24 @@ struct IndexPath: Sendable {
   let reversesTies: Bool
   /// What is still to be asked of each object.
   let rest: Condition
+  /// The values of the first columns, as far as the condition leaves one.
+  let singles: [Value]
 
-  /// Nil if the index says nothing about the query: it neither narrows it nor is in its order.
+  /// Nil if the index says nothing about the query: it neither narrows it nor is in its order, nor
+  /// has objects with the same value of `groupedBy` behind one another.
   init?(
-    _ query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State
+    _ query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State,
+    groupedBy: PropertyNumber? = nil
   ) throws(StateFault) {
     let parts = query.condition.conjuncts
     let ranges = ColumnRange.ranges(parts, of: entity)
     let bounds = Bounds(shape, ranges)
     if shape.isUnique, !bounds.isWhole { return nil }
     let (order, reversesTies) = IndexPath.order(query, shape, bounds, entity)
-    guard order != .none || !bounds.parts.isEmpty,
+    let isGrouped =
+      bounds.singles < shape.columns.count
+      && shape.columns[bounds.singles].property == groupedBy
+    guard groupedBy == nil ? order != .none || !bounds.parts.isEmpty : isGrouped,
       let view = try state.index(query.entity, shape.number),
       // A past state has the indexes of the present, where another default may hold.
       view.shape == shape,
@@ -43,6 +50,7 @@ struct IndexPath: Sendable {
     self.view = view
     self.order = order
     self.reversesTies = reversesTies
+    singles = Array(bounds.low.values.prefix(bounds.singles))
     let left = parts.indices.filter { !bounds.parts.contains($0) }.map { parts[$0] }
     rest = left.isEmpty ? .always : .all(left)
   }

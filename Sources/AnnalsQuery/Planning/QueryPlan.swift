@@ -131,7 +131,8 @@ package struct QueryPlan: Sendable {
     return Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
   }
 
-  private func forEachRow(
+  /// Gives the rows out, in the order in which they are found.
+  func forEachRow(
     skipping skipped: Int = 0, _ body: (Int64) -> Bool
   ) throws(Failure) {
     if condition.constant == false { return }
@@ -185,7 +186,7 @@ extension Double {
 
 extension Entity {
   /// The name of an index: its own, or that of the unique attribute.
-  fileprivate func name(of shape: IndexShape) -> String {
+  func name(of shape: IndexShape) -> String {
     indexes.first { $0.number == shape.number }?.name
       ?? attribute(numbered: shape.number)?.name ?? ""
   }

@@ -1,0 +1,126 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+
+/// Which objects of a named entity are wanted, and in what order: what `Fetch` is to record types,
+/// for programs that learn the schema at run time.
+///
+/// Names are those of the schema of the time at which the objects are looked at.
+public struct ObjectFetch: Hashable, Sendable {
+  /// The name of the entity.
+  public let entity: String
+  package var condition: Condition?
+  package var sortKeys: [SortKey] = []
+  package var maximumCount: Int?
+  package var skippedCount = 0
+  package var indexes = IndexChoice.automatic
+
+  /// All objects of the entity, in the order of their ids.
+  public init(_ entity: String) {
+    self.entity = entity
+  }
+
+  /// Only the objects of which the condition is true, and those given before; nil changes nothing.
+  public func `where`(_ condition: Condition?) -> ObjectFetch {
+    guard let condition else { return self }
+    return with { $0.condition = self.condition.map { .all([$0, condition]) } ?? condition }
+  }
+
+  /// In the order of these keys, among the objects that those given before do not tell apart.
+  public func sorted(by keys: SortKey...) -> ObjectFetch { sorted(by: keys) }
+
+  /// In the order of these keys, among the objects that those given before do not tell apart.
+  public func sorted(by keys: [SortKey]) -> ObjectFetch { with { $0.sortKeys += keys } }
+
+  /// At most so many objects. Traps if it is negative.
+  public func limit(_ count: Int?) -> ObjectFetch {
+    precondition(count ?? 0 >= 0, "a limit is not negative")
+    return with { $0.maximumCount = count }
+  }
+
+  /// Without so many objects at the beginning. Traps if it is negative.
+  public func offset(_ count: Int) -> ObjectFetch {
+    precondition(count >= 0, "an offset is not negative")
+    return with { $0.skippedCount = count }
+  }
+
+  /// By the index of this name, which has to be one that can serve; the answer is the same.
+  public func using(_ index: String) -> ObjectFetch { with { $0.indexes = .named(index) } }
+
+  /// By reading all objects; the answer is the same.
+  public func withoutIndexes() -> ObjectFetch { with { $0.indexes = .none } }
+
+  private func with(_ change: (inout ObjectFetch) -> Void) -> ObjectFetch {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+/// A state in which objects are looked for: opaque outside the engine; public only as a result of
+/// what `ObjectSource` requires.
+public struct ObjectQuery {
+  let reader: StateReader
+
+  func query(_ fetch: ObjectFetch) throws(AnnalsError) -> (entity: Entity, query: RowQuery) {
+    let entity = try reader.entity(named: fetch.entity)
+    return (
+      entity,
+      RowQuery(
+        entity: entity.number, condition: fetch.condition ?? .always, keys: fetch.sortKeys,
+        areTiesDescending: fetch.sortKeys.last?.isDescending ?? false, limit: fetch.maximumCount,
+        offset: fetch.skippedCount, indexes: fetch.indexes)
+    )
+  }
+}
+
+extension Snapshot {
+  /// Opaque.
+  public var _objectQuery: ObjectQuery { ObjectQuery(reader: reader) }
+}
+
+extension WriteTransaction {
+  /// Opaque.
+  public var _objectQuery: ObjectQuery {
+    checkOpen()
+    return ObjectQuery(reader: reader)
+  }
+}
+
+extension ObjectSource {
+  /// The objects that the fetch asks for, in its order.
+  ///
+  /// Throws `.invalidArgument` for a name that there is not, and for what cannot be compared.
+  public func fetch(_ fetch: ObjectFetch) throws(AnnalsError) -> [StoredObject] {
+    let reader = _objectQuery.reader
+    let (entity, query) = try _objectQuery.query(fetch)
+    var result: [StoredObject] = []
+    for row in try reader.rows(query) {
+      if let object = try reader.object(row, of: entity) { result.append(object) }
+    }
+    return result
+  }
+
+  /// The ids of the objects that the fetch asks for, in its order; throws as `fetch(_:)` does.
+  public func objectIDs(_ fetch: ObjectFetch) throws(AnnalsError) -> [ObjectID] {
+    let reader = _objectQuery.reader
+    let (entity, query) = try _objectQuery.query(fetch)
+    return try reader.rows(query).map {
+      ObjectID(store: reader.store, entity: entity.number, row: $0)
+    }
+  }
+
+  /// How many objects `fetch(_:)` would return, with its limit and offset; throws as that does.
+  public func count(_ fetch: ObjectFetch) throws(AnnalsError) -> Int {
+    var query = try _objectQuery.query(fetch).query
+    query.keys = []
+    let found = max(0, try _objectQuery.reader.countAll(query) - fetch.skippedCount)
+    return fetch.maximumCount.map { min($0, found) } ?? found
+  }
+
+  /// How the fetch is answered, in words, as for a fetch of records.
+  public func explain(_ fetch: ObjectFetch) throws(AnnalsError) -> String {
+    try _objectQuery.reader.plan(_objectQuery.query(fetch).query).description
+  }
+}

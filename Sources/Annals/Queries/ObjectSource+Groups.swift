@@ -1,0 +1,204 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+
+extension ObjectSource {
+  /// The objects that the fetch finds, in groups, with a count and what the aggregates make of
+  /// each:
+  ///
+  ///     let days = try snapshot.groups(
+  ///       foggy, by: .each(.day, of: \.start, in: .current), .sum(\.views), .maximum(\.rating))
+  ///     for day in days { print(day.key.label, day.count, day.values.0 ?? 0) }
+  ///
+  /// Groups come in the order of their keys, ascending and nil first, or as the fetch's first sort
+  /// key says if it is of the same property; other sort keys count for nothing. The fetch's limit
+  /// and offset count groups.
+  ///
+  /// Counts alone cost O(log n) for each group where an index begins with the property and the
+  /// condition leaves nothing to ask of objects; all else costs O(objects found). Sums of doubles
+  /// are those of any order, to within their rounding. Throws as `fetch(_:)` does, and `.tooLarge`
+  /// where a sum is beyond the whole numbers of 64 bits.
+  public func groups<R: Record, Key, each A>(
+    _ fetch: Fetch<R>, by key: RecordGroupKey<R, Key>,
+    _ aggregate: repeat RecordAggregate<R, each A>
+  ) throws(AnnalsError) -> [RecordGroup<Key, (repeat each A)>] {
+    let query = try _query(R.self)
+    let found = try query.groups(fetch, by: key.key, RecordQuery.list(repeat each aggregate))
+    var result: [RecordGroup<Key, (repeat each A)>] = []
+    for group in found {
+      let values = try query.values(group, repeat each aggregate)
+      result.append(
+        RecordGroup(key: try query.key(key, group), count: group.count, values: values))
+    }
+    return result
+  }
+
+  /// The objects that the fetch finds, grouped by a property; see `groups(_:by:_:)`.
+  public func groups<R: Record, Key: AttributeValue, each A>(
+    _ fetch: Fetch<R>, by keyPath: KeyPath<R, Key>, _ aggregate: repeat RecordAggregate<R, each A>
+  ) throws(AnnalsError) -> [RecordGroup<Key, (repeat each A)>] {
+    try groups(fetch, by: .value(keyPath), repeat each aggregate)
+  }
+
+  /// What an aggregate, or several, make of all the objects that the fetch finds, its limit and
+  /// offset left out: `try snapshot.aggregate(foggy, .sum(\.views), .average(\.rating))`.
+  ///
+  /// O(objects found). Throws as `groups(_:by:_:)` does.
+  public func aggregate<R: Record, each A>(
+    _ fetch: Fetch<R>, _ aggregate: repeat RecordAggregate<R, each A>
+  ) throws(AnnalsError) -> (repeat each A) {
+    let query = try _query(R.self)
+    let groups = try query.groups(
+      fetch.limit(nil).offset(0), by: nil, RecordQuery.list(repeat each aggregate))
+    let all = groups.first ?? GroupedRows(key: .value(.null), count: 0, values: [])
+    return try query.values(all, repeat each aggregate)
+  }
+
+  /// The objects that the fetch finds, in groups, with a count and what the aggregates make of
+  /// each; as for a fetch of records. Without a key all objects are one group.
+  public func groups(
+    _ fetch: ObjectFetch, by key: GroupKey?, _ aggregates: [Aggregate] = []
+  ) throws(AnnalsError) -> [ObjectGroup] {
+    let query = try _objectQuery.query(fetch).query
+    let group = GroupQuery(key.map { $0.query($0.path) } ?? .all, aggregates)
+    return try _objectQuery.reader.groups(group, of: query).map { group in
+      let key: ObjectGroup.Key
+      switch group.key {
+      case .value(let value): key = .value(value)
+      case .bucket(let bucket): key = .bucket(bucket)
+      }
+      return ObjectGroup(key: key, count: group.count, values: group.values)
+    }
+  }
+
+  /// How the groups are made, in words, as `explain(_:)` says it of objects.
+  public func explain(
+    _ fetch: ObjectFetch, groupedBy key: GroupKey?, _ aggregates: [Aggregate] = []
+  ) throws(AnnalsError) -> String {
+    let query = try _objectQuery.query(fetch).query
+    let group = GroupQuery(key.map { $0.query($0.path) } ?? .all, aggregates)
+    return try _objectQuery.reader.plan(group, of: query).description
+  }
+}
+
+extension RecordQuery {
+  /// The groups of what a fetch finds; without a key all are one.
+  fileprivate func groups(
+    _ fetch: Fetch<R>, by key: GroupKey?, _ aggregates: [Aggregate]
+  ) throws(AnnalsError) -> [GroupedRows] {
+    let query = try query(fetch)
+    guard reader.state.count(of: binding.entity) > 0 else {
+      if key != nil { return [] }
+      return [GroupedRows(key: .value(.null), count: 0, values: aggregates.map(\.valueOfNone))]
+    }
+    var group = GroupQuery(.all)
+    // What did not exist then is nil of every object.
+    if let key, let path = try path(key.path) { group.key = key.query(path) }
+    var places: [Int?] = []
+    for var aggregate in aggregates {
+      guard let path = try path(aggregate.path) else {
+        places.append(nil)
+        continue
+      }
+      aggregate.path = path
+      places.append(group.aggregates.count)
+      group.aggregates.append(aggregate)
+    }
+    return try reader.groups(group, of: query).filter { key == nil || $0.count > 0 }.map { found in
+      var whole = found
+      whole.values = zip(places, aggregates).map { place, aggregate in
+        place.map { found.values[$0] } ?? aggregate.valueOfNone
+      }
+      return whole
+    }
+  }
+
+  fileprivate static func list<each A>(
+    _ aggregate: repeat RecordAggregate<R, each A>
+  ) -> [Aggregate] {
+    var list: [Aggregate] = []
+    repeat list.append((each aggregate).aggregate)
+    return list
+  }
+
+  /// What a group's objects have in common.
+  fileprivate func key<Key>(
+    _ key: RecordGroupKey<R, Key>, _ group: GroupedRows
+  ) throws(AnnalsError) -> Key {
+    guard let read = key.read(group.key, reader.store) else {
+      throw unreadable("\(key.key.path)", Key.self)
+    }
+    return read
+  }
+
+  /// What a group's aggregates give.
+  fileprivate func values<each A>(
+    _ group: GroupedRows, _ aggregate: repeat RecordAggregate<R, each A>
+  ) throws(AnnalsError) -> (repeat each A) {
+    var index = 0
+    return (repeat try value(each aggregate, group, &index))
+  }
+
+  /// What the next of a group's aggregates gives.
+  fileprivate func value<A>(
+    _ aggregate: RecordAggregate<R, A>, _ group: GroupedRows, _ index: inout Int
+  ) throws(AnnalsError) -> A {
+    let value = group.values[index]
+    index += 1
+    guard let read = aggregate.read(value, reader.store) else {
+      throw unreadable("\(aggregate.aggregate)", A.self)
+    }
+    return read
+  }
+
+  fileprivate func unreadable(_ name: String, _ type: any Any.Type) -> AnnalsError {
+    AnnalsError(
+      .unreadableRecord, "\(binding.layout.entityName).\(name) has a value that is no \(type)")
+  }
+}
+
+extension Aggregate {
+  /// What it gives where no object has a value.
+  fileprivate var valueOfNone: Value { function == .count ? .int(0) : .null }
+}
+
+extension StateReader {
+  fileprivate func groups(
+    _ group: GroupQuery, of query: RowQuery
+  ) throws(AnnalsError) -> [GroupedRows] {
+    let plan = try plan(group, of: query)
+    return try AnnalsError.grouping { () throws(GroupFailure) in try plan.groups() }
+  }
+
+  fileprivate func plan(
+    _ group: GroupQuery, of query: RowQuery
+  ) throws(AnnalsError) -> GroupPlan {
+    try AnnalsError.grouping { () throws(GroupFailure) in
+      try GroupPlan(group, of: query, in: state, sources)
+    }
+  }
+}
+
+extension AnnalsError {
+  /// Runs `body`, with what keeps groups from being made as an error of the public interface.
+  private static func translated(_ failure: GroupFailure) -> AnnalsError {
+    switch failure {
+    case .query(let inner): .planning(inner)
+    case .unsuitable(let reason): AnnalsError(.invalidArgument, reason)
+    case .overflow(let path):
+      AnnalsError(
+        .tooLarge, "the sum of \(path) is beyond the whole numbers of 64 bits; take the average")
+    }
+  }
+
+  fileprivate static func grouping<T>(
+    _ body: () throws(GroupFailure) -> T
+  ) throws(AnnalsError) -> T {
+    do throws(GroupFailure) {
+      return try body()
+    } catch {
+      throw translated(error)
+    }
+  }
+}

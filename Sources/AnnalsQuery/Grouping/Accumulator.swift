@@ -1,0 +1,154 @@
+import AnnalsModel
+import AnnalsState
+
+/// Makes the values of one aggregate, for every group.
+struct Accumulator {
+  let aggregate: Aggregate
+  let path: BoundPath
+  private var counts: ContiguousArray<Int> = []
+  private var wholes: ContiguousArray<Int128> = []
+  private var sums: ContiguousArray<CompensatedSum> = []
+  private var extremes: ContiguousArray<OwnedCell?> = []
+  /// Whether the numbers are doubles.
+  private let areDoubles: Bool
+
+  /// Throws where the values are no numbers and are to be added.
+  init(
+    _ aggregate: Aggregate, of entity: EntityNumber, in state: State
+  ) throws(GroupFailure) {
+    self.aggregate = aggregate
+    do throws(ConditionError) {
+      path = try BoundPath(aggregate.path, from: entity, in: state)
+    } catch {
+      throw .query(.condition(error))
+    }
+    var type: AttributeType?
+    if case .attribute(let attribute) = path.end { type = attribute.type }
+    areDoubles = type == .double
+    switch aggregate.function {
+    case .sum, .average:
+      guard let type, [.int16, .int32, .int64, .double].contains(type) else {
+        throw .unsuitable("\(aggregate) asks for numbers, which \(aggregate.path) has not")
+      }
+    case .count, .minimum, .maximum: break
+    }
+  }
+
+  /// Makes room for groups up to a count.
+  mutating func resize(to groups: Int) {
+    let new = groups - counts.count
+    guard new > 0 else { return }
+    counts.append(contentsOf: repeatElement(0, count: new))
+    switch aggregate.function {
+    case .count: break
+    case .sum, .average:
+      if areDoubles {
+        sums.append(contentsOf: repeatElement(CompensatedSum(), count: new))
+      } else {
+        wholes.append(contentsOf: repeatElement(0, count: new))
+      }
+    case .minimum, .maximum: extremes.append(contentsOf: repeatElement(nil, count: new))
+    }
+  }
+
+  /// Adds a value for each group of a list; room was made.
+  mutating func add(
+    _ batch: CellBatch, to groups: ContiguousArray<Int>, _ sources: ConditionSources
+  ) throws(GroupFailure) {
+    for (index, cell) in batch.cells.enumerated() where !cell.isNull {
+      let group = groups[index]
+      counts[group] += 1
+      switch aggregate.function {
+      case .count: break
+      case .sum, .average:
+        if areDoubles {
+          // What is stored may be of the narrower kind that the property once had.
+          sums[group].add(
+            cell.tag == .double
+              ? Double(bitPattern: cell.bits) : Double(Int64(bitPattern: cell.bits)))
+        } else {
+          wholes[group] += Int128(Int64(bitPattern: cell.bits))
+        }
+      case .minimum, .maximum: try take(cell, batch, group, sources)
+      }
+    }
+  }
+
+  private mutating func take(
+    _ cell: ValueCell, _ batch: CellBatch, _ group: Int, _ sources: ConditionSources
+  ) throws(GroupFailure) {
+    let isMinimum = aggregate.function == .minimum
+    func consider(_ cell: ValueCell, _ arena: UnsafeRawBufferPointer) -> OwnedCell? {
+      if let best = extremes[group] {
+        guard isMinimum ? best.follows(cell, in: arena) : best.precedes(cell, in: arena) else {
+          return nil
+        }
+      }
+      return OwnedCell(cell, in: arena)
+    }
+    let better: OwnedCell?
+    if cell.isLarge {
+      let whole = try sources.whole(cell, in: batch.arena)
+      better = whole.bytes.withUnsafeBufferPointer {
+        consider(whole.cell, UnsafeRawBufferPointer($0))
+      }
+    } else {
+      better = batch.arena.withUnsafeBufferPointer { consider(cell, UnsafeRawBufferPointer($0)) }
+    }
+    if let better { extremes[group] = better }
+  }
+
+  /// What the aggregate gives for a group.
+  func value(_ group: Int) throws(GroupFailure) -> Value {
+    let count = counts[group]
+    switch aggregate.function {
+    case .count: return .int(Int64(count))
+    case .sum:
+      if count == 0 { return .null }
+      if areDoubles { return .double(sums[group].value) }
+      guard let sum = Int64(exactly: wholes[group]) else { throw .overflow(aggregate.path) }
+      return .int(sum)
+    case .average:
+      if count == 0 { return .null }
+      return .double(
+        (areDoubles ? sums[group].value : Double(wholes[group])) / Double(count))
+    case .minimum, .maximum: return extremes[group]?.value ?? .null
+    }
+  }
+}
+
+/// A sum of doubles that keeps what rounding takes from it (Neumaier).
+struct CompensatedSum {
+  private var sum = 0.0
+  private var lost = 0.0
+
+  mutating func add(_ number: Double) {
+    let next = sum + number
+    lost += abs(sum) >= abs(number) ? (sum - next) + number : (number - next) + sum
+    sum = next
+  }
+
+  var value: Double { sum.isFinite ? sum + lost : sum }
+}
+
+extension ConditionSources {
+  /// A large value with all its bytes.
+  func whole(
+    _ cell: ValueCell, in arena: ContiguousArray<UInt8>
+  ) throws(GroupFailure) -> OwnedCell {
+    let described = arena.withUnsafeBufferPointer { cell.value(in: UnsafeRawBufferPointer($0)) }
+    guard case .large(let value) = described else { return OwnedCell(.null, in: .empty) }
+    do {
+      let bytes = try largeValue(value)
+      let whole = ValueCell(tag: value.tag, bits: 0, length: UInt32(clamping: bytes.count))
+      return bytes.withUnsafeBufferPointer { OwnedCell(whole, in: UnsafeRawBufferPointer($0)) }
+    } catch {
+      throw .query(.evaluation(.largeValue(error)))
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// No bytes.
+  static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}

@@ -1,0 +1,208 @@
+import AnnalsModel
+import AnnalsState
+
+/// How groups are made of the objects of a query: by counting the runs of an index, or by reading
+/// values of every object found.
+package struct GroupPlan: Sendable {
+  let group: GroupQuery
+  let query: RowQuery
+  let state: State
+  let sources: ConditionSources
+  /// How the objects are found where their values are read.
+  private let rows: QueryPlan
+  private let key: BoundPath?
+  private let accumulators: [Accumulator]
+  /// The index whose runs are counted.
+  let runs: IndexRuns?
+  private let isDescending: Bool
+  private let areNilsFirst: Bool
+
+  /// How many rows are read at once.
+  private static let batchRows = 1_024
+
+  /// The query's limit and offset count groups. They are in the order of their keys, in the
+  /// direction of the query's first sort key if that is of the same value.
+  package init(
+    _ group: GroupQuery, of query: RowQuery, in state: State, _ sources: ConditionSources
+  ) throws(GroupFailure) {
+    self.group = group
+    self.query = query
+    self.state = state
+    self.sources = sources
+    let order = query.keys.first.flatMap { $0.path == group.path ? $0 : nil }
+    isDescending = order?.isDescending ?? false
+    areNilsFirst = order?.areNilsFirst ?? true
+    var all = query
+    (all.keys, all.limit, all.offset) = ([], nil, 0)
+    do throws(QueryPlan.Failure) {
+      runs = try IndexRuns(group, of: all, in: state)
+      // An index that counts need not serve otherwise.
+      if runs != nil { all.indexes = .automatic }
+      rows = try QueryPlan(all, in: state, sources)
+    } catch {
+      throw .query(error)
+    }
+    do throws(ConditionError) {
+      key = try group.path.map { (path) throws(ConditionError) in
+        try BoundPath(path, from: query.entity, in: state)
+      }
+    } catch {
+      throw .query(.condition(error))
+    }
+    if case .bucket(let path, let unit, _) = group.key, let key {
+      guard case .attribute(let attribute) = key.end,
+        [.date, .string, .any].contains(attribute.type)
+      else { throw .unsuitable("nothing but dates is grouped by \(unit.rawValue): \(path)") }
+    }
+    var accumulators: [Accumulator] = []
+    for aggregate in group.aggregates {
+      accumulators.append(try Accumulator(aggregate, of: query.entity, in: state))
+    }
+    self.accumulators = accumulators
+  }
+
+  /// The groups. O(groups × log n) where the runs of an index are counted, else O(objects found),
+  /// with memory for the groups.
+  package func groups() throws(GroupFailure) -> [GroupedRows] {
+    if query.limit == 0 { return [] }
+    var collected = Collected(keys: GroupKeys(group), accumulators: accumulators)
+    if let runs, try runs.count(into: &collected, self) {
+      return try results(collected)
+    }
+    collected = Collected(keys: GroupKeys(group), accumulators: accumulators)
+    try read(into: &collected)
+    return try results(collected)
+  }
+
+  /// What was found so far.
+  struct Collected {
+    var keys: GroupKeys
+    var counts: ContiguousArray<Int> = []
+    var accumulators: [Accumulator]
+
+    mutating func add(_ count: Int, to group: Int) {
+      while counts.count <= group { counts.append(0) }
+      counts[group] += count
+    }
+  }
+
+  private func read(into collected: inout Collected) throws(GroupFailure) {
+    guard let table = state.table(query.entity) else { return }
+    var batch = CellBatch()
+    var groups: ContiguousArray<Int> = []
+    try forEachBatch { rows throws(GroupFailure) in
+      groups.removeAll(keepingCapacity: true)
+      if let key {
+        try read(&batch, key, rows, table)
+        for cell in batch.cells {
+          let group = try self.group(of: cell, in: batch, &collected.keys)
+          collected.add(1, to: group)
+          groups.append(group)
+        }
+      } else {
+        groups.append(contentsOf: repeatElement(0, count: rows.count))
+        collected.add(rows.count, to: 0)
+      }
+      for index in collected.accumulators.indices {
+        collected.accumulators[index].resize(to: collected.counts.count)
+        try read(&batch, collected.accumulators[index].path, rows, table)
+        try collected.accumulators[index].add(batch, to: groups, sources)
+      }
+    }
+  }
+
+  private func forEachBatch(
+    _ body: (ContiguousArray<Int64>) throws(GroupFailure) -> Void
+  ) throws(GroupFailure) {
+    var batch: ContiguousArray<Int64> = []
+    batch.reserveCapacity(GroupPlan.batchRows)
+    var failure: GroupFailure?
+    do throws(QueryPlan.Failure) {
+      try rows.forEachRow { row in
+        batch.append(row)
+        guard batch.count == GroupPlan.batchRows else { return true }
+        do throws(GroupFailure) {
+          try body(batch)
+        } catch {
+          failure = error
+          return false
+        }
+        batch.removeAll(keepingCapacity: true)
+        return true
+      }
+    } catch {
+      throw .query(error)
+    }
+    if let failure { throw failure }
+    if !batch.isEmpty { try body(batch) }
+  }
+
+  func read(
+    _ batch: inout CellBatch, _ path: BoundPath, _ rows: ContiguousArray<Int64>, _ table: TableView
+  ) throws(GroupFailure) {
+    do throws(ConditionFault) {
+      try batch.read(path, of: rows, in: table)
+    } catch {
+      throw .query(.evaluation(error))
+    }
+  }
+
+  func group(
+    of cell: ValueCell, in batch: CellBatch, _ keys: inout GroupKeys
+  ) throws(GroupFailure) -> Int {
+    if cell.isLarge {
+      let whole = try sources.whole(cell, in: batch.arena)
+      return whole.bytes.withUnsafeBufferPointer {
+        keys.group(of: whole.cell, in: UnsafeRawBufferPointer($0))
+      }
+    }
+    return batch.arena.withUnsafeBufferPointer {
+      keys.group(of: cell, in: UnsafeRawBufferPointer($0))
+    }
+  }
+
+  /// The groups in order, those that the limit and the offset leave.
+  private func results(_ collected: Collected) throws(GroupFailure) -> [GroupedRows] {
+    guard key != nil else {
+      var all = collected
+      all.add(0, to: 0)
+      return Array(try [result(0, .value(.null), &all)].dropFirst(query.offset))
+    }
+    var collected = collected
+    let cells = (0..<collected.keys.count).map { ($0, collected.keys.cell($0)) }
+    let order = cells.sorted { a, b in
+      if a.1.cell.isNull || b.1.cell.isNull {
+        return a.1.cell.isNull != b.1.cell.isNull && a.1.cell.isNull == areNilsFirst
+      }
+      let (a, b) = isDescending ? (b.1, a.1) : (a.1, b.1)
+      return b.bytes.withUnsafeBufferPointer {
+        a.precedes(b.cell, in: UnsafeRawBufferPointer($0))
+      }
+    }
+    var results: [GroupedRows] = []
+    for (group, _) in order.dropFirst(query.offset).prefix(query.limit ?? .max) {
+      results.append(try result(group, collected.keys.key(group), &collected))
+    }
+    return results
+  }
+
+  private func result(
+    _ group: Int, _ key: GroupedRows.Key, _ collected: inout Collected
+  ) throws(GroupFailure) -> GroupedRows {
+    var values: [Value] = []
+    for index in collected.accumulators.indices {
+      collected.accumulators[index].resize(to: group + 1)
+      values.append(try collected.accumulators[index].value(group))
+    }
+    return GroupedRows(key: key, count: collected.counts[group], values: values)
+  }
+}
+
+extension GroupPlan: CustomStringConvertible {
+  /// The plan in words, as `QueryPlan` has it.
+  package var description: String {
+    guard let runs else { return rows.description + "\nthen grouped" }
+    return "counts groups by index `\(runs.path.name)`: \(runs.path.places.count) of "
+      + "\(state.count(of: query.entity)) objects"
+  }
+}

@@ -1,0 +1,61 @@
+import AnnalsModel
+import AnnalsState
+import Foundation
+
+/// What the objects of a query are grouped by, and what is made of each group.
+package struct GroupQuery: Sendable {
+  package enum Key: Sendable {
+    /// All objects are one group, which there is even without any.
+    case all
+    /// The value at a path.
+    case value(PropertyPath)
+    /// The bucket of a date; of a text that is a date, its beginning as written.
+    case bucket(PropertyPath, CalendarUnit, TimeZone)
+  }
+
+  package var key: Key
+  package var aggregates: [Aggregate]
+
+  package init(_ key: Key, _ aggregates: [Aggregate] = []) {
+    self.key = key
+    self.aggregates = aggregates
+  }
+
+  /// Where the value is that groups; nil if none does.
+  package var path: PropertyPath? {
+    switch key {
+    case .all: nil
+    case .value(let path), .bucket(let path, _, _): path
+    }
+  }
+}
+
+/// One group of objects.
+package struct GroupedRows: Sendable {
+  package enum Key: Sendable {
+    /// The value that its objects have in common; of texts that are dates, what they begin with.
+    case value(Value)
+    case bucket(CalendarBucket)
+  }
+
+  package var key: Key
+  /// How many objects it has.
+  package var count: Int
+  /// What the aggregates give, in their order.
+  package var values: [Value]
+
+  package init(key: Key, count: Int, values: [Value]) {
+    self.key = key
+    self.count = count
+    self.values = values
+  }
+}
+
+/// Why there are no groups.
+package enum GroupFailure: Error {
+  case query(QueryPlan.Failure)
+  /// Something cannot be grouped by, or added.
+  case unsuitable(String)
+  /// The sum at this path is beyond the whole numbers that there are.
+  case overflow(PropertyPath)
+}

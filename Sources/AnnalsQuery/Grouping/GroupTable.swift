@@ -1,0 +1,65 @@
+import AnnalsModel
+
+/// Numbers the different values that it is given, from 0 on.
+///
+/// Kind and bytes decide, but the two zeros of doubles are one value.
+struct GroupTable {
+  private var cells: ContiguousArray<ValueCell> = []
+  private var arena: ContiguousArray<UInt8> = []
+  /// The number of a value at the place of its hash or behind it; -1 where there is none.
+  private var slots = ContiguousArray<Int32>(repeating: -1, count: 64)
+
+  /// How many values there are.
+  var count: Int { cells.count }
+
+  /// The value of this number.
+  func cell(_ number: Int) -> OwnedCell {
+    arena.withUnsafeBufferPointer { OwnedCell(cells[number], in: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The number of a value that is not large; a new one if it is new.
+  mutating func number(of cell: ValueCell, in bytes: UnsafeRawBufferPointer) -> Int {
+    var cell = cell
+    if cell.tag == .double, cell.bits == (-0.0).bitPattern { cell.bits = 0 }
+    var slot = place(cell, bytes)
+    while slots[slot] >= 0 {
+      let number = Int(slots[slot])
+      let isSame = arena.withUnsafeBufferPointer {
+        ValueCell.areEqual(cells[number], in: UnsafeRawBufferPointer($0), cell, in: bytes)
+      }
+      if isSame { return number }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    slots[slot] = Int32(cells.count)
+    var copy = cell
+    if cell.usesArena {
+      copy.bits = UInt64(arena.count)
+      arena.append(contentsOf: cell.bytes(in: bytes))
+    }
+    cells.append(copy)
+    if cells.count * 2 > slots.count { grow() }
+    return cells.count - 1
+  }
+
+  private func place(_ cell: ValueCell, _ bytes: UnsafeRawBufferPointer) -> Int {
+    var hasher = Hasher()
+    hasher.combine(cell.tag.rawValue)
+    if cell.usesArena {
+      hasher.combine(bytes: cell.bytes(in: bytes))
+    } else {
+      hasher.combine(cell.bits)
+    }
+    return hasher.finalize() & (slots.count - 1)
+  }
+
+  private mutating func grow() {
+    slots = ContiguousArray(repeating: -1, count: slots.count * 2)
+    for number in cells.indices {
+      var slot = arena.withUnsafeBufferPointer {
+        place(cells[number], UnsafeRawBufferPointer($0))
+      }
+      while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+      slots[slot] = Int32(number)
+    }
+  }
+}

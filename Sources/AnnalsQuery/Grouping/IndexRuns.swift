@@ -1,0 +1,98 @@
+import AnnalsModel
+import AnnalsState
+
+/// An index in which the objects of each group follow one another, so that two rank searches count
+/// them.
+struct IndexRuns: Sendable {
+  let path: IndexPath
+  private let isDescending: Bool
+
+  /// Nil if there is no such index that says all that the query's condition does, or if more than
+  /// counts is asked for.
+  init?(
+    _ group: GroupQuery, of query: RowQuery, in state: State
+  ) throws(QueryPlan.Failure) {
+    guard group.aggregates.isEmpty, query.indexes != .none, let names = group.path?.names,
+      names.count == 1, let entity = state.schema.entity(numbered: query.entity),
+      let attribute = entity.attribute(named: names[0]), attribute.type != .any
+    else { return nil }
+    for shape in entity.indexShapes {
+      let name = entity.name(of: shape)
+      if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
+      let path: IndexPath?
+      do throws(StateFault) {
+        path = try IndexPath(
+          query, shape, name: name, of: entity, in: state, groupedBy: attribute.number)
+      } catch {
+        throw .state(error)
+      }
+      guard let path, path.rest == .always, !shape.isUnique,
+        path.singles.count < shape.columns.count
+      else { continue }
+      self.path = path
+      isDescending = shape.columns[path.singles.count].isDescending
+      return
+    }
+    return nil
+  }
+
+  /// Counts the groups; false if there are so many that reading every object is quicker.
+  /// O(groups × log n).
+  func count(
+    into collected: inout GroupPlan.Collected, _ plan: GroupPlan
+  ) throws(GroupFailure) -> Bool {
+    guard let table = plan.state.table(plan.query.entity), let names = plan.group.path else {
+      return false
+    }
+    let key: BoundPath
+    do throws(ConditionError) {
+      key = try BoundPath(names, from: plan.query.entity, in: plan.state)
+    } catch {
+      throw .query(.condition(error))
+    }
+    var batch = CellBatch()
+    var place = path.places.lowerBound
+    // A search costs about as much as reading eight objects.
+    var searchesLeft = 64 + path.places.count / 8
+    while place < path.places.upperBound, let row = try row(at: place) {
+      searchesLeft -= 1
+      if searchesLeft < 0 { return false }
+      try plan.read(&batch, key, [row], table)
+      let group = try plan.group(of: batch.cells[0], in: batch, &collected.keys)
+      let value = batch.arena.withUnsafeBufferPointer {
+        batch.cells[0].value(in: UnsafeRawBufferPointer($0))
+      }
+      let end = try end(of: value, collected.keys.bucket(group), from: place)
+      collected.add(end - place, to: group)
+      place = end
+    }
+    return true
+  }
+
+  private func row(at place: Int) throws(GroupFailure) -> Int64? {
+    do throws(StateFault) {
+      return try path.view.row(at: place)
+    } catch {
+      throw .query(.state(error))
+    }
+  }
+
+  /// Where the group of the object at a place ends.
+  private func end(
+    of value: Value, _ bucket: CalendarBucket?, from place: Int
+  ) throws(GroupFailure) -> Int {
+    var bound = IndexBound(values: path.singles + [value], isAfter: true)
+    if let range = bucket?.range {
+      let isLast = range.upperBound == .max
+      bound =
+        isDescending
+        ? IndexBound(values: path.singles + [.date(range.lowerBound)], isAfter: true)
+        : IndexBound(values: path.singles + [.date(range.upperBound)], isAfter: isLast)
+    }
+    do throws(StateFault) {
+      return min(path.places.upperBound, max(place + 1, try path.view.place(of: bound)))
+    } catch {
+      throw .query(.state(error))
+    }
+  }
+}

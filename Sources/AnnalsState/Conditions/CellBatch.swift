@@ -1,0 +1,45 @@
+import AnnalsModel
+
+/// The values of many rows at one path, copied out of the columns.
+package struct CellBatch {
+  /// A value for each row.
+  package private(set) var cells: ContiguousArray<ValueCell> = []
+  /// What the values point into.
+  package private(set) var arena: ContiguousArray<UInt8> = []
+
+  package init() {}
+
+  /// Takes the values of rows of an entity, all of them live, in place of those before. Rising rows
+  /// are read fastest.
+  package mutating func read(
+    _ path: BoundPath, of rows: ContiguousArray<Int64>, in table: TableView
+  ) throws(ConditionFault) {
+    cells.removeAll(keepingCapacity: true)
+    arena.removeAll(keepingCapacity: true)
+    cells.reserveCapacity(rows.count)
+    var block = RowBlock.none
+    for row in rows {
+      var found = block.view(of: row)
+      if found == nil {
+        block = table.block(of: row)
+        found = block.view(of: row)
+      }
+      try path.withCell(of: row, found ?? .empty) { (cell, bytes) throws(ConditionFault) in
+        append(cell, bytes)
+      }
+    }
+    withExtendedLifetime(block) {}
+  }
+
+  @inline(__always)
+  private mutating func append(_ cell: ValueCell, _ bytes: UnsafeRawBufferPointer) {
+    guard cell.usesArena else {
+      cells.append(cell)
+      return
+    }
+    var copy = cell
+    copy.bits = UInt64(arena.count)
+    arena.append(contentsOf: cell.bytes(in: bytes))
+    cells.append(copy)
+  }
+}
