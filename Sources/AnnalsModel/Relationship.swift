@@ -39,6 +39,10 @@ public struct IndexDescription: Hashable, Sendable {
   public var elements: [IndexElement]
   /// Whether no two objects may have the same key; a key with a nil never collides.
   public var isUnique: Bool
+  /// What the objects in a partial index have in common: all of these are true of them.
+  package var tests: [IndexTest] = []
+  /// Why the condition that was given cannot be kept in a store; nil if it can.
+  package var conditionProblem: String?
   /// The collation: 0, UTF-8 bytes, the only one.
   package var collation: UInt8 = 0
   /// The items of the definition's extension area; see `Entity.extensions`.
@@ -47,15 +51,33 @@ public struct IndexDescription: Hashable, Sendable {
   /// there are no elements, and nothing is done with the index. Empty if the index is known.
   package var laterDefinition: ContiguousArray<UInt8> = []
 
-  /// An index over these elements.
-  public init(_ name: String, _ elements: [IndexElement], isUnique: Bool = false) {
+  /// An index over these elements: of all objects, or of those alone of which a condition is true.
+  ///
+  /// The condition compares the object's own attributes with values, joined by AND: `==` and `!=`
+  /// with any value of up to 256 bytes, the others with numbers, dates, UUIDs and Booleans. Opening
+  /// a store refuses another one.
+  public init(
+    _ name: String, _ elements: [IndexElement], isUnique: Bool = false,
+    where condition: Condition? = nil
+  ) {
     self.name = name
     self.elements = elements
     self.isUnique = isUnique
+    guard let condition else { return }
+    do throws(IndexTest.Misfit) {
+      tests = try condition.indexTests()
+    } catch {
+      conditionProblem = error.reason
+    }
   }
 
   /// Whether this version knows what the definition says.
   package var isKnown: Bool { laterDefinition.isEmpty }
+
+  /// Whether the key or the condition is of this property.
+  func names(_ property: PropertyNumber) -> Bool {
+    elements.contains { $0.property == property } || tests.contains { $0.property == property }
+  }
 }
 
 /// One property of an index's key.

@@ -100,7 +100,7 @@ extension SchemaMerge {
     } else if let position = entity.relationships.firstIndex(where: { $0.number == number }) {
       schema.entities[index].relationships[position].isRemoved = true
     }
-    schema.entities[index].indexes.removeAll { $0.elements.contains { $0.property == number } }
+    schema.entities[index].indexes.removeAll { $0.names(number) }
     if entity.displayName?.hasSameBytes(as: name) == true {
       schema.entities[index].displayName = nil
     }

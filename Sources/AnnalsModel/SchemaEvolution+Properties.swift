@@ -86,6 +86,12 @@ extension SchemaMerge {
       added.elements[position].property = number
       added.elements[position].propertyName = ""
     }
+    for position in added.tests.indices {
+      let name = program.propertyName(of: added.tests[position])
+      guard let number = number(ofProperty: name, of: index) else { return }
+      added.tests[position].property = number
+      added.tests[position].propertyName = ""
+    }
     if let position = names.indexes[required.name] {
       let stored = schema.entities[index].indexes[position]
       if !stored.isKnown {
@@ -93,6 +99,9 @@ extension SchemaMerge {
         report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
       } else if stored.elements != added.elements {
         let reason = "the store has an index of this name over other properties or in another order"
+        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+      } else if stored.tests != added.tests {
+        let reason = "the store has an index of this name over objects of another condition"
         report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
       } else if required.isUnique, !stored.isUnique {
         schema.entities[index].indexes[position].isUnique = true

@@ -116,6 +116,20 @@ extension Entity {
         report(.unknownName, "there is no property \"\(element)\"")
       }
     }
+    if let problem = index.conditionProblem { report(.invalidIndex, problem) }
+    for test in index.tests {
+      let name = propertyName(of: test)
+      guard let place = places.attributes[name] else {
+        report(.unknownName, "there is no attribute \"\(name)\"")
+        continue
+      }
+      if let problem = test.problem {
+        report(.invalidIndex, "\"\(name)\": \(problem)")
+      } else if !attributes[place].type.isComparable(with: test.value) {
+        let reason = "does not compare with \(test.value.conditionText)"
+        report(.invalidIndex, "\"\(name)\" is of type \(attributes[place].type): it \(reason)")
+      }
+    }
     return result
   }
 }

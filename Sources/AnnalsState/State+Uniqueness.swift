@@ -120,10 +120,9 @@ extension Table {
   fileprivate func search(
     _ shape: IndexShape, key: [ValueCell], in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
-    let places = shape.columns.compactMap { position(of: $0.property) }
-    guard places.count == shape.columns.count else { return nil }
-    let index = TableIndex(shape, places: places)
-    guard let wanted = index.uniqueKey(of: key, in: arena) else { return nil }
+    guard let index = TableIndex(shape, placing: { position(of: $0) }),
+      let wanted = index.uniqueKey(of: key, in: arena)
+    else { return nil }
     var rows = RowCursor(self)
     var found: ContiguousArray<UInt8> = []
     while let row = try rows.next() {

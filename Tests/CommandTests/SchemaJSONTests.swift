@@ -29,6 +29,11 @@ import Testing
     index.number = 14
     index.elements[0].property = 7
     index.elements[1].property = 6
+    index.tests = [
+      IndexTest("string", .notEqual, .null), IndexTest("string", .equal, .data([0, 255])),
+      IndexTest("date", .greater, .int(-1)), IndexTest("date", .lessOrEqual, .double(7)),
+    ]
+    for place in index.tests.indices { index.tests[place].property = place < 2 ? 6 : 7 }
     post.relationships = [tags]
     index.elements[1].nullsFirst = false
     post.indexes = [index]

@@ -39,9 +39,14 @@ enum SampleSchema {
     var index = IndexDescription("byTitle", [element], isUnique: true)
     index.number = 6
     index.extensions = [2, 1, 1]
+    var test = IndexTest("", .greater, .double(-0.5))
+    test.property = 1
+    index.tests = [test, test]
+    index.tests[1].comparison = .notEqual
+    index.tests[1].value = .null
     var later = IndexDescription("nearby", [])
     later.number = 8
-    later.laterDefinition = [4, 0, 3, 1, 2, 3]
+    later.laterDefinition = [8, 0, 3, 1, 2, 3]
     post.indexes = [index, later]
     post.nextPropertyNumber = 9
     post.extensions = [1, 2, 0xAA, 0xBB, 9, 0]

@@ -20,6 +20,8 @@ private struct Reading: Record {
     Property("place", \.place).indexed(),
     Property("isChecked", \.isChecked)
   ).indexed(by: \.count, \.taken).indexed(by: \.place, \.level)
+    .indexed(by: \.taken, \.code, where: \.level != nil && \.count >= 2)
+    .indexed(by: \.level, where: \.isChecked == true && \.place != "a")
 }
 
 /// Whatever index serves, a fetch finds what reading all objects finds.
@@ -66,7 +68,7 @@ private struct Reading: Record {
 
     private func single() -> RecordCondition<Reading> {
       let place = place() ?? "b"
-      switch below(15) {
+      switch below(20) {
       case 0: return \.taken > date()
       case 1: return \.taken <= date()
       case 2: return \.taken == date()
@@ -81,6 +83,11 @@ private struct Reading: Record {
       case 11: return \.place != nil
       case 12: return \.code == "c\(below(300))"
       case 13: return \.isChecked == true || \.count == 2
+      case 14: return \.isChecked == true && \.place != "a"
+      case 15: return \.level != nil
+      case 16: return \.count >= 2
+      case 17: return \.level > (level() ?? 0) && .between(\.count, 2, below(6))
+      case 18: return \.place == "b" && \.isChecked == true
       default: return \.place == self.place()
       }
     }
@@ -151,7 +158,7 @@ private struct Reading: Record {
       tokens.append(store.snapshot().token)
     }
     let names = try #require(store.schema.entity(named: "Reading")).indexes.map(\.name) + ["code"]
-    #expect(names.count == 6)
+    #expect(names.count == 8)
     var served = try Self.compare(store.snapshot(), names, random, "seed \(seed), head")
     for token in [tokens[1], tokens[4]] {
       served += try Self.compare(

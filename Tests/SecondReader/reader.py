@@ -275,9 +275,26 @@ class Entity:
 
     def rules(self):
         """Indexes: number to whether it is unique, and properties with their flags."""
-        out = {a.number: (True, [(a.number, 0)]) for a in self.attributes if a.flags & 2 and not a.flags & 8}
-        out.update({i.number: (i.flags & 1 == 1, i.properties) for i in self.indexes if i.known})
+        out = {a.number: (True, [(a.number, 0)], []) for a in self.attributes if a.flags & 2 and not a.flags & 8}
+        out.update({i.number: (i.flags & 1 == 1, i.properties, i.tests) for i in self.indexes if i.known})
         return out
+
+    def passes(self, tests, o):
+        """Whether all tests of a partial index are true of an object."""
+        for p, how, want in tests:
+            v = o.get(p)
+            if v is None and not self.properties[p].flags & 1:
+                v = self.properties[p].default
+            numbers = v and want and v[0] in (INT, DOUBLE) and want[0] in (INT, DOUBLE)
+            if v is None or want is None:
+                equal, order = v is want, None
+            elif v[0] & LARGE or v[0] != want[0] and not numbers:
+                equal, order = False, None
+            else:
+                equal, order = v[1] == want[1], (v[1] > want[1]) - (v[1] < want[1])
+            if not {1: equal, 2: not equal, 3: order == -1, 4: order in (-1, 0), 5: order == 1, 6: order in (0, 1)}[how]:
+                return False
+        return True
 
     def key(self, unique, properties, row, o):
         """The key that an object has in an index, and the row behind it in an ordered one."""
@@ -346,10 +363,20 @@ class Index:
     def __init__(self, c):
         self.number, self.name, self.flags, self.collation = c.number32(), c.string(), c.u8(), c.u8()
         self.properties = []
-        self.known = self.flags < 4 and self.collation == 0
+        self.tests = []
+        self.known = self.flags < 8 and self.collation == 0
         if self.known:
             self.properties = c.list(lambda c: (c.number32(), c.u8()))
             self.known = all(f < 4 for _, f in self.properties)
+        if self.known and self.flags & 4:
+            n = c.number()
+            need(n, "an empty list of tests")
+            for _ in range(n):
+                p, how = c.number32(), c.u8()
+                if not 1 <= how <= 6:
+                    self.known = False
+                    return
+                self.tests.append((p, how, value(c)))
         if self.known:
             if self.flags & 2:
                 need(extension_area(c), "an empty extension area")
@@ -1106,8 +1133,8 @@ class Checkpoint:
         return s
 
     def check_index(self, definition, rule, count, chunks, objects, where):
-        unique, properties = definition.rules()[rule]
-        keys = ((definition.key(unique, properties, row, o), row) for row, o in objects.items())
+        unique, properties, tests = definition.rules()[rule]
+        keys = ((definition.key(unique, properties, row, o), row) for row, o in objects.items() if definition.passes(tests, o))
         keys = sorted((key, row) for key, row in keys if key is not None)
         need(len(keys) == count, where + ": an index with another number of entries")
         at = 0

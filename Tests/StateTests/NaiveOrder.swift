@@ -7,15 +7,51 @@ import Testing
 struct NaiveOrder {
   var columns: [IndexShape.Column]
   var isUnique: Bool
+  var tests: [IndexShape.Test]
 
   init(_ shape: IndexShape) {
     columns = shape.columns
     isUnique = shape.isUnique
+    tests = shape.tests
+  }
+
+  /// Whether a partial index is of this object.
+  func includes(_ object: [PropertyNumber: Value]) -> Bool {
+    tests.allSatisfy { test in
+      let value = object[test.property] ?? test.valueForNull ?? .null
+      func number(_ value: Value) -> Double? {
+        switch value {
+        case .int(let number): Double(number)
+        case .double(let number): number
+        default: nil
+        }
+      }
+      let isEqual: Bool
+      var order = 0
+      if let a = number(value), let b = number(test.value) {
+        isEqual = a == b
+        order = a < b ? -1 : a > b ? 1 : 0
+      } else {
+        isEqual = value == test.value
+        if value.isNull || value.tag != test.value.tag {
+          return isEqual == (test.comparison != .notEqual) && !test.comparison.isOrder
+        }
+        order = ascending(value, test.value)
+      }
+      switch test.comparison {
+      case .equal: return isEqual
+      case .notEqual: return !isEqual
+      case .less: return order < 0
+      case .lessOrEqual: return order <= 0
+      case .greater: return order > 0
+      case .greaterOrEqual: return order >= 0
+      }
+    }
   }
 
   /// The rows of these objects, in order.
   func rows(_ objects: [Int64: [PropertyNumber: Value]]) -> [Int64] {
-    let keys = objects.mapValues { object in
+    let keys = objects.filter { includes($0.value) }.mapValues { object in
       columns.map { object[$0.property] ?? $0.valueForNull ?? .null }
     }
     let present = keys.filter { !isUnique || !$0.value.contains(.null) }

@@ -63,7 +63,7 @@ import Testing
     if values.contains(where: { if case .large = $0 { true } else { false } }) { return }
     var before = 0
     var equal = 0
-    for object in model.objects.values {
+    for object in model.objects.values where order.includes(object) {
       let key = shape.columns.map { object[$0.property] ?? $0.valueForNull ?? .null }
       if key.contains(where: { if case .large = $0 { true } else { false } }) { continue }
       let compared = order.compare(key, values)

@@ -36,7 +36,7 @@ struct OrderedModel {
     relationship.number = target
     relationship.destination = 1
     entity.relationships = [relationship]
-    entity.nextPropertyNumber = 20
+    entity.nextPropertyNumber = 30
     guard hasIndexes else { return entity }
     entity.indexes = [
       index(10, [element(text)]), index(11, [element(text, isDescending: true)]),
@@ -46,14 +46,32 @@ struct OrderedModel {
       index(15, [element(flag), element(text, isDescending: true), element(number)]),
       index(16, [element(number), element(target, isDescending: true)]),
       index(17, [element(target, nullsFirst: false), element(anything), element(text)]),
+      index(18, [element(date)], [test(flag, .equal, .bool(false))]),
+      index(
+        19, [element(number, isDescending: true), element(text)],
+        [test(number, .greaterOrEqual, .int(3)), test(anything, .notEqual, .null)]),
+      index(20, [element(text)], [test(anything, .less, .double(20.5))]),
+      index(
+        21, [element(number)], [test(date, .equal, .null), test(text, .notEqual, .string(""))]),
     ]
     return entity
   }
 
-  static func index(_ number: PropertyNumber, _ elements: [IndexElement]) -> IndexDescription {
+  static func index(
+    _ number: PropertyNumber, _ elements: [IndexElement], _ tests: [IndexTest] = []
+  ) -> IndexDescription {
     var index = IndexDescription("index \(number)", elements)
     index.number = number
+    index.tests = tests
     return index
+  }
+
+  static func test(
+    _ property: PropertyNumber, _ comparison: Condition.Comparison, _ value: Value
+  ) -> IndexTest {
+    var test = IndexTest("", comparison, value)
+    test.property = property
+    return test
   }
 
   static func element(

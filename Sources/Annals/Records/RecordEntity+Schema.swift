@@ -39,7 +39,7 @@ extension RecordEntity {
       }
       if property.isDisplayName { entity.displayName = property.name }
     }
-    entity.indexes += indexes
+    entity.indexes += indexes.map(\.description)
     return entity
   }
 

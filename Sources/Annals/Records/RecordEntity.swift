@@ -11,7 +11,7 @@ public struct RecordEntity<R: Record>: Sendable {
   public let name: String
   package private(set) var formerNames: [String] = []
   package let properties: ContiguousArray<PropertyDefinition>
-  private(set) var indexes: [IndexDescription] = []
+  private(set) var indexes: [RecordIndex<R>] = []
   let keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable>
   let read: @Sendable (inout RecordReader) throws(RecordReader.Stop) -> R
   let fields: ContiguousArray<RecordField>
@@ -67,12 +67,37 @@ extension RecordEntity {
     adding(index: keyPaths, isUnique: false)
   }
 
+  /// As `indexed(by:)`, of the objects alone of which the condition is true: it serves fetches that
+  /// ask for no others, `.indexed(by: \.due, where: \.isDone == false)`.
+  ///
+  /// The condition compares properties of the record itself with values, joined by AND: `==` and
+  /// `!=` with any value of up to 256 bytes, the others with numbers, dates, UUIDs and Booleans.
+  /// Opening a store throws `.invalidSchema` for another one.
+  public func indexed(
+    by keyPaths: PartialKeyPath<R>...,
+    where condition: @autoclosure @escaping @Sendable () -> RecordCondition<R>
+  ) -> RecordEntity {
+    adding(index: keyPaths, isUnique: false, where: condition)
+  }
+
   /// No two objects may have the same values of all these properties; nil never collides.
   public func unique(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
     adding(index: keyPaths, isUnique: true)
   }
 
-  private func adding(index keyPaths: [PartialKeyPath<R>], isUnique: Bool) -> RecordEntity {
+  /// As `unique(by:)`, among the objects alone of which the condition is true; see
+  /// `indexed(by:where:)`.
+  public func unique(
+    by keyPaths: PartialKeyPath<R>...,
+    where condition: @autoclosure @escaping @Sendable () -> RecordCondition<R>
+  ) -> RecordEntity {
+    adding(index: keyPaths, isUnique: true, where: condition)
+  }
+
+  private func adding(
+    index keyPaths: [PartialKeyPath<R>], isUnique: Bool,
+    where condition: (@Sendable () -> RecordCondition<R>)? = nil
+  ) -> RecordEntity {
     var copy = self
     let names = keyPaths.map { keyPath in
       guard let position = position(of: keyPath) else {
@@ -81,8 +106,10 @@ extension RecordEntity {
       return properties[position].name
     }
     copy.indexes.append(
-      IndexDescription(
-        names.joined(separator: ", "), names.map { IndexElement($0) }, isUnique: isUnique))
+      RecordIndex(
+        index: IndexDescription(
+          names.joined(separator: ", "), names.map { IndexElement($0) }, isUnique: isUnique),
+        condition: condition))
     return copy
   }
 
@@ -173,5 +200,22 @@ extension Value {
     guard V._isRelationship else { return Value(value) }
     let list = value._objects.map { ObjectReference(entity: $0.entity, row: $0.row) }
     return list.isEmpty ? .null : .objects(list)
+  }
+}
+
+/// An index of several properties, or of some objects alone.
+struct RecordIndex<R: Record>: Sendable {
+  var index: IndexDescription
+  /// Which objects it is of; asked for late, since a condition names properties by the entity that
+  /// is being made.
+  var condition: (@Sendable () -> RecordCondition<R>)?
+
+  /// The description, with the condition in its name.
+  var description: IndexDescription {
+    guard let condition = condition?().condition else { return index }
+    var name = "\(index.name) where \(condition)"
+    // A long text or a line break in it would be no name.
+    if name.nameProblem != nil { name = "\(index.name) where …" }
+    return IndexDescription(name, index.elements, isUnique: index.isUnique, where: condition)
   }
 }

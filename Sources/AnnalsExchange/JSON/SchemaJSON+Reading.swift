@@ -62,6 +62,15 @@ extension SchemaJSON {
           schema.entities[index].indexes[place].elements[position].property =
             entity.propertyNumber(named: element.propertyName) ?? 0
         }
+        for position in entity.indexes[place].tests.indices {
+          let name = entity.indexes[place].tests[position].propertyName
+          guard let attribute = entity.attribute(named: name) else {
+            throw reader.fault(
+              "index \(entity.name).\(entity.indexes[place].name) is of objects by \(name), which "
+                + "is no attribute")
+          }
+          schema.entities[index].indexes[place].tests[position].property = attribute.number
+        }
       }
     }
   }
@@ -246,6 +255,10 @@ extension SchemaJSON {
         try reader.elements(value, of: name) { (item) throws(InputFault) in
           index.elements.append(try element(reader, item))
         }
+      case "where":
+        try reader.elements(value, of: name) { (item) throws(InputFault) in
+          index.tests.append(try test(reader, item))
+        }
       default: return false
       }
       return true
@@ -254,6 +267,29 @@ extension SchemaJSON {
       throw reader.fault("index \(index.name) is on no property")
     }
     return index
+  }
+
+  private static func test(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> IndexTest {
+    var test = IndexTest("", .equal, .null)
+    try reader.members(token, of: "a comparison") { (name, value) throws(InputFault) in
+      switch name {
+      case "property": test.propertyName = try reader.text(value, of: name)
+      case "is":
+        let text = try reader.text(value, of: name)
+        guard
+          let comparison = Condition.Comparison.allCases.first(where: {
+            $0.description.hasSameBytes(as: text)
+          })
+        else { throw reader.fault("`\(text)` is none of ==, !=, <, <=, > and >=") }
+        test.comparison = comparison
+      case "value": test.value = try reader.value(value, for: .any) ?? .null
+      default: return false
+      }
+      return true
+    }
+    return test
   }
 
   private static func element(

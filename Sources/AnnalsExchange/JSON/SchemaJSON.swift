@@ -8,7 +8,8 @@ import AnnalsModel
 //          {"name":"id","number":1,"type":"string","optional":false,"unique":true},
 //          {"name":"title","number":2,"type":"string","maximumLength":80}],
 //        "relationships":[{"name":"tags","number":3,"to":"Tag","toMany":true,"ordered":true}],
-//        "indexes":[{"name":"byTitle","number":4,"on":[{"property":"title","descending":true}]}]}]}
+//        "indexes":[{"name":"byTitle","number":4,"on":[{"property":"title","descending":true}],
+//          "where":[{"property":"title","is":"!=","value":null}]}]}]}
 //
 // Numbers may be left out in what is read; then the store assigns them. What is left out has its
 // default: attributes are optional, everything else is off. The same text read and written again is
@@ -143,6 +144,18 @@ package enum SchemaJSON {
     }
     json.endArray()
     json.flag("unique", index.isUnique)
+    if !index.tests.isEmpty {
+      json.key("where")
+      json.beginArray()
+      for test in index.tests {
+        json.beginObject()
+        json.member("property", entity.propertyName(of: test))
+        json.member("is", test.comparison.description)
+        json.member("value", test.value, .any)
+        json.endObject()
+      }
+      json.endArray()
+    }
     json.endObject()
     return json.bytes
   }

@@ -141,13 +141,16 @@ extension SchemaCodec {
     body.append(varInt: UInt64(index.number))
     body.append(string: index.name)
     if index.isKnown {
-      body.append((index.isUnique ? 1 : 0) | (index.extensions.isEmpty ? 0 : 2))
+      body.append(
+        (index.isUnique ? 1 : 0) | (index.extensions.isEmpty ? 0 : 2)
+          | (index.tests.isEmpty ? 0 : 4))
       body.append(index.collation)
       body.append(count: index.elements.count)
       for element in index.elements {
         body.append(varInt: UInt64(element.property))
         body.append((element.isDescending ? 1 : 0) | (element.countsNullAsGreatest ? 2 : 0))
       }
+      if !index.tests.isEmpty { encode(index.tests, into: &body) }
       if !index.extensions.isEmpty { ExtensionArea.append(index.extensions, to: &body) }
     } else {
       body += index.laterDefinition
@@ -164,7 +167,7 @@ extension SchemaCodec {
       let start = reader
       let flags = try reader.readUInt8()
       let collation = try reader.readUInt8()
-      var isKnown = flags & ~3 == 0 && collation == 0
+      var isKnown = flags & ~7 == 0 && collation == 0
       var index = IndexDescription(name, [], isUnique: flags & 1 != 0)
       if isKnown {
         let limit = Int(FormatLimits.maximumPropertyNumber)
@@ -178,6 +181,9 @@ extension SchemaCodec {
           index.elements.append(element)
         }
       }
+      if isKnown, flags & 4 != 0 {
+        if let tests = try decodeTests(&reader) { index.tests = tests } else { isKnown = false }
+      }
       if isKnown, flags & 2 != 0 { index.extensions = try ExtensionArea.readSome(&reader) }
       if !isKnown {
         // All that this version knows of it is that it is there.
@@ -188,5 +194,39 @@ extension SchemaCodec {
       index.number = number
       return index
     }
+  }
+}
+
+// What partial indexes test.
+extension SchemaCodec {
+  private static let comparisons: [Condition.Comparison] = [
+    .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+  ]
+
+  private static func encode(_ tests: [IndexTest], into bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(count: tests.count)
+    for test in tests {
+      bytes.append(varInt: UInt64(test.property))
+      bytes.append(UInt8(1 + (comparisons.firstIndex(of: test.comparison) ?? 0)))
+      ValueCodec.encode(test.value, into: &bytes)
+    }
+  }
+
+  /// The tests; nil if a later version wrote one.
+  private static func decodeTests(_ reader: inout ByteReader) throws(DecodeFault) -> [IndexTest]? {
+    let limit = Int(FormatLimits.maximumPropertyNumber)
+    let count = try reader.readCount(limit: limit, minimumLength: 3)
+    guard count > 0 else { throw reader.invalid("an empty list of comparisons") }
+    var tests: [IndexTest] = []
+    for _ in 0..<count {
+      let property = try reader.readVarUInt32()
+      let code = try reader.readUInt8()
+      guard code >= 1, code <= comparisons.count else { return nil }
+      var test = IndexTest("", comparisons[Int(code) - 1], try decodeValue(&reader))
+      test.property = property
+      guard test.problem == nil else { throw reader.invalid("a comparison that no index has") }
+      tests.append(test)
+    }
+    return tests
   }
 }

@@ -33,6 +33,11 @@ extension Condition: CustomStringConvertible {
   }
 }
 
+extension Condition.Comparison {
+  /// Whether it asks which is less.
+  package var isOrder: Bool { self != .equal && self != .notEqual }
+}
+
 extension Condition.Comparison: CustomStringConvertible {
   /// The operator: `==`, `!=`, `<`, `<=`, `>` or `>=`.
   public var description: String {

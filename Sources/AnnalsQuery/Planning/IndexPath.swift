@@ -30,6 +30,7 @@ struct IndexPath: Sendable {
     groupedBy: PropertyNumber? = nil
   ) throws(StateFault) {
     let parts = query.condition.conjuncts
+    guard let covered = shape.covered(parts, of: entity) else { return nil }
     let ranges = ColumnRange.ranges(parts, of: entity)
     let bounds = Bounds(shape, ranges)
     if shape.isUnique, !bounds.isWhole { return nil }
@@ -37,7 +38,8 @@ struct IndexPath: Sendable {
     let isGrouped =
       bounds.singles < shape.columns.count
       && shape.columns[bounds.singles].property == groupedBy
-    guard groupedBy == nil ? order != .none || !bounds.parts.isEmpty : isGrouped,
+    let narrows = !bounds.parts.isEmpty || !covered.isEmpty
+    guard groupedBy == nil ? order != .none || narrows : isGrouped,
       let view = try state.index(query.entity, shape.number),
       // A past state has the indexes of the present, where another default may hold.
       view.shape == shape,
@@ -51,7 +53,8 @@ struct IndexPath: Sendable {
     self.order = order
     self.reversesTies = reversesTies
     singles = Array(bounds.low.values.prefix(bounds.singles))
-    let left = parts.indices.filter { !bounds.parts.contains($0) }.map { parts[$0] }
+    let said = bounds.parts.union(covered)
+    let left = parts.indices.filter { !said.contains($0) }.map { parts[$0] }
     rest = left.isEmpty ? .always : .all(left)
   }
 

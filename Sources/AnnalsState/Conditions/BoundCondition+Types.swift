@@ -35,23 +35,9 @@ extension BoundPath {
   }
 }
 
-extension AttributeType {
-  /// Whether a value of the type may equal this one, or be less or greater.
-  package func isComparable(with value: Value) -> Bool {
-    guard let tag, !value.isNull else { return value.tag != .objects }
-    let numbers: [ValueTag] = [.int, .double]
-    return tag == value.tag || numbers.contains(tag) && numbers.contains(value.tag)
-  }
-}
-
 extension ValueTag {
   /// Whether values of this kind are text: string, url and json.
   package var isText: Bool { isBytes && self != .data }
-}
-
-extension Condition.Comparison {
-  /// Whether it asks which is less.
-  var isOrder: Bool { self != .equal && self != .notEqual }
 }
 
 /// Values to be looked up: a search by kind, then by order.

@@ -1,10 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// What an index is over: its columns in order, the direction of each, and whether keys are unique.
-///
-/// A condition that leaves objects out (a partial index) would be stated here, and asked where a
-/// row's key is made: an object without a key has no entry.
+/// What an index is over: its columns in order, the direction of each, whether keys are unique, and
+/// what the objects in it have in common. The others have no key.
 package struct IndexShape: Hashable, Sendable {
   /// One column of the key.
   package struct Column: Hashable, Sendable {
@@ -17,12 +15,23 @@ package struct IndexShape: Hashable, Sendable {
     package var valueForNull: Value?
   }
 
+  /// What is true of an object in a partial index.
+  package struct Test: Hashable, Sendable {
+    package var property: PropertyNumber
+    package var comparison: Condition.Comparison
+    package var value: Value
+    /// What an object without a value counts as: the default of a required attribute.
+    package var valueForNull: Value?
+  }
+
   /// The number of the attribute or of the index description.
   package var number: PropertyNumber
   package var columns: [Column]
   /// Whether no two objects have the same key. Objects without a value in some column then have no
   /// key.
   package var isUnique: Bool
+  /// All are true of the objects in the index; none for an index of all objects.
+  package var tests: [Test] = []
 }
 
 extension Entity {
@@ -41,10 +50,25 @@ extension Entity {
           nullsFirst: element.nullsFirst,
           valueForNull: index.isUnique ? nil : valueForNull(of: element.property))
       }
+      let tests = index.tests.map { test in
+        IndexShape.Test(
+          property: test.property, comparison: test.comparison, value: test.value,
+          valueForNull: valueForNull(of: test.property))
+      }
       result.append(
-        IndexShape(number: index.number, columns: columns, isUnique: index.isUnique))
+        IndexShape(
+          number: index.number, columns: columns, isUnique: index.isUnique, tests: tests))
     }
     return result
+  }
+
+  /// A comparison of an attribute as indexes make it.
+  package func indexTest(
+    _ attribute: Attribute, _ comparison: Condition.Comparison, _ value: Value
+  ) -> IndexShape.Test {
+    IndexShape.Test(
+      property: attribute.number, comparison: comparison, value: value,
+      valueForNull: valueForNull(of: attribute.number))
   }
 
   private func valueForNull(of property: PropertyNumber) -> Value? {

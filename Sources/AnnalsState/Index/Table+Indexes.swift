@@ -32,7 +32,7 @@ extension Table {
   @inline(never)
   func note(_ row: Int64, column: Int) throws(StateFault) {
     for index in indexes.indices
-    where indexes[index].columns.contains(where: { $0.place == column }) {
+    where indexes[index].uses(column) {
       try indexes[index].note(row, in: self)
     }
   }
@@ -45,14 +45,12 @@ extension Table {
     indexes = ContiguousArray(
       entity.indexShapes.compactMap { shape in
         if let index = known[shape.number], index.shape == shape { return index }
-        let places = shape.columns.map { position(of: $0.property) ?? -1 }
-        guard !places.isEmpty, !places.contains(-1) else { return nil }
-        return TableIndex(shape, places: places)
+        return TableIndex(shape) { position(of: $0) }
       })
     isOrdered = indexes.contains { !$0.shape.isUnique }
     for column in columns.indices { columns[column].isIndexed = false }
     for index in indexes {
-      for column in index.columns { columns[column.place].isIndexed = true }
+      for place in index.places { columns[place].isIndexed = true }
     }
   }
 }

@@ -149,7 +149,9 @@ extension Table {
   ) throws(StateFault) -> KeyPresence {
     guard row >= 1, row <= RowPosition.maximumRow else { return .none }
     let place = RowPosition(row)
-    guard let group = groups.group(place.group) else { return .none }
+    guard let group = groups.group(place.group), try index.isOfRow(at: place, in: group) else {
+      return .none
+    }
     if index.shape.isUnique { return try appendUniqueKey(at: place, in: group, index, to: &bytes) }
     guard try group.isLive(place.offset) else { return .none }
     let leaves = try leaves(of: place, in: group, index)

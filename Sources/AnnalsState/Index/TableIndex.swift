@@ -17,6 +17,8 @@ struct TableIndex: Sendable {
   let shape: IndexShape
   /// Where the key's columns are.
   let columns: ContiguousArray<KeyColumn>
+  /// What is asked of a row before it has a key.
+  let tests: ContiguousArray<RowTest>
   var tree: IndexTree
   /// The rows that have a key which another holds, or a value too large to be one.
   private(set) var unplaced: ContiguousArray<KeyConflict> = []
@@ -25,10 +27,18 @@ struct TableIndex: Sendable {
   /// Rows from here on are new since the tree was brought up to date, and are not noted.
   private var freshRow: Int64
 
-  /// An index over a table: everything there is new to it. `places` has each column's position.
-  init(_ shape: IndexShape, places: [Int]) {
+  /// An index over a table: everything there is new to it. `place` gives each column's position;
+  /// nil if there is no column, or not one of them.
+  init?(_ shape: IndexShape, placing place: (PropertyNumber) -> Int?) {
     self.shape = shape
-    columns = ContiguousArray(zip(shape.columns, places).map { KeyColumn($0, place: $1) })
+    columns = ContiguousArray(
+      shape.columns.compactMap { column in
+        place(column.property).map { KeyColumn(column, place: $0) }
+      })
+    tests = ContiguousArray(
+      shape.tests.compactMap { test in place(test.property).map { RowTest(test, place: $0) } })
+    guard !columns.isEmpty, columns.count == shape.columns.count, tests.count == shape.tests.count
+    else { return nil }
     tree = IndexTree(form: shape.form)
     freshRow = 1
   }
@@ -39,6 +49,14 @@ struct TableIndex: Sendable {
     result.tree = tree
     result.freshRow = nextRow
     return result
+  }
+
+  /// The columns that say whether a row has a key, and which.
+  var places: [Int] { columns.map(\.place) + tests.map(\.place) }
+
+  /// Whether a row's key depends on this column.
+  func uses(_ column: Int) -> Bool {
+    columns.contains { $0.place == column } || tests.contains { $0.place == column }
   }
 
   /// Whether the tree is not up to date with this table.
@@ -197,11 +215,13 @@ struct TableIndex: Sendable {
         var leaves: ContiguousArray<Leaf?> = []
         for column in columns { leaves.append(try group.leaf(leaf, column: column.place)) }
         if shape.isUnique, leaves.contains(where: { $0 == nil }) { continue }
+        let tested = try testLeaves(leaf, of: group)
         let firstRow = RowPosition.firstRow(ofGroup: index) + Int64(leaf * Leaf.rowCount)
         let firstSlot = max(0, first - leaf * Leaf.rowCount)
         for slot in firstSlot..<Leaf.rowCount
         where words[leaf * Leaf.bitWords + slot >> 6] & (1 << UInt64(slot & 63)) != 0 {
           let row = firstRow + Int64(slot)
+          guard isOfRow(tested, slot) else { continue }
           switch appendKey(row, in: leaves, slot, to: &insertions.bytes) {
           case .key: insertions.endEntry(row: row)
           case .tooLarge: tooLarge.append(KeyConflict(row: row, holder: 0))

@@ -23,6 +23,11 @@ extension FixtureRecipe {
     entity.indexes.append(
       IndexDescription(
         "three", [IndexElement("flag", isDescending: true), "text", "rank"]))
+    entity.indexes += [
+      IndexDescription("some", ["number"], where: PartialConditions.some),
+      IndexDescription("others", ["text", "rank"], where: PartialConditions.others),
+      IndexDescription("once", ["code"], isUnique: true, where: PartialConditions.once),
+    ]
     try store.require(Schema(entities: [entity]))
     let beginning = String(repeating: "as long as a key holds, ", count: 12)
     let texts = [
@@ -57,4 +62,21 @@ extension FixtureRecipe {
     }
     try store.checkpoint()
   }
+}
+
+/// Which objects the partial indexes are of: every comparison, values of several kinds, null, and a
+/// default.
+private enum PartialConditions {
+  static let some = Condition.all([
+    .compare("price", .less, .int(2)), .compare("flag", .equal, true),
+    .compare("day", .greaterOrEqual, .date(Timestamp(microseconds: -5 << 40))),
+  ])
+  static let others = Condition.all([
+    .compare("text", .notEqual, "a"), .isNil("code").negated,
+    .compare("rank", .lessOrEqual, .double(7)),
+    .compare("bytes", .notEqual, .null),
+  ])
+  static let once = Condition.all([
+    .compare("anything", .greater, .int(0)), .compare("link", .notEqual, .url("https://")),
+  ])
 }
