@@ -10,7 +10,7 @@ struct AnnalsCommand: ParsableCommand {
     version: "annals 0.1 (file format: \(Store.fileFormat))",
     subcommands: [
       LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
-      QueryCommand.self, GetCommand.self,
+      QueryCommand.self, TimelineCommand.self, GetCommand.self,
       SchemaCommand.self, PutCommand.self, DeleteCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       CompactCommand.self, SalvageCommand.self, DumpCommand.self, VerifyCommand.self,
@@ -101,6 +101,7 @@ enum Overview {
              blame    who last set each property of an object
              state    all objects, now or at any time in the past
              query    find objects by a condition, in any order
+             timeline what happened when, printed or drawn
              get      one object, now or at any time in the past
              schema   the entities and their properties
     write    put      insert or update an object

@@ -15,7 +15,7 @@ package struct TimelineColumns: Sendable {
   /// The number of each one's group, -1 for none; empty where there are no groups.
   package private(set) var groupNumbers: ContiguousArray<Int32> = []
   /// The groups' values, by number.
-  package internal(set) var groups: [Value] = []
+  package var groups: [Value] = []
   /// The objects' names; empty where none was asked for.
   package private(set) var labels = TextColumn()
   /// The dates as they are written; empty where they are no texts.

@@ -1,0 +1,189 @@
+import Annals
+import AnnalsQuery
+import ArgumentParser
+
+struct TimelineCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "timeline",
+    abstract: "Prints or draws what happened when, by dates of objects.",
+    discussion: """
+      Each object of the entity is a single date, a range from --start to --end, or ongoing; the \
+      open end says what makes it so: never, nil (it has no end), flag:P (P is true), or kind:P (P \
+      is single, range or ongoing). Dates are attributes of type date, or texts: 2004, 2004-05, \
+      2004-05-17, RFC 3339. --lifetimes shows the life of each object, from insert to delete, \
+      out of history.
+
+      Time has two axes. --from and --to are of when it happened: only rows that are dated so, and \
+      in a picture what was under way then. --at is of when it was written down: what was known \
+      then of all times. A DATE is 2019, 2019-10, 2019-10-22, "2019-10-22 20:15" or \
+      2019-10-22T18:15:04Z; a year, month or day is all of it. \(Vocabulary.token)
+      """)
+
+  @Argument(help: "The store.") var file: String
+  @Option(parsing: .unconditional, help: "The entity.") var entity: String?
+  @Option(parsing: .unconditional, help: "The property that says when it began, or was.")
+  var start: String?
+  @Option(parsing: .unconditional, help: "The property that says when it ended.") var end: String?
+  @Option(parsing: .unconditional, help: "What makes it ongoing: never, nil, flag:P or kind:P.")
+  var open: String?
+  @Option(parsing: .unconditional, help: "The property that tells groups apart.")
+  var group: String?
+  @Option(parsing: .unconditional, help: "The property that names an object.") var label: String?
+  @Flag(help: "The lives of objects, from insert to delete.") var lifetimes = false
+  @Option(parsing: .unconditional, help: "Only what happened at this DATE or later.")
+  var from: String?
+  @Option(parsing: .unconditional, help: "Only what happened at this DATE or earlier.")
+  var to: String?
+  @Option(parsing: .unconditional, help: "asc or desc.") var order = Direction.asc
+  @Flag(help: "Without rows for the ends of ranges.") var hideEnds = false
+  @Flag(help: "Without the rows that say that something goes on.") var hideOngoing = false
+  @Option(
+    parsing: .unconditional, help: "What was written down as of this TOKEN; head if left out.")
+  var at: String?
+  @Option(
+    parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.")
+  var svg: String?
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+
+  enum Direction: String, ExpressibleByArgument, CaseIterable {
+    case asc, desc
+  }
+
+  func validate() throws {
+    if lifetimes {
+      guard start == nil, end == nil, open == nil, group == nil, label == nil else {
+        throw ValidationError(
+          "--lifetimes takes its dates from history: leave out --start, --end, --open, --group and "
+            + "--label")
+      }
+    } else {
+      guard entity != nil, start != nil else {
+        throw ValidationError("say --entity E --start P, or --lifetimes")
+      }
+      guard open != "nil" || end != nil else {
+        throw ValidationError("--open nil is of an end: say --end P, too")
+      }
+    }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file, holdingValues: !lifetimes)
+    defer { try? store.close() }
+    let sheet =
+      lifetimes ? try lifetimeSheet(store, console) : try entitySheet(store, console)
+    if let svg { return try draw(sheet, into: svg, console) }
+    switch format {
+    case .text: try TimelineText(sheet, console).write()
+    case .jsonl: try TimelineLines(sheet, console).write()
+    }
+    return .done
+  }
+
+  private func lifetimeSheet(_ store: Store, _ console: Console) throws -> TimelineSheet {
+    let number = try at.map { try console.number($0, in: store) } ?? store.token.number
+    let snapshot = try store.version.snapshot(at: number, withOnly: [])
+    let found = try entity.map { try snapshot.reader.entity(named: $0) }
+    let columns = try Lifetimes.columns(in: store, of: found, through: number)
+    return TimelineSheet(
+      entries(columns, console), title: "\(found?.name ?? "All objects"): lifetimes",
+      groupNames: columns.groups.map { ValueText.plain($0.plainText) }, showsGroups: found == nil,
+      zone: console.zone, window: try window(console.zone, console)
+    ) { object in
+      // Many are gone from the state; history has named them.
+      guard let place = columns.places(of: object).first, let group = columns.group(place) else {
+        return "#\(object.row)"
+      }
+      let label = columns.labels[place]
+      return columns.groups[group].plainText + (label.hasPrefix("#") ? "" : "/") + label
+    }
+  }
+
+  private func entitySheet(_ store: Store, _ console: Console) throws -> TimelineSheet {
+    let snapshot = try console.snapshot(at, in: store)
+    let reader = snapshot.reader
+    let found = try reader.entity(named: entity ?? "")
+    func path(_ option: String, _ text: String) throws -> PropertyPath {
+      let keys: [SortKey]
+      do throws(ConditionTextError) {
+        keys = try ConditionParser.parseSortKeys(text, over: found, in: snapshot.schema)
+      } catch {
+        throw CommandFailure("\(option), \(error)", status: .usage)
+      }
+      guard keys.count == 1, let key = keys.first, key == SortKey(key.path) else {
+        throw CommandFailure("\(option) is one property, not `\(text)`", status: .usage)
+      }
+      return key.path
+    }
+    var definition = TimelineDefinition(
+      found.name, start: try path("--start", start ?? ""),
+      end: try end.map { try path("--end", $0) },
+      group: try group.map { try path("--group", $0) },
+      label: try label.map { try path("--label", $0) })
+    definition.openEnd = try openEnd { try path("--open", $0) }
+    if label == nil, let name = found.displayName ?? found.keyAttribute?.name {
+      definition.label = PropertyPath(name)
+    }
+    let columns = try reader.timelineColumns(definition, of: found.number)
+    let names = try columns.groups.map { group in
+      guard case .object(let object) = group else { return ValueText.plain(group.plainText) }
+      return ValueText.plain(try reader.name(of: object).keyText ?? "#\(object.row)")
+    }
+    let zone = columns.hasWrittenDates ? LocalZone.fixed(0) : console.zone
+    return TimelineSheet(
+      entries(columns, console), title: "\(found.name) by \(start ?? "")",
+      groupNames: names, showsGroups: group != nil, zone: zone,
+      window: try window(zone, console)
+    ) { try reader.name(of: $0).text }
+  }
+
+  private func entries(_ columns: TimelineColumns, _ console: Console) -> TimelineEntries {
+    TimelineEntries(
+      columns,
+      TimelineOrder(
+        isDescending: order == .desc, hidesEnds: hideEnds, hidesOngoing: hideOngoing),
+      now: console.now())
+  }
+
+  private func openEnd(
+    _ path: (String) throws -> PropertyPath
+  ) throws -> TimelineDefinition.OpenEnd {
+    switch open {
+    case nil, "never": return .never
+    case "nil": return .whenEndIsNil
+    case let text?:
+      if text.hasPrefix("flag:") { return .flag(try path(String(text.dropFirst(5)))) }
+      if text.hasPrefix("kind:") { return .kind(try path(String(text.dropFirst(5)))) }
+      throw CommandFailure(
+        "--open is never, nil, flag:P or kind:P, not `\(text)`", status: .usage)
+    }
+  }
+
+  private func window(_ zone: LocalZone, _ console: Console) throws -> TimelineSheet.Window {
+    var window = TimelineSheet.Window()
+    if let from { window.first = try TimelineCommand.date("--from", from, zone).start }
+    if let to { window.last = try TimelineCommand.date("--to", to, zone).end }
+    guard window.first <= window.last else {
+      throw CommandFailure("--from is later than --to: there is no such time", status: .usage)
+    }
+    return window
+  }
+
+  /// The first and the last moment that a date means.
+  private static func date(
+    _ option: String, _ text: String, _ zone: LocalZone
+  ) throws -> (start: Int64, end: Int64) {
+    // A year alone; what is a number is no other date.
+    var scanner = DateScanner(text)
+    if let year = scanner.number(digits: 4), scanner.isAtEnd {
+      let next = zone.moment(CivilDate(year: year + 1, month: 1)).microseconds
+      return (zone.moment(CivilDate(year: year, month: 1)).microseconds, next - 1)
+    }
+    guard let date = TokenArgument.date(text, zone), let start = date.start, let end = date.end
+    else {
+      throw CommandFailure(
+        "\(option), `\(text)` is no date. Write 2019, 2019-10, 2019-10-22, 2019-10-22 20:15, or "
+          + "2019-10-22T20:15:04+02:00", status: .usage)
+    }
+    return (start.microseconds, end.microseconds)
+  }
+}

@@ -1,0 +1,94 @@
+import Annals
+import AnnalsQuery
+
+/// The lives of objects, from insert to delete, out of the log alone.
+///
+/// What lived before history begins has its beginning there, or earlier. An object that was deleted
+/// and revived has two lives. History may tell of moments that go back: such a life ends before it
+/// begins.
+struct Lifetimes {
+  private struct Life {
+    var object: ObjectReference
+    var label: String
+    var start: Timestamp
+    var end: Timestamp?
+    var isOlder = false
+  }
+
+  private var lives: [Life] = []
+  /// Where among the lives that of an object is that goes on.
+  private var open: [ObjectReference: Int] = [:]
+  private var entities: [EntityNumber: String] = [:]
+
+  /// The lives up to the transaction of this number; with an entity, those of its objects.
+  static func columns(
+    in store: Store, of entity: Entity?, through number: Int64
+  ) throws -> TimelineColumns {
+    var lifetimes = Lifetimes()
+    if store.base.number > 0 { try lifetimes.addOlder(store, entity) }
+    let history = History(
+      version: store.version, after: store.base.number, through: number,
+      condition: entity.map { .touches($0.name) } ?? .always)
+    try history.forEachChange { try lifetimes.add($0) }
+    return lifetimes.columns
+  }
+
+  /// What lived when history begins.
+  private mutating func addOlder(_ store: Store, _ entity: Entity?) throws {
+    let base = try store.version.snapshot(at: store.base.number, withOnly: [])
+    let start = base.position.timestamp
+    for one in base.schema.entities
+    where !one.isRemoved && entity?.number ?? one.number == one.number {
+      try base.reader.forEachRow(of: one.number) { row in
+        let object = ObjectReference(entity: one.number, row: row)
+        let name = try base.reader.name(of: object)
+        entities[one.number] = name.entity
+        begin(
+          Life(object: object, label: name.keyText ?? "#\(row)", start: start, isOlder: true))
+      }
+    }
+  }
+
+  private mutating func add(_ change: Change) throws {
+    let moment = change.page.batch.transactions[change.transaction].timestamp
+    let object = ObjectReference(change.objectID)
+    switch change.kind {
+    case .update: return
+    case .delete:
+      guard let place = open.removeValue(forKey: object) else { return }
+      lives[place].end = moment
+    case .insert:
+      // An insert says all of the object; its state is not asked for.
+      let name = try change.objectName { () throws(AnnalsError) in
+        preconditionFailure("an insert names its object")
+      }
+      entities[object.entity] = name.entity
+      begin(Life(object: object, label: name.keyText ?? "#\(object.row)", start: moment))
+    }
+  }
+
+  private mutating func begin(_ life: Life) {
+    open[life.object] = lives.count
+    lives.append(life)
+  }
+
+  private var columns: TimelineColumns {
+    var columns = TimelineColumns()
+    let numbers = entities.keys.sorted()
+    columns.groups = numbers.map { .string(entities[$0] ?? "") }
+    var groups: [EntityNumber: Int32] = [:]
+    for (place, number) in numbers.enumerated() { groups[number] = Int32(place) }
+    let order = lives.indices.sorted {
+      lives[$0].object != lives[$1].object ? lives[$0].object < lives[$1].object : $0 < $1
+    }
+    for place in order {
+      let life = lives[place]
+      columns.append(
+        life.object, start: life.start.microseconds, end: life.end?.microseconds ?? 0,
+        kind: life.end == nil ? .ongoing : .range, marks: life.isOlder ? .startsEarlier : [])
+      columns.appendGroup(groups[life.object.entity])
+      columns.appendLabel(life.label)
+    }
+    return columns
+  }
+}

@@ -1,0 +1,77 @@
+import Annals
+import AnnalsQuery
+import Foundation
+
+extension TimelineSheet {
+  /// The timeline as a picture. Bars are in the order of their starts; objects outside the window
+  /// are left out.
+  func picture() throws -> TimelinePicture {
+    var shown = (0..<columns.count).filter(isShown)
+    shown.sort { (columns.starts[$0], $0) < (columns.starts[$1], $1) }
+    let all = shown.count
+    let more = all - TimelinePicture.mostBars
+    shown = Array(shown.prefix(TimelinePicture.mostBars))
+    // Bands come by their first start.
+    var bands: [String] = []
+    var numbers: [Int: Int] = [:]
+    func band(_ index: Int) -> Int {
+      let group = showsGroups ? columns.group(index) ?? -1 : -2
+      if let known = numbers[group] { return known }
+      numbers[group] = bands.count
+      bands.append(group >= 0 ? groupNames[group] : "")
+      return bands.count - 1
+    }
+    let bars = try shown.map { index in
+      let kind = columns.kind(index)
+      let end = columns.ends[index]
+      return TimelinePicture.Bar(
+        label: try label(index), band: band(index), start: columns.starts[index],
+        end: kind == .ongoing ? now.microseconds : end, kind: kind, dates: dates(index),
+        oddity: oddity(index), isInverted: columns.marks(index).contains(.inverted))
+    }
+    var notes = [Numerals.counted(all, "object")]
+    if more > 0 { notes.append("\(Numerals.grouped(more)) of them, the latest, not drawn") }
+    if !columns.unplaced.isEmpty {
+      notes.append("\(Numerals.grouped(columns.unplaced.count)) without a place")
+    }
+    return TimelinePicture(
+      title: title, bands: bands, bars: bars, notes: notes, now: now.microseconds, zone: zone,
+      window: (window.first == .min ? nil : window.first, window.last == .max ? nil : window.last))
+  }
+
+  private func dates(_ index: Int) -> String {
+    let start = startText(index)
+    return switch columns.kind(index) {
+    case .single: start
+    case .range: "\(start) – \(endText(index))"
+    case .ongoing: "\(start) –"
+    }
+  }
+}
+
+extension TimelineCommand {
+  /// Draws the timeline into a file; `-` is the standard output.
+  ///
+  /// A file that is there is written over only if it is a picture: a slip of the finger costs no
+  /// store.
+  func draw(_ sheet: TimelineSheet, into path: String, _ console: Console) throws -> ExitStatus {
+    let picture = try sheet.picture()
+    if path == "-" {
+      try console.output.write(picture.svg)
+      return .done
+    }
+    if FileManager.default.fileExists(atPath: path) {
+      let start = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: 5)
+      guard let start, [Data("<svg ".utf8), Data("<?xml".utf8), Data()].contains(start) else {
+        throw CommandFailure("\(path) exists and is no SVG; choose another name")
+      }
+    }
+    do {
+      try Data(picture.svg.utf8).write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure("\(path) could not be written: \(error.localizedDescription)")
+    }
+    try console.output.line("\(path): \(picture.notes.joined(separator: ", "))")
+    return .done
+  }
+}

@@ -1,0 +1,142 @@
+import Annals
+import AnnalsQuery
+
+/// A timeline as the command shows it: its rows, with the names and texts that people read.
+struct TimelineSheet {
+  let entries: TimelineEntries
+  /// What it is a timeline of.
+  let title: String
+  /// The names of the groups, by number.
+  let groupNames: [String]
+  /// Whether objects are shown with their groups.
+  let showsGroups: Bool
+  /// The names of objects as they are typed; `Entity/KEY`.
+  let name: (ObjectReference) throws -> String
+  /// The zone of dates: that of people, but UTC where dates are written as texts.
+  let zone: LocalZone
+  /// When things happened that are shown.
+  let window: Window
+  private let showsDays: Bool
+
+  /// A part of all time; both ends belong to it.
+  struct Window: Hashable {
+    var first = Int64.min
+    var last = Int64.max
+
+    var isWhole: Bool { first == .min && last == .max }
+  }
+
+  init(
+    _ entries: TimelineEntries, title: String, groupNames: [String], showsGroups: Bool,
+    zone: LocalZone, window: Window, name: @escaping (ObjectReference) throws -> String
+  ) {
+    self.entries = entries
+    self.title = title
+    self.groupNames = groupNames
+    self.showsGroups = showsGroups
+    self.zone = zone
+    self.window = window
+    self.name = name
+    let columns = entries.columns
+    showsDays = (0..<columns.count).allSatisfy { index in
+      zone.isMidnight(columns.starts[index])
+        && (columns.kind(index) != .range || zone.isMidnight(columns.ends[index]))
+    }
+  }
+
+  var columns: TimelineColumns { entries.columns }
+  var now: Timestamp { entries.now }
+
+  /// The positions of the rows that are shown: those with a date in the window, and those that say
+  /// that something goes on that had begun before its end.
+  var positions: [Int] {
+    if window.isWhole { return Array(0..<entries.count) }
+    return (0..<entries.count).filter { position in
+      let entry = entries[position]
+      guard let date = entries.date(entry) else {
+        return columns.starts[entry.index] <= window.last
+      }
+      return (window.first...window.last).contains(date.microseconds)
+    }
+  }
+
+  /// Whether an object has a part in the window.
+  func isShown(_ index: Int) -> Bool {
+    let first = columns.starts[index]
+    let end = columns.ends[index]
+    let last = columns.kind(index) == .range && end > first ? end - 1 : end
+    return min(first, last) <= window.last && max(first, last) >= window.first
+  }
+
+  /// A date as it is written, or in the zone: the day alone where all dates are days.
+  func text(_ moment: Int64, written: String) -> String {
+    if !written.isEmpty { return ValueText.plain(written) }
+    let moment = Timestamp(microseconds: moment)
+    guard showsDays else { return zone.exactText(moment) }
+    return CivilDate(moment, offset: zone.offset(moment)).dayText
+  }
+
+  func startText(_ index: Int) -> String {
+    text(columns.starts[index], written: columns.startTexts[index])
+  }
+
+  /// The end of a range, or an end that cannot be read; empty where there is none.
+  func endText(_ index: Int) -> String {
+    let written = columns.endTexts[index]
+    if columns.kind(index) != .range { return ValueText.plain(written) }
+    return text(columns.ends[index], written: written)
+  }
+
+  /// The name of an object's group; empty for none.
+  func groupName(_ index: Int) -> String { columns.group(index).map { groupNames[$0] } ?? "" }
+
+  /// The object's name on the timeline.
+  func label(_ index: Int) throws -> String {
+    let label = columns.labels[index]
+    return label.isEmpty ? try name(columns.objects[index]) : label
+  }
+
+  func span(from: Int64, to: Int64) -> CalendarSpan {
+    CalendarSpan(
+      from: Timestamp(microseconds: from), to: Timestamp(microseconds: to), offset: zone.offset)
+  }
+
+  /// A range's length; until now for what goes on; nil for a single date.
+  func length(_ index: Int) -> CalendarSpan? {
+    switch columns.kind(index) {
+    case .single: nil
+    case .range: span(from: columns.starts[index], to: columns.ends[index])
+    case .ongoing: span(from: columns.starts[index], to: now.microseconds)
+    }
+  }
+
+  /// What is odd about an object, in words; empty for most.
+  func oddity(_ index: Int) -> String {
+    let marks = columns.marks(index)
+    var words: [String] = []
+    if marks.contains(.inverted) { words.append("ends before it starts") }
+    if marks.contains(.unreadableEnd) {
+      words.append("no date: \"\(ValueText.plain(columns.endTexts[index], quoting: true))\"")
+    }
+    if marks.contains(.startsEarlier) { words.append("or earlier") }
+    return words.joined(separator: ", ")
+  }
+}
+
+extension LocalZone {
+  func isMidnight(_ microseconds: Int64) -> Bool {
+    let date = CivilDate(
+      Timestamp(microseconds: microseconds), offset: offset(Timestamp(microseconds: microseconds)))
+    return date.hour == 0 && date.minute == 0 && date.second == 0 && date.microsecond == 0
+  }
+}
+
+extension TimelineAbsence {
+  /// Why an object has no place, in words.
+  var text: String {
+    switch self {
+    case .noStart: "no start"
+    case .unreadableStart: "a start that is no date"
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Annals
+import AnnalsQuery
+
+/// Writes a timeline as lines: date, role, name, group, length, time since the row above, time
+/// since or until now. In a terminal, names are cut so that a line fits.
+struct TimelineText {
+  private let sheet: TimelineSheet
+  private let console: Console
+  /// Names are cut to so many characters, and unplaced objects listed up to so many.
+  private static let longestName = 60
+  private static let mostListed = 20
+
+  private struct Line {
+    var date: String
+    var role: TimelineRole
+    var name: String
+    var group: String
+    var length: String
+    var gap: String
+    var elapsed: String
+    var oddity: String
+  }
+
+  init(_ sheet: TimelineSheet, _ console: Console) {
+    self.sheet = sheet
+    self.console = console
+  }
+
+  func write() throws {
+    // Widths come from a thousand rows; what is wider later moves its line.
+    var pending: [Line] = []
+    var widths: Widths?
+    var previous: Int64?
+    for position in sheet.positions {
+      let line = try line(position, &previous)
+      if let widths { try write(line, widths) } else { pending.append(line) }
+      if pending.count == 1_000 {
+        let found = Widths(pending, console.terminal)
+        for line in pending { try write(line, found) }
+        (pending, widths) = ([], found)
+      }
+    }
+    let found = Widths(pending, console.terminal)
+    for line in pending { try write(line, found) }
+    try writeUnplaced()
+  }
+
+  private func line(_ position: Int, _ previous: inout Int64?) throws -> Line {
+    let entry = sheet.entries[position]
+    let index = entry.index
+    let role = sheet.entries.role(entry)
+    let date = sheet.entries.date(entry)?.microseconds
+    var gap = ""
+    if let date, let previous {
+      gap = "+" + sheet.span(from: min(previous, date), to: max(previous, date)).description
+    }
+    previous = date
+    let elapsed = sheet.span(from: date ?? sheet.columns.starts[index], to: sheet.now.microseconds)
+    let isFuture = elapsed.isNegative
+    let label = try sheet.label(index)
+    let isCut =
+      label.utf8.count > TimelineText.longestName && label.count > TimelineText.longestName
+    let shown = ValueText.plain(isCut ? label.prefix(TimelineText.longestName) + "…" : label)
+    let text =
+      switch role {
+      case .single, .start: sheet.startText(index)
+      case .end: sheet.endText(index)
+      case .ongoing: "…"
+      }
+    return Line(
+      date: text, role: role, name: shown, group: sheet.showsGroups ? sheet.groupName(index) : "",
+      length: role == .start && sheet.columns.kind(index) == .ongoing
+        || sheet.columns.marks(index)
+          .contains(.inverted)
+        ? "" : sheet.length(index).map { "for \($0)" } ?? "",
+      gap: gap,
+      elapsed: role == .ongoing ? "goes on" : isFuture ? "in \(elapsed)" : "\(elapsed) ago",
+      oddity: role == .end && !sheet.columns.marks(index).contains(.inverted)
+        ? "" : sheet.oddity(index))
+  }
+
+  /// The widths of columns; the name's gives way where a terminal is narrower.
+  private struct Widths {
+    var date = 0
+    var name = 0
+    var group = 0
+    var length = 0
+    var gap = 0
+    var most: Int?
+
+    init(_ lines: [Line], _ terminal: Console.Terminal) {
+      for line in lines {
+        date = max(date, line.date.count)
+        name = max(name, line.name.count)
+        group = max(group, line.group.count)
+        length = max(length, line.length.count)
+        gap = max(gap, line.gap.count)
+      }
+      let elapsed = lines.map(\.elapsed.count).max() ?? 0
+      guard terminal.isOutput, let width = terminal.width else { return }
+      most = width
+      let others = [date, 7, group, length, gap, elapsed].filter { $0 > 0 }
+      let rest = width - others.reduce(0) { $0 + $1 + 2 }
+      name = min(name, max(rest, 12))
+    }
+  }
+
+  private func write(_ line: Line, _ widths: Widths) throws {
+    let name =
+      line.name.count > widths.name
+      ? line.name.prefix(max(widths.name - 1, 0)) + "…" : line.name
+    var cells = [line.date.padded(right: widths.date), line.role.text.padded(right: 7)]
+    cells.append(name.padded(right: widths.name))
+    if widths.group > 0 { cells.append(line.group.padded(right: widths.group)) }
+    if widths.length > 0 { cells.append(line.length.padded(right: widths.length)) }
+    if widths.gap > 0 { cells.append(line.gap.padded(right: widths.gap)) }
+    cells.append(line.elapsed)
+    if !line.oddity.isEmpty { cells.append("(\(line.oddity))") }
+    var text = cells.joined(separator: "  ")
+    while text.last == " " { text.removeLast() }
+    if let most = widths.most, text.count > most { text = text.prefix(most - 1) + "…" }
+    let style: Style? =
+      switch line.role {
+      case .start: .inserted
+      case .end: .deleted
+      case .ongoing: .updated
+      case .single: nil
+      }
+    try console.output.line(style.map { console.output.styled(text, $0) } ?? text)
+  }
+
+  private func writeUnplaced() throws {
+    let unplaced = sheet.columns.unplaced
+    guard !unplaced.isEmpty else { return }
+    if !sheet.positions.isEmpty { try console.output.line() }
+    try console.output.line("without a place: \(Numerals.counted(unplaced.count, "object"))")
+    for (object, reason) in unplaced.prefix(TimelineText.mostListed) {
+      try console.output.line("    \(ValueText.plain(try sheet.name(object))): \(reason.text)")
+    }
+    let more = unplaced.count - TimelineText.mostListed
+    if more > 0 {
+      try console.output.line("    … \(Numerals.grouped(more)) more: --format jsonl lists them")
+    }
+  }
+}
+
+extension TimelineRole {
+  /// What a row tells, in a word.
+  var text: String {
+    switch self {
+    case .single: ""
+    case .start: "start"
+    case .end: "end"
+    case .ongoing: "ongoing"
+    }
+  }
+}
