@@ -5,12 +5,17 @@ import Workload
 enum HistorySchema {
   static let columns = PostProperty.allCases.map { "\($0)" }
 
-  /// The statements that make it.
-  static var statements: String {
-    """
+  /// The statements that make the table of posts.
+  static let table = """
     CREATE TABLE post(id INTEGER PRIMARY KEY, identifier BLOB NOT NULL, timestamp INTEGER NOT NULL,
       title TEXT, url TEXT, source TEXT, image BLOB, posted INTEGER, latitude REAL, longitude REAL);
     CREATE INDEX post_timestamp ON post(timestamp);
+    """
+
+  /// The statements that make it all.
+  static var statements: String {
+    """
+    \(table)
     CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
     CREATE TABLE history_transaction(id INTEGER PRIMARY KEY AUTOINCREMENT,
       timestamp INTEGER NOT NULL, author INTEGER, context INTEGER);

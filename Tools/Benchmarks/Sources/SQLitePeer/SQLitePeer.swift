@@ -7,12 +7,13 @@ import Workload
 ///
 ///     sqlite-history run FILE [--sync full|normal|off]
 ///     sqlite-history open FILE
+///     sqlite-history queries FILE
 @main
 enum SQLitePeer {
   static func main() {
     do {
       let options = try Options(["sync", "operations"])
-      guard options.words.count == 2 else { throw Failure("sqlite-history run|open FILE") }
+      guard options.words.count == 2 else { throw Failure("sqlite-history run|open|queries FILE") }
       let sync = try options.choice("sync", "full", "normal", "off")
       let recorder = Recorder(peer: "sqlite-history", configuration: "sync=\(sync)")
       let path = options.words[1]
@@ -20,7 +21,11 @@ enum SQLitePeer {
         try open(path, sync, recorder)
       } else {
         let workload = Workload(operations: try options.number("operations", 20_000))
-        try Session(path, sync, recorder, workload).run()
+        if options.words[0] == "queries" {
+          try QueryPhases(path, sync, recorder, workload).run()
+        } else {
+          try Session(path, sync, recorder, workload).run()
+        }
       }
     } catch {
       FileHandle.standardError.write(Data("sqlite-history: \(error)\n".utf8))

@@ -1,0 +1,105 @@
+import Annals
+import Foundation
+import Measuring
+import Workload
+
+/// Phases 3 to 5: what is asked of the objects, warm, by the index of the date and without.
+struct QuerySession {
+  private let setup: Setup
+  private let path: String
+  private let workload: Workload
+  private let answers: QueryWorkload
+
+  private var recorder: Recorder { setup.recorder }
+  private static let days = TimeZone(secondsFromGMT: 0) ?? .current
+
+  init(_ path: String, _ setup: Setup, _ options: Options) throws {
+    self.path = path
+    self.setup = setup
+    workload = Workload(operations: try options.number("operations", 20_000))
+    answers = QueryWorkload(workload)
+  }
+
+  func run() throws {
+    unlink(path)
+    let store = try Store(path: path, records: PostRecord.self, options: setup.storeOptions)
+    var writer = PostWriter(form: setup.form, capacity: workload.lastObject)
+    try store.write { tx in
+      for post in workload.posts { try writer.insert(post, tx) }
+      for operation in workload.operations { try writer.perform(operation, tx) }
+    }
+    let snapshot = store.snapshot()
+    let newest = Fetch(PostRecord.self).sorted(by: \.timestamp, .descending)
+    try measure(snapshot, newest, "index")
+    try measure(snapshot, newest.withoutIndexes(), "scan")
+    for (degrees, name) in [(2, "2"), (0.2, "0.2")] { try measureBoxes(snapshot, degrees, name) }
+    try measureWriting(store)
+    try store.close()
+  }
+
+  private func measure(
+    _ snapshot: Snapshot, _ fetch: Fetch<PostRecord>, _ way: String
+  ) throws {
+    try recorder.median("3a all ids by date, \(way)", of: 7) {
+      let ids = try snapshot.objectIDs(fetch)
+      try expect("ids by date", ids.count, is: answers.byDate.count)
+      try expect("last id by date", ids.last?.row, is: answers.byDate.last.map(Int64.init))
+      return ids.count
+    }
+    try recorder.median("3b first 200, \(way)", of: 7) {
+      try read(snapshot, fetch.limit(200), from: 0)
+    }
+    try recorder.median("3c 200 at offset 50,000, \(way)", of: 7) {
+      try read(snapshot, fetch.limit(200).offset(50_000), from: 50_000)
+    }
+    try recorder.median("3d all rows by date, \(way)", of: 5) { try read(snapshot, fetch, from: 0) }
+    try recorder.median("4 count per day, \(way)", of: 7) {
+      let days = try snapshot.groups(
+        fetch.sorted(), by: .each(.day, of: \.timestamp, in: Self.days))
+      try expect("counts of days", days.map(\.count).sorted(), is: answers.days.sorted())
+      return days.count
+    }
+  }
+
+  /// Reads every value of the objects that a fetch finds.
+  private func read(
+    _ snapshot: Snapshot, _ fetch: Fetch<PostRecord>, from place: Int
+  ) throws -> Int {
+    let found = try snapshot.fetch(fetch)
+    for object in found { Sink.take(object.value.timestamp) }
+    try expect(
+      "object at \(place)", found.first?.objectID.row, is: Int64(answers.byDate[place]))
+    return found.count
+  }
+
+  private func measureBoxes(_ snapshot: Snapshot, _ degrees: Double, _ name: String) throws {
+    let boxes = answers.boxes(degrees)
+    let wanted = boxes.map(answers.count)
+    try recorder.median("5 ten boxes of \(name) degrees, scan", of: 7) {
+      var counts: [Int] = []
+      for box in boxes {
+        let (south, north) = (box.latitudes.lowerBound, box.latitudes.upperBound)
+        let (west, east) = (box.longitudes.lowerBound, box.longitudes.upperBound)
+        let inside = Fetch(PostRecord.self).where(
+          \.latitude >= south && \.latitude <= north && \.longitude >= west && \.longitude <= east)
+        counts.append(try snapshot.objectIDs(inside).count)
+      }
+      try expect("objects in boxes", counts, is: wanted)
+      return counts.reduce(0, +)
+    }
+  }
+
+  /// What a snapshot that is held costs the writes behind it.
+  private func measureWriting(_ store: Store) throws {
+    for (name, holds) in [("none held", false), ("one held", true), ("none held again", false)] {
+      let held = holds ? store.snapshot() : nil
+      let before = try held?.count(of: PostRecord.self)
+      try recorder.time("3s 1,000 commits, snapshot: \(name)", items: 1_000) {
+        for number in 0..<1_000 {
+          try store.write { tx in _ = try tx.insert(PostRecord(workload.posts[number])) }
+        }
+      }
+      try expect("objects of the snapshot", try held?.count(of: PostRecord.self), is: before)
+    }
+  }
+}
