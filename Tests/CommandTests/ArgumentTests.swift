@@ -1,13 +1,15 @@
 import Annals
+import Foundation
 import Testing
 
 @testable import AnnalsCommand
 
 /// A zone one hour ahead of UTC, two from 2019-03-31 01:00 to 2019-10-27 01:00 UTC: Berlin's.
-let berlin = LocalZone { moment in
-  let seconds = moment.microseconds / 1_000_000
-  return (1_553_994_000..<1_572_138_000).contains(seconds) ? 7200 : 3600
-}
+let berlin = LocalZone(
+  offset: { moment in
+    let seconds = moment.microseconds / 1_000_000
+    return (1_553_994_000..<1_572_138_000).contains(seconds) ? 7200 : 3600
+  }, timeZone: TimeZone(identifier: "Europe/Berlin") ?? .gmt)
 
 private func moment(_ text: String) -> Timestamp {
   guard let moment = Timestamp(text) else { preconditionFailure("bad date in a test: \(text)") }

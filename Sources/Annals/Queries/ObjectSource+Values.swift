@@ -1,5 +1,7 @@
+import AnnalsEngine
 import AnnalsModel
 import AnnalsQuery
+import AnnalsState
 
 extension ObjectSource {
   /// Chosen properties of the objects that the fetch asks for, in its order:
@@ -27,6 +29,66 @@ extension ObjectSource {
       }
     }
     return result
+  }
+}
+
+extension ObjectSource {
+  /// Chosen values of the objects that the fetch asks for, in its order: for each object those at
+  /// the paths, in theirs; `.null` for none.
+  ///
+  ///     try snapshot.values(ObjectFetch("Event"), "title", ["place", "name"])
+  ///
+  /// Reads only these values. A path leads to an attribute or an object, as in conditions; throws
+  /// as `fetch(_:)` does.
+  public func values(
+    _ fetch: ObjectFetch, _ paths: PropertyPath...
+  ) throws(AnnalsError) -> [[Value]] { try values(fetch, paths) }
+
+  /// Chosen values of the objects that the fetch asks for, in its order.
+  public func values(
+    _ fetch: ObjectFetch, _ paths: [PropertyPath]
+  ) throws(AnnalsError) -> [[Value]] {
+    let reader = _objectQuery.reader
+    let (entity, query) = try _objectQuery.query(fetch)
+    let bound = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      try paths.map { (path) throws(QueryPlan.Failure) in
+        do throws(ConditionError) {
+          return try BoundPath(path, from: entity.number, in: reader.state)
+        } catch {
+          throw .condition(error)
+        }
+      }
+    }
+    guard let table = reader.state.table(entity.number) else { return [] }
+    let rows = try reader.rows(query)
+    var result = [[Value]](repeating: [], count: rows.count)
+    var batch = CellBatch()
+    for start in stride(from: 0, to: rows.count, by: 1_024) {
+      let part = ContiguousArray(rows[start..<min(rows.count, start + 1_024)])
+      for path in bound {
+        try AnnalsError.planning { () throws(QueryPlan.Failure) in
+          do throws(ConditionFault) {
+            try batch.read(path, of: part, in: table)
+          } catch {
+            throw .evaluation(error)
+          }
+        }
+        for index in part.indices {
+          result[start + index].append(try reader.whole(batch.value(index)))
+        }
+      }
+    }
+    return result
+  }
+}
+
+extension StateReader {
+  /// The value with its bytes; what was lost stays described.
+  fileprivate func whole(_ value: Value) throws(AnnalsError) -> Value {
+    guard case .large(let large) = value, let bytes = try largeValues.bytesLeft(of: large) else {
+      return value
+    }
+    return Value(bytes: bytes, tag: large.tag)
   }
 }
 

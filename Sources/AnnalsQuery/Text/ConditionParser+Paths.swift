@@ -25,6 +25,21 @@ enum PropertyKind: CustomStringConvertible {
 }
 
 extension ConditionParser {
+  /// Reads paths with commas between, as conditions have them: `title, place.name`.
+  package static func parsePaths(
+    _ text: String, over entity: Entity, in schema: Schema
+  ) throws(ConditionTextError) -> [PropertyPath] {
+    guard text.utf8.count <= longestText else {
+      throw ConditionTextError(column: 1, reason: "paths are at most \(longestText) bytes")
+    }
+    var parser = ConditionParser(text, entity, schema, { _ in 0 })
+    try parser.advance()
+    var paths: [PropertyPath] = []
+    repeat { paths.append(try parser.path().0) } while try parser.take(",")
+    guard parser.token.kind == .end else { throw parser.expected("a comma or the end") }
+    return paths
+  }
+
   /// Reads a path and finds what is there.
   mutating func path() throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
     let column = token.column

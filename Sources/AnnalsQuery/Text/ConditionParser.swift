@@ -89,7 +89,7 @@ package struct ConditionParser {
     return key
   }
 
-  private init(
+  init(
     _ text: String, _ entity: Entity?, _ schema: Schema, _ zone: @escaping (Timestamp) -> Int
   ) {
     lexer = ConditionLexer(text)

@@ -9,6 +9,11 @@ package struct CellBatch {
 
   package init() {}
 
+  /// The value of the row at this index.
+  package func value(_ index: Int) -> Value {
+    arena.withUnsafeBufferPointer { cells[index].value(in: UnsafeRawBufferPointer($0)) }
+  }
+
   /// Takes the values of rows of an entity, all of them live, in place of those before. Rising rows
   /// are read fastest.
   package mutating func read(

@@ -5,16 +5,21 @@ import Foundation
 struct LocalZone: Sendable {
   /// How many seconds the zone's clocks are ahead of UTC at a moment.
   let offset: @Sendable (Timestamp) -> Int
+  /// The zone, whose calendar groups dates.
+  var timeZone = TimeZone.gmt
 
   /// A zone whose clocks never change.
-  static func fixed(_ seconds: Int) -> LocalZone { LocalZone { _ in seconds } }
+  static func fixed(_ seconds: Int) -> LocalZone {
+    LocalZone(offset: { _ in seconds }, timeZone: TimeZone(secondsFromGMT: seconds) ?? .gmt)
+  }
 
   /// The zone of the machine, or of the variable TZ.
   static var current: LocalZone {
     let zone = TimeZone.current
-    return LocalZone { moment in
-      zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.microseconds) / 1e6))
-    }
+    return LocalZone(
+      offset: { moment in
+        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.microseconds) / 1e6))
+      }, timeZone: zone)
   }
 
   /// The moment at which the zone's clocks show this; the first of two when clocks were set back.

@@ -11,7 +11,12 @@ struct QueryCommand: StoreCommand {
       BETWEEN {2019-10-01, 2019-11-01}. There are ==, !=, <, <=, >, >=, IN {…}, BETWEEN {low, \
       high}, BEGINSWITH, ENDSWITH, CONTAINS and LIKE (with * and ?), [c] and [d] behind them to \
       pass over case and accents, AND, OR, NOT, parentheses, and nil. place.name goes through a \
-      to-one relationship. Dates without an offset are of the local zone. \(Vocabulary.token)
+      to-one relationship. Dates without an offset are of the local zone.
+
+      --group-by day:timestamp counts the objects of each day of the local zone, in the order of \
+      days (--sort -timestamp turns it round); --limit and --offset then count groups.
+
+      \(Vocabulary.token)
       """)
 
   @Argument(help: "The store.") var file: String
@@ -24,59 +29,93 @@ struct QueryCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "Without so many at the beginning.") var offset = 0
   @Flag(help: "Print how many there are.") var count = false
   @Flag(help: "Print which index serves, and why, in place of objects.") var explain = false
+  @Option(parsing: .unconditional, help: "Print only these, as in title,place.name.")
+  var properties: String?
+  @Option(
+    parsing: .unconditional,
+    help: "Print groups: by a property, or by hour:, day:, week:, month: or year: of a date.")
+  var groupBy: String?
+  @Option(parsing: .unconditionalSingleValue, help: "Of each group the sum of a property.")
+  var sum: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Of each group the mean of a property.")
+  var average: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Of each group the least value.")
+  var minimum: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Of each group the greatest value.")
+  var maximum: [String] = []
+  @Option(parsing: .unconditional, help: "jsonl, csv or table.")
+  var format = StateCommand.Format.jsonl
   @Option(parsing: .unconditional, help: "The state as of this TOKEN; head if left out.")
   var at: String?
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit is a number from 0") }
     if offset < 0 { throw ValidationError("--offset is a number from 0") }
+    if isGrouped, count || properties != nil {
+      throw ValidationError("groups have their own columns: leave --count or --properties out")
+    }
+  }
+
+  /// Whether groups are printed in place of objects; without `--group-by` all are one.
+  var isGrouped: Bool {
+    groupBy != nil || !(sum + average + minimum + maximum).isEmpty
   }
 
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file)
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store)
-    let reader = snapshot.reader
-    let found = try reader.entity(named: entity)
-    var wanted: Condition?
-    if let condition {
-      wanted = try QueryCommand.reading("--where") { () throws(ConditionTextError) in
-        try ConditionParser.parse(
-          condition, over: found, in: snapshot.schema, zone: console.zone.offset)
-      }
-    }
-    var keys: [SortKey] = []
-    if let sort {
-      keys = try QueryCommand.reading("--sort") { () throws(ConditionTextError) in
-        try ConditionParser.parseSortKeys(sort, over: found, in: snapshot.schema)
-      }
-    }
-    let query = RowQuery(
-      entity: found.number, condition: wanted ?? .always, keys: count ? [] : keys,
-      areTiesDescending: !count && keys.last?.isDescending ?? false, limit: limit, offset: offset)
-    if explain {
-      try console.output.line(try reader.plan(query).description)
-      return .done
-    }
-    if count {
-      let all = max(0, try reader.countAll(query) - offset)
-      try console.output.line("\(min(all, limit ?? all))")
-      return .done
-    }
-    let rows = try reader.rows(query)
-    var state = CanonicalState(snapshot)
-    for row in rows {
-      try state.write(
-        ObjectReference(ObjectID(store: reader.store, entity: found.number, row: row))
-      ) {
-        try console.output.write($0)
-      }
+    let found = try snapshot.reader.entity(named: entity)
+    let fetch = try fetch(found, in: snapshot.schema, console.zone)
+    if isGrouped {
+      try writeGroups(fetch, found, snapshot, console)
+    } else if explain {
+      try console.output.line(try snapshot.explain(fetch))
+    } else if count {
+      try console.output.line("\(try snapshot.count(fetch))")
+    } else if let properties {
+      try writeValues(properties, fetch, found, snapshot, console)
+    } else {
+      try writeObjects(fetch, found, snapshot, console)
     }
     return .done
   }
 
+  private func fetch(
+    _ found: Entity, in schema: Schema, _ zone: LocalZone
+  ) throws -> ObjectFetch {
+    var fetch = ObjectFetch(found.name).limit(limit).offset(offset)
+    if let condition {
+      fetch = fetch.where(
+        try QueryCommand.reading("--where") { () throws(ConditionTextError) in
+          try ConditionParser.parse(condition, over: found, in: schema, zone: zone.offset)
+        })
+    }
+    if let sort {
+      fetch = fetch.sorted(
+        by: try QueryCommand.reading("--sort") { () throws(ConditionTextError) in
+          try ConditionParser.parseSortKeys(sort, over: found, in: schema)
+        })
+    }
+    return fetch
+  }
+
+  private func writeObjects(
+    _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
+  ) throws {
+    let ids = try snapshot.objectIDs(fetch)
+    guard format == .jsonl else {
+      return try TableWriter(snapshot, console).write(
+        ids.map(\.row), of: entity, isCSV: format == .csv)
+    }
+    var state = CanonicalState(snapshot)
+    for id in ids {
+      try state.write(ObjectReference(id)) { try console.output.write($0) }
+    }
+  }
+
   /// Runs `body`, with what is wrong with the text of an option as a mistake of usage.
-  private static func reading<T>(
+  static func reading<T>(
     _ option: String, _ body: () throws(ConditionTextError) -> T
   ) throws(CommandFailure) -> T {
     do throws(ConditionTextError) {

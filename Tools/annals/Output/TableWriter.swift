@@ -5,9 +5,6 @@ import Annals
 struct TableWriter {
   private let snapshot: Snapshot
   private let console: Console
-  /// Column widths of a table are taken from this many objects; longer cells are cut.
-  private static let sampleSize = 1000
-  private static let widestCell = 40
 
   init(_ snapshot: Snapshot, _ console: Console) {
     self.snapshot = snapshot
@@ -23,18 +20,10 @@ struct TableWriter {
         names.append(name)
       }
     }
-    try console.output.line(
-      (["entity", "id"] + names).map(TableWriter.quoted).joined(separator: ","))
+    let table = try RowTable(["entity", "id"] + names, isCSV: true, console)
     for entity in entities {
       try snapshot.reader.forEachObject(inPassing: entity) { object in
-        var cells = [TableWriter.quoted(entity.name), TableWriter.quoted(try id(of: object))]
-        for name in names {
-          let value = object[name]
-          let cell = value.isNull ? "" : try text(value)
-          // An empty text is quoted, so that it differs from no value.
-          cells.append(cell.isEmpty && !value.isNull ? "\"\"" : TableWriter.quoted(cell))
-        }
-        try console.output.line(cells.joined(separator: ","))
+        try table.write([entity.name] + cells(of: object, names))
       }
     }
   }
@@ -54,40 +43,28 @@ struct TableWriter {
   }
 
   private func writeTable(_ entity: Entity) throws {
-    let names = ["id"] + columns(of: entity)
-    var sample: [[String]] = [names]
-    var widths: [Int]?
-    func flush() throws {
-      let found = names.indices.map { column in
-        min(sample.map { $0[column].count }.max() ?? 0, TableWriter.widestCell)
-      }
-      widths = found
-      for row in sample { try writeRow(row, found) }
-      sample.removeAll()
-    }
+    let names = columns(of: entity)
+    let table = try RowTable(["id"] + names, isCSV: false, console)
     try snapshot.reader.forEachObject(inPassing: entity) { object in
-      var row = [ValueText.plain(try id(of: object))]
-      for name in names.dropFirst() {
-        let value = object[name]
-        row.append(value.isNull ? "" : ValueText.plain(try text(value)))
-      }
-      if let widths { return try writeRow(row, widths) }
-      sample.append(row)
-      if sample.count > TableWriter.sampleSize { try flush() }
+      try table.write(cells(of: object, names))
     }
-    if widths == nil { try flush() }
+    try table.finish()
   }
 
-  private func writeRow(_ row: [String], _ widths: [Int]) throws {
-    let cells = zip(row, widths).map { cell, width in
-      (cell.count > width ? cell.prefix(max(width - 1, 0)) + "…" : cell).padded(right: width)
+  /// Writes one table of the objects in these rows of an entity, in their order.
+  func write(_ rows: [Int64], of entity: Entity, isCSV: Bool) throws {
+    let names = columns(of: entity)
+    let table = try RowTable(["id"] + names, isCSV: isCSV, console)
+    for row in rows {
+      if let object = try snapshot.reader.object(row, of: entity) {
+        try table.write(cells(of: object, names))
+      }
     }
-    var line = cells.joined(separator: "  ")
-    while line.last == " " { line.removeLast() }
-    if console.terminal.isOutput, let width = console.terminal.width, line.count > width {
-      line = line.prefix(width - 1) + "…"
-    }
-    try console.output.line(line)
+    try table.finish()
+  }
+
+  private func cells(of object: StoredObject, _ names: [String]) throws -> [String?] {
+    [try id(of: object)] + (try names.map { try text(object[$0]) })
   }
 
   /// The names of the columns behind the id.
@@ -105,8 +82,10 @@ struct TableWriter {
     return name.keyText ?? "#\(name.row)"
   }
 
-  private func text(_ value: Value) throws -> String {
+  /// A value as it stands in a table; nil for none.
+  func text(_ value: Value) throws -> String? {
     switch value {
+    case .null: nil
     case .object(let target): try name(target)
     case .objects(let targets): try targets.map(name).joined(separator: " ")
     default: value.plainText
@@ -116,20 +95,5 @@ struct TableWriter {
   private func name(_ target: ObjectReference) throws -> String {
     let name = try snapshot.reader.name(of: target)
     return name.keyText ?? "#\(name.row)"
-  }
-
-  /// A cell in quotes where it needs them.
-  private static func quoted(_ text: String) -> String {
-    let needsQuotes = text.utf8.contains {
-      $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0A || $0 == 0x0D
-    }
-    guard needsQuotes else { return text }
-    // By scalars: a quote and an accent behind it are one character.
-    var result = "\"".unicodeScalars
-    for scalar in text.unicodeScalars {
-      if scalar == "\"" { result.append(scalar) }
-      result.append(scalar)
-    }
-    return String(result) + "\""
   }
 }

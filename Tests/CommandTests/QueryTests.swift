@@ -1,0 +1,115 @@
+import Annals
+import Foundation
+import Testing
+
+@testable import AnnalsCommand
+
+/// `annals query`: groups, chosen properties, and its forms of output, byte for byte.
+@Suite struct QueryTests {
+  /// Seven walks around the end of summer time in Berlin, two of them without a length.
+  static func walks() throws -> CommandFolder {
+    let folder = try CommandFolder()
+    let walks = [
+      ("a", "2019-10-26T21:59:59Z", "4", "Nara"), ("b", "2019-10-26T22:00:00Z", "7", "Nara"),
+      ("c", "2019-10-27T22:59:59Z", nil, "\"Uji, \"\"old\"\"\""),
+      ("d", "2019-10-27T23:00:00Z", "1", "Uji"),
+      ("e", "2019-11-01T12:00:00Z", "2", "Uji"), ("f", "2020-01-01T12:00:00Z", nil, nil),
+      ("g", "2019-10-27T10:00:00Z", "9", ""),
+    ]
+    folder.run("put", "@walks.annals", "Place/uji", "name=Uji")
+    for (id, start, length, place) in walks {
+      var arguments = [
+        "put", "@walks.annals", "Walk/\(id)", "--new", "start:={\"$date\":\"\(start)\"}",
+      ]
+      if let length { arguments.append("length:=\(length)") }
+      if let place { arguments.append("place=\(place)") }
+      _ = folder.run(arguments)
+    }
+    return folder
+  }
+
+  @Test func groupsByDay() throws {
+    let folder = try Self.walks()
+    let days = folder.run(
+      "query", "@walks.annals", "Walk", "--group-by", "day:start", "--format", "table")
+    #expect(days.errors == "")
+    #expect(
+      days.output == """
+        day:start   count
+        2019-10-26  1
+        2019-10-27  3
+        2019-10-28  1
+        2019-11-01  1
+        2020-01-01  1
+
+        """)
+    let weeks = folder.run(
+      "query", "@walks.annals", "Walk", "--group-by", "week:start", "--sort", "-start", "--limit",
+      "2", "--sum", "length", "--average", "length", "--maximum", "start", "--minimum", "place")
+    #expect(weeks.errors == "")
+    #expect(
+      weeks.output == """
+        {"week:start":"2020-W01","count":1,"sum(length)":null,"average(length)":null,\
+        "minimum(place)":null,"maximum(start)":"2020-01-01T12:00:00Z"}
+        {"week:start":"2019-W44","count":2,"sum(length)":3,"average(length)":1.5,\
+        "minimum(place)":"Uji","maximum(start)":"2019-11-01T12:00:00Z"}
+
+        """)
+    let all = folder.run(
+      "query", "@walks.annals", "Walk", "--where", "length > 1", "--sum", "length", "--format",
+      "csv")
+    #expect(all.output == "count,sum(length)\n4,22\n")
+    let then = folder.run(
+      "query", "@walks.annals", "Walk", "--group-by", "month:start", "--at", "3")
+    #expect(then.output == #"{"month:start":"2019-10","count":2}"# + "\n")
+  }
+
+  @Test func groupsByValue() throws {
+    let folder = try Self.walks()
+    let places = folder.run(
+      "query", "@walks.annals", "Walk", "--group-by", "place", "--format", "csv")
+    #expect(
+      places.output == """
+        place,count
+        ,1
+        "",1
+        \"""Uji, ""\""old""\""\""",1
+        Nara,2
+        Uji,2
+
+        """)
+  }
+
+  @Test func chosenProperties() throws {
+    let folder = try Self.walks()
+    let run = folder.run(
+      "query", "@walks.annals", "Walk", "--properties", "length,start", "--sort", "-length",
+      "--limit", "2", "--format", "table")
+    #expect(
+      run.output == """
+        length  start
+        9       2019-10-27T10:00:00Z
+        7       2019-10-26T22:00:00Z
+
+        """)
+    let lines = folder.run(
+      "query", "@walks.annals", "Walk", "--properties", "length", "--where", "id IN {'c', 'd'}")
+    #expect(lines.output == "{\"length\":null}\n{\"length\":1}\n")
+    let table = folder.run(
+      "query", "@walks.annals", "Walk", "--where", "id == 'd'", "--format", "csv")
+    #expect(table.output == "id,start,length,place\nd,2019-10-27T23:00:00Z,1,Uji\n")
+  }
+
+  @Test func mistakesPointAtThemselves() throws {
+    let folder = try Self.walks()
+    let wrong = folder.run("query", "@walks.annals", "Walk", "--group-by", "day:begin")
+    #expect(wrong.status == .usage)
+    #expect(wrong.errors.hasPrefix("annals: --group-by, column 5: Walk has no property"))
+    let number = folder.run("query", "@walks.annals", "Walk", "--group-by", "day:length")
+    #expect(number.status == .couldNotRun)
+    #expect(
+      number.errors == "annals: nothing but dates is grouped by day: length.\n")
+    let both = folder.run("query", "@walks.annals", "Walk", "--group-by", "place", "--count")
+    #expect(both.status == .usage)
+  }
+}

@@ -1,0 +1,145 @@
+import Annals
+import AnnalsExchange
+import AnnalsQuery
+
+// Groups and chosen properties: rows of columns in place of objects.
+
+extension QueryCommand {
+  /// Writes the groups of what the fetch finds.
+  func writeGroups(
+    _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
+  ) throws {
+    let key = try groupBy.map { try groupKey($0, entity, snapshot.schema, console) }
+    let aggregates = try aggregates(entity, snapshot.schema)
+    if explain {
+      return try console.output.line(
+        try snapshot.explain(fetch, groupedBy: key, aggregates))
+    }
+    var columns: [Column] = []
+    if let key {
+      let name = key.unit.map { "\($0.rawValue):\(key.path)" } ?? "\(key.path)"
+      // The column of counts has its name to itself.
+      columns.append(
+        Column(name: name == "count" ? "count_" : name, type: type(of: key.path, entity, snapshot)))
+    }
+    columns.append(Column(name: "count", type: .int64))
+    for aggregate in aggregates {
+      columns.append(
+        Column(
+          name: aggregate.description,
+          type: aggregate.function == .average
+            ? .double : type(of: aggregate.path, entity, snapshot)))
+    }
+    let groups = try snapshot.groups(fetch, by: key, aggregates)
+    try write(
+      columns,
+      groups.map { group in
+        let values = [.int(Int64(group.count))] + group.values
+        guard key != nil else { return values }
+        switch group.key {
+        case .value(let value): return [value] + values
+        case .bucket(let bucket): return [.string(bucket.label)] + values
+        }
+      }, snapshot, console)
+  }
+
+  /// Writes chosen properties of what the fetch finds.
+  func writeValues(
+    _ names: String, _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot,
+    _ console: Console
+  ) throws {
+    let paths = try QueryCommand.reading("--properties") { () throws(ConditionTextError) in
+      try ConditionParser.parsePaths(names, over: entity, in: snapshot.schema)
+    }
+    if explain { return try console.output.line(try snapshot.explain(fetch)) }
+    try write(
+      paths.map { Column(name: $0.description, type: type(of: $0, entity, snapshot)) },
+      try snapshot.values(fetch, paths), snapshot, console)
+  }
+
+  /// A column of what is written.
+  private struct Column {
+    var name: String
+    var type: AttributeType
+  }
+
+  private func write(
+    _ columns: [Column], _ rows: [[Value]], _ snapshot: Snapshot, _ console: Console
+  ) throws {
+    guard format == .jsonl else {
+      let writer = TableWriter(snapshot, console)
+      let table = try RowTable(columns.map(\.name), isCSV: format == .csv, console)
+      for row in rows { try table.write(row.map { try writer.text($0) }) }
+      return try table.finish()
+    }
+    var json = JSONWriter()
+    for row in rows {
+      json.beginObject()
+      for (column, value) in zip(columns, row) {
+        json.key(column.name)
+        switch value {
+        case .object, .objects: try json.references(value, in: snapshot.reader)
+        case .large: json.null()
+        // JSON has no infinities, which sums may be.
+        case .double(let number) where !number.isFinite: json.null()
+        default: json.value(value, as: column.type)
+        }
+      }
+      json.endObject()
+      json.endLine()
+      try console.output.write(json.bytes)
+      json.removeAll()
+    }
+  }
+
+  /// Reads `day:timestamp`, or a path.
+  private func groupKey(
+    _ text: String, _ entity: Entity, _ schema: Schema, _ console: Console
+  ) throws -> GroupKey {
+    let unit = CalendarUnit.allCases.first { text.hasPrefix($0.rawValue + ":") }
+    // Blanks in place of the unit, so that columns of errors are those of the text.
+    let length = unit.map { $0.rawValue.count + 1 } ?? 0
+    let path = try path(
+      String(repeating: " ", count: length) + text.dropFirst(length), "--group-by", entity, schema)
+    return unit.map { .each($0, of: path, in: console.zone.timeZone) } ?? .value(path)
+  }
+
+  private func aggregates(_ entity: Entity, _ schema: Schema) throws -> [Aggregate] {
+    var result: [Aggregate] = []
+    for (function, texts) in [
+      (Aggregate.Function.sum, sum), (.average, average), (.minimum, minimum), (.maximum, maximum),
+    ] {
+      for text in texts {
+        result.append(
+          Aggregate(function, of: try path(text, "--\(function.rawValue)", entity, schema)))
+      }
+    }
+    return result
+  }
+
+  private func path(
+    _ text: String, _ option: String, _ entity: Entity, _ schema: Schema
+  ) throws -> PropertyPath {
+    let paths = try QueryCommand.reading(option) { () throws(ConditionTextError) in
+      try ConditionParser.parsePaths(text, over: entity, in: schema)
+    }
+    guard paths.count == 1 else {
+      throw CommandFailure("\(option) takes one property", status: .usage)
+    }
+    return paths[0]
+  }
+
+  /// The type of the attribute at a path; any for an object.
+  private func type(of path: PropertyPath, _ entity: Entity, _ snapshot: Snapshot) -> AttributeType
+  {
+    var entity = entity
+    for name in path.names {
+      if let attribute = entity.attribute(named: name) { return attribute.type }
+      guard let relationship = entity.relationship(named: name),
+        let next = snapshot.schema.entity(numbered: relationship.destination)
+      else { break }
+      entity = next
+    }
+    return .any
+  }
+}

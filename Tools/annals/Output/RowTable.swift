@@ -1,0 +1,78 @@
+/// Writes rows of cells as CSV (RFC 4180, lines ending in LF) or as an aligned table.
+final class RowTable {
+  private let names: [String]
+  private let isCSV: Bool
+  private let console: Console
+  private var sample: [[String]] = []
+  private var widths: [Int]?
+
+  /// Column widths of a table are taken from this many rows; longer cells are cut.
+  private static let sampleSize = 1000
+  private static let widestCell = 40
+
+  /// A table with columns of these names. CSV begins with them at once, a table when its first rows
+  /// are known.
+  init(_ names: [String], isCSV: Bool, _ console: Console) throws {
+    self.names = names
+    self.isCSV = isCSV
+    self.console = console
+    if isCSV {
+      try console.output.line(names.map(RowTable.quoted).joined(separator: ","))
+    } else {
+      sample.append(names)
+    }
+  }
+
+  /// Writes a row; nil for no value.
+  func write(_ cells: [String?]) throws {
+    guard !isCSV else {
+      // An empty text is quoted, so that it differs from no value.
+      let texts = cells.map { cell in
+        cell.map { $0.isEmpty ? "\"\"" : RowTable.quoted($0) } ?? ""
+      }
+      return try console.output.line(texts.joined(separator: ","))
+    }
+    let row = cells.map { ValueText.plain($0 ?? "") }
+    if let widths { return try writeRow(row, widths) }
+    sample.append(row)
+    if sample.count > RowTable.sampleSize { try finish() }
+  }
+
+  /// Writes what was held back.
+  func finish() throws {
+    guard !isCSV, widths == nil else { return }
+    let found = names.indices.map { column in
+      min(sample.map { $0[column].count }.max() ?? 0, RowTable.widestCell)
+    }
+    widths = found
+    for row in sample { try writeRow(row, found) }
+    sample.removeAll()
+  }
+
+  private func writeRow(_ row: [String], _ widths: [Int]) throws {
+    let cells = zip(row, widths).map { cell, width in
+      (cell.count > width ? cell.prefix(max(width - 1, 0)) + "…" : cell).padded(right: width)
+    }
+    var line = cells.joined(separator: "  ")
+    while line.last == " " { line.removeLast() }
+    if console.terminal.isOutput, let width = console.terminal.width, line.count > width {
+      line = line.prefix(width - 1) + "…"
+    }
+    try console.output.line(line)
+  }
+
+  /// A cell in quotes where it needs them.
+  private static func quoted(_ text: String) -> String {
+    let needsQuotes = text.utf8.contains {
+      $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0A || $0 == 0x0D
+    }
+    guard needsQuotes else { return text }
+    // By scalars: a quote and an accent behind it are one character.
+    var result = "\"".unicodeScalars
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { result.append(scalar) }
+      result.append(scalar)
+    }
+    return String(result) + "\""
+  }
+}
