@@ -69,12 +69,14 @@ public struct ListDiff: Hashable, Sendable {
     }
   }
 
+  /// Whether both do the same to the same rows.
   public static func == (a: ListDiff, b: ListDiff) -> Bool {
     a.deletes == b.deletes && a.inserts == b.inserts && a.moves == b.moves
       && a.updates == b.updates && a.deletedSections == b.deletedSections
       && a.insertedSections == b.insertedSections
   }
 
+  /// Hashes what it does.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(deletes)
     hasher.combine(inserts)

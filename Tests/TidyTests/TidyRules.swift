@@ -65,7 +65,7 @@ enum TidyRules {
     "Annals": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
       "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "AnnalsSalvage", "SystemPackage",
-      "Foundation", "FoundationEssentials",
+      "Foundation", "FoundationEssentials", "Observation",
     ],
     "AnnalsExchange": [
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",

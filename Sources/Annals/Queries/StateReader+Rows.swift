@@ -53,6 +53,7 @@ extension StateReader {
     }
   }
 
+  /// What conditions over this state need.
   var sources: ConditionSources {
     let largeValues = largeValues
     return ConditionSources(

@@ -72,6 +72,15 @@ extension StoreHead {
     }
   }
 
+  /// Wakes those who wait, for another reason than a commit: who does not know it waits again.
+  package func wake() {
+    let waiters = content.withLock { content in
+      content.edition &+= 1
+      return content.takeWaiters()
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
   /// Tells those who wait that the commits of other processes cannot be read.
   func fail(_ error: AnnalsError) {
     let waiters = content.withLock { content in

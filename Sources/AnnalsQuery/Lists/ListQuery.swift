@@ -79,6 +79,36 @@ package struct ListChanges: Sendable {
     elements.append(change)
   }
 
+  /// The changes of these objects between two states: without those that came to nothing, and with
+  /// only the properties whose values differ.
+  package func net(from old: State, to new: State) throws(StateFault) -> ListChanges {
+    var changes = NetChanges(from: old, to: new)
+    var result = ListChanges()
+    var batch = ChangeBatch()
+    for element in elements where try changes.append(element.object, to: &batch) {
+      result.append(batch)
+      batch.removeAll()
+    }
+    return result
+  }
+
+  /// All that differs between two states in the objects of some entities. O(objects).
+  package static func all(
+    of entities: Set<EntityNumber>, from old: State, to new: State
+  ) throws(StateFault) -> ListChanges {
+    var result = ListChanges()
+    for entity in entities.sorted() {
+      var rows = (old.rows(of: entity), new.rows(of: entity))
+      var next = (try rows.0.next(), try rows.1.next())
+      while let row = [next.0, next.1].compactMap({ $0 }).min() {
+        result.append(ListChange(ObjectReference(entity: entity, row: row), PropertySet()))
+        if next.0 == row { next.0 = try rows.0.next() }
+        if next.1 == row { next.1 = try rows.1.next() }
+      }
+    }
+    return try result.net(from: old, to: new)
+  }
+
   /// Puts the changes in order, those of one object together. O(n log n).
   package mutating func merge() {
     guard !isSorted else { return }

@@ -19,8 +19,8 @@ package struct QueryList: Sendable {
   var condition: BoundCondition
   var referrers: Referrers
   var buckets: CalendarBuckets?
-  let sources: ConditionSources
-  let bytes: LargeBytes
+  private(set) var sources: ConditionSources
+  private(set) var bytes: LargeBytes
 
   /// The rows that a query finds. O(n log n), or by an index.
   package init(
@@ -62,6 +62,15 @@ package struct QueryList: Sendable {
       throw .evaluation(error)
     }
   }
+
+  /// Reads large values elsewhere from now on.
+  package mutating func read(_ sources: ConditionSources, _ bytes: @escaping LargeBytes) {
+    self.sources = sources
+    self.bytes = bytes
+  }
+
+  /// The entities whose objects have a part in which rows there are, and where.
+  package var entities: Set<EntityNumber> { referrers.targets.union([query.rows.entity]) }
 
   /// The query's condition and order over a state.
   static func bind(

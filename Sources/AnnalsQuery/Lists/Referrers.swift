@@ -51,6 +51,9 @@ struct Referrers: Sendable {
 
   var isEmpty: Bool { ways.isEmpty }
 
+  /// The entities to which the paths lead.
+  var targets: Set<EntityNumber> { Set(ways.lazy.flatMap { $0.hops.map(\.target) }) }
+
   private static func way(
     _ path: PropertyPath, _ number: EntityNumber, _ schema: Schema
   ) -> Way? {

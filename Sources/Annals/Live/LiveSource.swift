@@ -1,0 +1,106 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+
+/// What a live view shows: the query, by the names of whatever schema a state has, and how its rows
+/// are read.
+struct LiveSource<Row: Sendable>: Sendable {
+  let query: @Sendable (Snapshot) throws(AnnalsError) -> ListQuery
+  let read: RowList<Row>.RowReader<Row>
+
+  /// The rows in a state. O(n log n), or by an index.
+  func rows(in snapshot: Snapshot) throws(AnnalsError) -> RowList<Row> {
+    let query = try query(snapshot)
+    let list = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      try QueryList(
+        query, in: snapshot.reader.state, snapshot.reader.sources, snapshot.reader.largeBytes)
+    }
+    return RowList(snapshot: snapshot, list: list, read: read)
+  }
+
+  /// The rows in another state, in which these objects are changed and no others, and what makes
+  /// them of the rows before.
+  func step(
+    from old: RowList<Row>, to snapshot: Snapshot, _ changes: ListChanges
+  ) throws(AnnalsError) -> LiveUpdate<Row> {
+    guard old.snapshot.bindings.schemaVersion == snapshot.bindings.schemaVersion else {
+      // Names may stand for something else.
+      return try turn(from: old, to: snapshot, changes)
+    }
+    var list = old.list
+    let diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      list.read(snapshot.reader.sources, snapshot.reader.largeBytes)
+      return try list.advance(to: snapshot.reader.state, changes)
+    }
+    return LiveUpdate(
+      rows: RowList(snapshot: snapshot, list: list, read: read), diff: diff, isInitial: false)
+  }
+
+  /// As `step`, from the rows of another source.
+  func turn(
+    from old: RowList<Row>, to snapshot: Snapshot, _ changes: ListChanges
+  ) throws(AnnalsError) -> LiveUpdate<Row> {
+    var rows = try rows(in: snapshot)
+    let diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      try rows.list.diff(fromOther: old.list, changes)
+    }
+    return LiveUpdate(rows: rows, diff: diff, isInitial: false)
+  }
+}
+
+extension StateReader {
+  /// Reads large values that are keys of an order.
+  var largeBytes: LargeBytes {
+    let largeValues = largeValues
+    return { try largeValues.bytesLeft(of: $0) }
+  }
+}
+
+extension LiveSource {
+  /// The objects that a fetch finds.
+  init<R: Record>(
+    _ fetch: Fetch<R>, _ sections: RecordSections<R>?
+  ) where Row == Object<R> {
+    query = { snapshot throws(AnnalsError) in
+      let query = try snapshot._query(R.self)
+      let rows = try query.query(fetch)
+      guard let sections, let path = try query.path(sections.sections.path) else {
+        return ListQuery(rows)
+      }
+      return ListQuery(rows, sections: (path: path, rule: sections.sections.rule))
+    }
+    read = { snapshot, rows throws(AnnalsError) in
+      try snapshot._query(R.self).objects(rows)
+    }
+  }
+
+  /// The objects of the named entity.
+  init(_ request: ObjectRequest, _ sections: ListSections?) where Row == StoredObject {
+    query = { snapshot throws(AnnalsError) in
+      let query = RowQuery(
+        entity: try snapshot.reader.entity(named: request.entity).number,
+        condition: request.condition ?? .always, keys: request.keys,
+        areTiesDescending: request.keys.last?.isDescending ?? false, limit: request.limit,
+        offset: request.offset)
+      return ListQuery(query, sections: sections.map { (path: $0.path, rule: $0.rule) })
+    }
+    read = { snapshot, rows throws(AnnalsError) in
+      let entity = try snapshot.reader.entity(named: request.entity)
+      var result: [StoredObject] = []
+      for row in rows {
+        if let object = try snapshot.reader.object(row, of: entity) { result.append(object) }
+      }
+      return result
+    }
+  }
+}
+
+/// Which objects are wanted, by names.
+struct ObjectRequest: Sendable {
+  var entity: String
+  var condition: Condition?
+  var keys: [SortKey]
+  var limit: Int?
+  var offset: Int
+}

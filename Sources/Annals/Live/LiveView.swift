@@ -1,0 +1,160 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsStorage
+
+/// The rows that a fetch finds, kept as they are now: first all of them, then an update for each
+/// step, whoever made it.
+///
+///     for try await update in store.live(Fetch(Event.self).sorted(by: \.start)) {
+///       print(update.rows.count, update.diff)
+///     }
+///
+/// Each iterator begins with the rows of its time. An update costs O(log n) for each object that
+/// changed, and for each that refers to a changed one where a condition or a sort key leads there;
+/// with a limit or an offset also O(rows shown). Steps that leave the rows as they are make none.
+/// Ends when the store is closed and when the task is cancelled. While an iterator is in use, the
+/// file is watched for other processes' commits.
+public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
+  /// The rows with what made them of the rows before.
+  public typealias Element = LiveUpdate<Row>
+
+  /// What is shown, and how often that was replaced.
+  struct Shown: Sendable {
+    var source: LiveSource<Row>
+    var edition = 0
+  }
+
+  let store: Store
+  let steps: LiveSteps
+  /// Which transactions make a step.
+  let condition: HistoryCondition
+  private let shown: Locked<Shown>
+
+  init(
+    _ store: Store, _ source: LiveSource<Row>, _ steps: LiveSteps, _ condition: HistoryCondition
+  ) {
+    self.store = store
+    self.steps = steps
+    self.condition = condition
+    shown = Locked(Shown(source: source))
+  }
+
+  var current: Shown { shown.withLock { $0 } }
+
+  /// Shows something else from now on: each iterator yields one update for it.
+  func change(to source: LiveSource<Row>) {
+    shown.withLock { shown in
+      shown.source = source
+      shown.edition += 1
+    }
+    store.writer.head.wake()
+  }
+
+  /// The rows of this moment, as of the newest transaction acknowledged here. O(n log n).
+  public func rows() throws(AnnalsError) -> RowList<Row> {
+    try current.source.rows(in: store.snapshot())
+  }
+
+  /// An iterator whose first update has the rows of that moment.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// An iterator that goes on from rows of this view.
+  func makeIterator(from rows: RowList<Row>, edition: Int) -> Iterator {
+    Iterator(self, from: rows, edition: edition)
+  }
+
+  /// Calls `body` with each update, the first one included, one after the other and on no
+  /// particular thread, as long as what is returned is kept. An error is the last call.
+  public func observe(
+    _ body: @escaping @Sendable (Result<LiveUpdate<Row>, AnnalsError>) -> Void
+  ) -> LiveObservation {
+    LiveObservation(
+      Task {
+        var iterator = makeAsyncIterator()
+        do throws(AnnalsError) {
+          while let update = try await iterator.next(isolation: nil) { body(.success(update)) }
+        } catch {
+          body(.failure(error))
+        }
+      })
+  }
+}
+
+/// Keeps an observation of a live view going: it ends with this.
+public final class LiveObservation: Sendable {
+  private let task: Task<Void, Never>
+
+  init(_ task: Task<Void, Never>) { self.task = task }
+
+  /// Ends the observation; no call begins after a call under way.
+  public func cancel() { task.cancel() }
+
+  deinit { task.cancel() }
+}
+
+extension LiveView {
+  /// Shows what another fetch finds from now on, in place: each iterator yields one update, from
+  /// the rows that it has to the new ones, with the moves that turn one order into the other.
+  public func change<R: Record>(
+    to fetch: Fetch<R>, sections: RecordSections<R>? = nil
+  ) where Row == Object<R> {
+    change(to: LiveSource(fetch, sections))
+  }
+}
+
+extension LiveView where Row == StoredObject {
+  /// Shows other objects from now on, as `change(to:sections:)` does.
+  public func change(
+    to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
+    limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil
+  ) {
+    change(
+      to: LiveSource(
+        ObjectRequest(
+          entity: entity, condition: condition, keys: keys, limit: limit, offset: offset),
+        sections))
+  }
+}
+
+extension Store {
+  /// What a fetch finds, kept as it is now, for `for try await`, `observe` and `LiveRows`.
+  ///
+  /// The offset and the limit are a window on the rows: what moves into it is inserted, what moves
+  /// out is deleted. `.now` in a condition is the moment at which the condition was made.
+  ///
+  /// - Parameters:
+  ///   - fetch: the objects, and their order.
+  ///   - sections: how they are divided.
+  ///   - steps: whether what was missed makes one step or several.
+  ///   - condition: which transactions make a step. Rows are always those of all transactions: what
+  ///     was held back is in the next update.
+  /// - Returns: a view that reads nothing yet; its iterators throw as `Snapshot.fetch(_:)` does.
+  public func live<R: Record>(
+    _ fetch: Fetch<R>, sections: RecordSections<R>? = nil, steps: LiveSteps = .latest,
+    steppingFor condition: HistoryCondition = .always
+  ) -> LiveView<Object<R>> {
+    LiveView(self, LiveSource(fetch, sections), steps, condition)
+  }
+
+  /// The objects of the named entity, kept as they are now; see `live(_:sections:)`.
+  public func live(
+    _ entity: String, where rowCondition: AnnalsModel.Condition? = nil,
+    sortedBy keys: [SortKey] = [],
+    limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil,
+    steps: LiveSteps = .latest, steppingFor condition: HistoryCondition = .always
+  ) -> LiveView<StoredObject> {
+    let request = ObjectRequest(
+      entity: entity, condition: rowCondition, keys: keys, limit: limit, offset: offset)
+    return LiveView(self, LiveSource(request, sections), steps, condition)
+  }
+}
+
+extension Snapshot {
+  /// What a fetch finds in this state, as a list with positions and sections. O(n log n), or by an
+  /// index; throws as `fetch(_:)` does.
+  public func rows<R: Record>(
+    _ fetch: Fetch<R>, sections: RecordSections<R>? = nil
+  ) throws(AnnalsError) -> RowList<Object<R>> {
+    try LiveSource(fetch, sections).rows(in: self)
+  }
+}

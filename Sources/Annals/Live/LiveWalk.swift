@@ -1,0 +1,94 @@
+import AnnalsEngine
+import AnnalsLog
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+
+/// A walk through history, transaction by transaction, with the state after each.
+///
+/// Holds one frame of the log; at its end only the state.
+struct LiveWalk {
+  /// The state after the last transaction.
+  private(set) var snapshot: Snapshot
+  /// What changed since the last step, and how many transactions did it.
+  private var pending = ListChanges()
+  private var transactionCount = 0
+  /// The state of the last step.
+  private var start: State
+  private var cursor: PartCursor?
+  private var version: StoreVersion?
+  private var condition: ResolvedCondition?
+  /// Where the newest transaction was when the walk came to its end.
+  private(set) var end: Token
+
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    start = snapshot.reader.state
+    end = snapshot.token
+  }
+
+  /// Whether there is nothing more to read for now.
+  var isAtEnd: Bool { cursor == nil }
+
+  /// Goes on to a version. Throws `.pruned` if it does not have what comes next.
+  mutating func begin(
+    _ version: StoreVersion, _ condition: HistoryCondition
+  ) throws(AnnalsError) {
+    // Conditions decide what makes a step; all of it is read.
+    let history = History(
+      version: version, after: try version.number(after: .token(snapshot.token)),
+      through: version.head.number, condition: .always)
+    cursor = try PartCursor(history)
+    self.condition = ResolvedCondition(condition, in: history.glossary)
+    self.version = version
+  }
+
+  /// Passes the next transaction; whether it makes a step. Nil at the end.
+  mutating func next() throws(AnnalsError) -> Bool? {
+    guard let version, let condition else { return nil }
+    var isStep = false
+    var state = snapshot.reader.state
+    while let part = try cursor?.next() {
+      let record = part.record
+      if let lost = record.lost { throw .lost(record.number, lost) }
+      isStep = isStep || condition.matches(transaction: part.index, in: part.page.batch)
+      try AnnalsError.narrowing {
+        if record.part == 0, !record.schemaChange.isEmpty {
+          state.changeSchema(record.schemaChange)
+        }
+        try state.take(record, of: part.page.batch, direction: .forward)
+      }
+      pending.append(part.page.batch, record.changeRange)
+      if record.isContinued { continue }
+      // Brings the indexes up to date.
+      _ = try AnnalsError.translating { () throws(StateFault) in try state.checkUniqueness() }
+      snapshot = Snapshot(
+        reader: version.reader(of: state),
+        position: Position(
+          number: record.number, timestamp: record.timestamp,
+          opening: part.transaction.token.opening), bindings: version.records)
+      transactionCount += 1
+      return isStep
+    }
+    end = version.token
+    (cursor, self.version, self.condition) = (nil, nil, nil)
+    return nil
+  }
+
+  /// What changed since the last step.
+  func changes() throws(AnnalsError) -> ListChanges {
+    var changes = pending
+    changes.merge()
+    guard transactionCount > 1 else { return changes }
+    return try AnnalsError.translating { () throws(StateFault) in
+      try changes.net(from: start, to: snapshot.reader.state)
+    }
+  }
+
+  /// A step was made.
+  mutating func clear() {
+    pending = ListChanges()
+    transactionCount = 0
+    start = snapshot.reader.state
+  }
+}

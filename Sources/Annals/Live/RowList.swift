@@ -1,0 +1,146 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+
+/// The rows of a live view, or of a fetch in sections, as of one transaction: a value that never
+/// changes.
+///
+/// Knows the order and the ids of all rows, and reads the rows themselves when asked, from the
+/// state that it keeps; so what reads is `throws`. Everything costs O(log n), and the rows read.
+public struct RowList<Row: Sendable>: Sendable {
+  /// The state in which these are the rows.
+  public let snapshot: Snapshot
+  var list: QueryList
+  let read: RowReader<Row>
+
+  /// Reads rows of an entity.
+  typealias RowReader<R> = @Sendable (Snapshot, [Int64]) throws(AnnalsError) -> [R]
+
+  /// The position in history of which this is the state.
+  public var token: Token { snapshot.token }
+
+  /// How many rows there are. O(1).
+  public var count: Int { list.count }
+
+  /// Whether there is no row. O(1).
+  public var isEmpty: Bool { count == 0 }
+
+  /// The row at a position. Traps if there is none.
+  public subscript(position: Int) -> Row {
+    get throws(AnnalsError) { try rows(in: position..<position + 1)[0] }
+  }
+
+  /// The row at a place in a section. Traps if there is none.
+  public subscript(section: Int, item: Int) -> Row {
+    get throws(AnnalsError) { try self[position(ofSection: section, item: item)] }
+  }
+
+  /// The rows at these positions: a page, without a look at the others. Traps if they are not
+  /// there.
+  public func rows(in range: Range<Int>) throws(AnnalsError) -> [Row] {
+    try read(snapshot, list.rows(in: range))
+  }
+
+  /// All rows. O(n).
+  public func all() throws(AnnalsError) -> [Row] { try rows(in: 0..<count) }
+
+  /// The ids of the rows, in order; nothing is read for them.
+  public var objectIDs: ObjectIDList {
+    ObjectIDList(list: list, store: snapshot.reader.store)
+  }
+
+  /// The position of an object; nil if it is no row.
+  public func position(of id: ObjectID) throws(AnnalsError) -> Int? {
+    guard id.store == snapshot.reader.store, id.entity == list.query.rows.entity else {
+      return nil
+    }
+    return try AnnalsError.evaluating { () throws(ConditionFault) in
+      try list.position(of: id.row)
+    }
+  }
+
+  /// Where the row at a position is. Traps if there is none.
+  public func place(of position: Int) -> ListDiff.Place { list.place(of: position) }
+
+  /// How many sections there are; none without sections, and none without rows.
+  public var sectionCount: Int { list.sectionCount }
+
+  /// The positions of a section's rows. Traps if there is no such section.
+  public func range(ofSection section: Int) -> Range<Int> { list.range(ofSection: section) }
+
+  /// The position of a place in a section. Traps if it is not there.
+  public func position(ofSection section: Int, item: Int) -> Int {
+    let range = range(ofSection: section)
+    precondition(item >= 0 && item < range.count, "no item \(item) in section \(section)")
+    return range.lowerBound + item
+  }
+
+  /// A section. Traps if it is not there.
+  public func section(_ index: Int) throws(AnnalsError) -> RowSection {
+    // The buckets of the calendar that were asked for are kept in the copy.
+    var list = list
+    let key = try AnnalsError.evaluating { () throws(ConditionFault) in
+      try list.key(ofSection: index)
+    }
+    switch key {
+    case .bucket(let bucket):
+      return RowSection(
+        value: .date(bucket.range.lowerBound), bucket: bucket, range: list.range(ofSection: index))
+    case .value(let value):
+      return RowSection(value: value, bucket: nil, range: list.range(ofSection: index))
+    }
+  }
+
+  /// All sections, in order. O(sections × log n).
+  public func sections() throws(AnnalsError) -> [RowSection] {
+    var result: [RowSection] = []
+    for index in 0..<sectionCount { result.append(try section(index)) }
+    return result
+  }
+}
+
+/// Rows next to each other that have something in common.
+public struct RowSection: Hashable, Sendable {
+  /// The value that they have in common; of a bucket of the calendar, its first moment.
+  public let value: Value
+  /// The bucket of the calendar in which their dates are; nil in sections by value, and of rows
+  /// without a date.
+  public let bucket: CalendarBucket?
+  /// Their positions among all rows.
+  public let range: Range<Int>
+
+  /// How many rows there are.
+  public var count: Int { range.count }
+}
+
+/// The ids of the rows of a list, in order.
+public struct ObjectIDList: RandomAccessCollection, Sendable {
+  let list: QueryList
+  let store: RawUUID
+
+  /// The position of the first row.
+  public var startIndex: Int { 0 }
+
+  /// The position behind the last row.
+  public var endIndex: Int { list.count }
+
+  /// The id of the row at a position. O(log n).
+  public subscript(position: Int) -> ObjectID {
+    ObjectID(store: store, entity: list.query.rows.entity, row: list.row(at: position))
+  }
+}
+
+extension AnnalsError {
+  /// Runs `body`, with what keeps a list from being read as an error of the public interface.
+  static func evaluating<T>(_ body: () throws(ConditionFault) -> T) throws(AnnalsError) -> T {
+    do throws(ConditionFault) {
+      return try body()
+    } catch {
+      switch error {
+      case .state(let fault): throw AnnalsError(fault)
+      case .largeValue(let inner): throw .wrapping(inner)
+      }
+    }
+  }
+}

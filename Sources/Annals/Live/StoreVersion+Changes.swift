@@ -1,0 +1,75 @@
+import AnnalsEngine
+import AnnalsLog
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+
+extension StoreVersion {
+  /// The objects that differ between rows and a state of this version, of which either may be the
+  /// earlier one.
+  ///
+  /// O(transactions between them); where the log does not have them any more, O(objects).
+  func changes<Row>(
+    from rows: RowList<Row>, to snapshot: Snapshot
+  ) throws(AnnalsError) -> ListChanges {
+    let (old, new) = (rows.snapshot.reader.state, snapshot.reader.state)
+    guard rows.token != snapshot.token else { return ListChanges() }
+    do throws(AnnalsError) {
+      let (a, b) = (
+        try number(after: .token(rows.token)), try number(after: .token(snapshot.token))
+      )
+      var changes = ListChanges()
+      var cursor = try PartCursor(
+        History(version: self, after: min(a, b), through: max(a, b), condition: .always))
+      while let part = try cursor.next() {
+        if part.record.lost != nil { return try all(rows, old, new) }
+        changes.append(part.page.batch, part.record.changeRange)
+      }
+      changes.merge()
+      return try AnnalsError.translating { () throws(StateFault) in
+        try changes.net(from: old, to: new)
+      }
+    } catch {
+      guard error.isMissingHistory else { throw error }
+      return try all(rows, old, new)
+    }
+  }
+
+  private func all<Row>(
+    _ rows: RowList<Row>, _ old: State, _ new: State
+  ) throws(AnnalsError) -> ListChanges {
+    try AnnalsError.translating { () throws(StateFault) in
+      try ListChanges.all(of: rows.list.entities, from: old, to: new)
+    }
+  }
+}
+
+extension AnnalsError {
+  /// Whether history does not go back to where it was to be read from.
+  var isMissingHistory: Bool {
+    [.pruned, .lost, .lostBranch, .beyondHead].contains(code)
+  }
+}
+
+extension Store {
+  /// What makes the rows that a fetch finds at one position of history those at another, in either
+  /// order of time: what a live view would have shown as one step.
+  ///
+  /// Costs making the two states, O(n log n), and the transactions between them. Throws as
+  /// `snapshot(at:)` and `Snapshot.fetch(_:)` do.
+  public func diff<R: Record>(
+    of fetch: Fetch<R>, sections: RecordSections<R>? = nil, from first: any HistoryPosition,
+    to second: (any HistoryPosition)? = nil
+  ) throws(AnnalsError) -> ListDiff {
+    let version = version
+    let source = LiveSource(fetch, sections)
+    let start = try version.snapshot(at: version.number(at: first.historyPlace))
+    var end = version.snapshot
+    if let second { end = try version.snapshot(at: version.number(at: second.historyPlace)) }
+    let old = try source.rows(in: start)
+    let changes = try version.changes(from: old, to: end)
+    return start.schema == end.schema
+      ? try source.step(from: old, to: end, changes).diff
+      : try source.turn(from: old, to: end, changes).diff
+  }
+}
