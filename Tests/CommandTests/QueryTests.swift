@@ -112,4 +112,51 @@ import Testing
     let both = folder.run("query", "@walks.annals", "Walk", "--group-by", "place", "--count")
     #expect(both.status == .usage)
   }
+
+  @Test func indexesAreAddedListedAndDropped() throws {
+    let folder = try Self.walks()
+    let plan = folder.run(
+      "query", "@walks.annals", "Walk", "--where", "place == 'Uji' AND length > 1", "--sort",
+      "-start", "--explain")
+    #expect(
+      plan.output == """
+        reads all 7 objects
+        each is asked: place == "Uji" AND length > 1
+        then put in order
+        not by index `id`: it neither narrows this query nor has its order
+        an index of `place,length` would help: annals index @walks.annals add Walk \
+        place-length -- place,length
+
+        """)
+    let added = folder.run(
+      "index", "@walks.annals", "add", "Walk", "newest", "--author", "Ann", "--", "-start,length")
+    #expect(added.errors == "" && added.output == "transaction 9\n")
+    let some = folder.run(
+      "index", "@walks.annals", "add", "Walk", "long walks", "--where", "length > 2", "--",
+      "length NILS LAST")
+    #expect(some.errors == "" && some.output == "transaction 10\n")
+    #expect(
+      folder.run("index", "@walks.annals", "list", "Walk").output == """
+        entity  index       keys                               unique  entries  built
+        Walk    id          id                                 yes     7        yes
+        Walk    newest      -start,length                      no      7        yes
+        Walk    long walks  length NILS LAST where length > 2  no      3        yes
+
+        """)
+    let log = folder.run("show", "@walks.annals", "9").output
+    #expect(log.contains("Ann"), "\(log)")
+    let again = folder.run("index", "@walks.annals", "add", "Walk", "newest", "--", "start")
+    #expect(again.errors == "annals: Walk has an index `newest`; drop it first\n")
+    let served = folder.run(
+      "query", "@walks.annals", "Walk", "--group-by", "day:start", "--explain")
+    #expect(served.output == "counts groups by index `newest`: 7 of 7 objects\n")
+    #expect(folder.run("index", "@walks.annals", "drop", "Walk", "newest").status == .done)
+    let gone = folder.run("index", "@walks.annals", "drop", "Walk", "newest")
+    #expect(
+      gone.errors == "annals: Walk has no index `newest`; it has `long walks`\n")
+    let place = folder.run("index", "@walks.annals", "add", "Walk", "x", "--", "place[c]")
+    #expect(place.status == .usage)
+    #expect(folder.run("index", "@walks.annals", "add", "Walk").status == .usage)
+    #expect(folder.run("verify", "@walks.annals").status == .done)
+  }
 }

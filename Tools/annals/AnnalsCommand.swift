@@ -11,7 +11,8 @@ struct AnnalsCommand: ParsableCommand {
     subcommands: [
       LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
       QueryCommand.self, TimelineCommand.self, GetCommand.self,
-      SchemaCommand.self, PutCommand.self, DeleteCommand.self, RevertCommand.self,
+      SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
+      RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       CompactCommand.self, SalvageCommand.self, DumpCommand.self, VerifyCommand.self,
       StatCommand.self, TortureCommand.self,
@@ -104,6 +105,7 @@ enum Overview {
              timeline what happened when, printed or drawn
              get      one object, now or at any time in the past
              schema   the entities and their properties
+             index    list, add and drop indexes
     write    put      insert or update an object
              delete   delete an object
              revert   undo a transaction with a new one

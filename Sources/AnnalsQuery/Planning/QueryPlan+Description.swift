@@ -20,25 +20,40 @@ extension QueryPlan: CustomStringConvertible {
           + (other.cost == nil
             ? "it neither narrows this query nor has its order" : "it would cost more"))
     }
-    if path == nil, let helpful { lines.append("an index of `\(helpful)` would help") }
+    if let helpful {
+      let keys = helpful.map(\.description).joined(separator: ",")
+      lines.append("an index of `\(keys)` would help")
+    }
     return lines.joined(separator: "\n")
   }
 
-  /// The attribute of which an index would narrow the query or give its order.
-  private var helpful: String? {
-    guard count > 0 else { return nil }
+  /// The keys of an index that would narrow the query or give its order where none that there is
+  /// does: the attributes with a single value, then those sorted by, or one with a range of values.
+  private var helpful: [SortKey]? {
+    guard count > 0, path == nil || !isInOrder else { return nil }
     let ranges = ColumnRange.ranges(query.condition.conjuncts, of: entity)
-    let sorted = query.keys.first.flatMap { key in
+    let singles = entity.attributes.filter { ranges[$0.number]?.single != nil }
+    let ranged = entity.attributes.first {
+      ranges[$0.number] != nil && ranges[$0.number]?.single == nil
+    }
+    var keys = singles.map { SortKey(PropertyPath($0.name)) }
+    let order = query.keys.filter { key in !keys.contains { $0.path == key.path } }
+    let isStored = order.allSatisfy { key in
       key.path.names.count == 1 && key.textOrder == .binary
-        ? entity.attribute(named: key.path.names[0]) : nil
+        && entity.attribute(named: key.path.names[0]).map { $0.type != .any } ?? false
     }
-    let narrowing =
-      entity.attributes.first { ranges[$0.number]?.single != nil }
-      ?? entity.attributes.first { ranges[$0.number] != nil }
-    let helpful = narrowing ?? sorted
+    if let first = order.first, isStored,
+      ranged.map({ first.path == PropertyPath($0.name) }) ?? true
+    {
+      keys += order
+    } else if let ranged {
+      keys.append(SortKey(PropertyPath(ranged.name)))
+    }
+    let numbers = keys.compactMap { entity.attribute(named: $0.path.names[0])?.number }
     let isThere = entity.indexShapes.contains {
-      $0.columns.first?.property == helpful?.number && !$0.isUnique
+      $0.columns.prefix(numbers.count).map(\.property) == numbers && !$0.isUnique
+        && $0.tests.isEmpty
     }
-    return isThere ? nil : helpful?.name
+    return keys.isEmpty || isThere ? nil : keys
   }
 }

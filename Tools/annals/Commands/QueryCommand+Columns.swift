@@ -12,8 +12,7 @@ extension QueryCommand {
     let key = try groupBy.map { try groupKey($0, entity, snapshot.schema, console) }
     let aggregates = try aggregates(entity, snapshot.schema)
     if explain {
-      return try console.output.line(
-        try snapshot.explain(fetch, groupedBy: key, aggregates))
+      return try writePlan(try snapshot.explain(fetch, groupedBy: key, aggregates), console)
     }
     var columns: [Column] = []
     if let key {
@@ -51,7 +50,7 @@ extension QueryCommand {
     let paths = try QueryCommand.reading("--properties") { () throws(ConditionTextError) in
       try ConditionParser.parsePaths(names, over: entity, in: snapshot.schema)
     }
-    if explain { return try console.output.line(try snapshot.explain(fetch)) }
+    if explain { return try writePlan(try snapshot.explain(fetch), console) }
     try write(
       paths.map { Column(name: $0.description, type: type(of: $0, entity, snapshot)) },
       try snapshot.values(fetch, paths), snapshot, console)

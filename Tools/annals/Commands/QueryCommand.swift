@@ -70,7 +70,7 @@ struct QueryCommand: StoreCommand {
     if isGrouped {
       try writeGroups(fetch, found, snapshot, console)
     } else if explain {
-      try console.output.line(try snapshot.explain(fetch))
+      try writePlan(try snapshot.explain(fetch), console)
     } else if count {
       try console.output.line("\(try snapshot.count(fetch))")
     } else if let properties {
@@ -98,6 +98,11 @@ struct QueryCommand: StoreCommand {
         })
     }
     return fetch
+  }
+
+  func writePlan(_ plan: String, _ console: Console) throws {
+    let told = Remedy.told(plan: plan, of: entity, in: file)
+    for line in ValueText.lines(of: told) { try console.output.line(ValueText.plain(line)) }
   }
 
   private func writeObjects(

@@ -41,6 +41,26 @@ enum Remedy {
     return finding.contains("or salvage") ? "\(finding) (annals salvage \(file) OUT)" : finding
   }
 
+  /// A plan, with the command that adds the index which it says would help.
+  static func told(plan: String, of entity: String, in file: String) -> String {
+    guard let found = plan.wholeMatch(of: /(?s).*an index of `(.*)` would help/) else {
+      return plan
+    }
+    let keys = String(found.output.1)
+    let name = keys.replacing("-", with: "").replacing("`", with: "").replacing(",", with: "-")
+    let words = ["annals", "index", file, "add", entity, name, "--", keys].map(quoted)
+    return "\(plan): \(words.joined(separator: " "))"
+  }
+
+  /// A word as a shell takes it.
+  private static func quoted(_ word: String) -> String {
+    let isPlain = word.unicodeScalars.allSatisfy {
+      ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
+        || "-_./,@:".unicodeScalars.contains($0)
+    }
+    return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+  }
+
   /// How the command is told to begin with the base.
   private static func place(in command: any StoreCommand) -> String? {
     switch command {

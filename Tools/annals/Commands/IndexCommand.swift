@@ -1,0 +1,132 @@
+import Annals
+import AnnalsQuery
+import ArgumentParser
+
+struct IndexCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "index", abstract: "Lists, adds and drops indexes.",
+    discussion: """
+      annals index FILE list [ENTITY]
+      annals index FILE add ENTITY NAME -- KEYS
+      annals index FILE drop ENTITY NAME
+
+      KEYS are attributes as in --sort of annals query: -timestamp,title is by falling timestamp, \
+      then by title. With --where the index is of the objects alone of which a condition is true: \
+      comparisons of attributes with values, joined by AND. With --unique no two objects may have \
+      the same values. Adding and dropping are transactions; the past keeps its objects and needs \
+      no index.
+      """)
+
+  /// What is done.
+  enum Action: String, ExpressibleByArgument, CaseIterable {
+    case list, add, drop
+  }
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "list, add or drop.") var action: Action
+  @Argument(help: "The entity, the index's name, and its keys.") var names: [String] = []
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help: "Only the objects of which this is true.")
+  var condition: String?
+  @Flag(help: "No two objects may have the same values.") var unique = false
+  @OptionGroup var author: AuthorArguments
+
+  func validate() throws {
+    let expected =
+      switch action {
+      case .list: 0...1
+      case .add: 3...3
+      case .drop: 2...2
+      }
+    guard expected.contains(names.count) else {
+      throw ValidationError(
+        action == .add
+          ? "add takes ENTITY NAME -- KEYS"
+          : action == .drop
+            ? "drop takes ENTITY NAME"
+            : "list takes an ENTITY or none")
+    }
+    if action != .add, unique || condition != nil {
+      throw ValidationError("--unique and --where are for add")
+    }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    if action == .list { return try list(console) }
+    let store = try console.openForWriting(file)
+    defer { try? store.close() }
+    let token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
+      if action == .add { try add(to: $0, console.zone) } else { try drop(from: $0) }
+    }.token
+    try store.close()
+    try console.output.line("transaction \(token.number)")
+    return .done
+  }
+
+  private func add(to transaction: WriteTransaction, _ zone: LocalZone) throws {
+    let entity = try transaction.reader.entity(named: names[0])
+    if entity.indexes.contains(where: { $0.name.hasSameBytes(as: names[1]) }) {
+      throw CommandFailure("\(entity.name) has an index `\(names[1])`; drop it first")
+    }
+    let keys = try QueryCommand.reading("KEYS") { () throws(ConditionTextError) in
+      try ConditionParser.parseSortKeys(names[2], over: entity, in: transaction.schema)
+    }
+    let elements = try keys.map { key in
+      guard key.path.names.count == 1, entity.attribute(named: key.path.names[0]) != nil,
+        key.textOrder == .binary
+      else {
+        throw CommandFailure(
+          "an index is by attributes of the object itself and the bytes of texts, not by \(key)",
+          status: .usage)
+      }
+      return IndexElement(
+        key.path.names[0], isDescending: key.isDescending, nullsFirst: key.areNilsFirst)
+    }
+    let wanted = try condition.map { text in
+      try QueryCommand.reading("--where") { () throws(ConditionTextError) in
+        try ConditionParser.parse(text, over: entity, in: transaction.schema, zone: zone.offset)
+      }
+    }
+    let index = IndexDescription(names[1], elements, isUnique: unique, where: wanted)
+    let attributes = entity.attributes.filter { !$0.isRemoved }
+    try transaction.require(
+      Schema(entities: [Entity(entity.name, attributes: attributes, indexes: [index])]))
+  }
+
+  private func drop(from transaction: WriteTransaction) throws {
+    let entity = try transaction.reader.entity(named: names[0])
+    guard entity.indexes.contains(where: { $0.name.hasSameBytes(as: names[1]) }) else {
+      let others = entity.indexes.map { "`\($0.name)`" }.joined(separator: ", ")
+      throw CommandFailure(
+        "\(entity.name) has no index `\(names[1])`"
+          + (others.isEmpty ? "" : "; it has \(others)"))
+    }
+    try transaction.require(
+      Schema(), edits: [.removeIndex(entity: entity.name, names[1])])
+  }
+
+  private func list(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    let snapshot = store.snapshot()
+    var entities = snapshot.schema.entities.filter { !$0.isRemoved }
+    entities.sort { $0.name.precedesInBytes($1.name) }
+    if let name = names.first { entities = [try snapshot.reader.entity(named: name)] }
+    let table = try RowTable(
+      ["entity", "index", "keys", "unique", "entries", "built"], isCSV: false, console)
+    for entity in entities {
+      for index in try snapshot.indexes(of: entity.name) {
+        try table.write([
+          entity.name, index.name,
+          index.keys.map(\.description).joined(separator: ",")
+            + (index.condition.map { " where \($0)" } ?? ""),
+          index.isUnique ? "yes" : "no", Numerals.grouped(index.entryCount),
+          index.isBuilt ? "yes" : "when it is used",
+        ])
+      }
+    }
+    try table.finish()
+    return .done
+  }
+}
