@@ -26,7 +26,7 @@ final class CommandFolder {
   /// The stores' clock: four seconds more with each command, however often it is looked at.
   private let clock = StoreClock()
   /// 2019-10-22 18:20 UTC.
-  let now = Timestamp(microseconds: 1_571_768_400_000_000)
+  var now = Timestamp(microseconds: 1_571_768_400_000_000)
 
   init() throws {
     path = NSTemporaryDirectory() + "annals-command-" + UUID().uuidString

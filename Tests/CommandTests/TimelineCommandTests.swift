@@ -45,8 +45,8 @@ import Testing
         s           1 year ago  (ends before it starts)
         2019-03-31 01:30:00 +0100  start    Nara   Ann  for 0 seconds         +5 months 8 da\
         ys   6 months 22 days ago
-        2019-03-31 01:30:00 +0100  end      Nara   Ann  for 0 seconds         +0 second\
-        s         6 months 22 days ago
+        2019-03-31 01:30:00 +0100  end      Nara   Ann  for 0 seconds         \
+                           6 months 22 days ago
         2019-10-20 10:00:00 +0200  start    Kyoto  Ann  for 11 days 23 hours  +6 months 20 d\
         ays  2 days 10 hours ago
         2019-10-21 20:20:00 +0200  start    Oslo   Ben                        +1 day 10 hour\
@@ -84,7 +84,7 @@ import Testing
       run.output == """
         2004-05           <b>                                          15 years 5 months ag\
         o  (no date: "2019-11-1")
-        2004-05  end      Bonn  for 1 year 4 months  +0 seconds        15 years 5 months ago
+        2004-05  end      Bonn  for 1 year 4 months                    15 years 5 months ago
         2003     start    Bonn  for 1 year 4 months  +1 year 4 months  16 years 9 months ago
 
         without a place: 5 objects
@@ -213,6 +213,26 @@ import Testing
     let run = try folder().run(["timeline", "@t.annals"] + arguments)
     #expect(run.status != .done)
     #expect(run.errors.contains(message), "\(run)")
+  }
+
+  /// README.md shows what the command draws.
+  @Test func theDocumentedPictureIsDrawn() throws {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let folder = try CommandFolder()
+    folder.now = Timestamp(microseconds: 1_795_000_000_000_000)
+    folder.run("import", "@d.annals", root.appending(path: "Fixtures/diary.jsonl").path)
+    let timeline = [
+      "timeline", "@d.annals", "--entity", "Entry", "--start", "start", "--end", "end", "--open",
+      "flag:isOngoing",
+    ]
+    let picture = folder.run(
+      timeline + ["--group", "about", "--from", "2019", "--to", "2019", "--svg", "-"])
+    let drawn = root.appending(path: "Docs/timeline.svg")
+    #expect(try picture.output == String(contentsOf: drawn, encoding: .utf8), "draw it anew")
+    let page = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    let rows = folder.run(timeline + ["--from", "2019-10", "--to", "2019-10", "--hide-ongoing"])
+    #expect(page.contains(rows.output), "\(rows.output)")
   }
 
   @Test func aPictureIsWritten() throws {

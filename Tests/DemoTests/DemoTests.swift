@@ -7,11 +7,17 @@ import Testing
   private func expectTour(_ run: Run, of about: String) {
     #expect(run.status == 0, "\(run.output)")
     #expect(run.output.contains("imports \(about)"), "\(run.output)")
-    for command in ["import", "stat", "log", "diff", "blame", "state", "prune", "verify"] {
+    for command in [
+      "import", "query", "timeline", "stat", "log", "diff", "blame", "state", "prune", "verify",
+    ] {
       let lines = run.output.split(separator: "\n")
       #expect(lines.contains { $0.hasPrefix("$ ") && $0.contains(" \(command) ") }, "\(command)")
     }
     #expect(run.output.contains("Four commands to try next"))
+    // The same question of today and of the past has two answers.
+    #expect(run.output.contains(#""start":"2019-10-24","title":"The moss garden""#))
+    #expect(run.output.contains(#""start":"2019-10-25","title":"The moss garden""#))
+    #expect(run.output.contains("demo/diary.svg: 104 objects"))
   }
 
   @Test func aRepositoryOfTheNewcomers() throws {

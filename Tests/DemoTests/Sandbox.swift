@@ -14,7 +14,9 @@ final class Sandbox {
     folder = FileManager.default.temporaryDirectory.appending(path: "annals-demo-\(UUID())")
       .resolvingSymlinksInPath()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    for path in ["Tools/demo", "Tools/prepare.bash", "Fixtures/own-history.jsonl.gz"] {
+    for path in [
+      "Tools/demo", "Tools/prepare.bash", "Fixtures/own-history.jsonl.gz", "Fixtures/diary.jsonl",
+    ] {
       let target = package.appending(path: path)
       try FileManager.default.createDirectory(
         at: target.deletingLastPathComponent(), withIntermediateDirectories: true)

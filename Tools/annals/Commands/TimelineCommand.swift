@@ -130,7 +130,8 @@ struct TimelineCommand: StoreCommand {
     }
     let zone = columns.hasWrittenDates ? LocalZone.fixed(0) : console.zone
     return TimelineSheet(
-      entries(columns, console), title: "\(found.name) by \(start ?? "")",
+      entries(columns, console),
+      title: "\(found.name): \(start ?? "")\(end.map { " – \($0)" } ?? "")",
       groupNames: names, showsGroups: group != nil, zone: zone,
       window: try window(zone, console)
     ) { try reader.name(of: $0).text }

@@ -24,6 +24,15 @@ struct AxisTicks {
       case .months(let count): Double(count) * 30.4 * 86_400
       }
     }
+
+    /// How many characters a label has.
+    var labelLength: Int {
+      switch self {
+      case .seconds(let count): count >= 60 ? 11 : 14
+      case .days: 10
+      case .months(let count): count >= 12_000 ? 7 : count >= 12 ? 4 : 7
+      }
+    }
   }
 
   private static let steps: [Step] =
@@ -33,11 +42,15 @@ struct AxisTicks {
     + [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
     .map { .months($0 * 12) }
 
-  /// At most `most` ticks from one moment to another; more than a thousand never.
-  init(from: Int64, to: Int64, most: Int, zone: LocalZone) {
+  /// The ticks from one moment to another whose labels have room beside each other; more than a
+  /// thousand never.
+  init(from: Int64, to: Int64, room: Double, zone: LocalZone) {
     let length = (Double(to) - Double(from)) / 1e6
-    let limit = Double(min(max(most, 2), 1_000))
-    let step = AxisTicks.steps.first { length / $0.seconds <= limit } ?? .months(1_200_000)
+    let step =
+      AxisTicks.steps.first { step in
+        let most = min(room / (Double(step.labelLength) * 7.5 + 14), 1_000)
+        return length / step.seconds <= most
+      } ?? .months(1_200_000)
     var found: [Tick] = []
     // Moments near the ends of all time have no zone to add.
     let low = max(from, -9_150_000_000_000_000_000)

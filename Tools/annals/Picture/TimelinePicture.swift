@@ -200,7 +200,7 @@ struct TimelinePicture {
 
   private func drawAxis(into document: inout SVGDocument, from top: Double, to bottom: Double) {
     let room = TimelinePicture.width - 2 * TimelinePicture.margin
-    let ticks = AxisTicks(from: axis.from, to: axis.to, most: Int(room / 95), zone: zone).ticks
+    let ticks = AxisTicks(from: axis.from, to: axis.to, room: room, zone: zone).ticks
     for tick in ticks {
       let place = x(tick.moment)
       document.line(x1: place, y1: top, x2: place, y2: bottom, stroke: "#eaeef2")

@@ -51,7 +51,7 @@ struct TimelineText {
     let role = sheet.entries.role(entry)
     let date = sheet.entries.date(entry)?.microseconds
     var gap = ""
-    if let date, let previous {
+    if let date, let previous, date != previous {
       gap = "+" + sheet.span(from: min(previous, date), to: max(previous, date)).description
     }
     previous = date
