@@ -41,6 +41,19 @@ private struct Product: Record {
     Property("closed", \.closed), Property("kind", \.kind), Property("shown", \.isShown))
 }
 
+/// A clock that is set by hand.
+private final class Moment: @unchecked Sendable {
+  private let lock = NSLock()
+  private var moment: Date
+
+  init(_ date: Date) { moment = date }
+
+  var date: Date {
+    get { lock.withLock { moment } }
+    set { lock.withLock { moment = newValue } }
+  }
+}
+
 /// The same trips as an older version of the program had them.
 private struct OldTrip: Record {
   var title: String
@@ -133,6 +146,54 @@ private struct NewTrip: Record {
     #expect(then.ordered(TimelineOrder(), group: "Nobody").isEmpty)
     #expect(then.sections(by: .month).map(\.label) == ["2019-10", "2026-11", "ongoing"])
     #expect(then.sections(by: nil).map(\.label) == ["dated", "ongoing"])
+  }
+
+  /// A timeline is a live view like any other.
+  @Test func aTimelineThatIsLive() async throws {
+    let clock = Moment(Self.date("2026-11-23T12:00:00Z"))
+    var environment = Self.environment
+    environment.now = { clock.date }
+    let store = try Store(.memory, records: Trip.self, environment: environment)
+    func insert(_ title: String, _ from: String, _ to: String?) throws {
+      try store.write { tx in
+        try tx.insert(
+          Trip(
+            title: title, from: Self.date(from), to: to.map { Self.date($0) }, traveller: "Ann"))
+      }
+    }
+    try insert("Oslo", "2026-11-20T12:00:00Z", nil)
+    let live = store.live(trips.ongoing(.atNow))
+    var updates = live.makeAsyncIterator()
+    var shown: [String] = []
+    func next() async throws -> [String] {
+      let update = try #require(try await updates.next())
+      let rows = try update.rows.all().map { "\($0.label) \($0.role)" }
+      update.diff.apply(to: &shown) { rows[$0.position] }
+      #expect(shown == rows)
+      return rows
+    }
+    #expect(try await next() == ["Oslo start", "Oslo ongoing"])
+    try insert("Rome", "2026-11-25T12:00:00Z", "2026-11-28T12:00:00Z")
+    #expect(try await next() == ["Oslo start", "Oslo ongoing", "Rome start", "Rome end"])
+    clock.date = Self.date("2026-11-26T12:00:00Z")
+    live.tick()
+    #expect(try await next() == ["Oslo start", "Rome start", "Oslo ongoing", "Rome end"])
+    live.change(to: trips.hidingEnds().sorted(.descending))
+    #expect(try await next() == ["Oslo ongoing", "Rome start", "Oslo start"])
+    live.change(to: trips.where(\.title == "Rome"))
+    #expect(try await next() == ["Rome start", "Rome end"])
+    try await store.write { tx in
+      try tx.update(Trip.self, where: \.title == "Rome") { $0.to = nil }
+    }
+    let last = try #require(try await updates.next())
+    #expect(try last.rows.all().map(\.role) == [.start, .ongoing])
+    #expect(last.diff.deletes.map(\.position) == [1])
+    #expect(last.diff.inserts.map(\.position) == [1])
+    #expect(last.diff.updates.map { last.diff.changedProperties(of: $0) } == [["to"]])
+    #expect(try last.rows.sections(by: .month).map(\.label) == ["2026-11", "ongoing"])
+    #expect(try live.rows().count == 2)
+    try store.close()
+    #expect(try await updates.next() == nil)
   }
 
   @Test func questionsOfIntervals() throws {

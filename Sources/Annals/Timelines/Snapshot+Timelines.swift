@@ -62,18 +62,8 @@ extension StateReader {
   package func timelineColumns(
     _ definition: TimelineDefinition, of entity: EntityNumber
   ) throws(AnnalsError) -> TimelineColumns {
-    let largeValues = largeValues
-    let sources = ConditionSources(
-      largeValue: { try largeValues.bytes(of: $0) },
-      removingDiacritics: { $0.folding(options: .diacriticInsensitive, locale: nil) })
-    do throws(TimelineFailure) {
-      return try TimelineColumns(definition, of: entity, in: state, sources)
-    } catch {
-      switch error {
-      case .condition(let inner): throw AnnalsError(.invalidArgument, inner.description)
-      case .evaluation(.state(let fault)): throw AnnalsError(fault)
-      case .evaluation(.largeValue(let inner)): throw .wrapping(inner)
-      }
+    try AnnalsError.timing { () throws(TimelineFailure) in
+      try TimelineColumns(definition, of: entity, in: state, sources)
     }
   }
 }

@@ -28,7 +28,8 @@ extension TimelineColumns {
     groups = numbering.values
   }
 
-  private mutating func read(
+  /// Appends an object with these values, or notes that it has no place.
+  mutating func read(
     _ object: ObjectReference, _ cells: UnsafeBufferPointer<RowCell>, _ endCounts: Bool,
     _ reading: TimelineReading, _ numbering: inout ValueNumbering
   ) {

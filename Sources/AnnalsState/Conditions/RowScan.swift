@@ -46,6 +46,34 @@ package struct RowScan: Sendable {
     }
   }
 
+  /// Calls `body` with the values at the paths of one row, and whether the test is true, as
+  /// `forEachRow` does; returns false for a row without an object, and for one of which the filter
+  /// is not true.
+  package func readRow(
+    _ row: Int64, _ body: (UnsafeBufferPointer<RowCell>, Bool) -> Void
+  ) throws(ConditionFault) -> Bool {
+    guard let table, try RowScan.contains(row, table) else { return false }
+    let block = TableView(table).block(of: row)
+    guard let values = block.view(of: row) else { return false }
+    defer { withExtendedLifetime(block) {} }
+    var scratch: ContiguousArray<UInt8> = []
+    if let filter, try !filter.matches(row, values, &scratch) { return false }
+    let isTrue = try test?.matches(row, values, &scratch) ?? true
+    let cells = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: paths.count)
+    cells.initialize(repeating: .null)
+    defer { cells.deallocate() }
+    try read(0, row, values, cells) { body(UnsafeBufferPointer(cells), isTrue) }
+    return true
+  }
+
+  private static func contains(_ row: Int64, _ table: Table) throws(ConditionFault) -> Bool {
+    do throws(StateFault) {
+      return try table.contains(row)
+    } catch {
+      throw .state(error)
+    }
+  }
+
   /// Reads the value at a path and those behind it, then calls `body` while all are valid.
   private func read(
     _ index: Int, _ row: Int64, _ values: RowView, _ cells: UnsafeMutableBufferPointer<RowCell>,

@@ -52,6 +52,14 @@ struct TimelineWorld {
     objects.append(Object(row: row, values: values))
   }
 
+  mutating func replace(_ index: Int, by values: [String: Value]) throws {
+    for (name, _) in TimelineWorld.names {
+      let number = TimelineWorld.schema.entities[0].propertyNumber(named: name) ?? 0
+      try state.set(1, objects[index].row, number, to: values[name] ?? .null)
+      objects[index].values[name] = values[name]
+    }
+  }
+
   mutating func delete(_ index: Int) throws {
     try state.deleteRow(1, objects[index].row)
     objects.remove(at: index)

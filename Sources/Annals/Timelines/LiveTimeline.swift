@@ -1,0 +1,263 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+import AnnalsStorage
+import Foundation
+
+/// The rows of a timeline, kept as they are now: first all of them, then an update for each step,
+/// whoever made it.
+///
+///     for try await update in store.live(trips) { print(update.rows.count, update.diff) }
+///
+/// What was missed makes one step. An update costs O(log n) for each object that changed; if dates,
+/// kinds or conditions come from other objects and one of those changed, O(n log n). What a row
+/// shows of another object (a label, a group) is no change of the row. Ends when the store is
+/// closed and when the task is cancelled.
+public final class LiveTimeline: AsyncSequence, Sendable {
+  /// The rows with what made them of the rows before.
+  public typealias Element = TimelineUpdate
+
+  /// What is shown, how often that was replaced, and how often the time was asked for anew.
+  struct Shown: Sendable {
+    var source: TimelineSource
+    var edition = 0
+    var tick = 0
+  }
+
+  let store: Store
+  private let shown: Locked<Shown>
+
+  init(_ store: Store, _ source: TimelineSource) {
+    self.store = store
+    shown = Locked(Shown(source: source))
+  }
+
+  var current: Shown { shown.withLock { $0 } }
+
+  /// Shows another timeline from now on, in place: each iterator yields one update, from the rows
+  /// that it has to the new ones. A change of the order alone is one of few moves or of many.
+  public func change<R: Record>(to timeline: Timeline<R>) {
+    shown.withLock { shown in
+      shown.source = TimelineSource(timeline, shown.source.zone)
+      shown.edition += 1
+    }
+    store.writer.head.wake()
+  }
+
+  /// Looks at the clock: what goes on and stands at the time now moves there. Each commit does so,
+  /// too; where it stands after every date, the clock moves nothing.
+  public func tick() {
+    shown.withLock { $0.tick += 1 }
+    store.writer.head.wake()
+  }
+
+  /// The rows of this moment, as of the newest transaction acknowledged here. O(n log n).
+  public func rows() throws(AnnalsError) -> TimelineRowList {
+    try current.source.rows(in: store.snapshot())
+  }
+
+  /// An iterator whose first update has the rows of that moment.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// Calls `body` with each update, the first one included, one after the other and on no
+  /// particular thread, as long as what is returned is kept. An error is the last call.
+  public func observe(
+    _ body: @escaping @Sendable (Result<TimelineUpdate, AnnalsError>) -> Void
+  ) -> LiveObservation {
+    LiveObservation(
+      Task {
+        var iterator = makeAsyncIterator()
+        do throws(AnnalsError) {
+          while let update = try await iterator.next(isolation: nil) { body(.success(update)) }
+        } catch {
+          body(.failure(error))
+        }
+      })
+  }
+}
+
+extension LiveTimeline {
+  /// Keeps the rows of the last update, and waits for what changes them.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let view: LiveTimeline
+    private var shown: TimelineRowList?
+    private var edition = 0
+    private var tick = 0
+    /// Held from the first wait on, so that other processes' commits arrive.
+    private var listener: FeedListener?
+
+    init(_ view: LiveTimeline) { self.view = view }
+
+    /// The next update, once there is one; nil when the store is closed or the task cancelled.
+    ///
+    /// Throws what keeps the rows from being read; the next call tries again.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AnnalsError) -> TimelineUpdate? {
+      while !Task.isCancelled {
+        let head = view.store.writer.head
+        let newest = try head.feedPosition()
+        if let update = try advance(newest.token) { return update }
+        if newest.isLast { return nil }
+        if listener == nil {
+          // What came before somebody listened is looked for once more.
+          listener = try view.store.writer.listen()
+          continue
+        }
+        await head.wait(beyond: newest)
+      }
+      return nil
+    }
+
+    /// As `next(isolation:)`.
+    public mutating func next() async throws(AnnalsError) -> TimelineUpdate? {
+      try await next(isolation: nil)
+    }
+
+    /// One step to the newest state; nil if it leads to no update.
+    private mutating func advance(_ newest: Token) throws(AnnalsError) -> TimelineUpdate? {
+      let current = view.current
+      guard let shown else {
+        let rows = try current.source.rows(in: view.store.snapshot())
+        (edition, tick, self.shown) = (current.edition, current.tick, rows)
+        return TimelineUpdate(rows: rows, diff: rows.list.initialDiff, isInitial: true)
+      }
+      let isSame = current.edition == edition
+      guard !isSame || current.tick != tick || newest != shown.token else { return nil }
+      let publication = view.store.writer.head.publication(after: shown.snapshot.position.number)
+      let version = publication.version
+      let snapshot = version.snapshot.with(clock: view.store.environment.clock)
+      var changes = ListChanges()
+      if let batch = publication.batch {
+        changes.append(batch)
+        changes.merge()
+      } else {
+        changes = try version.changes(from: shown, to: snapshot)
+      }
+      let update =
+        try isSame
+        ? current.source.step(from: shown, to: snapshot, changes)
+        : current.source.turn(from: shown, to: snapshot, changes)
+      (edition, tick, self.shown) = (current.edition, current.tick, update.rows)
+      return update.diff.isEmpty ? nil : update
+    }
+  }
+}
+
+extension StoreVersion {
+  /// The objects that differ between rows and a later state of this version.
+  ///
+  /// O(transactions between them); where the log does not have them any more, O(objects).
+  fileprivate func changes(
+    from rows: TimelineRowList, to snapshot: Snapshot
+  ) throws(AnnalsError) -> ListChanges {
+    let (old, new) = (rows.snapshot.reader.state, snapshot.reader.state)
+    guard rows.token != snapshot.token else { return ListChanges() }
+    do throws(AnnalsError) {
+      let history = History(
+        version: self, after: try number(after: .token(rows.token)), through: snapshot.number,
+        condition: .always)
+      var changes = ListChanges()
+      var cursor = try PartCursor(history)
+      while let part = try cursor.next() {
+        if let lost = part.record.lost { throw .lost(part.record.number, lost) }
+        changes.append(part.page.batch, part.record.changeRange)
+      }
+      changes.merge()
+      return try AnnalsError.translating { () throws(StateFault) in
+        try changes.net(from: old, to: new)
+      }
+    } catch {
+      guard error.isMissingHistory else { throw error }
+      return try AnnalsError.translating { () throws(StateFault) in
+        try ListChanges.all(of: rows.list.entities, from: old, to: new)
+      }
+    }
+  }
+}
+
+/// What a live timeline shows, by the names of whatever schema a state has.
+struct TimelineSource: Sendable {
+  let definition: @Sendable (Snapshot) throws(AnnalsError) -> (TimelineDefinition, EntityNumber)
+  let order: TimelineOrder
+  let zone: TimeZone
+
+  init<R: Record>(_ timeline: Timeline<R>, _ zone: TimeZone) {
+    definition = { snapshot throws(AnnalsError) in
+      let query = try snapshot._query(R.self)
+      return (try query.definition(timeline), query.binding.entity)
+    }
+    order = timeline.order
+    self.zone = zone
+  }
+
+  /// The rows in a state. O(n log n).
+  func rows(in snapshot: Snapshot) throws(AnnalsError) -> TimelineRowList {
+    let (definition, entity) = try definition(snapshot)
+    let list = try AnnalsError.timing { () throws(TimelineFailure) in
+      try TimelineList(
+        definition, order, of: entity, in: snapshot.reader.state, snapshot.reader.sources,
+        now: snapshot.clock())
+    }
+    return TimelineRowList(snapshot: snapshot, list: list, zone: zone)
+  }
+
+  /// The rows in another state, in which these objects are changed and no others.
+  func step(
+    from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
+  ) throws(AnnalsError) -> TimelineUpdate {
+    guard old.snapshot.bindings.schemaVersion == snapshot.bindings.schemaVersion else {
+      // Names may stand for something else.
+      return try turn(from: old, to: snapshot, changes)
+    }
+    var list = old.list
+    var diff = try AnnalsError.timing { () throws(TimelineFailure) in
+      try list.advance(
+        to: snapshot.reader.state, changes, snapshot.reader.sources, now: snapshot.clock())
+    }
+    diff.entity = snapshot.schema.entity(numbered: list.entity)
+    return TimelineUpdate(
+      rows: TimelineRowList(snapshot: snapshot, list: list, zone: zone), diff: diff,
+      isInitial: false)
+  }
+
+  /// As `step`, from the rows of another source.
+  func turn(
+    from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
+  ) throws(AnnalsError) -> TimelineUpdate {
+    let rows = try rows(in: snapshot)
+    var diff = rows.list.diff(fromOther: old.list, changes)
+    diff.entity = snapshot.schema.entity(numbered: rows.list.entity)
+    return TimelineUpdate(rows: rows, diff: diff, isInitial: false)
+  }
+}
+
+extension AnnalsError {
+  /// Runs `body`, with what keeps a timeline from being made as an error of the public interface.
+  static func timing<T>(_ body: () throws(TimelineFailure) -> T) throws(AnnalsError) -> T {
+    do throws(TimelineFailure) {
+      return try body()
+    } catch {
+      switch error {
+      case .condition(let inner): throw AnnalsError(.invalidArgument, inner.description)
+      case .evaluation(.state(let fault)): throw AnnalsError(fault)
+      case .evaluation(.largeValue(let inner)): throw .wrapping(inner)
+      }
+    }
+  }
+}
+
+extension Store {
+  /// The rows of a timeline, kept as they are now; see `LiveTimeline`.
+  ///
+  /// - Parameters:
+  ///   - timeline: what is shown of the objects, and in what order.
+  ///   - zone: the zone in which times are counted and told.
+  /// - Returns: a view that reads nothing yet; its iterators throw as `Snapshot.timeline(_:)` does.
+  public func live<R: Record>(
+    _ timeline: Timeline<R>, in zone: TimeZone = .gmt
+  ) -> LiveTimeline {
+    LiveTimeline(self, TimelineSource(timeline, zone))
+  }
+}

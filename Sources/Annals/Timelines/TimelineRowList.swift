@@ -1,0 +1,94 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+import Foundation
+
+/// The rows of a live timeline as of one transaction: a value that never changes.
+///
+/// Knows the order of all rows, and reads what they show when asked, from the state that it keeps;
+/// so what reads is `throws`.
+public struct TimelineRowList: Sendable {
+  /// The state in which these are the rows.
+  public let snapshot: Snapshot
+  let list: TimelineList
+  let zone: TimeZone
+
+  /// The position in history of which this is the state.
+  public var token: Token { snapshot.token }
+
+  /// How many rows there are. O(1).
+  public var count: Int { list.count }
+
+  /// Whether there is no row. O(1).
+  public var isEmpty: Bool { count == 0 }
+
+  /// The time that counts as now.
+  public var now: Date { Date(list.now) }
+
+  /// Which rows there are, and in what order.
+  public var order: TimelineOrder { list.order }
+
+  /// The row at a position. Traps if there is none.
+  public subscript(position: Int) -> TimelineRow {
+    get throws(AnnalsError) { try rows(in: position..<position + 1)[0] }
+  }
+
+  /// The rows at these positions: a page, without a look at the others. Traps if they are not
+  /// there. O(log n) and the rows.
+  public func rows(in range: Range<Int>) throws(AnnalsError) -> [TimelineRow] {
+    let columns = try AnnalsError.evaluating { () throws(ConditionFault) in
+      try list.columns(at: range)
+    }
+    let clock = TimelineClock(zone: zone, now: list.now)
+    return columns.objects.indices.map { index in
+      TimelineRow(
+        TimelineSpan(columns, index, clock, store: snapshot.reader.store),
+        list.row(at: range.lowerBound + index).role)
+    }
+  }
+
+  /// All rows. O(n log n).
+  public func all() throws(AnnalsError) -> [TimelineRow] { try rows(in: 0..<count) }
+
+  /// The positions of the object's rows, rising; empty if it has none. O(log n).
+  public func positions(of id: ObjectID) throws(AnnalsError) -> [Int] {
+    guard id.store == snapshot.reader.store, id.entity == list.entity else { return [] }
+    return try AnnalsError.evaluating { () throws(ConditionFault) in
+      try list.positions(of: id.row)
+    }
+  }
+
+  /// The rows in sections, as `TimelineRows.sections(by:)` gives them.
+  public func sections(by unit: CalendarUnit?) throws(AnnalsError) -> [TimelineSection] {
+    try AnnalsError.evaluating { () throws(ConditionFault) in
+      try list.sections(by: unit, in: zone)
+    }
+  }
+
+  /// How many objects have no place. O(1).
+  public var unplacedCount: Int { list.unplacedCount }
+
+  /// The objects that have no place, in the order of their ids.
+  public var unplaced: [TimelineRows.Unplaced] {
+    list.unplaced.map { row, reason in
+      TimelineRows.Unplaced(
+        objectID: ObjectID(store: snapshot.reader.store, entity: list.entity, row: row),
+        reason: reason)
+    }
+  }
+}
+
+/// One step of a live timeline: the rows now, and what made them of the rows before.
+public struct TimelineUpdate: Sendable {
+  /// The rows.
+  public let rows: TimelineRowList
+  /// What makes these rows of those of the update before; of no rows in the first. Its places have
+  /// no sections.
+  public let diff: ListDiff
+  /// Whether this is the first update of an iterator.
+  public let isInitial: Bool
+
+  /// The position in history of which this is the state.
+  public var token: Token { rows.token }
+}

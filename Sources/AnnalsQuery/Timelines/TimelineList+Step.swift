@@ -1,0 +1,282 @@
+import AnnalsModel
+import AnnalsState
+
+extension TimelineList {
+  /// A row that is taken out of the list or put in.
+  private struct Moved {
+    var entry: ListEntry
+    var properties: PropertySet
+    var position = 0
+    /// Its place among those taken out, or put in, on the other side.
+    var partner: Int?
+
+    var place: ListDiff.Place { TimelineList.place(position) }
+  }
+
+  static func place(_ position: Int) -> ListDiff.Place {
+    ListDiff.Place(position: position, section: 0, item: position)
+  }
+
+  /// Goes on to another state, in which these objects are changed and no others, and to another
+  /// time; returns what makes the new rows of the old ones.
+  package mutating func advance(
+    to state: State, _ changes: ListChanges, _ sources: ConditionSources, now: Timestamp
+  ) throws(TimelineFailure) -> ListDiff {
+    let old = self
+    let others = old.otherEntities
+    if changes.elements.contains(where: { others.contains($0.object.entity) }) {
+      self = try TimelineList(definition, order, of: entity, in: state, sources, now: now)
+      return diff(fromOther: old, changes)
+    }
+    try rebind(to: state, sources, now: now)
+    do throws(ConditionFault) {
+      return try step(from: old, changes)
+    } catch {
+      throw .evaluation(error)
+    }
+  }
+
+  private mutating func step(
+    from old: TimelineList, _ changes: ListChanges
+  ) throws(ConditionFault) -> ListDiff {
+    var out: [Moved] = []
+    var into: [Moved] = []
+    var updated: [Moved] = []
+    for (row, properties) in try affected(old, changes) {
+      let (before, oldEntries) = try old.standing(of: row)
+      let (after, newEntries) = try standing(of: row)
+      for entry in oldEntries {
+        let moved = Moved(entry: entry, properties: properties)
+        if !newEntries.contains(entry) {
+          out.append(moved)
+        } else if !properties.isEmpty {
+          updated.append(moved)
+        }
+      }
+      for entry in newEntries where !oldEntries.contains(entry) {
+        into.append(Moved(entry: entry, properties: properties))
+      }
+      try setAbsence(of: row, before, after)
+    }
+    for index in out.indices { out[index].position = try old.position(of: out[index].entry) }
+    for index in updated.indices {
+      updated[index].position = try old.position(of: updated[index].entry)
+    }
+    out.sort { $0.position < $1.position }
+    updated.sort { $0.position < $1.position }
+    for moved in out.reversed() { list.remove(at: moved.position) }
+    let order = entryOrder
+    into.sort { order.precedes($0.entry, $1.entry) }
+    for index in into.indices {
+      into[index].position = try list.rank(of: into[index].entry, by: order)
+      list.insert(into[index].entry, at: into[index].position)
+    }
+    TimelineList.pair(&out, &into)
+    return TimelineList.diff(out, into, updated)
+  }
+
+  private func position(of entry: ListEntry) throws(ConditionFault) -> Int {
+    guard let position = try list.position(of: entry, by: entryOrder) else {
+      preconditionFailure("a row of a timeline is not at its place")
+    }
+    return position
+  }
+
+  /// The rows of the objects that may stand elsewhere now, with what changed of them, rising: those
+  /// that changed, and those that go on where they stand at the time now.
+  private func affected(
+    _ old: TimelineList, _ changes: ListChanges
+  ) throws(ConditionFault) -> [(Int64, PropertySet)] {
+    var rows: [Int64: PropertySet] = [:]
+    for change in changes.elements where change.object.entity == entity {
+      rows[change.object.row] = change.properties
+    }
+    if order.ongoing == .atNow, !order.hidesOngoing, now != old.now {
+      let low = TimelineList.word(min(now, old.now).microseconds)
+      let high = TimelineList.word(max(now, old.now).microseconds)
+      let isDescending = order.isDescending
+      let first = try old.list.rank { isDescending ? $0.word > high : $0.word < low }
+      let last = try old.list.rank { isDescending ? $0.word >= low : $0.word <= high }
+      old.list.forEach(in: first..<max(first, last)) { entry in
+        if TimelineList.role(entry) == .ongoing, rows[entry.row] == nil {
+          rows[entry.row] = PropertySet()
+        }
+      }
+    }
+    return rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  private mutating func setAbsence(
+    of row: Int64, _ before: TimelineReading.Standing, _ after: TimelineReading.Standing
+  ) throws(ConditionFault) {
+    let position = try absent.rank { $0.row < row }
+    if case .absent = before { absent.remove(at: position) }
+    if case .absent(let reason) = after {
+      absent.insert(ListEntry(word: 0, row: row, role: reason.rawValue), at: position)
+    }
+  }
+
+  /// Tells rows that are taken out and put in again of each other: those of one object that tell
+  /// the same of it.
+  private static func pair(_ out: inout [Moved], _ into: inout [Moved]) {
+    var places: [UInt64: Int] = [:]
+    for (index, moved) in out.enumerated() { places[identity(moved.entry)] = index }
+    for index in into.indices {
+      guard let partner = places[identity(into[index].entry)] else { continue }
+      into[index].partner = partner
+      out[partner].partner = index
+    }
+  }
+
+  /// What a row is, wherever it stands.
+  static func identity(_ entry: ListEntry) -> UInt64 {
+    UInt64(bitPattern: entry.row) << 8 | UInt64(role(entry).rawValue)
+  }
+
+  /// The difference, of rows whose positions are known on both sides.
+  private static func diff(
+    _ out: [Moved], _ into: [Moved], _ updated: [Moved]
+  ) -> ListDiff {
+    var diff = ListDiff()
+    for moved in out where moved.partner == nil { diff.deletes.append(moved.place) }
+    // Which are where they were among the rows that stay: as many of those before them, in order.
+    var last = -1
+    for (index, moved) in into.enumerated() {
+      guard let partner = moved.partner else {
+        diff.inserts.append(moved.place)
+        continue
+      }
+      let before = out[partner]
+      let step = ListDiff.Step(from: before.place, to: moved.place, changed: moved.properties)
+      if before.position - partner == moved.position - index, before.position > last {
+        last = before.position
+        if !moved.properties.isEmpty { diff.updates.append(step) }
+      } else {
+        diff.moves.append(step)
+      }
+    }
+    // Rows that stay have as many before them that stay as they had.
+    for moved in updated {
+      let stays = moved.position - rank(out.map(\.position)) { $0 < moved.position }
+      let new = stays + rank(into.enumerated().map { $1.position - $0 }) { $0 <= stays }
+      diff.updates.append(
+        ListDiff.Step(from: moved.place, to: place(new), changed: moved.properties))
+    }
+    diff.updates.sort { $0.to.position < $1.to.position }
+    return diff
+  }
+
+  private static func rank(_ list: [Int], _ isBefore: (Int) -> Bool) -> Int {
+    var low = 0
+    var high = list.count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(list[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension TimelineList {
+  /// The entities whose objects matter to the rows.
+  package var entities: Set<EntityNumber> { otherEntities.union([entity]) }
+
+  /// The entities to whose objects a date, a kind or a condition leads.
+  var otherEntities: Set<EntityNumber> {
+    var paths: [PropertyPath] = [definition.start]
+    if let end = definition.end { paths.append(end) }
+    switch definition.openEnd {
+    case .never, .whenEndIsNil: break
+    case .flag(let path), .kind(let path, _): paths.append(path)
+    }
+    for condition in [definition.endCondition, definition.condition] {
+      paths += condition.map(TimelineList.paths) ?? []
+    }
+    var result: Set<EntityNumber> = []
+    for path in paths {
+      var place = state.schema.entity(numbered: entity)
+      for name in path.names {
+        guard let relationship = place?.relationship(named: name) else { break }
+        result.insert(relationship.destination)
+        place = state.schema.entity(numbered: relationship.destination)
+      }
+    }
+    return result
+  }
+
+  private static func paths(_ condition: Condition) -> [PropertyPath] {
+    switch condition.form {
+    case .constant: []
+    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
+      .isBetween(let path, _, _), .text(let path, _):
+      [path]
+    case .all(let parts), .any(let parts): parts.flatMap(paths)
+    case .not(let part): paths(part)
+    }
+  }
+
+  /// What makes these rows of those of another list, with the fewest moves. O(n log n).
+  package func diff(fromOther old: TimelineList, _ changes: ListChanges) -> ListDiff {
+    var diff = ListDiff()
+    var places: [UInt64: Int] = [:]
+    let before = old.list.entries(in: 0..<old.count)
+    let after = list.entries(in: 0..<count)
+    for (position, entry) in before.enumerated() {
+      places[TimelineList.identity(entry)] = position
+    }
+    /// Positions now, and then, of the rows that are in both.
+    var common: [(now: Int, then: Int)] = []
+    for (position, entry) in after.enumerated() {
+      if let then = places.removeValue(forKey: TimelineList.identity(entry)) {
+        common.append((position, then))
+      } else {
+        diff.inserts.append(TimelineList.place(position))
+      }
+    }
+    diff.deletes = places.values.sorted().map(TimelineList.place)
+    let staying = TimelineList.longestRising(common.map(\.then))
+    for (index, pair) in common.enumerated() {
+      let object = ObjectReference(entity: entity, row: after[pair.now].row)
+      let step = ListDiff.Step(
+        from: TimelineList.place(pair.then), to: TimelineList.place(pair.now),
+        changed: changes.properties(of: object) ?? PropertySet())
+      // A date may come from another object.
+      let isNew =
+        before[pair.then].word != after[pair.now].word
+        && TimelineList.role(after[pair.now]) != .ongoing
+      if !staying[index] {
+        diff.moves.append(step)
+      } else if isNew || !step.changed.isEmpty {
+        diff.updates.append(step)
+      }
+    }
+    return diff
+  }
+
+  /// The diff that makes these rows of none.
+  package var initialDiff: ListDiff {
+    var diff = ListDiff()
+    diff.inserts = (0..<count).map(TimelineList.place)
+    return diff
+  }
+
+  /// Which of the numbers are in one of the longest rising sequences. O(n log n).
+  private static func longestRising(_ numbers: [Int]) -> [Bool] {
+    /// By length, where the sequence of that length ends whose end is the least; and what is before
+    /// each in its sequence.
+    var ends: [Int] = []
+    var before = [Int](repeating: -1, count: numbers.count)
+    for (index, number) in numbers.enumerated() {
+      let length = rank(ends) { numbers[$0] < number }
+      before[index] = length > 0 ? ends[length - 1] : -1
+      if length < ends.count { ends[length] = index } else { ends.append(index) }
+    }
+    var result = [Bool](repeating: false, count: numbers.count)
+    var index = ends.last ?? -1
+    while index >= 0 {
+      result[index] = true
+      index = before[index]
+    }
+    return result
+  }
+}

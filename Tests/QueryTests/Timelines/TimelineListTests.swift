@@ -1,0 +1,168 @@
+import AnnalsModel
+import AnnalsState
+import AnnalsTestSupport
+import Foundation
+import Testing
+
+@testable import AnnalsQuery
+
+/// A timeline that moves on with its state is the one that is made anew, and each difference makes
+/// the new rows of the old ones.
+@Suite struct TimelineListTests {
+  /// A row as somebody sees it.
+  private struct Row: Hashable {
+    var row: Int64
+    var role: TimelineRole
+    var date: Timestamp?
+    var content: String
+  }
+
+  private func rows(_ list: TimelineList, _ world: TimelineWorld) throws -> [Row] {
+    let columns = try list.columns(at: 0..<list.count)
+    return (0..<list.count).map { position in
+      let found = list.row(at: position)
+      #expect(columns.objects[position].row == found.row)
+      let object = world.objects.first { $0.row == found.row }
+      let content = object.map { "\($0.values.sorted { $0.key < $1.key })" } ?? "gone"
+      return Row(row: found.row, role: found.role, date: found.date, content: content)
+    }
+  }
+
+  private func compare(_ list: TimelineList, _ world: TimelineWorld, _ comment: String) throws {
+    let columns = try world.columns(list.definition)
+    let entries = TimelineEntries(columns, list.order, now: list.now)
+    #expect(list.count == entries.count, "\(comment)")
+    for position in 0..<min(list.count, entries.count) {
+      let entry = entries[position]
+      let found = list.row(at: position)
+      #expect(
+        found.row == columns.objects[entry.index].row && found.role == entries.role(entry)
+          && found.date == entries.date(entry), "\(comment), \(position)")
+    }
+    #expect(list.unplaced.map(\.row) == columns.unplaced.map(\.object.row), "\(comment)")
+    #expect(list.unplaced.map(\.reason) == columns.unplaced.map(\.reason), "\(comment)")
+    for unit in [CalendarUnit.month, nil] {
+      #expect(try list.sections(by: unit, in: .gmt) == entries.sections(by: unit, in: .gmt))
+    }
+    for object in world.objects.prefix(10) {
+      #expect(
+        try list.positions(of: object.row)
+          == entries.positions(of: ObjectReference(entity: 1, row: object.row)), "\(comment)")
+    }
+  }
+
+  static func definition(_ random: inout SeededRandom) -> TimelineDefinition {
+    let isText = random.chance(30)
+    return TimelineDefinition(
+      "Event", start: isText ? "startText" : random.chance(20) ? ["place", "start"] : "start",
+      end: isText ? "endText" : "end",
+      openEnd: TimelineOrderTests.openEnds[random.below(4)],
+      endCondition: random.chance(30) ? .compare("includesEnd", .equal, .bool(true)) : nil,
+      group: "title",
+      condition: random.chance(30) ? .compare("title", .notEqual, .string("t1")) : nil)
+  }
+
+  @Test(arguments: 0..<40)
+  func stepsAreThoseOfRebuilding(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    var world = try TimelineWorld.random(count: 40, using: &random)
+    var now = Timestamp(microseconds: Int64(random.below(20)) * 3_600_000_000)
+    let orders = TimelineOrderTests.orders
+    var list = try TimelineList(
+      Self.definition(&random), orders[random.below(16)], of: 1, in: world.state,
+      TimelineWorld.sources, now: now)
+    var shown: [Row] = []
+    let first = list.initialDiff
+    var new = try rows(list, world)
+    first.apply(to: &shown) { new[$0.position] }
+    #expect(shown == new)
+    for step in 0..<12 {
+      let comment = "seed \(seed), step \(step), \(list.definition), \(list.order)"
+      let before = world.state
+      let source = try TimelineWorld.random(count: 8, using: &random)
+      if random.chance(85) {
+        for index in 0..<random.below(4) where !world.objects.isEmpty {
+          switch random.below(4) {
+          case 0: try world.delete(random.below(world.objects.count))
+          case 1: try world.insert(source.objects[index].values)
+          default:
+            try world.replace(
+              random.below(world.objects.count), by: source.objects[index].values)
+          }
+        }
+      }
+      if random.chance(50) {
+        now = Timestamp(microseconds: Int64(random.below(20)) * 3_600_000_000)
+      }
+      let changes = try ListChanges.all(of: [1], from: before, to: world.state)
+      let diff: ListDiff
+      if random.chance(75) {
+        diff = try list.advance(to: world.state, changes, TimelineWorld.sources, now: now)
+      } else {
+        let other = try TimelineList(
+          random.chance(50) ? list.definition : Self.definition(&random),
+          orders[random.below(16)], of: 1, in: world.state, TimelineWorld.sources, now: now)
+        diff = other.diff(fromOther: list, changes)
+        list = other
+      }
+      try compare(list, world, comment)
+      let old = shown
+      new = try rows(list, world)
+      diff.apply(to: &shown) { new[$0.position] }
+      #expect(Bool(shown == new), "\(comment)")
+      // What moved is the same row elsewhere, and nothing is told that did not happen.
+      for step in diff.moves + diff.updates {
+        #expect(old[step.from.position].row == new[step.to.position].row, "\(comment)")
+        #expect(old[step.from.position].role == new[step.to.position].role, "\(comment)")
+      }
+      for step in diff.updates {
+        let isChanged = old[step.from.position] != new[step.to.position]
+        #expect(isChanged || !step.changed.isEmpty, "\(comment)")
+      }
+      let kept = Set(new.map { "\($0.row) \($0.role)" })
+      for place in diff.deletes {
+        #expect(!kept.contains("\(old[place.position].row) \(old[place.position].role)"))
+      }
+    }
+  }
+
+  /// Turning the order round moves all rows but one; hiding the ends moves none.
+  @Test func changesOfTheOrder() throws {
+    var random = SeededRandom(seed: 9)
+    let world = try TimelineWorld.random(count: 30, using: &random)
+    let definition = TimelineDefinition("Event", start: "start", end: "end")
+    func list(_ order: TimelineOrder) throws -> TimelineList {
+      try TimelineList(
+        definition, order, of: 1, in: world.state, TimelineWorld.sources,
+        now: Timestamp(microseconds: 0))
+    }
+    let all = try list(TimelineOrder())
+    let turned = try list(TimelineOrder(isDescending: true)).diff(
+      fromOther: all, ListChanges())
+    #expect(turned.moves.count == all.count - 1)
+    let hidden = try list(TimelineOrder(hidesEnds: true)).diff(fromOther: all, ListChanges())
+    #expect(hidden.moves.isEmpty && hidden.inserts.isEmpty && !hidden.deletes.isEmpty)
+  }
+
+  @Test func anEntityThatIsEmptyFirst() throws {
+    var world = TimelineWorld()
+    var list = try TimelineList(
+      TimelineDefinition("Event", start: "start"), TimelineOrder(), of: 1, in: world.state,
+      TimelineWorld.sources, now: Timestamp(microseconds: 0))
+    #expect(list.initialDiff.isEmpty)
+    for _ in 0..<2 {
+      let empty = world.state
+      try world.insert(["start": .date(Timestamp(microseconds: 5))])
+      let came = try list.advance(
+        to: world.state, try .all(of: [1], from: empty, to: world.state), TimelineWorld.sources,
+        now: Timestamp(microseconds: 0))
+      #expect(came.inserts.count == 1 && list.count == 1)
+      let full = world.state
+      try world.delete(0)
+      let gone = try list.advance(
+        to: world.state, try .all(of: [1], from: full, to: world.state), TimelineWorld.sources,
+        now: Timestamp(microseconds: 0))
+      #expect(gone.deletes.count == 1 && list.count == 0)
+    }
+  }
+}
