@@ -3,6 +3,13 @@ import AnnalsModel
 import Foundation
 import Testing
 
+private struct Site: Record {
+  var name: String
+  var height: Int
+  static let entity = RecordEntity(
+    "Site", Site.init, Property("name", \.name).indexed(), Property("height", \.height))
+}
+
 private struct Reading: Record {
   var code: String
   var taken: Date
@@ -10,6 +17,7 @@ private struct Reading: Record {
   var count: Int
   var place: String?
   var isChecked: Bool
+  var site: Reference<Site>?
 
   static let entity = RecordEntity(
     "Reading", Reading.init,
@@ -18,8 +26,9 @@ private struct Reading: Record {
     Property("level", \.level).indexed(),
     Property("count", \.count).default(3),
     Property("place", \.place).indexed(),
-    Property("isChecked", \.isChecked)
-  ).indexed(by: \.count, \.taken).indexed(by: \.place, \.level)
+    Property("isChecked", \.isChecked),
+    Property("site", \.site)
+  ).indexed(by: \.count, \.taken).indexed(by: \.place, \.level).indexed(by: \.site, \.taken)
     .indexed(by: \.taken, \.code, where: \.level != nil && \.count >= 2)
     .indexed(by: \.level, where: \.isChecked == true && \.place != "a")
 }
@@ -28,6 +37,9 @@ private struct Reading: Record {
 @Suite struct FetchPlanTests {
   private final class Random {
     private var state: UInt64
+    /// Where readings are taken; one of them is deleted later.
+    var sites: [Object<Site>] = []
+    var deletedSite = -1
 
     init(state: UInt64) { self.state = state }
 
@@ -41,7 +53,13 @@ private struct Reading: Record {
     func reading(_ number: Int) -> Reading {
       Reading(
         code: "c\(number)", taken: date(), level: level(), count: below(6), place: place(),
-        isChecked: below(2) == 0)
+        isChecked: below(2) == 0,
+        site: site())
+    }
+
+    private func site() -> Reference<Site>? {
+      let number = below(7)
+      return number < sites.count && number != deletedSite ? Reference(sites[number]) : nil
     }
 
     func date() -> Date { Date(timeIntervalSince1970: Double(below(40)) * 3600) }
@@ -68,7 +86,20 @@ private struct Reading: Record {
 
     private func single() -> RecordCondition<Reading> {
       let place = place() ?? "b"
-      switch below(20) {
+      switch below(32) {
+      case 20: return .isIn(\.count, [below(6), below(6), below(9)])
+      case 21: return .isIn(\.place, [place, self.place(), "b"])
+      case 22: return .isIn(\.level, [level(), 0, 3])
+      case 23: return \.place == place || \.place == "b" || .isIn(\.place, ["a", ""])
+      case 24: return \.taken < date() || \.taken > date()
+      case 25:
+        return \.count == below(6) && \.taken > date() || \.count == below(6) && \.level > 0
+      case 26: return .begins(\.place, with: String(place.prefix(below(5))))
+      case 27: return .begins(\.place, with: ["a", "e", "\u{D7FF}", "\u{10FFFF}"][below(4)])
+      case 28: return sites.isEmpty ? .always : \.site == sites[below(sites.count)]
+      case 29: return .through(\.site, \.name == ["north", "south", "west"][below(3)])
+      case 30: return .through(\.site, .isIn(\.name, ["north", "west"]) && \.height > 1)
+      case 31: return \.site == nil || .through(\.site, \.name >= "s")
       case 0: return \.taken > date()
       case 1: return \.taken <= date()
       case 2: return \.taken == date()
@@ -134,7 +165,12 @@ private struct Reading: Record {
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `an index changes no answer`(seed: UInt64) throws {
     let random = Random(state: seed)
-    let store = try Store(.memory, records: Reading.self)
+    let store = try Store(.memory, records: Reading.self, Site.self)
+    random.sites = try store.write { tx in
+      try (0..<5).map { number in
+        try tx.insert(Site(name: ["north", "south"][number % 2], height: number))
+      }
+    }
     var number = 0
     var tokens: [Token] = []
     for _ in 0..<6 {
@@ -157,8 +193,11 @@ private struct Reading: Record {
       }
       tokens.append(store.snapshot().token)
     }
+    // References that lead to none.
+    try store.write { try $0.delete(random.sites[1]) }
+    random.deletedSite = 1
     let names = try #require(store.schema.entity(named: "Reading")).indexes.map(\.name) + ["code"]
-    #expect(names.count == 8)
+    #expect(names.count == 9)
     var served = try Self.compare(store.snapshot(), names, random, "seed \(seed), head")
     for token in [tokens[1], tokens[4]] {
       served += try Self.compare(
@@ -175,7 +214,7 @@ private struct Reading: Record {
   }
 
   @Test func `an index that cannot serve is refused by name`() throws {
-    let store = try Store(.memory, records: Reading.self)
+    let store = try Store(.memory, records: Reading.self, Site.self)
     let fetch = Fetch(Reading.self).where(\.isChecked == true)
     try store.write { tx in
       let random = Random(state: 4)
@@ -190,7 +229,7 @@ private struct Reading: Record {
   }
 
   @Test func `a plan says what serves and what would help`() throws {
-    let store = try Store(.memory, records: Reading.self)
+    let store = try Store(.memory, records: Reading.self, Site.self)
     try store.write { tx in
       let random = Random(state: 5)
       for number in 0..<500 { try tx.insert(random.reading(number)) }
@@ -210,5 +249,34 @@ private struct Reading: Record {
     #expect(checked.hasSuffix("an index of `isChecked` would help"))
     let one = try snapshot.explain(Fetch(Reading.self).where(\.code == "c7"))
     #expect(one.hasPrefix("by index `code`: 1 of 500 objects"))
+  }
+
+  @Test func `several ranges of one index serve`() throws {
+    let store = try Store(.memory, records: Reading.self, Site.self)
+    let random = Random(state: 6)
+    try store.write { tx in
+      for number in 0..<40 {
+        random.sites.append(try tx.insert(Site(name: "site \(number)", height: number)))
+      }
+      for number in 0..<1_000 { try tx.insert(random.reading(number)) }
+    }
+    let snapshot = store.snapshot()
+    func first(_ condition: RecordCondition<Reading>) throws -> String {
+      let plan = try snapshot.explain(Fetch(Reading.self).where(condition))
+      return plan.split(separator: "\n").prefix(2).joined(separator: "; ")
+    }
+    #expect(
+      try first(.isIn(\.code, ["c1", "c2", "c2", "none"]))
+        .hasPrefix("by index `code`: 2 of 1000 objects; not by"))
+    #expect(try first(\.code == "c3" || \.code == "c4").hasPrefix("by index `code`: 2 of "))
+    #expect(try first(.begins(\.place, with: "b")).hasPrefix("by index `place"))
+    #expect(try first(\.site == random.sites[3]).hasPrefix("by index `site, taken`: "))
+    #expect(
+      try first(.through(\.site, \.name == "site 7"))
+        .contains("objects; each is asked: site.name == \"site 7\""))
+    #expect(
+      try first(.through(\.site, \.name == "site 7")).hasPrefix("by index `site, taken`: "))
+    // One of the two is not narrowed.
+    #expect(try first(\.level == 3 || \.isChecked == true).hasPrefix("reads all "))
   }
 }

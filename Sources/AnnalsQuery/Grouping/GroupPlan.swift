@@ -202,7 +202,7 @@ extension GroupPlan: CustomStringConvertible {
   /// The plan in words, as `QueryPlan` has it.
   package var description: String {
     guard let runs else { return rows.description + "\nthen grouped" }
-    return "counts groups by index `\(runs.path.name)`: \(runs.path.places.count) of "
+    return "counts groups by index `\(runs.path.name)`: \(runs.path.count) of "
       + "\(state.count(of: query.entity)) objects"
   }
 }

@@ -51,10 +51,11 @@ struct IndexRuns: Sendable {
       throw .query(.condition(error))
     }
     var batch = CellBatch()
-    var place = path.places.lowerBound
+    let places = path.places.first ?? 0..<0
+    var place = places.lowerBound
     // A search costs about as much as reading eight objects.
-    var searchesLeft = 64 + path.places.count / 8
-    while place < path.places.upperBound, let row = try row(at: place) {
+    var searchesLeft = 64 + path.count / 8
+    while place < places.upperBound, let row = try row(at: place) {
       searchesLeft -= 1
       if searchesLeft < 0 { return false }
       try plan.read(&batch, key, [row], table)
@@ -62,7 +63,7 @@ struct IndexRuns: Sendable {
       let value = batch.arena.withUnsafeBufferPointer {
         batch.cells[0].value(in: UnsafeRawBufferPointer($0))
       }
-      let end = try end(of: value, collected.keys.bucket(group), from: place)
+      let end = try end(of: value, collected.keys.bucket(group), from: place, in: places)
       collected.add(end - place, to: group)
       place = end
     }
@@ -79,7 +80,7 @@ struct IndexRuns: Sendable {
 
   /// Where the group of the object at a place ends.
   private func end(
-    of value: Value, _ bucket: CalendarBucket?, from place: Int
+    of value: Value, _ bucket: CalendarBucket?, from place: Int, in places: Range<Int>
   ) throws(GroupFailure) -> Int {
     var bound = IndexBound(values: path.singles + [value], isAfter: true)
     if let range = bucket?.range {
@@ -90,7 +91,7 @@ struct IndexRuns: Sendable {
         : IndexBound(values: path.singles + [.date(range.upperBound)], isAfter: isLast)
     }
     do throws(StateFault) {
-      return min(path.places.upperBound, max(place + 1, try path.view.place(of: bound)))
+      return min(places.upperBound, max(place + 1, try path.view.place(of: bound)))
     } catch {
       throw .query(.state(error))
     }

@@ -32,8 +32,19 @@ struct ColumnRange {
   static func ranges(_ parts: [Condition], of entity: Entity) -> [PropertyNumber: ColumnRange] {
     var result: [PropertyNumber: ColumnRange] = [:]
     for (number, part) in parts.enumerated() {
-      guard let path = part.path, path.names.count == 1,
-        let attribute = entity.attribute(named: path.names[0]), attribute.type != .any
+      guard let path = part.path, path.names.count == 1 else { continue }
+      if let relationship = entity.relationship(named: path.names[0]), !relationship.isToMany {
+        // What leads to an object that is gone is in the index, and leads to none: it stays to be
+        // asked.
+        if case .comparison(_, .equal, .object(let object)) = part.form,
+          result[relationship.number] == nil
+        {
+          let end = End(value: .object(object), isIncluded: true)
+          result[relationship.number] = ColumnRange(low: end, high: end)
+        }
+        continue
+      }
+      guard let attribute = entity.attribute(named: path.names[0]), attribute.type != .any
       else { continue }
       var range = result[attribute.number] ?? ColumnRange()
       if range.take(part, attribute) {
@@ -66,7 +77,13 @@ struct ColumnRange {
       case .greaterOrEqual: return take(low: end(value, true), high: nil)
       case .notEqual: return false
       }
-    case .constant, .isIn, .text, .all, .any, .not: return false
+    case .text(_, let test):
+      guard test.match == .begins, test.options.isEmpty, attribute.type == .string else {
+        return false
+      }
+      let high = test.text.leastBehindBeginnings.flatMap { end(.string($0), false) }
+      return take(low: end(.string(test.text), true), high: high)
+    case .constant, .isIn, .all, .any, .not: return false
     }
   }
 
@@ -94,6 +111,22 @@ extension Condition {
   var conjuncts: [Condition] {
     if case .all(let parts) = form { return parts }
     return [self]
+  }
+}
+
+extension String {
+  /// The least text behind all that begin with this one, by bytes; nil if there is none.
+  fileprivate var leastBehindBeginnings: String? {
+    var scalars = Array(unicodeScalars)
+    while let last = scalars.popLast() {
+      // Behind the last before the surrogates comes the first behind them.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      if let scalar = Unicode.Scalar(next) {
+        scalars.append(scalar)
+        return String(String.UnicodeScalarView(scalars))
+      }
+    }
+    return nil
   }
 }
 

@@ -14,7 +14,10 @@ struct IndexPath: Sendable {
 
   let name: String
   let view: IndexView
-  let places: Range<Int>
+  /// Ranges of places, rising, none of which touches another.
+  let places: [Range<Int>]
+  /// How many places there are.
+  let count: Int
   let order: Order
   /// Whether rows with the same values come the other way round than in the index.
   let reversesTies: Bool
@@ -24,21 +27,21 @@ struct IndexPath: Sendable {
   let singles: [Value]
 
   /// Nil if the index says nothing about the query: it neither narrows it nor is in its order, nor
-  /// has objects with the same value of `groupedBy` behind one another.
+  /// has objects with the same value of `groupedBy` behind one another. `implied` is true wherever
+  /// the query's condition is.
   init?(
     _ query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State,
-    groupedBy: PropertyNumber? = nil
+    implied: [Condition] = [], groupedBy: PropertyNumber? = nil
   ) throws(StateFault) {
     let parts = query.condition.conjuncts
     guard let covered = shape.covered(parts, of: entity) else { return nil }
-    let ranges = ColumnRange.ranges(parts, of: entity)
-    let bounds = Bounds(shape, ranges)
+    let bounds = IndexBounds(parts + implied, shape, of: entity)
     if shape.isUnique, !bounds.isWhole { return nil }
     let (order, reversesTies) = IndexPath.order(query, shape, bounds, entity)
     let isGrouped =
-      bounds.singles < shape.columns.count
-      && shape.columns[bounds.singles].property == groupedBy
-    let narrows = !bounds.parts.isEmpty || !covered.isEmpty
+      bounds.singles.count < shape.columns.count && bounds.ends.count == 1
+      && shape.columns[bounds.singles.count].property == groupedBy
+    let narrows = bounds.narrows || !covered.isEmpty
     guard groupedBy == nil ? order != .none || narrows : isGrouped,
       let view = try state.index(query.entity, shape.number),
       // A past state has the indexes of the present, where another default may hold.
@@ -46,36 +49,59 @@ struct IndexPath: Sendable {
       // Objects with a value that the state does not hold have no place in the order.
       try view.orderedCount() == view.count
     else { return nil }
-    let low = try view.place(of: bounds.low)
-    places = low..<max(low, try view.place(of: bounds.high))
+    places = try IndexPath.places(bounds, in: view)
+    count = places.reduce(0) { $0 + $1.count }
     self.name = name
     self.view = view
     self.order = order
     self.reversesTies = reversesTies
-    singles = Array(bounds.low.values.prefix(bounds.singles))
-    let said = bounds.parts.union(covered)
+    singles = bounds.singles
+    let said = bounds.said.union(covered)
     let left = parts.indices.filter { !said.contains($0) }.map { parts[$0] }
     rest = left.isEmpty ? .always : .all(left)
   }
 
   /// What it costs to use it, in objects read; `found` of them are put in order where it does not.
   func cost(_ query: RowQuery) -> Double {
-    var read = Double(places.count)
+    var read = Double(count)
     if order != .none, let most = query.most {
       // Without other conditions the objects passed over are not read.
       read = min(
         read, Double(rest == .always ? query.limit ?? 0 : most) * (rest == .always ? 1 : 8))
     }
-    return 20 + 4 * read + (order == .none ? RowQuery.sortingCost(read, query) : 0)
+    return 20 * Double(max(1, places.count)) + 4 * read
+      + (order == .none ? RowQuery.sortingCost(read, query) : 0)
+  }
+
+  private static func places(
+    _ bounds: IndexBounds, in view: IndexView
+  ) throws(StateFault) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    for (low, high) in bounds.ends {
+      let start = try view.place(of: low)
+      let end = try view.place(of: high)
+      if start < end { found.append(start..<end) }
+    }
+    found.sort { $0.lowerBound < $1.lowerBound }
+    var result: [Range<Int>] = []
+    for range in found {
+      if let last = result.last, range.lowerBound <= last.upperBound {
+        let end = max(last.upperBound, range.upperBound)
+        result[result.count - 1] = last.lowerBound..<end
+      } else {
+        result.append(range)
+      }
+    }
+    return result
   }
 
   /// How the order that is wanted stands to that of the index, once the columns with a single value
   /// are left out of both.
   private static func order(
-    _ query: RowQuery, _ shape: IndexShape, _ bounds: Bounds, _ entity: Entity
+    _ query: RowQuery, _ shape: IndexShape, _ bounds: IndexBounds, _ entity: Entity
   ) -> (Order, reversesTies: Bool) {
-    let columns = shape.columns.dropFirst(bounds.singles)
-    let fixed = Set(shape.columns.prefix(bounds.singles).map(\.property))
+    let columns = shape.columns.dropFirst(bounds.singles.count)
+    let fixed = Set(shape.columns.prefix(bounds.singles.count).map(\.property))
     var keys: [(property: PropertyNumber, key: SortKey)] = []
     for key in query.keys {
       guard key.path.names.count == 1, key.textOrder == .binary,
@@ -98,67 +124,5 @@ struct IndexPath: Sendable {
     if fits(isBackward: false) { return (.forward, query.areTiesDescending) }
     if fits(isBackward: true) { return (.backward, !query.areTiesDescending) }
     return (.none, false)
-  }
-}
-
-/// The part of an index in which a condition can be true.
-private struct Bounds {
-  var low: IndexBound
-  var high: IndexBound
-  /// How many columns have a single value there.
-  var singles = 0
-  /// Whether all columns have.
-  var isWhole = false
-  /// The parts of the condition that are true of every object there.
-  var parts: Set<Int> = []
-
-  init(_ shape: IndexShape, _ ranges: [PropertyNumber: ColumnRange]) {
-    var values: [Value] = []
-    low = IndexBound(values: [], isAfter: false)
-    high = IndexBound(values: [], isAfter: true)
-    for column in shape.columns {
-      guard let range = ranges[column.property] else { break }
-      if range.isNil && (column.valueForNull != nil || shape.isUnique) { break }
-      parts.formUnion(range.parts)
-      guard let single = range.single else {
-        limit(range, column, behind: values)
-        return
-      }
-      values.append(single)
-      singles += 1
-    }
-    isWhole = singles == shape.columns.count
-    low.values = values
-    high.values = values
-  }
-
-  /// The values between the ends of a range, none of which is nil.
-  private mutating func limit(
-    _ range: ColumnRange, _ column: IndexShape.Column, behind values: [Value]
-  ) {
-    let (first, last) = column.isDescending ? (range.high, range.low) : (range.low, range.high)
-    if let first {
-      low.values = values + [Bounds.zero(first, isLow: !column.isDescending)]
-      low.isAfter = !first.isIncluded
-    } else if column.nullsFirst, column.valueForNull == nil {
-      low = IndexBound(values: values + [.null], isAfter: true)
-    } else {
-      low.values = values
-    }
-    if let last {
-      high.values = values + [Bounds.zero(last, isLow: column.isDescending)]
-      high.isAfter = last.isIncluded
-    } else if !column.nullsFirst, column.valueForNull == nil {
-      high = IndexBound(values: values + [.null], isAfter: false)
-    } else {
-      high.values = values
-    }
-  }
-
-  /// The key next to which an end is: of the two zeros the one that lies further out if it is
-  /// included, else further in.
-  private static func zero(_ end: ColumnRange.End, isLow: Bool) -> Value {
-    guard case .double(let number) = end.value, number == 0 else { return end.value }
-    return .double(end.isIncluded == isLow ? -0.0 : 0.0)
   }
 }

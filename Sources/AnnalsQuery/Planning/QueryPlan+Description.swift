@@ -7,7 +7,7 @@ extension QueryPlan: CustomStringConvertible {
   package var description: String {
     var lines: [String] = []
     if let path {
-      lines.append("by index `\(path.name)`: \(path.places.count) of \(count) objects")
+      lines.append("by index `\(path.name)`: \(path.count) of \(count) objects")
       if path.rest != .always { lines.append("each is asked: \(path.rest)") }
     } else {
       lines.append("reads all \(count) objects")

@@ -32,8 +32,9 @@ package struct QueryPlan: Sendable {
     entity = state.schema.entity(numbered: query.entity) ?? Entity("")
     // All of it, so that what does not suit is refused whatever the plan.
     let all = try QueryPlan.bind(query.condition, query, state, sources)
+    let implied = try QueryPlan.implied(query, entity, in: state, sources)
     do throws(StateFault) {
-      (path, others) = try QueryPlan.choose(query, entity, in: state)
+      (path, others) = try QueryPlan.choose(query, entity, implied, in: state)
     } catch {
       throw .state(error)
     }
@@ -56,7 +57,7 @@ package struct QueryPlan: Sendable {
   }
 
   private static func choose(
-    _ query: RowQuery, _ entity: Entity, in state: State
+    _ query: RowQuery, _ entity: Entity, _ implied: [Condition], in state: State
   ) throws(StateFault) -> (IndexPath?, [(name: String, cost: Double?)]) {
     guard query.indexes != .none else { return (nil, []) }
     var best: (path: IndexPath, cost: Double)?
@@ -64,7 +65,10 @@ package struct QueryPlan: Sendable {
     for shape in entity.indexShapes {
       let name = entity.name(of: shape)
       if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
-      guard let path = try IndexPath(query, shape, name: name, of: entity, in: state) else {
+      guard
+        let path = try IndexPath(
+          query, shape, name: name, of: entity, in: state, implied: implied)
+      else {
         others.append((name, nil))
         continue
       }
@@ -94,7 +98,7 @@ package struct QueryPlan: Sendable {
   /// the condition does.
   package func countAll() throws(Failure) -> Int {
     if condition.constant == false { return 0 }
-    if condition.constant == true { return path?.places.count ?? count }
+    if condition.constant == true { return path?.count ?? count }
     var result = 0
     try forEachRow { _ in
       result += 1
@@ -142,26 +146,33 @@ package struct QueryPlan: Sendable {
       }
       return
     }
-    var places = path.places
-    let isBackward = path.order == .backward
-    let count = min(skipped, places.count)
-    places =
-      isBackward
-      ? places.lowerBound..<places.upperBound - count
-      : places.lowerBound + count..<places.upperBound
     let asks = condition.constant == nil
-    try path.view.forEachRow(in: places, isBackward: isBackward, reversesTies: path.reversesTies) {
-      row throws(Failure) in
-      if asks {
-        do throws(ConditionFault) {
-          guard try condition.matches(row) else { return true }
-        } catch {
-          throw .evaluation(error)
+    let isBackward = path.order == .backward
+    var skipped = skipped
+    var goesOn = true
+    for range in isBackward ? path.places.reversed() : path.places {
+      let count = min(skipped, range.count)
+      skipped -= count
+      let places =
+        isBackward
+        ? range.lowerBound..<range.upperBound - count
+        : range.lowerBound + count..<range.upperBound
+      try path.view.forEachRow(
+        in: places, isBackward: isBackward, reversesTies: path.reversesTies
+      ) { row throws(Failure) in
+        if asks {
+          do throws(ConditionFault) {
+            guard try condition.matches(row) else { return true }
+          } catch {
+            throw .evaluation(error)
+          }
         }
+        goesOn = body(row)
+        return goesOn
+      } fault: {
+        .state($0)
       }
-      return body(row)
-    } fault: {
-      .state($0)
+      guard goesOn else { return }
     }
   }
 }

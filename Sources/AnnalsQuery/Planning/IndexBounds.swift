@@ -1,0 +1,153 @@
+import AnnalsModel
+import AnnalsState
+
+/// The parts of an index in which a condition can be true.
+struct IndexBounds {
+  /// Where each part begins and ends. Parts may overlap, and are in no order.
+  private(set) var ends: [(low: IndexBound, high: IndexBound)] = []
+  /// The values of the first columns that all objects there have in common.
+  private(set) var singles: [Value] = []
+  /// Whether the objects there have certain values for all columns.
+  private(set) var isWhole = true
+  /// Whether the condition leaves anything out.
+  private(set) var narrows = true
+  /// Which of the conditions are true of every object there.
+  private(set) var said: Set<Int>
+
+  /// What conditions, all of which must be true, leave of an index.
+  ///
+  /// A condition that is one of several by OR or IN counts where each of these narrows the column
+  /// at which the others stop.
+  init(_ parts: [Condition], _ shape: IndexShape, of entity: Entity) {
+    said = Set(parts.indices)
+    for (number, alternative) in IndexBounds.alternatives(parts, shape, entity).enumerated() {
+      let ranges = ColumnRange.ranges(alternative.map(\.condition), of: entity)
+      let bounds = SingleBounds(shape, ranges)
+      ends.append((bounds.low, bounds.high))
+      if number == 0 {
+        singles = bounds.singles
+      } else {
+        let common = zip(singles, bounds.singles).prefix { $0 == $1 }.count
+        singles = Array(singles.prefix(common))
+      }
+      if bounds.singles.count < shape.columns.count { isWhole = false }
+      if !bounds.narrows { narrows = false }
+      let unsaid = alternative.indices.filter { !bounds.parts.contains($0) }
+      said.subtract(unsaid.map { alternative[$0].origin })
+    }
+  }
+
+  /// A condition, and which one it was or was a part of.
+  private typealias Part = (condition: Condition, origin: Int)
+
+  /// No more parts of an index are looked at.
+  private static let mostAlternatives = 256
+
+  /// The lists of conditions of which at least one must be true.
+  private static func alternatives(
+    _ parts: [Condition], _ shape: IndexShape, _ entity: Entity
+  ) -> [[Part]] {
+    var open: [(origin: Int, alternatives: [Condition])] = []
+    var base: [Part] = []
+    for (origin, part) in parts.enumerated() {
+      let alternatives = part.disjuncts
+      if alternatives.count > 1, alternatives.count <= mostAlternatives {
+        open.append((origin, alternatives))
+      } else {
+        base.append((part, origin))
+      }
+    }
+    let known = ColumnRange.ranges(base.map(\.condition), of: entity)
+    var result = [base]
+    for column in shape.columns {
+      if known[column.property]?.single != nil { continue }
+      let place = open.firstIndex { item in
+        result.count * item.alternatives.count <= mostAlternatives
+          && item.alternatives.allSatisfy {
+            ColumnRange.ranges($0.conjuncts, of: entity)[column.property] != nil
+          }
+      }
+      guard let place else { break }
+      let (origin, alternatives) = open.remove(at: place)
+      // Before the others, which may say less of the same column.
+      result = result.flatMap { list in
+        alternatives.map { $0.conjuncts.map { ($0, origin) } + list }
+      }
+      let isFixed = alternatives.allSatisfy {
+        ColumnRange.ranges($0.conjuncts, of: entity)[column.property]?.single != nil
+      }
+      if !isFixed { break }
+    }
+    let rest = open.map { (parts[$0.origin], $0.origin) }
+    return result.map { $0 + rest }
+  }
+}
+
+/// The part of an index in which all of some conditions can be true.
+private struct SingleBounds {
+  var low = IndexBound(values: [], isAfter: false)
+  var high = IndexBound(values: [], isAfter: true)
+  /// The values of the first columns.
+  var singles: [Value] = []
+  var narrows = false
+  /// The conditions that are true of every object there.
+  var parts: Set<Int> = []
+
+  init(_ shape: IndexShape, _ ranges: [PropertyNumber: ColumnRange]) {
+    for column in shape.columns {
+      guard let range = ranges[column.property] else { break }
+      if range.isNil && (column.valueForNull != nil || shape.isUnique) { break }
+      parts.formUnion(range.parts)
+      narrows = true
+      guard let single = range.single else {
+        limit(range, column, behind: singles)
+        return
+      }
+      singles.append(single)
+    }
+    low.values = singles
+    high.values = singles
+  }
+
+  /// The values between the ends of a range, none of which is nil.
+  private mutating func limit(
+    _ range: ColumnRange, _ column: IndexShape.Column, behind values: [Value]
+  ) {
+    let (first, last) = column.isDescending ? (range.high, range.low) : (range.low, range.high)
+    if let first {
+      low.values = values + [SingleBounds.zero(first, isLow: !column.isDescending)]
+      low.isAfter = !first.isIncluded
+    } else if column.nullsFirst, column.valueForNull == nil {
+      low = IndexBound(values: values + [.null], isAfter: true)
+    } else {
+      low.values = values
+    }
+    if let last {
+      high.values = values + [SingleBounds.zero(last, isLow: column.isDescending)]
+      high.isAfter = last.isIncluded
+    } else if !column.nullsFirst, column.valueForNull == nil {
+      high = IndexBound(values: values + [.null], isAfter: false)
+    } else {
+      high.values = values
+    }
+  }
+
+  /// The key next to which an end is: of the two zeros the one that lies further out if it is
+  /// included, else further in.
+  private static func zero(_ end: ColumnRange.End, isLow: Bool) -> Value {
+    guard case .double(let number) = end.value, number == 0 else { return end.value }
+    return .double(end.isIncluded == isLow ? -0.0 : 0.0)
+  }
+}
+
+extension Condition {
+  /// Conditions of which at least one must be true.
+  fileprivate var disjuncts: [Condition] {
+    switch form {
+    case .any(let parts): parts.flatMap(\.disjuncts)
+    case .isIn(let path, let values):
+      values.map { $0.isNull ? .isNil(path) : .compare(path, .equal, $0) }
+    default: [self]
+    }
+  }
+}
