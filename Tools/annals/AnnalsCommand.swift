@@ -10,7 +10,7 @@ struct AnnalsCommand: ParsableCommand {
     version: "annals 0.1 (file format: \(Store.fileFormat))",
     subcommands: [
       LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
-      QueryCommand.self, TimelineCommand.self, GetCommand.self,
+      QueryCommand.self, TimelineCommand.self, WatchCommand.self, GetCommand.self,
       SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
       RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
@@ -103,6 +103,7 @@ enum Overview {
              state    all objects, now or at any time in the past
              query    find objects by a condition, in any order
              timeline what happened when, printed or drawn
+             watch    what becomes of objects, as it happens
              get      one object, now or at any time in the past
              schema   the entities and their properties
              index    list, add and drop indexes

@@ -20,6 +20,9 @@ public struct RowList<Row: Sendable>: Sendable {
   /// The position in history of which this is the state.
   public var token: Token { snapshot.token }
 
+  /// The entity of the rows.
+  package var entity: EntityNumber { list.query.rows.entity }
+
   /// How many rows there are. O(1).
   public var count: Int { list.count }
 

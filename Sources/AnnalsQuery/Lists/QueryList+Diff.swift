@@ -38,18 +38,17 @@ extension QueryList {
     return diff
   }
 
-  /// Tells rows that are taken out and put in again of each other.
+  /// Tells rows that are taken out and put in again of each other, by the numbers that both have.
   private func pair(_ rows: inout Rows) {
-    guard rows.out.contains(where: \.stays) else { return }
-    let out = rows.out.indices.filter { rows.out[$0].stays }.sorted {
-      rows.out[$0].row < rows.out[$1].row
+    guard rows.stayCount > 0 else { return }
+    var out = ContiguousArray(repeating: 0, count: rows.stayCount)
+    for index in rows.out.indices where rows.out[index].stays {
+      out[rows.out[index].partner] = index
     }
-    let into = rows.into.indices.filter { rows.into[$0].stays }.sorted {
-      rows.into[$0].row < rows.into[$1].row
-    }
-    for (a, b) in zip(out, into) {
-      rows.out[a].partner = b
-      rows.into[b].partner = a
+    for index in rows.into.indices where rows.into[index].stays {
+      let partner = out[rows.into[index].partner]
+      rows.into[index].partner = partner
+      rows.out[partner].partner = index
     }
   }
 

@@ -34,6 +34,8 @@ extension QueryList {
     var into: [Moved] = []
     /// Rows that stay and changed.
     var updated: [Moved] = []
+    /// How many are taken out and put in again; until they are paired, `partner` counts them.
+    var stayCount = 0
   }
 
   /// Moves on to another state, in which these objects are changed and no others, and returns the
@@ -124,12 +126,16 @@ extension QueryList {
       }
       if let before {
         rows.out.append(
-          Moved(row: one.row, entry: before, properties: one.properties, stays: isIn))
+          Moved(
+            row: one.row, entry: before, properties: one.properties, stays: isIn,
+            partner: rows.stayCount))
       }
       if isIn {
         rows.into.append(
           Moved(
-            row: one.row, entry: try entry(of: one.row), properties: one.properties, stays: wasIn))
+            row: one.row, entry: try entry(of: one.row), properties: one.properties, stays: wasIn,
+            partner: rows.stayCount))
+        if wasIn { rows.stayCount += 1 }
       }
     }
     return rows

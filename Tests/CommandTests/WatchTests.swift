@@ -1,0 +1,153 @@
+import Annals
+import Foundation
+import Testing
+
+@testable import AnnalsCommand
+
+/// `annals watch` prints what another process does, and ends when it is interrupted.
+@Suite struct WatchTests {
+  /// A running `annals watch`.
+  private final class Run {
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private var rest = ""
+
+    init(_ arguments: [String]) throws {
+      let built =
+        Bundle.allBundles.map(\.bundleURL)
+        + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
+      let program = try #require(
+        built.map { $0.deletingLastPathComponent().appending(path: "annals") }
+          .first { FileManager.default.isExecutableFile(atPath: $0.path) })
+      process.executableURL = program
+      process.arguments = ["watch"] + arguments
+      process.environment = ["TZ": "UTC"]
+      process.standardOutput = output
+      process.standardError = errors
+      try process.run()
+    }
+
+    /// The next line; nil at the end.
+    func line() -> String? {
+      while !rest.contains("\n") {
+        let bytes = output.fileHandleForReading.availableData
+        if bytes.isEmpty { return nil }
+        rest += String(decoding: bytes, as: UTF8.self)
+      }
+      defer {
+        rest = String(rest[rest.index(after: rest.firstIndex(of: "\n") ?? rest.startIndex)...])
+      }
+      return String(rest.prefix { $0 != "\n" })
+    }
+
+    func lines(_ count: Int) -> [String] { (0..<count).compactMap { _ in line() } }
+
+    /// Interrupts it; what it printed after, and how it ended.
+    func interrupt() -> (lines: [String], errors: String, status: Int32) {
+      process.interrupt()
+      return end()
+    }
+
+    func end() -> (lines: [String], errors: String, status: Int32) {
+      var lines: [String] = []
+      while let line = line() { lines.append(line) }
+      process.waitUntilExit()
+      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      return (lines, text, process.terminationStatus)
+    }
+  }
+
+  private func store(_ folder: CommandFolder) throws -> Store {
+    let schema = Schema {
+      Entity("Post") {
+        Attribute("slug", .string, isUnique: true)
+        Attribute("title", .string)
+        Attribute("rating", .int64)
+      }
+      Entity("Person") {
+        Attribute("name", .string, isUnique: true)
+      }
+    }
+    let store = try Store(path: folder.file("a.annals"), schema: schema, environment: folder.store)
+    try store.write(author: "me") { tx in
+      try tx.insert("Post", ["slug": "fog", "title": "Fog", "rating": 2])
+      try tx.insert("Post", ["slug": "mist", "title": "Mist", "rating": 4])
+    }
+    return store
+  }
+
+  private func post(_ slug: String, _ store: Store) throws -> ObjectID {
+    let found = try store.snapshot().object(of: "Post", where: "slug", is: .string(slug))
+    return try #require(found).objectID
+  }
+
+  @Test func `steps as text`() throws {
+    let folder = try CommandFolder()
+    let store = try store(folder)
+    let watch = try Run([
+      folder.file("a.annals"), "Post", "--where", "rating > 1", "--sort", "-rating",
+      "--author-not", "robot",
+    ])
+    #expect(watch.line() == "watching 2 objects of Post")
+    let (fog, mist) = (try post("fog", store), try post("mist", store))
+    try store.write(author: "you") { _ = try $0.insert("Person", ["name": "Ann"]) }
+    try store.write(author: "you") { try $0.update(fog, ["title": "Dense fog", "rating": 5]) }
+    #expect(
+      watch.lines(2).map(withoutMoment) == [
+        "transaction 4  you · annals[311]",
+        "    > 1 → 0  Post/fog  title: \"Fog\" → \"Dense fog\", rating: 2 → 5",
+      ])
+    try store.write(author: "robot") { try $0.update(mist, ["title": "Mists"]) }
+    try store.write(author: "you") { tx in
+      try tx.insert("Post", ["slug": "rain", "rating": 3])
+      try tx.update(fog, ["rating": 0])
+    }
+    #expect(
+      watch.lines(4).map(withoutMoment) == [
+        "transaction 6  you · annals[311]", "    - 0  Post/fog", "    + 1  Post/rain",
+        "    ~ 0  Post/mist  title: \"Mist\" → \"Mists\"",
+      ])
+    let end = watch.interrupt()
+    #expect(end.lines == [] && end.errors == "" && end.status == 0)
+    try store.close()
+  }
+
+  @Test func `steps as lines of JSON`() throws {
+    let folder = try CommandFolder()
+    let store = try store(folder)
+    let watch = try Run([folder.file("a.annals"), "--format", "jsonl", "--steps", "2"])
+    #expect(watch.line() == #"{"watching":2,"transaction":2}"#)
+    let fog = try post("fog", store)
+    try store.write(author: "you") { try $0.update(fog, ["rating": 5]) }
+    #expect(
+      watch.line()
+        == #"{"change":"update","transaction":3,"from":0,"to":0,"properties":["rating"],"object":"#
+        + #"{"entity":"Post","id":"fog","rating":5,"slug":"fog","title":"Fog"}}"#)
+    try store.write(author: "you") { try $0.delete(fog) }
+    let end = watch.end()
+    #expect(
+      end.lines == [
+        #"{"change":"delete","transaction":4,"from":0,"object":"#
+          + #"{"entity":"Post","id":"fog","rating":5,"slug":"fog","title":"Fog"}}"#
+      ])
+    #expect(end.errors == "" && end.status == 0)
+    try store.close()
+  }
+
+  @Test func `what it refuses`() throws {
+    let folder = try CommandFolder()
+    try store(folder).close()
+    #expect(folder.run("watch", "@a.annals", "--where", "rating > 1").status == .usage)
+    #expect(folder.run("watch", "@a.annals", "Post", "--steps", "0").status == .usage)
+    #expect(folder.run("watch", "@a.annals", "Post", "--where", "rtaing > 1").status == .usage)
+    #expect(
+      folder.run("watch", "@a.annals", "Pots").errors.contains(
+        "no entity Pots; it has Post, Person"))
+  }
+
+  /// The line without the time of the transaction.
+  private func withoutMoment(_ line: String) -> String {
+    line.replacing(#/\ \ \d{4}-\d\d-\d\d\ \d\d:\d\d:\d\d\ \S+\ \ /#, with: "  ")
+  }
+}

@@ -1,0 +1,83 @@
+import Annals
+import AnnalsQuery
+import ArgumentParser
+import Foundation
+
+struct WatchCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch", abstract: "Prints what becomes of objects, as it happens.",
+    discussion: """
+      Each transaction that changes the rows, of this process or another, is printed with what it \
+      does to them: + inserted, - deleted, ~ changed, > moved, with the positions in the order of \
+      --sort. Goes on until it is interrupted. Conditions are those of annals query.
+      """)
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "Only objects of this entity.") var entity: String?
+  @Option(name: .customLong("where"), parsing: .unconditional, help: "Of which this is true.")
+  var condition: String?
+  @Option(parsing: .unconditional, help: "Properties to sort by, as in -timestamp,title[c].")
+  var sort: String?
+  @Option(
+    parsing: .unconditional,
+    help: "Print nothing for transactions of this author alone; what they did is in the next.")
+  var authorNot: String?
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+  @Option(parsing: .unconditional, help: "End after so many steps.") var steps: Int?
+
+  func validate() throws {
+    if entity == nil, condition != nil || sort != nil {
+      throw ValidationError("--where and --sort want an ENTITY")
+    }
+    if let steps, steps < 1 { throw ValidationError("--steps is a number from 1") }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file)
+    defer { try? store.close() }
+    let views = try self.views(of: store, console)
+    let watch = Watch(store, console, format, of: entity, viewCount: views.count, steps: steps)
+    let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+    let before = signal(SIGINT, SIG_IGN)
+    source.setEventHandler { watch.end() }
+    source.resume()
+    defer {
+      source.cancel()
+      signal(SIGINT, before)
+    }
+    let observations = views.map { view in view.observe { watch.take($0) } }
+    try watch.wait()
+    withExtendedLifetime(observations) {}
+    return .done
+  }
+
+  /// A view of the entity, or one of each.
+  private func views(
+    of store: Store, _ console: Console
+  ) throws -> [LiveView<StoredObject>] {
+    let steps = authorNot.map { HistoryCondition.NameTerm.author != $0 } ?? .always
+    guard let entity else {
+      return store.schema.entities.filter { !$0.isRemoved }.map {
+        store.live($0.name, steps: .everyTransaction, steppingFor: steps)
+      }
+    }
+    let found = try store.snapshot().reader.entity(named: entity)
+    var wanted: Condition?
+    if let condition {
+      wanted = try QueryCommand.reading("--where") { () throws(ConditionTextError) in
+        try ConditionParser.parse(
+          condition, over: found, in: store.schema, zone: console.zone.offset)
+      }
+    }
+    var keys: [SortKey] = []
+    if let sort {
+      keys = try QueryCommand.reading("--sort") { () throws(ConditionTextError) in
+        try ConditionParser.parseSortKeys(sort, over: found, in: store.schema)
+      }
+    }
+    return [
+      store.live(
+        found.name, where: wanted, sortedBy: keys, steps: .everyTransaction, steppingFor: steps)
+    ]
+  }
+}
