@@ -125,7 +125,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection", "AnnalsModel",
-        "AnnalsStorage",
+        "AnnalsQuery", "AnnalsStorage",
       ],
       path: "Tools/Fuzzing/Sources/FuzzTargets", swiftSettings: settings),
     tests(

@@ -28,6 +28,7 @@ let package = Package(
     engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
     engine("AnnalsStorage", ["CLinuxCalls", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
+    engine("AnnalsQuery", ["AnnalsModel", "AnnalsState"]),
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine(
@@ -43,7 +44,7 @@ let package = Package(
       "Annals",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-        "AnnalsInspection", "AnnalsEngine", "AnnalsSalvage", system,
+        "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "AnnalsSalvage", system,
       ]),
     engine(
       "AnnalsExchange",
@@ -52,7 +53,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection", "AnnalsModel",
-        "AnnalsStorage",
+        "AnnalsQuery", "AnnalsStorage",
       ],
       swiftSettings: settings),
     .systemLibrary(name: "CFuzzer"),

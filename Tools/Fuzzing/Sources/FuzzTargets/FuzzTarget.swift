@@ -9,6 +9,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case history, schemaJSON, text, gzip
   /// A TOKEN and an OBJECT of the command line.
   case arguments
+  /// A condition, or sort keys.
+  case condition
   /// A log whose frames have right checksums, however their payloads look.
   case log
   /// A whole file, its checksums put right as far as it has frames.
@@ -35,6 +37,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .text: FuzzTexts.text(bytes)
     case .gzip: FuzzTexts.gzip(bytes)
     case .arguments: FuzzArguments.run(bytes)
+    case .condition: FuzzConditions.run(bytes)
     case .log: FuzzFile(log: bytes)?.run()
     case .file: FuzzFile(sealing: bytes).run()
     case .raw: FuzzFile(bytes: ContiguousArray(bytes)).run()
@@ -62,6 +65,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .text: FuzzTexts.textSeeds
     case .gzip: FuzzTexts.gzipSeeds
     case .arguments: FuzzArguments.seeds
+    case .condition: FuzzConditions.seeds
     case .log: files.compactMap(LogImage.init(file:)).map(\.encoded)
     case .file, .raw, .salvage: files
     }
