@@ -51,9 +51,9 @@ struct QueryPhases {
       }
       // Its coordinates are rounded to floats: the rows decide.
       try measure("5 ten boxes of \(name) degrees, R-tree", boxes) {
-        "SELECT post.id FROM box JOIN post USING(id) WHERE maxLat >= \($0.latitudes.lowerBound) AND "
-          + "minLat <= \($0.latitudes.upperBound) AND maxLon >= \($0.longitudes.lowerBound) AND "
-          + "minLon <= \($0.longitudes.upperBound) AND latitude BETWEEN "
+        "SELECT post.id FROM box JOIN post USING(id) WHERE maxLat >= \($0.latitudes.lowerBound) "
+          + "AND minLat <= \($0.latitudes.upperBound) AND maxLon >= \($0.longitudes.lowerBound) "
+          + "AND minLon <= \($0.longitudes.upperBound) AND latitude BETWEEN "
           + "\($0.latitudes.lowerBound) AND \($0.latitudes.upperBound) AND longitude BETWEEN "
           + "\($0.longitudes.lowerBound) AND \($0.longitudes.upperBound)"
       }
