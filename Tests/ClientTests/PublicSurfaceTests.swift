@@ -56,6 +56,54 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  @Test func timelinesCompile() throws {
+    let found = try SmallProgram(
+      """
+      enum Kind: String, AttributeValue { case single, range, ongoing }
+      struct Trip: Record {
+        var title: String
+        var from: Date
+        var to: String?
+        var isOpen: Bool?
+        var kind: Kind
+        static let entity = RecordEntity(
+          "Trip", Trip.init, Property("title", \\.title), Property("from", \\.from),
+          Property("to", \\.to), Property("isOpen", \\.isOpen), Property("kind", \\.kind))
+      }
+      func use(_ store: Store) async throws {
+        let trips = Timeline(start: \\Trip.from, end: \\.to, openEnd: .flag(\\.isOpen))
+          .endCounts(where: \\.isOpen != nil).where(\\.title != "x").labeled(by: \\.title)
+          .grouped(by: \\.kind).sorted(.descending).hidingEnds().hidingOngoing().ongoing(.atNow)
+        let kinds = Timeline(start: \\Trip.from, end: \\.to, openEnd: .kind(\\.kind))
+        let rows = try store.snapshot().timeline(trips, in: .current, now: .now)
+        for row in rows {
+          let date: Date? = row.date
+          let span: CalendarSpan = row.length ?? row.elapsed
+          print(row.objectID, row.role == .start, row.kind == .range, row.marks == .inverted)
+          print(row.label, row.dateText, row.group as Any, date as Any, span.years, span.isNegative)
+        }
+        for section in rows.sections(by: .month) { print(section.label, section.positions) }
+        print(rows.unplaced.map(\\.reason), rows.gap(after: 0) as Any)
+        print(rows.positions(of: rows[0].objectID), kinds.definition.entity)
+      }
+      func ask(_ store: Store) async throws {
+        let named = TimelineDefinition("Trip", start: "from", end: "to", openEnd: .whenEndIsNil)
+        let rows = try store.snapshot(at: 3).timeline(named, TimelineOrder(hidesEnds: true))
+        let spans = rows.intervals()
+        for overlap in spans.overlaps(limit: 9) { print(overlap.first.label, overlap.end as Any) }
+        for day in try spans.counts(by: .day, in: .distantPast..<(.now)) { print(day.count) }
+      }
+      @MainActor func follow(_ store: Store) async throws {
+        let live = store.live(Timeline(start: \\Trip.from))
+        for try await update in live { print(update.diff, try update.rows.rows(in: 0..<1)) }
+        live.tick()
+        print(try LiveTimelineRows(live).rows.count)
+      }
+      """
+    ).faultyLines()
+    #expect(found.isEmpty, "\(found)")
+  }
+
   @Test func whatIsInsideIsNotSeen() throws {
     let lines = [
       "func f1(_ token: Token) -> Any { token.store }",

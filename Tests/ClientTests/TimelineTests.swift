@@ -196,6 +196,20 @@ private struct NewTrip: Record {
     #expect(try await updates.next() == nil)
   }
 
+  @MainActor @Test func liveRowsForAUserInterface() async throws {
+    let store = try store()
+    let live = store.live(trips)
+    let rows = try LiveTimelineRows(live)
+    #expect(rows.rows.count == 6 && rows.diff.isEmpty)
+    live.change(to: trips.hidingEnds().hidingOngoing())
+    while rows.rows.count == 6 { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(rows.rows.count == 3 && rows.diff.deletes.count == 3)
+    #expect(try rows.rows.all().map(\.label) == ["Kyoto", "Nara", "Oslo"])
+    try await store.write { tx in try tx.delete(Trip.self, where: \.title == "Nara") }
+    while rows.rows.count == 3 { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(rows.diff.deletes.map(\.position) == [1] && rows.failure == nil)
+  }
+
   @Test func questionsOfIntervals() throws {
     let spans = try store().snapshot().timeline(trips).intervals()
     let window = Self.date("2019-10-22T08:00:00Z")..<Self.date("2019-10-23T08:00:00Z")

@@ -215,6 +215,32 @@ import Testing
     #expect(run.errors.contains(message), "\(run)")
   }
 
+  /// From the first moment of all to the last.
+  @Test func extremeDatesAreShown() throws {
+    let folder = try folder()
+    let (first, last) = ("-290308-12-21T19:59:05.224192Z", "+294247-01-10T04:00:54.775807Z")
+    let changes = [(first, last), (last, first), (first, first), (last, last)].enumerated().map {
+      #"{"op":"insert","entity":"Trip","id":"\#($0)","set":{"from":"\#($1.0)","to":"\#($1.1)"}}"#
+    }
+    let open = #"{"op":"insert","entity":"Trip","id":"open","set":{"from":"\#(last)"}}"#
+    try folder.write(
+      #"{"changes":[\#((changes + [open]).joined(separator: ","))]}"#, to: "x.jsonl")
+    #expect(folder.run("import", "@t.annals", "@x.jsonl").status == .done)
+    let timeline = [
+      "timeline", "@t.annals", "--entity", "Trip", "--start", "from", "--end", "to", "--open",
+      "nil",
+    ]
+    for more in [
+      [], ["--format", "jsonl"], ["--svg", "-"], ["--from", "9999"], ["--to", "0000"],
+    ] {
+      let run = folder.run(timeline + more)
+      #expect(run.status == .done && !run.output.isEmpty, "\(run)")
+    }
+    let text = folder.run(timeline + ["--from", "9999"]).output
+    #expect(text.contains("for 584554 years"), "\(text)")
+    #expect(text.contains("  in 292227 years"), "\(text)")
+  }
+
   /// README.md shows what the command draws.
   @Test func theDocumentedPictureIsDrawn() throws {
     let root = URL(fileURLWithPath: #filePath)

@@ -10,6 +10,9 @@ import Foundation
 ///
 ///     for try await update in store.live(trips) { print(update.rows.count, update.diff) }
 ///
+/// Questions of intervals are asked of the state, by
+/// `update.rows.snapshot.timeline(trips).intervals()`.
+///
 /// What was missed makes one step. An update costs O(log n) for each object that changed; if dates,
 /// kinds or conditions come from other objects and one of those changed, O(n log n). What a row
 /// shows of another object (a label, a group) is no change of the row. Ends when the store is
@@ -60,6 +63,11 @@ public final class LiveTimeline: AsyncSequence, Sendable {
   /// An iterator whose first update has the rows of that moment.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
+  /// An iterator that goes on from rows of this view.
+  func makeIterator(from rows: TimelineRowList, _ shown: Shown) -> Iterator {
+    Iterator(self, from: rows, shown)
+  }
+
   /// Calls `body` with each update, the first one included, one after the other and on no
   /// particular thread, as long as what is returned is kept. An error is the last call.
   public func observe(
@@ -89,6 +97,12 @@ extension LiveTimeline {
 
     init(_ view: LiveTimeline) { self.view = view }
 
+    init(_ view: LiveTimeline, from rows: TimelineRowList, _ shown: Shown) {
+      self.view = view
+      self.shown = rows
+      (edition, tick) = (shown.edition, shown.tick)
+    }
+
     /// The next update, once there is one; nil when the store is closed or the task cancelled.
     ///
     /// Throws what keeps the rows from being read; the next call tries again.
@@ -99,6 +113,8 @@ extension LiveTimeline {
         let head = view.store.writer.head
         let newest = try head.feedPosition()
         if let update = try advance(newest.token) { return update }
+        // What was committed meanwhile comes first.
+        guard shown?.token == newest.token else { continue }
         if newest.isLast { return nil }
         if listener == nil {
           // What came before somebody listened is looked for once more.

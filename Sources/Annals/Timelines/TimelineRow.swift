@@ -77,7 +77,8 @@ public struct TimelineSpan: Sendable, Identifiable {
     return written.isEmpty ? endMoment.map { clock.text($0) } ?? "" : written
   }
 
-  /// The time from start to end, until now of what goes on; nil for a single date.
+  /// The time from start to end, until now of what goes on (`isNegative` for what is still to
+  /// come); nil for a single date.
   public var length: CalendarSpan? {
     switch kind {
     case .single: nil
@@ -93,7 +94,8 @@ public struct TimelineSpan: Sendable, Identifiable {
   }
 }
 
-/// One row of a timeline: a date of an object, or that it goes on.
+/// One row of a timeline: a date of an object, or that it goes on. The object's record is
+/// `snapshot.object(Trip.self, row.objectID)`.
 @dynamicMemberLookup
 public struct TimelineRow: Sendable, Identifiable {
   /// The object.

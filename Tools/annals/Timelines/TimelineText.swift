@@ -69,14 +69,20 @@ struct TimelineText {
       }
     return Line(
       date: text, role: role, name: shown, group: sheet.showsGroups ? sheet.groupName(index) : "",
-      length: role == .start && sheet.columns.kind(index) == .ongoing
-        || sheet.columns.marks(index)
-          .contains(.inverted)
-        ? "" : sheet.length(index).map { "for \($0)" } ?? "",
+      length: lengthText(index, role),
       gap: gap,
       elapsed: role == .ongoing ? "goes on" : isFuture ? "in \(elapsed)" : "\(elapsed) ago",
       oddity: role == .end && !sheet.columns.marks(index).contains(.inverted)
         ? "" : sheet.oddity(index))
+  }
+
+  /// An object's length, where it is one: not at the start of what goes on, and not of what ends
+  /// before it starts or is still to come.
+  private func lengthText(_ index: Int, _ role: TimelineRole) -> String {
+    guard let length = sheet.length(index), !length.isNegative,
+      sheet.columns.kind(index) != .ongoing || role == .ongoing
+    else { return "" }
+    return "for \(length)"
   }
 
   /// The widths of columns; the name's gives way where a terminal is narrower.
