@@ -162,7 +162,7 @@ private struct NewTrip: Record {
       }
     }
     try insert("Oslo", "2026-11-20T12:00:00Z", nil)
-    let live = store.live(trips.ongoing(.atNow))
+    let live = store.live(trips.ongoing(.atNow), sections: .month)
     var updates = live.makeAsyncIterator()
     var shown: [String] = []
     func next() async throws -> [String] {
@@ -190,7 +190,8 @@ private struct NewTrip: Record {
     #expect(last.diff.deletes.map(\.position) == [1])
     #expect(last.diff.inserts.map(\.position) == [1])
     #expect(last.diff.updates.map { last.diff.changedProperties(of: $0) } == [["to"]])
-    #expect(try last.rows.sections(by: .month).map(\.label) == ["2026-11", "ongoing"])
+    #expect(last.rows.sections.map(\.label) == ["2026-11", "ongoing"])
+    #expect(last.diff.insertedSections == [1])
     #expect(try live.rows().count == 2)
     try store.close()
     #expect(try await updates.next() == nil)

@@ -14,7 +14,8 @@ import Foundation
 /// `update.rows.snapshot.timeline(trips).intervals()`.
 ///
 /// What was missed makes one step. An update costs O(log n) for each object that changed; if dates,
-/// kinds or conditions come from other objects and one of those changed, O(n log n). What a row
+/// kinds or conditions come from other objects and one of those changed, O(n log n). With sections
+/// it costs O(sections × log n) beside. What a row
 /// shows of another object (a label, a group) is no change of the row. Ends when the store is
 /// closed and when the task is cancelled.
 public final class LiveTimeline: AsyncSequence, Sendable {
@@ -42,7 +43,7 @@ public final class LiveTimeline: AsyncSequence, Sendable {
   /// that it has to the new ones. A change of the order alone is one of few moves or of many.
   public func change<R: Record>(to timeline: Timeline<R>) {
     shown.withLock { shown in
-      shown.source = TimelineSource(timeline, shown.source.zone)
+      shown.source = TimelineSource(timeline, shown.source.zone, shown.source.unit)
       shown.edition += 1
     }
     store.writer.head.wake()
@@ -198,14 +199,16 @@ struct TimelineSource: Sendable {
   let definition: @Sendable (Snapshot) throws(AnnalsError) -> (TimelineDefinition, EntityNumber)
   let order: TimelineOrder
   let zone: TimeZone
+  let unit: CalendarUnit?
 
-  init<R: Record>(_ timeline: Timeline<R>, _ zone: TimeZone) {
+  init<R: Record>(_ timeline: Timeline<R>, _ zone: TimeZone, _ unit: CalendarUnit?) {
     definition = { snapshot throws(AnnalsError) in
       let query = try snapshot._query(R.self)
       return (try query.definition(timeline), query.binding.entity)
     }
     order = timeline.order
     self.zone = zone
+    self.unit = unit
   }
 
   /// The rows in a state. O(n log n).
@@ -214,7 +217,7 @@ struct TimelineSource: Sendable {
     let list = try AnnalsError.timing { () throws(TimelineFailure) in
       try TimelineList(
         definition, order, of: entity, in: snapshot.reader.state, snapshot.reader.sources,
-        now: snapshot.clock())
+        now: snapshot.clock(), division: unit.map { TimelineList.Division($0, in: zone) })
     }
     return TimelineRowList(snapshot: snapshot, list: list, zone: zone)
   }
@@ -269,11 +272,13 @@ extension Store {
   ///
   /// - Parameters:
   ///   - timeline: what is shown of the objects, and in what order.
+  ///   - unit: the unit of the calendar by which the rows are divided into sections, what goes on
+  ///     apart behind every date; nil for no sections.
   ///   - zone: the zone in which times are counted and told.
   /// - Returns: a view that reads nothing yet; its iterators throw as `Snapshot.timeline(_:)` does.
   public func live<R: Record>(
-    _ timeline: Timeline<R>, in zone: TimeZone = .gmt
+    _ timeline: Timeline<R>, sections unit: CalendarUnit? = nil, in zone: TimeZone = .gmt
   ) -> LiveTimeline {
-    LiveTimeline(self, TimelineSource(timeline, zone))
+    LiveTimeline(self, TimelineSource(timeline, zone, unit))
   }
 }

@@ -59,6 +59,9 @@ public struct TimelineRowList: Sendable {
     }
   }
 
+  /// The sections of the live timeline; empty if it has none. O(1).
+  public var sections: [TimelineSection] { list.sections }
+
   /// The rows in sections, as `TimelineRows.sections(by:)` gives them.
   public func sections(by unit: CalendarUnit?) throws(AnnalsError) -> [TimelineSection] {
     try AnnalsError.evaluating { () throws(ConditionFault) in
@@ -83,8 +86,7 @@ public struct TimelineRowList: Sendable {
 public struct TimelineUpdate: Sendable {
   /// The rows.
   public let rows: TimelineRowList
-  /// What makes these rows of those of the update before; of no rows in the first. Its places have
-  /// no sections.
+  /// What makes these rows of those of the update before; of no rows in the first.
   public let diff: ListDiff
   /// Whether this is the first update of an iterator.
   public let isInitial: Bool

@@ -9,12 +9,57 @@ extension TimelineList {
     var position = 0
     /// Its place among those taken out, or put in, on the other side.
     var partner: Int?
-
-    var place: ListDiff.Place { TimelineList.place(position) }
   }
 
-  static func place(_ position: Int) -> ListDiff.Place {
-    ListDiff.Place(position: position, section: 0, item: position)
+  /// Where the row at a position is. O(log sections).
+  func place(_ position: Int) -> ListDiff.Place {
+    let section = TimelineList.rank(sections) { $0.positions.upperBound <= position }
+    guard section < sections.count else {
+      return ListDiff.Place(position: position, section: 0, item: position)
+    }
+    return ListDiff.Place(
+      position: position, section: section,
+      item: position - sections[section].positions.lowerBound)
+  }
+
+  /// Whether a row that was at one place of another list is in the same section at one of this.
+  private func isSameSection(
+    _ old: TimelineList, _ from: ListDiff.Place, _ to: ListDiff.Place
+  ) -> Bool {
+    guard division != nil else { return true }
+    return order.isDescending == old.order.isDescending
+      && TimelineList.isSame(old.sections[from.section], sections[to.section])
+  }
+
+  private static func isSame(_ a: TimelineSection, _ b: TimelineSection) -> Bool {
+    a.isOngoing == b.isOngoing && a.bucket?.range.lowerBound == b.bucket?.range.lowerBound
+  }
+
+  /// Notes which sections have gone and come: those of the same time stay, in the same direction.
+  private func compareSections(_ old: TimelineList, _ diff: inout ListDiff) {
+    guard division != nil else { return }
+    let isTurned = order.isDescending != old.order.isDescending
+    for (index, section) in old.sections.enumerated()
+    where isTurned || !contains(section) {
+      diff.deletedSections.append(index)
+    }
+    for (index, section) in sections.enumerated() where isTurned || !old.contains(section) {
+      diff.insertedSections.append(index)
+    }
+  }
+
+  /// Whether there is a section of the same time. O(log sections).
+  private func contains(_ section: TimelineSection) -> Bool {
+    let isDescending = order.isDescending
+    /// What goes on is after every date.
+    func time(_ section: TimelineSection) -> (Int, Timestamp) {
+      section.bucket.map { (0, $0.range.lowerBound) } ?? (1, .min)
+    }
+    let wanted = time(section)
+    let place = TimelineList.rank(sections) {
+      isDescending ? time($0) > wanted : time($0) < wanted
+    }
+    return place < sections.count && TimelineList.isSame(sections[place], section)
   }
 
   /// Goes on to another state, in which these objects are changed and no others, and to another
@@ -25,7 +70,8 @@ extension TimelineList {
     let old = self
     let others = old.otherEntities
     if changes.elements.contains(where: { others.contains($0.object.entity) }) {
-      self = try TimelineList(definition, order, of: entity, in: state, sources, now: now)
+      self = try TimelineList(
+        definition, order, of: entity, in: state, sources, now: now, division: division)
       return diff(fromOther: old, changes)
     }
     try rebind(to: state, sources, now: now)
@@ -72,7 +118,8 @@ extension TimelineList {
       list.insert(into[index].entry, at: into[index].position)
     }
     TimelineList.pair(&out, &into)
-    return TimelineList.diff(out, into, updated)
+    try divide()
+    return diff(from: old, out, into, updated)
   }
 
   private func position(of entry: ListEntry) throws(ConditionFault) -> Int {
@@ -134,21 +181,25 @@ extension TimelineList {
   }
 
   /// The difference, of rows whose positions are known on both sides.
-  private static func diff(
-    _ out: [Moved], _ into: [Moved], _ updated: [Moved]
+  private func diff(
+    from old: TimelineList, _ out: [Moved], _ into: [Moved], _ updated: [Moved]
   ) -> ListDiff {
     var diff = ListDiff()
-    for moved in out where moved.partner == nil { diff.deletes.append(moved.place) }
+    for moved in out where moved.partner == nil { diff.deletes.append(old.place(moved.position)) }
     // Which are where they were among the rows that stay: as many of those before them, in order.
     var last = -1
     for (index, moved) in into.enumerated() {
+      let to = place(moved.position)
       guard let partner = moved.partner else {
-        diff.inserts.append(moved.place)
+        diff.inserts.append(to)
         continue
       }
       let before = out[partner]
-      let step = ListDiff.Step(from: before.place, to: moved.place, changed: moved.properties)
-      if before.position - partner == moved.position - index, before.position > last {
+      let step = ListDiff.Step(
+        from: old.place(before.position), to: to, changed: moved.properties)
+      if before.position - partner == moved.position - index, before.position > last,
+        isSameSection(old, step.from, to)
+      {
         last = before.position
         if !moved.properties.isEmpty { diff.updates.append(step) }
       } else {
@@ -156,17 +207,23 @@ extension TimelineList {
       }
     }
     // Rows that stay have as many before them that stay as they had.
+    let gone = out.map(\.position)
+    let came = into.enumerated().map { $1.position - $0 }
     for moved in updated {
-      let stays = moved.position - rank(out.map(\.position)) { $0 < moved.position }
-      let new = stays + rank(into.enumerated().map { $1.position - $0 }) { $0 <= stays }
+      let stays = moved.position - TimelineList.rank(gone) { $0 < moved.position }
+      let new = stays + TimelineList.rank(came) { $0 <= stays }
       diff.updates.append(
-        ListDiff.Step(from: moved.place, to: place(new), changed: moved.properties))
+        ListDiff.Step(
+          from: old.place(moved.position), to: place(new), changed: moved.properties))
     }
     diff.updates.sort { $0.to.position < $1.to.position }
+    compareSections(old, &diff)
     return diff
   }
 
-  private static func rank(_ list: [Int], _ isBefore: (Int) -> Bool) -> Int {
+  private static func rank<Element>(
+    _ list: [Element], _ isBefore: (Element) -> Bool
+  ) -> Int {
     var low = 0
     var high = list.count
     while low < high {
@@ -230,33 +287,35 @@ extension TimelineList {
       if let then = places.removeValue(forKey: TimelineList.identity(entry)) {
         common.append((position, then))
       } else {
-        diff.inserts.append(TimelineList.place(position))
+        diff.inserts.append(place(position))
       }
     }
-    diff.deletes = places.values.sorted().map(TimelineList.place)
+    diff.deletes = places.values.sorted().map(old.place)
     let staying = TimelineList.longestRising(common.map(\.then))
     for (index, pair) in common.enumerated() {
       let object = ObjectReference(entity: entity, row: after[pair.now].row)
       let step = ListDiff.Step(
-        from: TimelineList.place(pair.then), to: TimelineList.place(pair.now),
+        from: old.place(pair.then), to: place(pair.now),
         changed: changes.properties(of: object) ?? PropertySet())
       // A date may come from another object.
       let isNew =
         before[pair.then].word != after[pair.now].word
         && TimelineList.role(after[pair.now]) != .ongoing
-      if !staying[index] {
+      if !staying[index] || !isSameSection(old, step.from, step.to) {
         diff.moves.append(step)
       } else if isNew || !step.changed.isEmpty {
         diff.updates.append(step)
       }
     }
+    compareSections(old, &diff)
     return diff
   }
 
   /// The diff that makes these rows of none.
   package var initialDiff: ListDiff {
     var diff = ListDiff()
-    diff.inserts = (0..<count).map(TimelineList.place)
+    diff.inserts = (0..<count).map(place)
+    diff.insertedSections = Array(sections.indices)
     return diff
   }
 

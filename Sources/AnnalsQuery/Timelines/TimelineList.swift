@@ -57,12 +57,28 @@ package struct TimelineList: Sendable {
   var absent = SortedList()
   /// Nil where there is no object.
   private(set) var reading: TimelineReading?
+  /// By what the rows are divided; nil for not at all.
+  package let division: Division?
+  /// The sections of the rows; empty where they are not divided.
+  package internal(set) var sections: [TimelineSection] = []
+
+  /// Sections by a unit of the calendar, in a zone.
+  package struct Division: Hashable, Sendable {
+    var unit: CalendarUnit
+    var zone: TimeZone
+
+    package init(_ unit: CalendarUnit, in zone: TimeZone) {
+      self.unit = unit
+      self.zone = zone
+    }
+  }
 
   /// The rows in a state. O(n log n).
   package init(
     _ definition: TimelineDefinition, _ order: TimelineOrder, of entity: EntityNumber,
-    in state: State, _ sources: ConditionSources, now: Timestamp
+    in state: State, _ sources: ConditionSources, now: Timestamp, division: Division? = nil
   ) throws(TimelineFailure) {
+    self.division = division
     self.definition = definition
     self.order = order
     self.entity = entity
@@ -80,13 +96,20 @@ package struct TimelineList: Sendable {
           others.append(ListEntry(word: 0, row: row, role: reason.rawValue))
         }
       }
+      let order = Order(isDescending: order.isDescending)
+      entries.sort { order.precedes($0, $1) }
+      list = SortedList(entries)
+      absent = SortedList(others)
+      try divide()
     } catch {
       throw .evaluation(error)
     }
-    let order = Order(isDescending: order.isDescending)
-    entries.sort { order.precedes($0, $1) }
-    list = SortedList(entries)
-    absent = SortedList(others)
+  }
+
+  /// Finds the sections. O(sections × log n).
+  mutating func divide() throws(ConditionFault) {
+    guard let division else { return }
+    sections = try sections(by: division.unit, in: division.zone)
   }
 
   private mutating func bind(_ sources: ConditionSources) throws(TimelineFailure) {

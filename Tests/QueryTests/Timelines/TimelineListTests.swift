@@ -62,35 +62,60 @@ import Testing
       condition: random.chance(30) ? .compare("title", .notEqual, .string("t1")) : nil)
   }
 
+  /// Changes some objects.
+  private static func change(
+    _ world: inout TimelineWorld, using random: inout SeededRandom
+  ) throws {
+    let source = try TimelineWorld.random(count: 8, using: &random)
+    for index in 0..<random.below(4) where !world.objects.isEmpty {
+      switch random.below(4) {
+      case 0: try world.delete(random.below(world.objects.count))
+      case 1: try world.insert(source.objects[index].values)
+      default:
+        try world.replace(random.below(world.objects.count), by: source.objects[index].values)
+      }
+    }
+  }
+
+  /// What moved is the same row elsewhere, and nothing is told that did not happen.
+  private func check(_ diff: ListDiff, _ old: [Row], _ new: [Row], _ comment: String) {
+    for step in diff.moves + diff.updates {
+      #expect(old[step.from.position].row == new[step.to.position].row, "\(comment)")
+      #expect(old[step.from.position].role == new[step.to.position].role, "\(comment)")
+    }
+    for step in diff.updates {
+      let isChanged = old[step.from.position] != new[step.to.position]
+      #expect(isChanged || !step.changed.isEmpty, "\(comment)")
+    }
+    let kept = Set(new.map { "\($0.row) \($0.role)" })
+    for place in diff.deletes {
+      #expect(!kept.contains("\(old[place.position].row) \(old[place.position].role)"))
+    }
+  }
+
   @Test(arguments: 0..<40)
   func stepsAreThoseOfRebuilding(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var world = try TimelineWorld.random(count: 40, using: &random)
     var now = Timestamp(microseconds: Int64(random.below(20)) * 3_600_000_000)
     let orders = TimelineOrderTests.orders
+    let zone = try #require(TimeZone(identifier: "America/New_York"))
+    let division = TimelineList.Division(seed.isMultiple(of: 2) ? .day : .month, in: zone)
     var list = try TimelineList(
       Self.definition(&random), orders[random.below(16)], of: 1, in: world.state,
-      TimelineWorld.sources, now: now)
+      TimelineWorld.sources, now: now, division: division)
     var shown: [Row] = []
+    var divided: [[Row]] = []
     let first = list.initialDiff
     var new = try rows(list, world)
     first.apply(to: &shown) { new[$0.position] }
+    first.apply(to: &divided) { new[$0.position] }
     #expect(shown == new)
+    #expect(divided == list.sections.map { Array(new[$0.positions]) })
     for step in 0..<12 {
       let comment = "seed \(seed), step \(step), \(list.definition), \(list.order)"
       let before = world.state
-      let source = try TimelineWorld.random(count: 8, using: &random)
-      if random.chance(85) {
-        for index in 0..<random.below(4) where !world.objects.isEmpty {
-          switch random.below(4) {
-          case 0: try world.delete(random.below(world.objects.count))
-          case 1: try world.insert(source.objects[index].values)
-          default:
-            try world.replace(
-              random.below(world.objects.count), by: source.objects[index].values)
-          }
-        }
-      }
+      if random.chance(85) { try Self.change(&world, using: &random) }
       if random.chance(50) {
         now = Timestamp(microseconds: Int64(random.below(20)) * 3_600_000_000)
       }
@@ -101,7 +126,8 @@ import Testing
       } else {
         let other = try TimelineList(
           random.chance(50) ? list.definition : Self.definition(&random),
-          orders[random.below(16)], of: 1, in: world.state, TimelineWorld.sources, now: now)
+          orders[random.below(16)], of: 1, in: world.state, TimelineWorld.sources, now: now,
+          division: division)
         diff = other.diff(fromOther: list, changes)
         list = other
       }
@@ -110,19 +136,10 @@ import Testing
       new = try rows(list, world)
       diff.apply(to: &shown) { new[$0.position] }
       #expect(Bool(shown == new), "\(comment)")
-      // What moved is the same row elsewhere, and nothing is told that did not happen.
-      for step in diff.moves + diff.updates {
-        #expect(old[step.from.position].row == new[step.to.position].row, "\(comment)")
-        #expect(old[step.from.position].role == new[step.to.position].role, "\(comment)")
-      }
-      for step in diff.updates {
-        let isChanged = old[step.from.position] != new[step.to.position]
-        #expect(isChanged || !step.changed.isEmpty, "\(comment)")
-      }
-      let kept = Set(new.map { "\($0.row) \($0.role)" })
-      for place in diff.deletes {
-        #expect(!kept.contains("\(old[place.position].row) \(old[place.position].role)"))
-      }
+      diff.apply(to: &divided) { new[$0.position] }
+      #expect(Bool(divided == list.sections.map { Array(new[$0.positions]) }), "\(comment)")
+      #expect(try list.sections == list.sections(by: division.unit, in: zone), "\(comment)")
+      check(diff, old, new, comment)
     }
   }
 
