@@ -35,7 +35,8 @@ extension ObjectSource {
   /// The ids of the objects that the fetch asks for, in its order; throws as `fetch(_:)` does.
   public func objectIDs<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> [ObjectID] {
     let query = try _query(R.self)
-    return try query.rows(fetch).map(query.id)
+    let (store, entity) = (query.reader.store, query.binding.entity)
+    return try query.rows(fetch).map { ObjectID(store: store, entity: entity, row: $0) }
   }
 
   /// How many objects `fetch(_:)` would return, with its limit and offset; throws as that does.

@@ -56,14 +56,45 @@ public struct RecordQuery<R: Record> {
 
   /// The records of the rows.
   func objects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
+    if rows.count > RecordQuery.scatteredLimit { return try scatteredObjects(rows) }
     var records = binding.reader(
       of: reader.state, store: reader.store, largeValues: reader.largeValues)
     var result: [Object<R>] = []
     result.reserveCapacity(rows.count)
     for row in rows {
       let value = try binding.read(row, &records)
-      result.append(Object(objectID: id(row), value: value))
+      result.append(Object(objectID: id(row), value: consume value))
     }
+    return result
+  }
+
+  /// So many records are read in the order in which they lie, which the memory likes better.
+  private static var scatteredLimit: Int { 1024 }
+
+  private func scatteredObjects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
+    var order: ContiguousArray<(word: UInt64, index: Int)> = []
+    order.reserveCapacity(rows.count)
+    for (index, row) in rows.enumerated() { order.append((UInt64(bitPattern: row), index)) }
+    radixSort(&order)
+    var records = binding.reader(
+      of: reader.state, store: reader.store, largeValues: reader.largeValues)
+    var failure: AnnalsError?
+    let result = [Object<R>](unsafeUninitializedCapacity: rows.count) { buffer, count in
+      for (place, entry) in order.enumerated() {
+        let row = Int64(bitPattern: entry.word)
+        do throws(AnnalsError) {
+          let value = try binding.read(row, &records)
+          let object = Object(objectID: id(row), value: consume value)
+          buffer.initializeElement(at: entry.index, to: consume object)
+        } catch {
+          failure = error
+          for done in order[..<place] { buffer.deinitializeElement(at: done.index) }
+          return
+        }
+      }
+      count = rows.count
+    }
+    if let failure { throw failure }
     return result
   }
 

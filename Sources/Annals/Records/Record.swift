@@ -34,7 +34,7 @@ public struct Object<R: Record>: Sendable, Identifiable {
   /// The object's record.
   public var value: R
 
-  package init(objectID: ObjectID, value: R) {
+  package init(objectID: ObjectID, value: consuming R) {
     self.objectID = objectID
     self.value = value
   }

@@ -119,26 +119,50 @@ package struct QueryPlan: Sendable {
       }
       return rows
     }
+    if condition.constant == true, let path, path.order != .none {
+      return try orderedRows(of: path)
+    }
     // Rows that come by number are sorted at the end, or read so.
     let isSorted = path.map { $0.order != .none } ?? !query.areTiesDescending
     let most = isSorted ? query.most ?? .max : .max
-    let skips = isSorted && path != nil && condition.constant == true
-    try forEachRow(skipping: skips ? query.offset : 0) {
+    try forEachRow {
       rows.append($0)
-      return rows.count < (skips ? query.limit ?? .max : most)
+      return rows.count < most
     }
     if !isSorted {
       if path != nil { rows.sort() }
       if query.areTiesDescending { rows.reverse() }
     }
-    guard !skips, query.offset > 0 || query.limit != nil else { return rows }
+    guard query.offset > 0 || query.limit != nil else { return rows }
     return Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
   }
 
+  /// The rows where the index says it all: only those are read that the limit and the offset leave.
+  private func orderedRows(of path: IndexPath) throws(Failure) -> [Int64] {
+    let isBackward = path.order == .backward
+    var skipped = query.offset
+    var wanted = query.limit ?? .max
+    var rows: [Int64] = []
+    for places in isBackward ? path.places.reversed() : path.places {
+      let passed = min(skipped, places.count)
+      let count = min(wanted, places.count - passed)
+      let first = isBackward ? places.upperBound - passed - count : places.lowerBound + passed
+      do throws(StateFault) {
+        let found = try path.view.rows(
+          in: first..<first + count, isBackward: isBackward, reversesTies: path.reversesTies)
+        if rows.isEmpty { rows = found } else { rows += found }
+      } catch {
+        throw .state(error)
+      }
+      skipped -= passed
+      wanted -= count
+      if wanted == 0 { break }
+    }
+    return rows
+  }
+
   /// Gives the rows out, in the order in which they are found.
-  func forEachRow(
-    skipping skipped: Int = 0, _ body: (Int64) -> Bool
-  ) throws(Failure) {
+  func forEachRow(_ body: (Int64) -> Bool) throws(Failure) {
     if condition.constant == false { return }
     guard let path else {
       do throws(ConditionFault) { try condition.forEachRow(body) } catch {
@@ -148,15 +172,8 @@ package struct QueryPlan: Sendable {
     }
     let asks = condition.constant == nil
     let isBackward = path.order == .backward
-    var skipped = skipped
     var goesOn = true
-    for range in isBackward ? path.places.reversed() : path.places {
-      let count = min(skipped, range.count)
-      skipped -= count
-      let places =
-        isBackward
-        ? range.lowerBound..<range.upperBound - count
-        : range.lowerBound + count..<range.upperBound
+    for places in isBackward ? path.places.reversed() : path.places {
       try path.view.forEachRow(
         in: places, isBackward: isBackward, reversesTies: path.reversesTies
       ) { row throws(Failure) in

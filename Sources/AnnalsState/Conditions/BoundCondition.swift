@@ -38,14 +38,15 @@ package struct BoundCondition: Sendable {
   }
 
   /// Where evaluation ends.
-  private static let accepted = -1
+  static let accepted = -1
   private static let rejected = -2
 
   let table: Table
   private let entity: EntityNumber
   private let sources: ConditionSources
-  private var steps: ContiguousArray<Step> = []
-  private var entry = BoundCondition.accepted
+  /// Each goes on to one before it, or ends.
+  private(set) var steps: ContiguousArray<Step> = []
+  private(set) var entry = BoundCondition.accepted
 
   /// The condition over the objects of an entity. Throws where a name is unknown, a path does not
   /// go through to-one relationships, or a value cannot be compared with its property.
@@ -123,27 +124,6 @@ package struct BoundCondition: Sendable {
 
 // Evaluation.
 extension BoundCondition {
-  /// The rows of which the condition is true, in rising order, to `body`, as long as that returns
-  /// true. O(rows).
-  package func forEachRow(_ body: (Int64) -> Bool) throws(ConditionFault) {
-    if constant == false { return }
-    var cursor = RowCursor(table)
-    var block = RowBlock.none
-    var scratch: ContiguousArray<UInt8> = []
-    let view = TableView(table)
-    while let row = try BoundCondition.next(&cursor) {
-      if entry >= 0 {
-        var values = block.view(of: row)
-        if values == nil {
-          block = view.block(of: row)
-          values = block.view(of: row)
-        }
-        guard let values, try matches(row, values, &scratch) else { continue }
-      }
-      if !body(row) { return }
-    }
-  }
-
   /// Whether the condition is true of a row; false of one without an object.
   package func matches(_ row: Int64) throws(ConditionFault) -> Bool {
     do throws(StateFault) {
@@ -157,14 +137,6 @@ extension BoundCondition {
     let result = try matches(row, values, &scratch)
     withExtendedLifetime(block) {}
     return result
-  }
-
-  private static func next(_ cursor: inout RowCursor) throws(ConditionFault) -> Int64? {
-    do throws(StateFault) {
-      return try cursor.next()
-    } catch {
-      throw .state(error)
-    }
   }
 
   /// Whether the condition is true of the row with these values.
@@ -184,7 +156,7 @@ extension BoundCondition {
   }
 
   @inline(__always)
-  private func holds(
+  func holds(
     _ test: Test, _ cell: ValueCell, _ arena: UnsafeRawBufferPointer,
     _ scratch: inout ContiguousArray<UInt8>
   ) throws(ConditionFault) -> Bool {

@@ -50,6 +50,34 @@ extension IndexTree {
     return result
   }
 
+  /// The leaves that have entries at these places, with the place of the first entry of each.
+  func leaves(
+    in places: Range<Int>
+  ) throws(StateFault) -> ContiguousArray<(leaf: IndexLeaf, start: Int)> {
+    var result: ContiguousArray<(leaf: IndexLeaf, start: Int)> = []
+    var start = 0
+    for branch in branches {
+      if start >= places.upperBound { break }
+      guard start + branch.count > places.lowerBound else {
+        start += branch.count
+        continue
+      }
+      for slot in branch.slots where start < places.upperBound {
+        guard start + slot.count > places.lowerBound else {
+          start += slot.count
+          continue
+        }
+        for leaf in try slot.node().leaves {
+          if start < places.upperBound, start + leaf.entries.count > places.lowerBound {
+            result.append((leaf, start))
+          }
+          start += leaf.entries.count
+        }
+      }
+    }
+    return result
+  }
+
   /// The leaf that has the entry at this place; nil if there is none.
   func span(at place: Int) throws(StateFault) -> IndexSpan? {
     guard place >= 0, place < count else { return nil }

@@ -34,12 +34,28 @@ extension IndexView {
   }
 }
 
+extension IndexView {
+  /// The places of the objects with the same values as the one at a place.
+  func ties(at place: Int) throws(StateFault) -> Range<Int> {
+    var reader = TieReader(view: self)
+    try reader.findTies(at: place)
+    return reader.ties
+  }
+
+  /// The leaves that have these places, with the place of the first entry of each.
+  func leaves(
+    in places: Range<Int>
+  ) throws(StateFault) -> ContiguousArray<(leaf: IndexLeaf, start: Int)> {
+    try index.tree.leaves(in: places)
+  }
+}
+
 /// Reads an index in which objects with the same values come by falling rows.
 private struct TieReader {
   let view: IndexView
   private var span: IndexSpan?
   /// The places of the objects with the same values as the one read last.
-  private var ties = 0..<0
+  private(set) var ties = 0..<0
   /// Their rows, where a cut key says less than the values do.
   private var cutRows: [Int64] = []
 
@@ -58,7 +74,7 @@ private struct TieReader {
     return span
   }
 
-  private mutating func findTies(at place: Int) throws(StateFault) {
+  mutating func findTies(at place: Int) throws(StateFault) {
     ties = place..<place + 1
     cutRows = []
     guard let span = try seek(place) else { return }

@@ -35,7 +35,7 @@ package struct IndexBound: Sendable {
 /// whoever wants them in order reads the values and sorts them in. May be used from any thread.
 package struct IndexView: Sendable {
   private let table: Table
-  private let index: TableIndex
+  let index: TableIndex
 
   init(_ table: Table, _ index: TableIndex) {
     self.table = table
