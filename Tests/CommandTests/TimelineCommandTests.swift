@@ -193,6 +193,26 @@ import Testing
     #expect(pruned.output.split(separator: "\n").filter { $0.contains(" end ") }.count == 1)
   }
 
+  /// Lives are those of an entity, whatever its name was, and not of one that had its name before.
+  @Test func livesOfAnEntityThatWasRenamed() throws {
+    let folder = try folder()
+    let store = try Store(path: folder.file("t.annals"), environment: folder.store)
+    try store.write { tx in
+      try tx.require(Schema(), edits: [.renameEntity("Trip", to: "Journey")])
+    }
+    try store.require(Schema(entities: [Entity("Trip", attributes: [Attribute("id", .string)])]))
+    try store.write { tx in _ = try tx.insert("Trip", ["id": "new"]) }
+    try store.close()
+    func lives(_ more: String...) -> Int {
+      folder.run(["timeline", "@t.annals", "--lifetimes", "--hide-ongoing"] + more).output
+        .split(separator: "\n").count
+    }
+    #expect(lives() == 8)
+    #expect(lives("--entity", "Journey") == 7)
+    #expect(lives("--entity", "Trip") == 1)
+    #expect(lives("--entity", "Trip", "--at", "1") == 7)
+  }
+
   @Test(arguments: [
     (["--entity", "Trip"], "say --entity E --start P, or --lifetimes"),
     (["--lifetimes", "--start", "from"], "--lifetimes takes its dates from history"),

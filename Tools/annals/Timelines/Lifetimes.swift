@@ -26,10 +26,16 @@ struct Lifetimes {
   ) throws -> TimelineColumns {
     var lifetimes = Lifetimes()
     if store.base.number > 0 { try lifetimes.addOlder(store, entity) }
+    // History is searched by newest names.
+    let name = entity.flatMap { store.schema.entity(numbered: $0.number)?.name }
     let history = History(
       version: store.version, after: store.base.number, through: number,
-      condition: entity.map { .touches($0.name) } ?? .always)
-    try history.forEachChange { try lifetimes.add($0) }
+      condition: name.map { .touches($0) } ?? .always)
+    try history.forEachChange { change in
+      // Another entity may have had the name.
+      guard entity?.number ?? change.objectID.entity == change.objectID.entity else { return }
+      try lifetimes.add(change)
+    }
     return lifetimes.columns
   }
 
