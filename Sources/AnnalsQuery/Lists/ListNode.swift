@@ -17,10 +17,11 @@ final class ListNode: @unchecked Sendable {
   static let leafLimit = 256
   static let innerLimit = 64
 
+  // Exclusive access follows from the rule above.
   /// The entries of a leaf.
-  var entries: ContiguousArray<ListEntry>
+  @exclusivity(unchecked) var entries: ContiguousArray<ListEntry>
   /// The children of an inner node; none in a leaf.
-  var children: ContiguousArray<Child>
+  @exclusivity(unchecked) var children: ContiguousArray<Child>
 
   init(entries: ContiguousArray<ListEntry>) {
     self.entries = entries

@@ -111,12 +111,21 @@ extension QueryList {
       let isIn = try condition.matches(one.row)
       guard wasIn || isIn else { continue }
       let before = wasIn ? try old.entry(of: one.row) : nil
-      if let before, isIn {
-        let hasSameKeys =
-          one.properties.isDisjoint(with: referrers.ownProperties) && referrers.isEmpty
-          ? true
-          : try old.order.outcome(one.row, one.row, in: order, byFirstKeyOnly: false) == .equal
-        if hasSameKeys {
+      let after = isIn ? try entry(of: one.row) : nil
+      if let before, let after {
+        var hasSameKeys = order.haveEqualKeys(before.word, after.word)
+        if hasSameKeys == nil, referrers.isEmpty,
+          one.properties.isDisjoint(with: referrers.ownProperties)
+        {
+          hasSameKeys = true
+        }
+        let isSame: Bool
+        if let hasSameKeys {
+          isSame = hasSameKeys
+        } else {
+          isSame = try old.hasSameKeys(one.row, in: order)
+        }
+        if isSame {
           if !one.properties.isEmpty {
             rows.updated.append(
               Moved(row: one.row, entry: before, properties: one.properties, stays: true))
@@ -130,15 +139,19 @@ extension QueryList {
             row: one.row, entry: before, properties: one.properties, stays: isIn,
             partner: rows.stayCount))
       }
-      if isIn {
+      if let after {
         rows.into.append(
           Moved(
-            row: one.row, entry: try entry(of: one.row), properties: one.properties, stays: wasIn,
+            row: one.row, entry: after, properties: one.properties, stays: wasIn,
             partner: rows.stayCount))
         if wasIn { rows.stayCount += 1 }
       }
     }
     return rows
+  }
+
+  private func hasSameKeys(_ row: Int64, in other: RowOrder) throws(ConditionFault) -> Bool {
+    try order.outcome(row, row, in: other, byFirstKeyOnly: false) == .equal
   }
 
   /// Finds where the rows are in the old list.

@@ -211,7 +211,7 @@ extension RowOrder: ListOrder {
   @inline(__always)
   package func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
     if a.word != b.word { return a.word < b.word }
-    if keys.count < 2, isExact(a.word) { return ties(a.row, b.row) == .less }
+    if haveEqualKeys(a.word, b.word) == true { return ties(a.row, b.row) == .less }
     return try outcome(a.row, b.row, from: isExact(a.word) ? 1 : 0) == .less
   }
 }

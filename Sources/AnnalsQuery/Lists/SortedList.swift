@@ -115,7 +115,14 @@ extension SortedList {
   package func rank(
     _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
   ) throws(ConditionFault) -> Int {
-    guard var node = root else { return 0 }
+    try find(isBefore).rank
+  }
+
+  /// As `rank`, with the entry there if it is in the same leaf.
+  private func find(
+    _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
+  ) throws(ConditionFault) -> (rank: Int, entry: ListEntry?) {
+    guard var node = root else { return (0, nil) }
     var rank = 0
     while !node.isLeaf {
       // The last child whose first entry is before it.
@@ -134,15 +141,17 @@ extension SortedList {
       let middle = (low + high) / 2
       if try isBefore(node.entries[middle]) { low = middle + 1 } else { high = middle }
     }
-    return rank + low
+    return (rank + low, low < node.entries.count ? node.entries[low] : nil)
   }
 
   /// The position of an entry; nil if it is not in the list.
   package func position(
     of entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> Int? {
-    let rank = try rank(of: entry, by: order)
-    return rank < count && self[rank].isSame(as: entry) ? rank : nil
+    let found = try find { (other) throws(ConditionFault) in try order.precedes(other, entry) }
+    // Where all of a leaf is before it, it would be the first of the next.
+    let there = found.entry ?? (found.rank < count ? self[found.rank] : nil)
+    return there?.isSame(as: entry) == true ? found.rank : nil
   }
 }
 

@@ -2,8 +2,8 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// One sort key, bound to the tables of a state.
-struct OrderKey: Sendable {
+/// One sort key, bound to the tables of a state. A class, so that reading by it retains one object.
+final class OrderKey: Sendable {
   let path: BoundPath
   let key: SortKey
   private let words: KeyWord
@@ -33,7 +33,7 @@ struct OrderKey: Sendable {
   private static let deepest = 8
 
   /// The word of no value.
-  private var wordOfNil: UInt64 { key.areNilsFirst ? 0 : .max }
+  var wordOfNil: UInt64 { key.areNilsFirst ? 0 : .max }
 
   /// Whether rows with this word at a depth have equal values.
   @inline(__always)

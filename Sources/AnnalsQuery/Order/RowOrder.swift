@@ -14,6 +14,11 @@ package struct RowOrder: Sendable {
   /// Whether rows that no key tells apart fall.
   package let areTiesDescending: Bool
   let table: TableView?
+  /// Of the first key, the word of no value, and what is flipped in words.
+  private let wordOfNil: UInt64
+  private let flipped: UInt64
+  /// Whether there is but one key, or none.
+  private let isSingle: Bool
 
   /// The order of an entity's rows. Throws where a key's path is none of the entity's.
   package init(
@@ -23,6 +28,9 @@ package struct RowOrder: Sendable {
     var bound: ContiguousArray<OrderKey> = []
     for key in keys { bound.append(try OrderKey(key, of: entity, in: state, bytes)) }
     self.keys = bound
+    wordOfNil = bound.first?.wordOfNil ?? 0
+    flipped = bound.first?.key.isDescending == true ? .max : 0
+    isSingle = bound.count < 2
     self.areTiesDescending = areTiesDescending
     table = state.table(entity)
   }
@@ -45,7 +53,16 @@ package struct RowOrder: Sendable {
 
   /// Whether rows with this word have equal values of the first key.
   @inline(__always)
-  package func isExact(_ word: UInt64) -> Bool { keys.first?.isExact(word) ?? true }
+  package func isExact(_ word: UInt64) -> Bool {
+    word == wordOfNil || KeyWord.isExact(word ^ flipped)
+  }
+
+  /// Whether rows with these words have equal values of all keys; nil if the words do not say.
+  @inline(__always)
+  func haveEqualKeys(_ a: UInt64, _ b: UInt64) -> Bool? {
+    if a != b { return false }
+    return isSingle && isExact(a) ? true : nil
+  }
 
   /// How two rows stand to each other by the keys from `first` on, and then by their numbers.
   package func outcome(
