@@ -5,13 +5,20 @@ import AnnalsState
 struct GroupKeys {
   private var table = GroupTable()
   private var calendar: CalendarBuckets?
-  /// The bucket of the last date, in microseconds without its end, and its group.
-  private var current = (range: Range<Int64>(uncheckedBounds: (0, 0)), group: 0)
+  /// The buckets that dates were found in, rising, in microseconds without their ends.
+  private var starts: ContiguousArray<Int64> = []
+  private var lasts: ContiguousArray<Int64> = []
+  private var groups: ContiguousArray<Int> = []
+  /// Which of them the last date was in.
+  private var current = -1
   /// The buckets of groups that are one.
   private var buckets: [Int: CalendarBucket] = [:]
   /// The texts that were read as dates, and the groups of those.
   private var texts = GroupTable()
   private var groupsOfTexts: ContiguousArray<Int> = []
+
+  /// More buckets than these are looked up anew.
+  private static let mostKnown = 4_096
 
   init(_ query: GroupQuery) {
     if case .bucket(_, let unit, let zone) = query.key {
@@ -26,24 +33,48 @@ struct GroupKeys {
   @inline(__always)
   mutating func group(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Int {
     guard calendar != nil else { return table.number(of: cell, in: arena) }
-    if cell.tag == .date, current.range.contains(Int64(bitPattern: cell.bits)) {
-      return current.group
+    guard cell.tag == .date else { return otherGroup(of: cell, in: arena) }
+    let moment = Int64(bitPattern: cell.bits)
+    if current >= 0, starts[current] <= moment, moment <= lasts[current] { return groups[current] }
+    var low = 0
+    var high = starts.count
+    while low < high {
+      let middle = (low + high) / 2
+      if starts[middle] <= moment { low = middle + 1 } else { high = middle }
     }
-    return dateGroup(of: cell, in: arena)
+    if low > 0, moment <= lasts[low - 1] {
+      current = low - 1
+      return groups[current]
+    }
+    return newGroup(of: moment, at: low)
   }
 
   @inline(never)
-  private mutating func dateGroup(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Int {
+  private mutating func newGroup(of moment: Int64, at place: Int) -> Int {
+    guard let bucket = calendar?.bucket(containing: Timestamp(microseconds: moment)) else {
+      return none()
+    }
+    let start = bucket.range.lowerBound.microseconds
+    let end = bucket.range.upperBound
+    let group = table.number(
+      of: ValueCell(tag: .date, bits: UInt64(bitPattern: start)), in: .empty)
+    buckets[group] = bucket
+    var place = place
+    if starts.count == GroupKeys.mostKnown {
+      (starts, lasts, groups) = ([], [], [])
+      place = 0
+    }
+    starts.insert(start, at: place)
+    lasts.insert(end == .max ? .max : end.microseconds - 1, at: place)
+    groups.insert(group, at: place)
+    current = place
+    return group
+  }
+
+  /// The group of what is no date: a text that is one, or nothing.
+  @inline(never)
+  private mutating func otherGroup(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Int {
     switch cell.tag {
-    case .date:
-      let moment = Timestamp(microseconds: Int64(bitPattern: cell.bits))
-      guard let bucket = calendar?.bucket(containing: moment) else { return none() }
-      let start = bucket.range.lowerBound.microseconds
-      let group = table.number(
-        of: ValueCell(tag: .date, bits: UInt64(bitPattern: start)), in: .empty)
-      buckets[group] = bucket
-      current = (start..<bucket.range.upperBound.microseconds, group)
-      return group
     case .string:
       let text = texts.number(of: cell, in: arena)
       if text == groupsOfTexts.count {
