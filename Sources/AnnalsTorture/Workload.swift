@@ -60,6 +60,7 @@ package struct Workload: Sendable {
       try session.close(store)
     },
     Workload("schema", setUp: filled(4), work: evolution),
+    Workload("indexes", setUp: filled(4), work: indexing),
     Workload("large-values", setUp: filled(2), work: largeValues),
     Workload("given-up", setUp: filled(2)) { session in
       let store = try session.open()
@@ -207,6 +208,32 @@ package struct Workload: Sendable {
     try session.checkpoint(store)
     try session.evolve(store, Schema(), .removeEntity("Tag"))
     try session.commit(store) { try WorkSession.insertNote($0, text: "without a tag") }
+    try session.close(store)
+  }
+
+  /// Ordered indexes, one of some objects alone, come, follow what changes, and go.
+  private static let indexing: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open()
+    try session.evolve(
+      store,
+      Schema {
+        Entity("Note") {
+          Attribute("text", .string)
+          Attribute("count", .int64)
+          IndexDescription("by text", ["text", "count"])
+          IndexDescription(
+            "counted", [IndexElement("count", isDescending: true)],
+            where: .compare("count", .notEqual, .null))
+        }
+      })
+    try session.commitSomething(store)
+    try session.checkpoint(store)
+    try session.commitSomething(store)
+    try session.checkpoint(store)
+    try session.evolve(store, Schema(), .removeIndex(entity: "Note", "by text"))
+    try session.commitSomething(store)
+    try session.compact(store)
+    try session.commitSomething(store)
     try session.close(store)
   }
 
