@@ -128,7 +128,11 @@ extension LiveView {
         if walk.isAtEnd { try walk.begin(view.store.version, view.condition) }
         while let isStep = try walk.next() {
           guard isStep else { continue }
-          let update = try source.step(from: shown, to: walk.snapshot, walk.changes())
+          let changes = try walk.changes()
+          let update =
+            walk.hasNewSchema
+            ? try source.turn(from: shown, to: walk.snapshot, changes)
+            : try source.step(from: shown, to: walk.snapshot, changes)
           walk.clear()
           self.walk = walk
           self.shown = update.rows

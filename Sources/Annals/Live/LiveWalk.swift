@@ -13,6 +13,8 @@ struct LiveWalk {
   /// What changed since the last step, and how many transactions did it.
   private var pending = ListChanges()
   private var transactionCount = 0
+  /// Whether the schema changed since the last step.
+  private(set) var hasNewSchema = false
   /// The state of the last step.
   private var start: State
   private var cursor: PartCursor?
@@ -55,6 +57,7 @@ struct LiveWalk {
       try AnnalsError.narrowing {
         if record.part == 0, !record.schemaChange.isEmpty {
           state.changeSchema(record.schemaChange)
+          hasNewSchema = true
         }
         try state.take(record, of: part.page.batch, direction: .forward)
       }
@@ -80,8 +83,12 @@ struct LiveWalk {
     var changes = pending
     changes.merge()
     guard transactionCount > 1 else { return changes }
+    var start = start
+    // What the earlier schema does not have yet is empty in its state, not missing.
+    if hasNewSchema { start.setSchema(snapshot.schema) }
+    let before = start
     return try AnnalsError.translating { () throws(StateFault) in
-      try changes.net(from: start, to: snapshot.reader.state)
+      try changes.net(from: before, to: snapshot.reader.state)
     }
   }
 
@@ -89,6 +96,7 @@ struct LiveWalk {
   mutating func clear() {
     pending = ListChanges()
     transactionCount = 0
+    hasNewSchema = false
     start = snapshot.reader.state
   }
 }

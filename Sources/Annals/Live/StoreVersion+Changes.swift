@@ -12,8 +12,16 @@ extension StoreVersion {
   func changes<Row>(
     from rows: RowList<Row>, to snapshot: Snapshot
   ) throws(AnnalsError) -> ListChanges {
-    let (old, new) = (rows.snapshot.reader.state, snapshot.reader.state)
+    var (old, new) = (rows.snapshot.reader.state, snapshot.reader.state)
     guard rows.token != snapshot.token else { return ListChanges() }
+    if old.schema != new.schema {
+      // What the earlier schema does not have yet is empty in its state, not missing.
+      if rows.snapshot.number < snapshot.number {
+        old.setSchema(new.schema)
+      } else {
+        new.setSchema(old.schema)
+      }
+    }
     do throws(AnnalsError) {
       let (a, b) = (
         try number(after: .token(rows.token)), try number(after: .token(snapshot.token))
@@ -28,8 +36,9 @@ extension StoreVersion {
       changes.merge()
       // Of one transaction the log has what it came to.
       if abs(a - b) == 1 { return changes }
+      let (before, after) = (old, new)
       return try AnnalsError.translating { () throws(StateFault) in
-        try changes.net(from: old, to: new)
+        try changes.net(from: before, to: after)
       }
     } catch {
       guard error.isMissingHistory else { throw error }

@@ -226,14 +226,33 @@ private struct LaterConcert: Record {
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test func `a later schema`() async throws {
+  @Test(arguments: [LiveSteps.latest, .everyTransaction])
+  func `a later schema`(steps: LiveSteps) async throws {
     let lab = try LiveLab(seed: 10)
     try lab.change(30)
-    var iterator = lab.store.live(Fetch(Concert.self).sorted(by: \.title)).makeAsyncIterator()
+    var iterator = lab.store.live(
+      Fetch(Concert.self).sorted(by: \.title), steps: steps
+    ).makeAsyncIterator()
     var follower = Follower()
     try follower.apply(try #require(try await iterator.next()), "first")
-    try lab.store.require([LaterConcert.self])
     try lab.change(3)
-    try follower.apply(try #require(try await iterator.next()), "second")
+    try lab.store.require([LaterConcert.self])
+    try lab.store.put { tx in
+      let first = try tx.objectIDs(Fetch(LaterConcert.self))[0]
+      try tx.update(LaterConcert.self, first) { $0.mood = "calm" }
+    }
+    try lab.change(3)
+    let last = lab.store.token
+    var properties: Set<String> = []
+    while true {
+      let update = try #require(try await iterator.next())
+      try follower.apply(update, "\(steps)")
+      for step in update.diff.updates + update.diff.moves {
+        properties.formUnion(update.diff.changedProperties(of: step))
+      }
+      if update.token == last { break }
+    }
+    #expect(properties.contains("mood"))
+    #expect(follower.rows.map(\.objectID).count == (try lab.store.snapshot().count(of: "Concert")))
   }
 }
