@@ -144,8 +144,15 @@ struct RefusedBytesTests {
     expect(false, "bytes behind it", indexes: [1, 9, 3, 1, 99, 1, 0, 1, 1, 1, 0])
     expect(true, "extensions of one", indexes: [1, 11, 3, 1, 99, 2, 0, 1, 1, 1, 2, 7, 0])
     expect(false, "no extensions of one", indexes: [1, 9, 3, 1, 99, 2, 0, 1, 1, 1, 0])
+    expect(true, "a partial index", indexes: [1, 12, 3, 1, 99, 4, 0, 1, 1, 1, 1, 1, 1, 0])
+    expect(false, "a test too few", indexes: [1, 12, 3, 1, 99, 4, 0, 1, 1, 1, 2, 1, 1, 0])
+    expect(false, "no test of one", indexes: [1, 9, 3, 1, 99, 4, 0, 1, 1, 1, 0])
+    expect(false, "less than null", indexes: [1, 12, 3, 1, 99, 4, 0, 1, 1, 1, 1, 1, 3, 0])
+    expect(
+      false, "bytes behind its tests", indexes: [1, 13, 3, 1, 99, 4, 0, 1, 1, 1, 1, 1, 1, 0, 0])
     // What only later versions know is passed over, but for number and name.
-    expect(true, "an index with flag 4", indexes: [1, 6, 3, 1, 99, 4, 0, 255])
+    expect(true, "an index with flag 8", indexes: [1, 6, 3, 1, 99, 8, 0, 255])
+    expect(true, "a comparison 7", indexes: [1, 12, 3, 1, 99, 4, 0, 1, 1, 1, 1, 1, 7, 0])
     expect(true, "collation 1", indexes: [1, 5, 3, 1, 99, 1, 1])
     expect(true, "nulls as the greatest", indexes: [1, 8, 3, 1, 99, 1, 0, 1, 1, 2])
     expect(true, "an element with flag 4", indexes: [1, 9, 3, 1, 99, 1, 0, 1, 1, 4, 255])

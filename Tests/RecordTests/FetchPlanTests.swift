@@ -213,6 +213,22 @@ private struct Reading: Record {
     #expect(served > 300)
   }
 
+  @Test func `many records come in the order of their keys`() throws {
+    let random = Random(state: 9)
+    let store = try Store(.memory, records: Reading.self, Site.self)
+    try store.write { tx in
+      for number in 0..<3_000 { try tx.insert(random.reading(number)) }
+    }
+    let snapshot = store.snapshot()
+    let fetch = Fetch(Reading.self).sorted(by: \.taken, .descending)
+    let found = try snapshot.fetch(fetch)
+    #expect(found.map(\.objectID) == (try snapshot.objectIDs(fetch.withoutIndexes())))
+    for object in found {
+      #expect(object.code == "c\(object.objectID.row - 1)")
+    }
+    #expect(zip(found, found.dropFirst()).allSatisfy { $0.taken >= $1.taken })
+  }
+
   @Test func `an index that cannot serve is refused by name`() throws {
     let store = try Store(.memory, records: Reading.self, Site.self)
     let fetch = Fetch(Reading.self).where(\.isChecked == true)

@@ -92,6 +92,57 @@ private struct Job: Record {
     try store.close()
   }
 
+  /// What a fetch asks, and whether it then finds no object that the index lacks.
+  @Test(
+    arguments: [
+      (.always, false), (.isNil("due"), false), (.compare("due", .notEqual, .int(1)), false),
+      (.compare("due", .less, .int(9)), false), (.compare("due", .greaterOrEqual, .int(5)), true),
+      (.compare("due", .greaterOrEqual, .int(4)), false),
+      (.compare("due", .greater, .double(4.5)), false), (.compare("due", .greater, .int(5)), true),
+      (.compare("due", .equal, .int(5)), true), (.compare("due", .equal, .int(4)), false),
+      (.isBetween("due", .int(5), .int(6)), true), (.isBetween("due", .int(4), .int(6)), false),
+      (.isIn("due", [.int(7)]), false),
+    ] as [(Condition, Bool)])
+  func `a fetch that asks for no others is told`(asks: Condition, serves: Bool) throws {
+    try expect(asks, serves, [.compare("due", .greaterOrEqual, .int(5))])
+  }
+
+  @Test(
+    arguments: [
+      (.always, false), (.isNil("due"), false), (.compare("due", .notEqual, .int(2)), false),
+      (.compare("due", .equal, .int(2)), false), (.compare("due", .equal, .int(3)), true),
+      (.compare("due", .less, .int(2)), true), (.compare("due", .less, .int(3)), false),
+      (.isIn("due", [.int(2), .int(3)]), false),
+      (.all([.isNil("due").negated, .compare("due", .notEqual, .int(2))]), true),
+    ] as [(Condition, Bool)])
+  func `a fetch that leaves out the same is told`(asks: Condition, serves: Bool) throws {
+    try expect(
+      asks, serves, [.compare("due", .notEqual, .int(2)), .isNil("due").negated])
+  }
+
+  private func expect(_ asks: Condition, _ serves: Bool, _ conditions: [Condition]) throws {
+    let store = try Store(
+      .memory,
+      schema: Schema {
+        Entity("Job") {
+          Attribute("due", .int64)
+          Attribute("name", .string)
+          IndexDescription("some", ["name"], where: .all(conditions))
+        }
+      })
+    try store.write { tx in
+      for number in 0..<200 {
+        let due: Value = number % 11 == 10 ? .null : .int(Int64(number % 11))
+        try tx.insert("Job", ["due": due, "name": .string("\(number)")])
+      }
+    }
+    let snapshot = store.snapshot()
+    let fetch = ObjectFetch("Job").where(asks)
+    let found = try? snapshot.objectIDs(fetch.using("some"))
+    #expect((found != nil) == serves)
+    if let found { #expect(found == (try snapshot.objectIDs(fetch.withoutIndexes()))) }
+  }
+
   @Test(
     arguments: [
       (.any([.isNil("due"), .compare("tries", .equal, .int(1))]), "joined by AND"),

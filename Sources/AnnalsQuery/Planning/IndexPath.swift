@@ -41,7 +41,7 @@ struct IndexPath: Sendable {
     let isGrouped =
       bounds.singles.count < shape.columns.count && bounds.ends.count == 1
       && shape.columns[bounds.singles.count].property == groupedBy
-    let narrows = bounds.narrows || !covered.isEmpty
+    let narrows = bounds.narrows || !shape.tests.isEmpty
     guard groupedBy == nil ? order != .none || narrows : isGrouped,
       let view = try state.index(query.entity, shape.number),
       // A past state has the indexes of the present, where another default may hold.
