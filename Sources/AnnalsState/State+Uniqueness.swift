@@ -70,11 +70,12 @@ extension State {
       if tables[index].isBehind {
         try writableTable(tables[index].number, row: 0).updateIndexes()
       }
-      for unique in tables[index].indexes {
-        for conflict in unique.unplaced {
+      let table = tables[index]
+      for place in table.indexes.indices {
+        for conflict in table.indexes[place].unplaced {
           violations.append(
             UniqueViolation(
-              entity: tables[index].number, rule: unique.shape.number, row: conflict.row,
+              entity: table.number, rule: table.indexes[place].shape.number, row: conflict.row,
               otherRow: conflict.holder == 0 ? nil : conflict.holder))
         }
       }
@@ -89,7 +90,7 @@ extension State {
       let number = tables[index].number
       let table = try writableTable(number, row: 0)
       if let newer = other.findTable(number), !newer.isBehind, newer.nextRow == table.nextRow,
-        newer.indexes.elementsEqual(table.indexes, by: { $0.shape == $1.shape })
+        newer.hasSameIndexes(as: table)
       {
         table.indexes = newer.indexes
       } else {

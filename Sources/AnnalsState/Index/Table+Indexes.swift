@@ -3,12 +3,30 @@ import AnnalsModel
 // Which indexes a table has, and how they follow its rows.
 
 extension Table {
+  // By position: an index handed out of the array would be copied, each commit several times.
+
   /// Whether an index is not up to date.
-  var isBehind: Bool { indexes.contains { $0.isBehind(self) } }
+  var isBehind: Bool {
+    for index in indexes.indices where indexes[index].isBehind(self) { return true }
+    return false
+  }
 
   /// Whether the index with this number is not up to date.
   func isBehind(_ number: PropertyNumber) -> Bool {
-    indexes.contains { $0.shape.number == number && $0.isBehind(self) }
+    for index in indexes.indices
+    where indexes[index].shape.number == number && indexes[index].isBehind(self) {
+      return true
+    }
+    return false
+  }
+
+  /// Whether another table has indexes of the same definitions.
+  func hasSameIndexes(as other: Table) -> Bool {
+    guard indexes.count == other.indexes.count else { return false }
+    for index in indexes.indices where indexes[index].shape != other.indexes[index].shape {
+      return false
+    }
+    return true
   }
 
   /// Brings all indexes up to date.
