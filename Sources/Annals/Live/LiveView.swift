@@ -68,15 +68,7 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
   public func observe(
     _ body: @escaping @Sendable (Result<LiveUpdate<Row>, AnnalsError>) -> Void
   ) -> LiveObservation {
-    LiveObservation(
-      Task {
-        var iterator = makeAsyncIterator()
-        do throws(AnnalsError) {
-          while let update = try await iterator.next(isolation: nil) { body(.success(update)) }
-        } catch {
-          body(.failure(error))
-        }
-      })
+    LiveObservation(of: self, body)
   }
 }
 
@@ -85,6 +77,21 @@ public final class LiveObservation: Sendable {
   private let task: Task<Void, Never>
 
   init(_ task: Task<Void, Never>) { self.task = task }
+
+  /// Calls `body` with each update of a live view, then with the error that ends it, if one does.
+  init<Updates: AsyncSequence & Sendable>(
+    of updates: Updates,
+    _ body: @escaping @Sendable (Result<Updates.Element, AnnalsError>) -> Void
+  ) where Updates.Failure == AnnalsError {
+    task = Task {
+      var iterator = updates.makeAsyncIterator()
+      do throws(AnnalsError) {
+        while let update = try await iterator.next(isolation: nil) { body(.success(update)) }
+      } catch {
+        body(.failure(error))
+      }
+    }
+  }
 
   /// Ends the observation; no call begins after a call under way.
   public func cancel() { task.cancel() }

@@ -74,15 +74,7 @@ public final class LiveTimeline: AsyncSequence, Sendable {
   public func observe(
     _ body: @escaping @Sendable (Result<TimelineUpdate, AnnalsError>) -> Void
   ) -> LiveObservation {
-    LiveObservation(
-      Task {
-        var iterator = makeAsyncIterator()
-        do throws(AnnalsError) {
-          while let update = try await iterator.next(isolation: nil) { body(.success(update)) }
-        } catch {
-          body(.failure(error))
-        }
-      })
+    LiveObservation(of: self, body)
   }
 }
 

@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsState
 
 /// A value with its bytes, if it has any.
 struct OwnedCell: Sendable {
@@ -48,9 +49,9 @@ extension ValueCell {
     case (.double, .double):
       return Double(bitPattern: a.bits) < Double(bitPattern: b.bits)
     case (.int, .double):
-      return isLess(Int64(bitPattern: a.bits), Double(bitPattern: b.bits))
+      return Outcome.ofNumbers(Int64(bitPattern: a.bits), Double(bitPattern: b.bits)) == .less
     case (.double, .int):
-      return isLess(Double(bitPattern: a.bits), Int64(bitPattern: b.bits))
+      return Outcome.ofNumbers(Int64(bitPattern: b.bits), Double(bitPattern: a.bits)) == .greater
     case (.bool, .bool): return a.bits < b.bits
     case (.object, .object):
       return a.length == b.length ? a.bits < b.bits : a.length < b.length
@@ -60,20 +61,5 @@ extension ValueCell {
       guard rankA == rankB else { return rankA < rankB }
       return a.bytes(in: arenaA).lexicographicallyPrecedes(b.bytes(in: arenaB))
     }
-  }
-
-  /// Whether a whole number is less than a double, neither rounded.
-  private static func isLess(_ a: Int64, _ b: Double) -> Bool {
-    if b >= 0x1p63 { return true }
-    if b < -0x1p63 { return false }
-    let whole = Int64(b)
-    return a < whole || a == whole && b > Double(whole)
-  }
-
-  private static func isLess(_ a: Double, _ b: Int64) -> Bool {
-    if a >= 0x1p63 { return false }
-    if a < -0x1p63 { return true }
-    let whole = Int64(a)
-    return whole < b || whole == b && a < Double(whole)
   }
 }
