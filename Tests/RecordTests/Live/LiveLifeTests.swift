@@ -35,6 +35,21 @@ import Testing
     try await task.value
   }
 
+  @Test func `an observer is told the error that ends it`() async throws {
+    let lab = try LiveLab(seed: 4)
+    let updates = Counter()
+    let errors = Counter()
+    let observation = lab.store.live("Nowhere").observe { result in
+      switch result {
+      case .success: updates.add()
+      case .failure(let error): if error.message.contains("Nowhere") { errors.add() }
+      }
+    }
+    try await waitFor { errors.value == 1 }
+    #expect(updates.value == 0)
+    withExtendedLifetime(observation) {}
+  }
+
   @Test func `the end of an observation releases everything`() async throws {
     weak var weakStore: Store?
     let counter = Counter()
