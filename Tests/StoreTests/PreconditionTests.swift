@@ -157,7 +157,7 @@ import Testing
 }
 
 /// A note as a record, with what these tests need.
-private struct TextNote: Record {
+struct TextNote: Record {
   var id: String
   var text: String?
   static let entity = RecordEntity(

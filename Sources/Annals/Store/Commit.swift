@@ -7,10 +7,17 @@ public struct Commit<Value> {
   /// The position after the transaction; the newest position if nothing changed, since then nothing
   /// was recorded.
   public let token: Token
+  /// What the merge policy of the write has resolved, 1,000 at most, in the order in which the
+  /// write touched the objects: with `.storedWins` and `.ownWins` the properties that both sides
+  /// had changed, with `.overwrite` all that others had changed of the objects, with `.rollBack`
+  /// all that the write had; of deleted objects what the other side had changed. Empty without a
+  /// policy.
+  public let conflicts: [PropertyConflict]
 
-  package init(value: Value, token: Token) {
+  package init(value: Value, token: Token, conflicts: [PropertyConflict] = []) {
     self.value = value
     self.token = token
+    self.conflicts = conflicts
   }
 }
 

@@ -12,12 +12,12 @@ extension Store {
   @discardableResult
   public func write<Result: Sendable>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, expecting: Token? = nil,
+    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Result
   ) async throws -> Result {
     try await commit(
-      author: author, context: context, metadata: metadata, basedOn: basedOn, expecting: expecting,
-      body
+      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
+      expecting: expecting, body
     ).value
   }
 
@@ -25,12 +25,13 @@ extension Store {
   @discardableResult
   public func commit<Result: Sendable>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, expecting: Token? = nil,
+    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Result
   ) async throws -> Commit<Result> {
     let thread = try AnnalsError.narrowing { try writingThread.running() }
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
-    let preconditions = WritePreconditions(basedOn: basedOn, expecting: expecting)
+    let preconditions = WritePreconditions(
+      basedOn: basedOn, policy: merging, expecting: expecting)
     let cancellation = CancellationFlag()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

@@ -24,6 +24,12 @@ extension Store {
   ///     the call. If a property that the transaction changes, or an object that it deletes, was
   ///     changed since, or an object that it changes was deleted, nothing is recorded. What was
   ///     only read is not compared.
+  ///   - merging: what becomes of what others have changed since `basedOn`. With a policy the
+  ///     closure reads the state as of `basedOn`, with the schema of now, and its changes are then
+  ///     merged into the newest state; see `MergePolicy`. Rules, references and uniqueness are
+  ///     judged there, and history has the values before from there. Without a policy the closure
+  ///     reads the newest state, and the write is refused. The policy costs the transactions since
+  ///     `basedOn` and what the closure changes; it means nothing without `basedOn`.
   ///   - expecting: the position that the store must be at; if anything came since, nothing is
   ///     recorded.
   ///   - body: makes the changes. The `WriteTransaction` is for use within it only.
@@ -39,26 +45,28 @@ extension Store {
   @discardableResult
   public func write<Result>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, expecting: Token? = nil, _ body: (WriteTransaction) throws -> Result
+    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try commit(
-      author: author, context: context, metadata: metadata, basedOn: basedOn, expecting: expecting,
-      body
+      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
+      expecting: expecting, body
     ).value
   }
 
-  /// As `write`, and returns the position after the transaction beside what the closure returned:
-  /// for those who save the position, or read the store as of it later.
+  /// As `write`, and returns the position after the transaction and what a merge resolved beside
+  /// what the closure returned: for those who save the position, or read the store as of it later.
   ///
   /// Parameters, errors, cost and threads are those of `write`.
   @discardableResult
   public func commit<Result>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, expecting: Token? = nil, _ body: (WriteTransaction) throws -> Result
+    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {
     try transact(
       TransactionOrigin(author: author, context: context, metadata: metadata),
-      WritePreconditions(basedOn: basedOn, expecting: expecting), body)
+      WritePreconditions(basedOn: basedOn, policy: merging, expecting: expecting), body)
   }
 
   /// As `commit`, of a transaction that was made elsewhere: with its own timestamp, kept as it is,
@@ -86,11 +94,13 @@ extension Store {
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {
     var value: Result?
+    var merged: WriteTransaction?
     let token = try writer.commit(origin, preconditions.isEmpty ? nil : preconditions) {
       value = try body($0)
+      if preconditions.policy != nil { merged = $0 }
     }
     guard let value else { preconditionFailure("a commit returned without having run its closure") }
-    return Commit(value: value, token: token)
+    return Commit(value: value, token: token, conflicts: merged?.resolvedConflicts ?? [])
   }
 
   /// Makes everything written so far survive a power cut; needed with `.deferred` only.

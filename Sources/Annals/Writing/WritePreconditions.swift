@@ -3,13 +3,17 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// What must still hold when a write gets its turn, for one that was decided on an earlier state.
+/// What must still hold when a write gets its turn, for one that was decided on an earlier state,
+/// and how it is merged with what came since.
 ///
 /// Checked where the transaction is made, with the lock held and the store level with what other
 /// processes wrote, so nothing can come between the check and the commit.
 struct WritePreconditions: CommitPreconditions {
   /// The state that the write was decided on; nil if on none in particular.
   var basedOn: Token?
+  /// How the write is merged with what came since; nil if it is refused where both changed one
+  /// property.
+  var policy: MergePolicy?
   /// The position that the store must be at; nil if any will do.
   var expecting: Token?
 
@@ -29,12 +33,22 @@ struct WritePreconditions: CommitPreconditions {
     if let basedOn { _ = try version.number(after: .token(basedOn)) }
   }
 
+  /// The state that the closure runs on, if it is an earlier one.
+  package func merge(
+    on version: StoreVersion
+  ) throws(AnnalsError) -> (base: State, policy: MergePolicy)? {
+    guard let policy, let basedOn else { return nil }
+    let number = try version.number(at: .token(basedOn))
+    guard number < version.head.number else { return nil }
+    return (try version.stateForWriting(at: number), policy)
+  }
+
   /// What to throw where a write asked for an object that is not there: `.conflict` if it was
   /// deleted after the state that the write is based on, else nil.
   package func deletion(
     of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) -> AnnalsError? {
-    guard let basedOn, basedOn.number < version.head.number else { return nil }
+    guard let basedOn, policy == nil, basedOn.number < version.head.number else { return nil }
     let reference = ObjectReference(entity: object.entity, row: object.row)
     let wasThere = try AnnalsError.translating { () throws(StateFault) in
       try transaction.base.contains(reference.entity, reference.row)
@@ -53,7 +67,7 @@ struct WritePreconditions: CommitPreconditions {
     return nil
   }
 
-  private func refusal(_ basedOn: Token, _ conflicts: [PropertyConflict]) -> AnnalsError {
+  func refusal(_ basedOn: Token, _ conflicts: [PropertyConflict]) -> AnnalsError {
     .conflict(
       "the write was decided on the state at transaction \(basedOn.number), and what it changes "
         + "has changed since; nothing was recorded", conflicts)
@@ -64,7 +78,13 @@ struct WritePreconditions: CommitPreconditions {
   package func check(
     after transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) {
-    guard let basedOn, basedOn.number < version.head.number else { return }
+    guard policy == nil || transaction.changedEntities.isEmpty else {
+      throw AnnalsError(
+        .invalidArgument,
+        "a write with a merge policy cannot change the schema; nothing was recorded. Change it in "
+          + "a write of its own")
+    }
+    guard let basedOn, policy == nil, basedOn.number < version.head.number else { return }
     let first = try version.number(after: .token(basedOn))
     let search = ConflictSearch(transaction)
     let conflicts = try search.conflicts(in: version, after: first)

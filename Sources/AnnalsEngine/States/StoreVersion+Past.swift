@@ -91,3 +91,19 @@ extension StoreVersion {
     return try replay.finish()
   }
 }
+
+extension StoreVersion {
+  /// The state just after the transaction of this number, for a write to begin with: with the
+  /// schema and the indexes of now, and rows for new objects that were never given.
+  ///
+  /// O(transactions since); O(objects) of an entity of which an index came since.
+  package func stateForWriting(at number: Int64) throws(AnnalsError) -> State {
+    var past = try state(at: number)
+    return try AnnalsError.translating { () throws(StateFault) in
+      if past.schema != state.schema { past.changeSchema(state.schema.entities) }
+      past.adoptNextRows(of: state)
+      _ = try past.checkUniqueness()
+      return past
+    }
+  }
+}

@@ -17,6 +17,9 @@ struct ChangeValidation {
   var allowsDangling = false
   /// Whether required values may be missing.
   var allowsMissing = false
+  /// The state that the changes were decided on, if not the newest: what an object referred to in
+  /// it may have been deleted since.
+  var base: State?
 
   /// A validation against the state and schema at the end of the transaction.
   init(
@@ -138,10 +141,11 @@ struct ChangeValidation {
         continue
       }
       if allowsDangling { continue }
-      let exists = try AnnalsError.translating { () throws(StateFault) in
-        try state.contains(target.entity, target.row)
+      let isAllowed = try AnnalsError.translating { () throws(StateFault) in
+        if try state.contains(target.entity, target.row) { return true }
+        return try base?.refers(entry, change.property, to: target) ?? false
       }
-      if !exists { add(rules, entry, change.property, .existing(target), .object(target)) }
+      if !isAllowed { add(rules, entry, change.property, .existing(target), .object(target)) }
     }
   }
 
@@ -161,5 +165,18 @@ struct ChangeValidation {
       ValidationViolation(
         entity: rules.entity.name, object: object,
         property: rules.entity.propertyName(property) ?? "#\(property)", rule: rule, value: value))
+  }
+}
+
+extension State {
+  /// Whether the object of a change referred to another.
+  fileprivate func refers(
+    _ entry: ChangeEntry, _ property: PropertyNumber, to target: ObjectReference
+  ) throws(StateFault) -> Bool {
+    switch try value(entry.entity, entry.row, property) {
+    case .object(let other): other == target
+    case .objects(let list): list.contains(target)
+    default: false
+    }
   }
 }

@@ -4,34 +4,21 @@
 // 1. turn            the writer's lock, the file lock, what other processes wrote (`write`)
 // 2. body            the caller's closure changes the working state
 // 3. preconditions   what the transaction was decided on still holds
-// 4. uniqueness      no value is there twice
-// 5. normalise       the net changes, object by object, in the form of records
-// 6. rules           each change against the schema
-// 7. encode          full parts go to the log, uncommitted; the transaction's head is made
-// 8. append          the last part; from now on the commit is the newest state
-// 9. sync            shared with the commits of its group; none with `.deferred`
-// 10. publish        readers and the feed see it
+// 4. merge           what was done to an earlier state goes into the newest one
+// 5. uniqueness      no value is there twice
+// 6. normalise       the net changes, object by object, in the form of records
+// 7. rules           each change against the schema
+// 8. encode          full parts go to the log, uncommitted; the transaction's head is made
+// 9. append          the last part; from now on the commit is the newest state
+// 10. sync           shared with the commits of its group; none with `.deferred`
+// 11. publish        readers and the feed see it
 //
-// Up to 7 everything can be refused: then no trace remains.
+// Up to 8 everything can be refused: then no trace remains.
 
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
-
-/// What must still hold when a write gets its turn, for one that was decided on an earlier state.
-package protocol CommitPreconditions {
-  /// Checked before the closure runs, with the store level with what other processes wrote.
-  func check(before version: StoreVersion) throws(AnnalsError)
-
-  /// What to throw where the closure asks for an object that is not there; nil for the usual.
-  func deletion(
-    of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
-  ) throws(AnnalsError) -> AnnalsError?
-
-  /// Checked when the closure has made its changes.
-  func check(after transaction: WriteTransaction, on version: StoreVersion) throws(AnnalsError)
-}
 
 extension StoreWriter {
   /// Commits one transaction, and checkpoints if it is time. Returns the position after it, the
@@ -52,14 +39,12 @@ extension StoreWriter {
     _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     let pending = PendingLargeValues(log: log)
-    let transaction = begin(origin, pending)
     do {
-      try run(body, on: transaction, preconditions)
+      let transaction = try run(body, origin, pending, preconditions)
       try requireStorable(transaction.metadata)
       var pipeline = CommitPipeline(self, transaction, pending)
       try pipeline.run()
     } catch {
-      transaction.close()
       if pending.hasBegun { log.abort() }
       if let error = error as? LogError { throw AnnalsError(error) }
       if let error = error as? StateFault { throw AnnalsError(error) }
@@ -67,37 +52,6 @@ extension StoreWriter {
     }
     let newest = head.newestPosition
     return Token(store: log.store, number: newest.number, opening: newest.openingID)
-  }
-
-  /// A transaction on the newest state.
-  private func begin(
-    _ origin: TransactionOrigin, _ pending: PendingLargeValues
-  ) -> WriteTransaction {
-    let version = newest
-    return WriteTransaction(
-      base: version.state, working: head.takeWorkingState() ?? version.state, store: log.store,
-      origin: origin, largeValues: pending, records: version.records)
-  }
-
-  /// Runs the closure, between the two checks of the preconditions.
-  private func run(
-    _ body: (WriteTransaction) throws -> Void, on transaction: WriteTransaction,
-    _ preconditions: (any CommitPreconditions)?
-  ) throws {
-    if let preconditions {
-      let version = newest
-      try preconditions.check(before: version)
-      transaction.deletionConflict = { [unowned transaction] object throws(AnnalsError) in
-        try preconditions.deletion(of: object, in: transaction, on: version)
-      }
-      try body(transaction)
-      try preconditions.check(after: transaction, on: version)
-      transaction.deletionConflict = nil
-    } else {
-      try body(transaction)
-    }
-    transaction.close()
-    if let failure = transaction.failure { throw failure }
   }
 }
 
@@ -237,6 +191,7 @@ extension StoreWriter {
       state: transaction.reader.state, largeValues: pending, knownRules: isKnown ? knownRules : [])
     validation.allowsDangling = transaction.origin.allowsDangling
     validation.allowsMissing = transaction.origin.allowsMissing
+    validation.base = transaction.mergeBase
     return validation
   }
 

@@ -29,6 +29,10 @@ public final class WriteTransaction {
   /// nil if it was not decided on one.
   @exclusivity(unchecked) package var deletionConflict:
     ((ObjectID) throws(AnnalsError) -> AnnalsError?)?
+  /// The earlier state that what was merged into `base` was decided on; nil if nothing was merged.
+  @exclusivity(unchecked) var mergeBase: State?
+  /// What a merge policy resolved.
+  @exclusivity(unchecked) package var resolvedConflicts: [PropertyConflict] = []
   /// The record types, bound to the schema from before the transaction.
   package let boundRecords: BoundRecords
   /// The record type used last, bound to the schema from before the transaction.
@@ -91,24 +95,6 @@ public final class WriteTransaction {
   public func count(of entity: String) throws(AnnalsError) -> Int {
     checkOpen()
     return try reader.count(of: entity)
-  }
-
-  /// The row of the object whose unique attribute has this value; nil if there is none.
-  package func row(
-    of entity: Entity, where attribute: String, is value: Value
-  ) throws(AnnalsError) -> Int64? {
-    try mergePendingKeys(of: entity.number)
-    return try reader.row(of: entity, where: attribute, is: value)
-  }
-
-  /// Brings the unique keys of the transaction's own changes to where look-ups find them.
-  package func mergePendingKeys(of entity: EntityNumber) throws(AnnalsError) {
-    checkOpen()
-    // With no key at all this finds nothing; it brings the indexes of the entity up to date.
-    try AnnalsError.translating { () throws(StateFault) in
-      _ = try reader.state.updatingLookup(
-        entity, rule: 0, key: [], in: UnsafeRawBufferPointer(start: nil, count: 0))
-    }
   }
 
   /// The record types, bound to the schema as the transaction has it.

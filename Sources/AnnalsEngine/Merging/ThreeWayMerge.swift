@@ -1,0 +1,247 @@
+import AnnalsModel
+import AnnalsState
+
+/// Merges what a transaction did to an earlier state into the newest state, object by object.
+///
+/// There are three states: the *base*, which the transaction began with; *own*, as it left it; and
+/// *stored*, the newest one. All have the same schema. Costs what the transaction touched.
+struct ThreeWayMerge {
+  let policy: MergePolicy
+  let base: State
+  let own: State
+  let stored: State
+  let comparison: ValueComparison
+  private var values: ConflictValues
+  /// The newest state with what is merged into it.
+  var merged: State
+  /// The objects that were changed in it.
+  private(set) var touched: ContiguousArray<ObjectReference> = []
+  /// What the policy resolves, or with `.error` refuses.
+  private(set) var conflicts: [MergeConflict] = []
+  private let largeValues: any LargeValueSource
+  var keys = SharedKeys()
+  private var properties: (entity: EntityNumber, list: [ReadableProperty])?
+
+  /// So many conflicts are told of.
+  private static let mostConflicts = 1_000
+  /// So often unique keys are settled anew; what is shared then is refused.
+  private static let mostRounds = 16
+
+  init(
+    _ policy: MergePolicy, base: State, own: State, stored: State,
+    largeValues: any LargeValueSource
+  ) {
+    self.policy = policy
+    self.base = base
+    self.own = own
+    self.stored = stored
+    self.largeValues = largeValues
+    comparison = ValueComparison(largeValues)
+    values = ConflictValues(largeValues)
+    merged = stored
+  }
+
+  /// Merges the objects that the transaction has touched.
+  mutating func run(_ objects: ContiguousArray<ObjectReference>) throws(AnnalsError) {
+    for _ in 0..<ThreeWayMerge.mostRounds {
+      merged = stored
+      merged.adoptNextRows(of: own)
+      touched = []
+      conflicts = []
+      values = ConflictValues(largeValues)
+      for object in objects { try merge(object) }
+      for (inserted, stored) in keys.united { try unite(inserted, with: stored) }
+      guard try settleKeys() else { return }
+    }
+  }
+
+  private mutating func merge(_ object: ObjectReference) throws(AnnalsError) {
+    let (wasThere, isOwn, isStored) = try AnnalsError.translating {
+      () throws(StateFault) -> (Bool, Bool, Bool) in
+      (
+        try base.contains(object.entity, object.row), try own.contains(object.entity, object.row),
+        try stored.contains(object.entity, object.row)
+      )
+    }
+    guard wasThere || isOwn, isOwn || isStored, keys.storedObject(for: object) == nil else {
+      return
+    }
+    switch (isOwn, isStored) {
+    case (false, _): try mergeDeletion(object)
+    case (true, false) where !wasThere: try insert(object)
+    case (true, false): try mergeRevival(object)
+    case (true, true): try mergeUpdate(object)
+    }
+  }
+
+  /// The write deletes the object, which is still stored.
+  private mutating func mergeDeletion(_ object: ObjectReference) throws(AnnalsError) {
+    let theirs = try differences(of: object, base, stored)
+    if !theirs.isEmpty {
+      try add(theirs, of: object)
+      guard policy.keepsOwnSide else { return }
+    }
+    try translating { (merge) throws(StateFault) in
+      try merge.merged.deleteRow(object.entity, object.row)
+    }
+    touched.append(object)
+  }
+
+  /// The write changes the object, which others have deleted.
+  private mutating func mergeRevival(_ object: ObjectReference) throws(AnnalsError) {
+    let mine = try differences(of: object, base, own)
+    guard !mine.isEmpty else { return }
+    try add(mine, of: object)
+    guard policy.keepsOwnSide, !keys.dropped.contains(object) else { return }
+    try insert(object)
+  }
+
+  private mutating func insert(_ object: ObjectReference) throws(AnnalsError) {
+    try translating { (merge) throws(StateFault) in
+      try merge.merged.insertRow(object.entity, row: object.row)
+    }
+    touched.append(object)
+    for property in readableProperties(of: object.entity) {
+      try take(property.number, of: object, into: object)
+    }
+  }
+
+  /// The object is there on both sides.
+  private mutating func mergeUpdate(_ object: ObjectReference) throws(AnnalsError) {
+    let mine = try differences(of: object, base, own)
+    guard !mine.isEmpty else { return }
+    let theirs = try differences(of: object, base, stored)
+    let different = theirs.isEmpty ? mine : try differences(of: object, own, stored)
+    guard !different.isEmpty else { return }
+    let both = mine.filter { theirs.contains($0) }
+    var taken = mine
+    if !theirs.isEmpty {
+      switch policy {
+      case .error: try add(different, of: object)
+      case .storedWins:
+        try add(different.filter(both.contains), of: object)
+        taken = mine.filter { !theirs.contains($0) }
+      case .ownWins: try add(different.filter(both.contains), of: object)
+      case .overwrite:
+        try add(different.filter(theirs.contains), of: object)
+        taken = different
+      case .rollBack:
+        try add(different.filter(mine.contains), of: object)
+        taken = []
+      }
+    }
+    if keys.dropped.contains(object) {
+      if theirs.isEmpty { try add(mine, of: object) }
+      return
+    }
+    for property in taken { try takeUnlessKept(property, of: object, into: object) }
+    if !taken.isEmpty { touched.append(object) }
+  }
+
+  /// The write's object and a stored one with its unique key are one.
+  private mutating func unite(
+    _ inserted: ObjectReference, with object: ObjectReference
+  ) throws(AnnalsError) {
+    conflicts.append(
+      MergeConflict(
+        object: object, property: nil, base: nil, stored: nil, own: nil, insertedAs: inserted))
+    for property in readableProperties(of: object.entity) {
+      let (given, has, isSame) = try AnnalsError.narrowing {
+        (
+          try !own.value(inserted.entity, inserted.row, property.number).isNull,
+          try !merged.value(object.entity, object.row, property.number).isNull,
+          try comparison.areSame(property, inserted, in: own, object, in: merged)
+        )
+      }
+      if isSame { continue }
+      let (isTaken, isLost) =
+        switch policy {
+        case .storedWins: (!has, given && has)
+        case .ownWins: (given, given && has)
+        case .overwrite: (true, has)
+        case .error, .rollBack: (false, given)
+        }
+      if isLost { try add([property.number], of: object, insertedAs: inserted) }
+      if isTaken { try takeUnlessKept(property.number, of: inserted, into: object) }
+    }
+    touched.append(object)
+  }
+
+  // MARK: Values
+
+  /// The properties in which an object differs between two states; all if it is in one alone.
+  private mutating func differences(
+    of object: ObjectReference, _ a: State, _ b: State
+  ) throws(AnnalsError) -> [PropertyNumber] {
+    var result: [PropertyNumber] = []
+    for property in readableProperties(of: object.entity)
+    where try !comparison.areSame(property, object, in: a, object, in: b) {
+      result.append(property.number)
+    }
+    return result
+  }
+
+  /// As `take`, unless a unique key is to stay as it is stored.
+  private mutating func takeUnlessKept(
+    _ property: PropertyNumber, of object: ObjectReference, into target: ObjectReference
+  ) throws(AnnalsError) {
+    if keys.keeps(property, of: target) {
+      return try add([property], of: target)
+    }
+    try take(property, of: object, into: target)
+  }
+
+  /// Gives an object the write's value of a property.
+  private mutating func take(
+    _ property: PropertyNumber, of object: ObjectReference, into target: ObjectReference
+  ) throws(AnnalsError) {
+    try translating { (merge) throws(StateFault) in
+      guard merge.keys.redirects else {
+        let found = try merge.own.locate(object.entity, object.row, property)
+        try merge.merged.set(target.entity, target.row, property, found.cell, in: found.arena)
+        return found.keepAlive()
+      }
+      var value = merge.keys.redirect(
+        try merge.own.value(object.entity, object.row, property))
+      if case .objects(let list) = value {
+        let relationships = merge.own.schema.entity(numbered: object.entity)?.relationships
+        let relationship = relationships?.first { $0.number == property }
+        value = .objects(relationship?.canonical(list) ?? list)
+      }
+      try merge.merged.set(target.entity, target.row, property, to: value)
+    }
+  }
+
+  /// Notes a conflict over properties of an object.
+  private mutating func add(
+    _ numbers: [PropertyNumber], of object: ObjectReference, insertedAs: ObjectReference? = nil
+  ) throws(AnnalsError) {
+    for property in readableProperties(of: object.entity) where numbers.contains(property.number) {
+      guard conflicts.count < ThreeWayMerge.mostConflicts else { return }
+      conflicts.append(
+        MergeConflict(
+          object: object, property: property.number,
+          base: try values.value(property, of: object, in: base),
+          stored: try values.value(property, of: object, in: stored),
+          own: try values.value(property, of: insertedAs ?? object, in: own),
+          insertedAs: insertedAs))
+    }
+  }
+
+  private mutating func readableProperties(of entity: EntityNumber) -> [ReadableProperty] {
+    if let properties, properties.entity == entity { return properties.list }
+    let list = stored.schema.entity(numbered: entity)?.readableProperties ?? []
+    properties = (entity, list)
+    return list
+  }
+
+  private mutating func translating(
+    _ body: (inout ThreeWayMerge) throws(StateFault) -> Void
+  ) throws(AnnalsError) {
+    do throws(StateFault) {
+      try body(&self)
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import AnnalsModel
+import AnnalsState
+
+/// Compares properties of objects between states, as readers see them.
+struct ValueComparison {
+  private let largeValues: any LargeValueSource
+
+  init(_ largeValues: any LargeValueSource) {
+    self.largeValues = largeValues
+  }
+
+  /// Whether an object has the same value of a property in one state as another object, or the same
+  /// one, in another state. An object that is not there has none, which is no null either.
+  func areSame(
+    _ property: ReadableProperty, _ object: ObjectReference, in state: State,
+    _ otherObject: ObjectReference, in otherState: State
+  ) throws(AnnalsError) -> Bool {
+    let (a, b) =
+      try AnnalsError.translating { () throws(StateFault) -> (Value, Value)? in
+        let a = try state.locate(object.entity, object.row, property.number)
+        let b = try otherState.locate(otherObject.entity, otherObject.row, property.number)
+        defer {
+          a.keepAlive()
+          b.keepAlive()
+        }
+        if ValueCell.areEqual(a.cell, in: a.arena, b.cell, in: b.arena) { return nil }
+        return (a.cell.value(in: a.arena), b.cell.value(in: b.arena))
+      } ?? (.null, .null)
+    switch (a, b) {
+    case (.null, .null): return true
+    case (.null, let value), (let value, .null): return value == property.valueForOlder
+    case (.large(let one), .large(let other)):
+      // The same bytes may have been written twice.
+      return one.tag == other.tag && one.length == other.length && one.checksum == other.checksum
+        ? try largeValues.bytesLeft(of: one) == largeValues.bytesLeft(of: other) : false
+    default: return false
+    }
+  }
+}
