@@ -79,10 +79,21 @@ let package = Package(
     .executableTarget(
       name: "ReadmeProgram", dependencies: ["Annals"], path: "Tests/ReadmeProgram",
       swiftSettings: settings),
+    // An app and its extension on one store; ClientTests runs both.
+    .target(
+      name: "ReadingList", dependencies: ["Annals"], path: "Tools/Examples/ReadingList/Store",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ReadingListApp", dependencies: ["Annals", "ReadingList"],
+      path: "Tools/Examples/ReadingList/App", swiftSettings: settings),
+    .executableTarget(
+      name: "ReadingListExtension", dependencies: ["Annals", "ReadingList"],
+      path: "Tools/Examples/ReadingList/ShareExtension", swiftSettings: settings),
     // What several test targets use.
     .target(
       name: "AnnalsTestSupport", path: "Tests/AnnalsTestSupport", swiftSettings: settings),
-    tests("ClientTests", ["Annals", "ReadmeProgram"]),
+    tests(
+      "ClientTests", ["Annals", "ReadmeProgram", "ReadingListApp", "ReadingListExtension"]),
     tests("ModelTests", ["AnnalsModel"]),
     tests("QueryTests", ["AnnalsQuery", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(

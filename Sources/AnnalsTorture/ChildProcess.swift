@@ -37,6 +37,11 @@ final class ChildProcess {
     Foundation.kill(process.processIdentifier, SIGSTOP)
   }
 
+  /// Lets it go on.
+  func resume() {
+    Foundation.kill(process.processIdentifier, SIGCONT)
+  }
+
   /// Kills it without a chance to tidy up.
   func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)

@@ -9,6 +9,7 @@ package final class KillTrial {
   private let folder: String
   private let path: String
   private let executable: String
+  private let work: Work
   private var random: SeededNumbers
   private var children: [ChildProcess] = []
   private var startCount = 0
@@ -19,7 +20,8 @@ package final class KillTrial {
 
   /// A trial with a store in a folder that exists; `executable` is the command `annals`, which is
   /// started as each child.
-  package init(folder: String, executable: String, seed: UInt64) {
+  package init(_ work: Work = .rewriting, folder: String, executable: String, seed: UInt64) {
+    self.work = work
     self.folder = folder
     self.executable = executable
     path = folder + "/killed.annals"
@@ -28,18 +30,30 @@ package final class KillTrial {
 
   deinit { for child in children { child.kill() } }
 
-  private static let roles: [TortureChild.Role] = [
-    .writer, .deferredWriter, .writer, .keeper, .reader,
-  ]
+  /// What the processes do together.
+  package enum Work: Sendable {
+    /// They write, with both kinds of durability, read and rewrite.
+    case rewriting
+    /// They write and rewrite, with live views and streams of transactions open.
+    case following
 
-  /// Starts five processes, kills some of them one by one, starting others in their place, then all
-  /// at once; and checks the store.
+    fileprivate var roles: [TortureChild.Role] {
+      switch self {
+      case .rewriting: [.writer, .deferredWriter, .writer, .keeper, .reader]
+      case .following: [.follower, .follower, .follower, .keeper, .listener]
+      }
+    }
+  }
+
+  /// Starts five processes, halts and kills some of them one by one, starting others in their
+  /// place, then kills all at once; and checks the store.
   ///
   /// - Throws: `BrokenPromise` for the first promise that was not kept.
   package func round(kills: Int, _ tally: inout Tally) throws {
-    for role in KillTrial.roles { try start(role) }
+    for role in work.roles { try start(role) }
     for _ in 0..<kills {
       pause(milliseconds: 5...60)
+      try haltOne()
       try requireRunning()
       let index = Int.random(in: 0..<children.count, using: &random)
       let role = children[index].role
@@ -54,6 +68,14 @@ package final class KillTrial {
     for child in last { child.kill() }
     for child in last { try end(child, &tally) }
     try check(&tally)
+  }
+
+  /// Halts one of them for a moment if they follow each other: it sleeps through what others do.
+  private func haltOne() throws {
+    guard work == .following, let child = children.randomElement(using: &random) else { return }
+    child.stop()
+    pause(milliseconds: 5...60)
+    child.resume()
   }
 
   /// Waits until one of the children has committed something. A busy machine may take longer than

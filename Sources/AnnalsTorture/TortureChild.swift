@@ -17,6 +17,11 @@ package struct TortureChild: Sendable {
     case keeper
     /// Opens, reads the state, past states and the history; prints `read HEAD`, or what was wrong.
     case reader
+    /// Commits, synced, with a live view and a stream of transactions open, which must come to all
+    /// that anybody commits; prints `committed NUMBER KEY`, and `read NUMBER` when they have.
+    case follower
+    /// Follows the same way, read-only, and writes nothing; prints `read NUMBER`.
+    case listener
   }
 
   private let role: Role
@@ -24,6 +29,7 @@ package struct TortureChild: Sendable {
   private let name: String
   private var random: SeededNumbers
   private var writing: Store?
+  private var following: (store: Store, follower: TortureFollower)?
   private var count = 0
 
   /// A child of this role. Its name begins the keys of what it writes.
@@ -44,19 +50,21 @@ package struct TortureChild: Sendable {
     case .deferredWriter: try write(TortureChild.options(.deferred))
     case .keeper: try keep()
     case .reader: try read()
+    case .follower: try commitFollowing()
+    case .listener: try listen()
     }
   }
 
   /// Waits for the lock as long as a busy machine may need: a process that gave up would look like
   /// one that found something wrong.
-  private static func options(_ durability: StoreOptions.Durability) -> StoreOptions {
+  static func options(_ durability: StoreOptions.Durability) -> StoreOptions {
     var options = StoreOptions()
     options.durability = durability
     options.lockTimeout = .seconds(3_600)
     return options
   }
 
-  private func tell(_ line: String) {
+  func tell(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 
@@ -65,10 +73,53 @@ package struct TortureChild: Sendable {
   private mutating func write(_ options: StoreOptions) throws {
     let store = try writing ?? Store(path: path, schema: Note.schema, options: options)
     writing = store
+    _ = try commit(to: store)
+  }
+
+  /// Commits a note; returns the number of its transaction.
+  private mutating func commit(to store: Store) throws -> Int64 {
     count += 1
     let key = "\(name)-\(count)"
     let token = try store.commit(author: name) { tx in try TortureChild.insert(key, tx) }.token
     tell("committed \(token.number) \(key)")
+    return token.number
+  }
+
+  // MARK: Following
+
+  private mutating func follow(
+    _ open: () throws -> Store
+  ) throws -> (store: Store, follower: TortureFollower) {
+    if let following { return following }
+    let store = try open()
+    let made = (store, TortureFollower(store))
+    following = made
+    return made
+  }
+
+  private mutating func commitFollowing() throws {
+    let (store, follower) = try follow { [path] in
+      try Store(path: path, schema: Note.schema, options: TortureChild.options(.full))
+    }
+    let number = try commit(to: store)
+    guard count % 8 == 0 else { return }
+    // Whatever others have committed before it is there too.
+    try follower.wait(for: number)
+    tell("read \(number)")
+  }
+
+  private mutating func listen() throws {
+    guard FileManager.default.fileExists(atPath: path) else {
+      return Thread.sleep(forTimeInterval: 0.002)
+    }
+    let newest = try Store(path: path, options: .readOnly)
+    let number = newest.token.number
+    let hasNotes = newest.snapshot().schema.entities.contains { $0.name == "Note" }
+    try newest.close()
+    guard hasNotes else { return }
+    let (_, follower) = try follow { [path] in try Store(path: path, options: .readOnly) }
+    try follower.wait(for: number)
+    tell("read \(number)")
   }
 
   /// Inserts the note of this key, and counts it.

@@ -151,20 +151,22 @@ extension TortureLane {
   }
 
   /// Processes killed, for ever: a new store after every four rounds.
-  static func kills(seed: UInt64, folder: String, executable: String) -> TortureLane {
-    TortureLane("kill", "kill") { _ in
-      let place = folder + "/killed"
+  static func kills(
+    _ name: String, _ work: KillTrial.Work, seed: UInt64, folder: String, executable: String
+  ) -> TortureLane {
+    TortureLane("kill", name) { _ in
+      let place = folder + "/" + name
       var count: UInt64 = 0
       var trial: KillTrial?
       return AnyIterator {
-        Case(name: "kill") { row in
+        Case(name: "kill/\(name)") { row in
           row.tried += 1
           if count % 4 == 0 {
             try? FileManager.default.removeItem(atPath: place)
             try FileManager.default.createDirectory(
               atPath: place, withIntermediateDirectories: true)
             trial = KillTrial(
-              folder: place, executable: executable,
+              work, folder: place, executable: executable,
               seed: seed &+ (count / 4) &* 0x9e37_79b9)
           }
           count += 1

@@ -69,7 +69,10 @@ package final class TortureRun {
       ]
       + workloads.map { .errors($0, rehearsals, seed: seed) }
       + PairTrial.names.map { .errors(pair: $0, seed: seed) }
-      + [.kills(seed: seed, folder: folder, executable: executable)]
+      + [
+        .kills("kill", .rewriting, seed: seed, folder: folder, executable: executable),
+        .kills("follow", .following, seed: seed, folder: folder, executable: executable),
+      ]
   }
 
   /// Runs it all; with `turns`, each kind of work has no more than so many.
@@ -101,7 +104,7 @@ package final class TortureRun {
     } catch {
       failures.append(Failure(name: name, what: "\(error)"))
       // Without a store to begin with, or with one that lost something, there is nothing to add.
-      return name != lane.name && lane.name != "kill/kill"
+      return name != lane.name
     }
   }
 

@@ -18,22 +18,8 @@ import Testing
       path: "readme-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    // The program lies beside the test bundle that runs this.
-    let built =
-      Bundle.allBundles.map(\.bundleURL)
-      + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
-    let program = try #require(
-      built.map { $0.deletingLastPathComponent().appending(path: "ReadmeProgram") }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path) })
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = program
-    process.currentDirectoryURL = folder
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    #expect(text == "now: Misty Morning\nthen: Fog\nme wrote over Fog\n")
+    let program = try BuiltProgram("ReadmeProgram", [], in: folder)
+    #expect(program.finish() == 0)
+    #expect(program.lines == ["now: Misty Morning", "then: Fog", "me wrote over Fog"])
   }
 }

@@ -55,6 +55,92 @@ import Testing
     }
   }
 
+  /// Checkpoints, root slots and rewrites bring the file to another length, and no transaction.
+  @Test(.timeLimit(.minutes(60))) func framesWithoutTransactionsWakeNobody() async throws {
+    try await onEach { location in
+      let first = try noteStore(location)
+      let second = try noteStore(location, seed: 2)
+      var iterator = try first.changes(after: first.token).makeAsyncIterator()
+      for number in 1...3 { try second.note("\(number)") }
+      for number in 2...4 { #expect(try await iterator.next()?.number == Int64(number)) }
+      let edition = try first.writer.head.feedPosition().edition
+      let looks = first.writer.watchLookCount
+      try second.checkpoint()
+      try first.refresh()
+      try second.compact()
+      try first.refresh()
+      try second.prune(second.prunePlan(before: 3))
+      try second.close()
+      try first.refresh()
+      try first.checkpoint()
+      try first.compact()
+      #expect(first.base.number == 2)
+      #expect(try first.writer.head.feedPosition().edition == edition)
+      #expect(first.writer.isWatching && first.writer.watchLookCount >= looks)
+      // What comes then still does.
+      let third = try noteStore(location, seed: 3)
+      try third.note("4")
+      #expect(try await iterator.next()?.number == 5)
+      #expect(try first.writer.head.feedPosition().edition == edition + 1)
+      try third.close()
+      try first.close()
+    }
+  }
+
+  /// Commits and rewrites while nobody reads: all comes in order, and once.
+  @Test(.timeLimit(.minutes(60))) func aReaderThatSleptIsToldEverything() async throws {
+    try await onEach { location in
+      let first = try noteStore(location)
+      let second = try noteStore(location, seed: 2)
+      var iterator = try first.changes(after: first.token).makeAsyncIterator()
+      var view = first.live("Note").makeAsyncIterator()
+      try second.note("0")
+      #expect(try await iterator.next()?.number == 2)
+      _ = try await view.next()
+      for number in 1...30 {
+        try second.note("\(number)")
+        switch number % 10 {
+        case 0: try second.compact()
+        case 5: try second.checkpoint()
+        default: break
+        }
+      }
+      try second.prune(second.prunePlan(before: 3))
+      for number in 3...32 { #expect(try await iterator.next()?.number == Int64(number)) }
+      var rows = 0
+      while rows < 31 { rows = try await view.next()?.rows.count ?? 99 }
+      #expect(rows == 31)
+      try second.close()
+      try first.close()
+    }
+  }
+
+  /// Who only listens does nothing as long as nobody writes, and looks once at most for each write.
+  @Test(.timeLimit(.minutes(60))) func anIdleReaderDoesNothing() async throws {
+    try await onEach { location in
+      let first = try noteStore(location)
+      let second = try noteStore(location, seed: 2)
+      var iterator = try first.changes(after: first.token).makeAsyncIterator()
+      let writing = Task.detached { try second.note("a") }
+      #expect(try await iterator.next()?.number == 2)
+      _ = try await writing.value
+      // The last look of the write is over when none follows for a while.
+      var looks = -1
+      while looks != first.writer.watchLookCount {
+        looks = first.writer.watchLookCount
+        try await Task.sleep(for: .milliseconds(200))
+      }
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(first.writer.watchLookCount == looks)
+      for number in 1...50 { try second.note("\(number)") }
+      for number in 3...52 { #expect(try await iterator.next()?.number == Int64(number)) }
+      // Each commit writes, and may lengthen the file before.
+      #expect(first.writer.watchLookCount - looks <= 101)
+      try second.close()
+      try first.close()
+    }
+  }
+
   @Test(.timeLimit(.minutes(60))) func nobodyWatchesLongerThanSomebodyListens() async throws {
     let location = memoryFile()
     let first = try noteStore(location)

@@ -22,6 +22,23 @@ import Testing
     }
   }
 
+  /// What anybody commits comes to every process that listens, across kills, rewrites and sleep.
+  @Test func whoListensMissesNothing() throws {
+    try TemporaryFolder.with { folder in
+      var tally = Tally()
+      let trial = KillTrial(
+        .following, folder: folder, executable: try TemporaryFolder.annals,
+        seed: CrashTrialTests.seed)
+      let rounds = CrashTrialTests.isLong ? 40 : 1
+      for _ in 0..<rounds { try trial.round(kills: 4, &tally) }
+      print(
+        "seed 1: \(tally.kills) kills, \(tally.acknowledged) transactions acknowledged, "
+          + "\(tally.reads) times all had come")
+      #expect(tally.kills == rounds * 9)
+      #expect(tally.found == tally.acknowledged)
+    }
+  }
+
   @Test func aStoppedWriterIsWaitedForAndAKilledOneIsNot() throws {
     try TemporaryFolder.with { folder in
       let path = folder + "/a.annals"

@@ -1,6 +1,7 @@
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import Synchronization
 
 /// Follows what other processes commit, while somebody listens.
 ///
@@ -15,11 +16,15 @@ final class CommitWatcher: Sendable {
   }
 
   private let state = Locked(State())
+  private let looks = Atomic<Int>(0)
   /// Changes that come closer to each other are taken in together: the writes of this process wake
   /// the thread too.
   private static let pause = Duration.milliseconds(10)
   /// After this time what failed is tried again.
   private static let retry = Duration.milliseconds(500)
+
+  /// How often the thread looked what was added; for tests.
+  var lookCount: Int { looks.load(ordering: .relaxed) }
 
   /// Whether there is a thread.
   var isRunning: Bool { state.withLock { $0.thread != nil } }
@@ -35,9 +40,10 @@ final class CommitWatcher: Sendable {
         let watch = watch()
         state.thread = thread
         state.watch = watch
-        thread.submit {
+        thread.submit { [self] in
           var isWell = true
           repeat {
+            looks.wrappingAdd(1, ordering: .relaxed)
             // What was there before the watch began is taken in first.
             isWell = takeIn()
             sleepThread(for: CommitWatcher.pause)
@@ -98,6 +104,9 @@ extension StoreWriter {
 
   /// Whether the file is watched for other processes' commits.
   package var isWatching: Bool { watcher.isRunning }
+
+  /// How often the file was looked at since somebody listens; for tests.
+  package var watchLookCount: Int { watcher.lookCount }
 
   /// Takes in what other processes have committed; false if it cannot be read now, which listeners
   /// are told.

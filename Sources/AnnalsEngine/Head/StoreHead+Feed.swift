@@ -18,7 +18,7 @@ package struct Publication: Sendable {
 
 /// A moment of the feed, to wait beyond.
 package struct FeedPosition: Sendable {
-  let edition: UInt64
+  package let edition: UInt64
   /// The position after the newest transaction then.
   package let token: Token
   /// Whether nothing will follow.

@@ -132,13 +132,14 @@ package final class StoreHead: Sendable {
   }
 
   /// Publishes a version that is no commit of this store: after a catch-up, a reload, a checkpoint.
-  /// Nothing is pending then.
+  /// Nothing is pending then. Wakes nobody if it has no transaction that was not published before.
   func replace(with version: StoreVersion) {
     let (old, waiters) = content.withLock { content in
       let old = content.published
       content.published = version
       content.pending = []
       content.working = nil
+      if old.token == version.token { return (old, [Waiter]()) }
       content.note(
         PublishedChanges(after: old.head.number, through: version.head.number, batch: nil))
       return (old, content.takeWaiters())

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// A program that was built beside the test bundle, run with pipes.
+final class BuiltProgram {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private var rest = Data()
+  /// All lines so far.
+  private(set) var lines: [String] = []
+
+  /// Starts the program of this name.
+  init(_ name: String, _ arguments: [String], in folder: URL) throws {
+    let built =
+      Bundle.allBundles.map(\.bundleURL)
+      + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
+    let program = built.map { $0.deletingLastPathComponent().appending(path: name) }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    let executable: URL = try #require(program)
+    process.executableURL = executable
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+  }
+
+  deinit { if process.isRunning { process.terminate() } }
+
+  /// Types a line.
+  func type(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  /// The next line; nil at the end.
+  func next() -> String? {
+    while true {
+      if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: rest[..<end], as: UTF8.self)
+        rest = Data(rest[(end + 1)...])
+        lines.append(line)
+        return line
+      }
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { return nil }
+      rest.append(more)
+    }
+  }
+
+  /// Reads until all of these lines were said, in any order; the test fails at the end of the
+  /// output.
+  func expect(_ wanted: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+    var missing = Set(wanted).subtracting(lines)
+    while !missing.isEmpty {
+      guard let line = next() else {
+        Issue.record("missing: \(missing); said: \(lines)", sourceLocation: sourceLocation)
+        return
+      }
+      missing.remove(line)
+    }
+  }
+
+  /// Reads to the end; returns the exit status.
+  func finish() -> Int32 {
+    try? input.fileHandleForWriting.close()
+    while next() != nil {}
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+}
