@@ -111,6 +111,7 @@ package struct CrashTrial: Sendable {
   ) throws {
     let recovery: (WorkSession) throws -> Void = { session in
       session.pledge.attempted = max(session.pledge.attempted, 1)
+      try SurvivorCheck.makeAgain(session.files)
       let store = try Store(
         session.location, creates: session.pledge.durable == nil,
         environment: WorkSession.environment(7_001))

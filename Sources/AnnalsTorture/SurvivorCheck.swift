@@ -45,7 +45,9 @@ struct SurvivorCheck {
   func run(on files: FaultyFileSystem) throws {
     if try files.identity(of: path) == nil {
       guard heads == nil else { throw BrokenPromise("the store is gone") }
-    } else {
+      try SurvivorCheck.makeAgain(files)
+    }
+    if try files.identity(of: path) != nil {
       try requireSoundBytes(files, path)
       try requireReading(files)
     }
@@ -53,6 +55,38 @@ struct SurvivorCheck {
     try requireEnd(files, number)
     try checkCopies(files)
     try requireDurable(files, number)
+  }
+
+  /// Makes the store, if its making was cut off. What was whole already and lacked only its name
+  /// gets that name: it holds what nobody was told of, but perhaps the result of long work, so
+  /// making the store anew does not remove it. If its header was being written, it is salvaged.
+  ///
+  /// - Throws: that the making is refused, where no such file is to blame; that it is not whole.
+  static func makeAgain(_ files: FaultyFileSystem) throws {
+    let path = WorkSession.path
+    let unnamed = path + ".new"
+    guard try files.identity(of: path) == nil, try files.identity(of: unnamed) != nil else {
+      return
+    }
+    let location = StoreLocation(fileSystem: files, path: path)
+    do throws(AnnalsError) {
+      try Store(location, creates: true, environment: WorkSession.environment(9_002)).close()
+    } catch {
+      guard error.message.hasPrefix("\(unnamed) is in the way") else { throw error }
+      guard error.message.contains("salvaging it reads it") else {
+        try files.place(unnamed, at: path)
+        return try files.syncDirectory(of: path)
+      }
+      let copy = "/named.annals"
+      try files.place(unnamed, at: copy)
+      let report = try Store.salvage(
+        StoreLocation(fileSystem: files, path: copy), to: path,
+        environment: WorkSession.environment(9_003))
+      guard report.isComplete else {
+        throw BrokenPromise("a store without its header lost something: \(report.lines())")
+      }
+      try files.remove(copy)
+    }
   }
 
   /// What was closed is there, under its name, though the power fails now.

@@ -49,6 +49,30 @@ struct FailedSyncTests {
     }
   }
 
+  /// A sector torn by a power cut may hold anything behind a payload, where no checksum reaches.
+  @Test
+  func tornPaddingIsZeroedBeforeTheNextFrame() throws {
+    let files = FaultyFileSystem()
+    let lab = try LogLab(files, durability: .deferred)
+    try lab.lock()
+    var garbled: [Int] = []
+    for (row, title) in ["a", "ab", "abc", "abcd"].enumerated() {
+      try lab.append([(Int64(row) + 1, title)])
+      let bytes = try files.contents(of: LogLab.path)
+      let end = try #require(bytes.lastIndex { $0 != 0 }) + 1
+      garbled += end..<(end + 7) / 8 * 8
+    }
+    lab.log.unlock()
+    let restarted = files.afterKill()
+    #expect(!garbled.isEmpty)
+    for offset in garbled { try restarted.overwrite([0xEE], at: offset, of: LogLab.path) }
+    let next = try LogLab(restarted, creates: false, opening: 8)
+    try next.lock()
+    try next.append([(9, "nine")])
+    let bytes = try restarted.contents(of: LogLab.path)
+    #expect(garbled.allSatisfy { bytes[$0] == 0 })
+  }
+
   /// Deferred transactions whose sync failed: the cache shows them and calls them clean, and no
   /// sync writes them any more. Their writer was killed then.
   private func leaveUnsynced(on files: FaultyFileSystem) throws -> FaultyFileSystem {

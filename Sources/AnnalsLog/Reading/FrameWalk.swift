@@ -28,6 +28,7 @@ struct WalkedFrame {
   var header: FrameHeader
 
   var payloadOffset: UInt64 { offset + UInt64(FormatLimits.frameHeaderLength) }
+  var payloadEnd: UInt64 { payloadOffset + UInt64(header.payloadLength) }
   var end: UInt64 { offset + header.frameLength }
 }
 
@@ -210,6 +211,14 @@ struct FrameWalk {
     try load(frame.payloadOffset, count: length)
     return withWindow(frame.payloadOffset) {
       body(UnsafeRawBufferPointer(rebasing: $0.prefix(length)))
+    }
+  }
+
+  /// Whether bytes between the frame's payload and its end, which no checksum covers, are not zero.
+  mutating func hasBytesBehindPayload(_ frame: WalkedFrame) throws(LogError) -> Bool {
+    try load(frame.payloadEnd, count: Int(frame.end - frame.payloadEnd))
+    return withWindow(frame.payloadEnd) { bytes in
+      !UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(frame.end - frame.payloadEnd))).isZero
     }
   }
 

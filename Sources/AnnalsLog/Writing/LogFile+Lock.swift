@@ -175,8 +175,8 @@ extension LogFile {
   }
 
   /// Sees to what a crash left, under the lock: makes the file's name durable, puts zeros over
-  /// what is left of a transaction behind the end, and writes again and syncs what nothing proves
-  /// to have been synced.
+  /// what is left of a transaction behind the end and into torn padding, and writes again and syncs
+  /// what nothing proves to have been synced.
   func prepare(_ state: inout LogState) throws(LogError) {
     let generation = state.generation
     try state.requireNumbersLeft(state.lookAtSlots().newest)
@@ -195,7 +195,9 @@ extension LogFile {
         // could not write is seen through then.
         try generation.file.sync()
         state.slot.synced = state.slot.seen
-        if try state.rewriteMissing(in: state.durableMark..<state.end.offset) { hasWritten = true }
+        let unproven = state.durableMark..<state.end.offset
+        if try state.rewriteMissing(in: unproven) { hasWritten = true }
+        if try state.clearPadding(in: unproven) { hasWritten = true }
       }
       if hasWritten {
         try generation.file.sync()
@@ -233,6 +235,21 @@ extension LogState {
     guard tables.head.number < Int64(limit) else { throw .numbersSpent("the last transaction") }
     guard tables.nextBlobNumber < limit else { throw .numbersSpent("the last large value") }
     guard newest?.sequence ?? 0 < limit else { throw .numbersSpent("the newest root slot") }
+  }
+
+  /// Puts zeros behind the payloads of these frames, where no checksum reaches and a sector that
+  /// was torn by a power cut may hold anything. Returns whether anything was written.
+  func clearPadding(in range: Range<UInt64>) throws -> Bool {
+    let start = ChainPoint(offset: range.lowerBound, previousChecksum: nil)
+    var walk = FrameWalk(generation, from: start, limit: range.upperBound)
+    var hasWritten = false
+    while case .frame(let frame) = try walk.next() {
+      guard try walk.hasBytesBehindPayload(frame) else { continue }
+      let zeros = ContiguousArray<UInt8>(repeating: 0, count: Int(frame.end - frame.payloadEnd))
+      try zeros.withUnsafeBytes { try generation.file.write($0, at: frame.payloadEnd) }
+      hasWritten = true
+    }
+    return hasWritten
   }
 
   /// Whether any byte behind the end is not zero.

@@ -85,10 +85,15 @@ struct TemporaryFile {
     }
   }
 
-  /// Removes the file. Errors do not matter: it is stale from now on.
+  /// Removes the file, also for after a power cut. Errors do not matter: it is stale from now on.
   func discard() {
-    try? fileSystem.remove(path)
+    removeName()
     file.close()
+  }
+
+  private func removeName() {
+    try? fileSystem.remove(path)
+    try? fileSystem.syncDirectory(of: path)
   }
 
   /// Gives the finished file its name, makes the name durable, and closes the file.
@@ -109,17 +114,22 @@ struct TemporaryFile {
   /// Removes both names of the file, which could not be put in its place; returns the error to
   /// throw.
   private func takeBack(_ destination: String, after failure: StorageError) -> LogError {
-    defer { try? fileSystem.remove(path) }
     do throws(StorageError) {
-      guard let place = try fileSystem.identity(of: destination) else { return .storage(failure) }
+      guard let place = try fileSystem.identity(of: destination) else {
+        removeName()
+        return .storage(failure)
+      }
       guard try place == file.identity() else {
+        removeName()
         return failure.isTaken ? .exists(destination) : .storage(failure)
       }
       try fileSystem.remove(destination)
+      try? fileSystem.remove(path)
       // The call that failed may have given the name all the same, and that be on the disk already.
       try fileSystem.syncDirectory(of: destination)
       return .storage(failure)
     } catch {
+      try? fileSystem.remove(path)
       return .placementUnknown(destination, failure)
     }
   }
