@@ -35,7 +35,7 @@ package final class LogFile: Sendable {
   package let path: String
   /// The store's identity.
   package let store: RawUUID
-  let fileSystem: any FileSystem
+  package let fileSystem: any FileSystem
   let options: LogOptions
   let state: Locked<LogState>
 

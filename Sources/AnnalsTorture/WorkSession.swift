@@ -153,6 +153,14 @@ package final class WorkSession {
     pledge.copies[path]?.isAcknowledged = true
   }
 
+  /// Copies the store.
+  package func backUp(_ store: Store, to path: String) throws {
+    lastUsed = store
+    pledge.copies[path] = Pledge.Copy(number: store.token.number, isFlat: false)
+    try store.backup(to: path)
+    pledge.copies[path]?.isAcknowledged = true
+  }
+
   /// Writes everything readable of the store, which is closed, into another.
   package func salvage(to path: String) throws {
     lastUsed = nil

@@ -99,6 +99,13 @@ package struct Workload: Sendable {
       try session.replay(store, to: "/flat.annals", at: 6, flatten: true)
       try session.close(store)
     },
+    Workload("backup", setUp: filled(5)) { session in
+      let store = try session.open()
+      try session.commitSomething(store)
+      try session.backUp(store, to: "/copy.annals")
+      try session.commitSomething(store)
+      try session.close(store)
+    },
     Workload("unclean", setUp: unclosed) { session in
       let store = try session.open()
       try session.commitSomething(store)

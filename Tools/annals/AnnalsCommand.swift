@@ -14,8 +14,8 @@ struct AnnalsCommand: ParsableCommand {
       SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
       RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
-      CompactCommand.self, SalvageCommand.self, DumpCommand.self, VerifyCommand.self,
-      StatCommand.self, TortureCommand.self,
+      CompactCommand.self, BackupCommand.self, SalvageCommand.self, DumpCommand.self,
+      VerifyCommand.self, StatCommand.self, TortureCommand.self,
     ])
 
   static func main() {
@@ -115,6 +115,7 @@ enum Overview {
              replay   a new file as of a past transaction
              prune    drop the history before a transaction
              compact  make the file smaller, losing nothing
+             backup   a whole, verified copy, while others use the file
              salvage  a new file with everything readable of a damaged one
     inspect  dump     every frame of the file, every byte if wanted
              verify   check the file and replay its history

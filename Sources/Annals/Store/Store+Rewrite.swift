@@ -89,7 +89,7 @@ extension Store {
   /// Throws `.damaged` if a verification of a new file finds anything but what is worth knowing:
   /// with the first error of the file that it was copied from, and its place there. Costs reading
   /// the new file twice.
-  private static func requireSound(
+  static func requireSound(
     _ file: any StorageFile, copiedFrom old: any StorageFile
   ) throws {
     var found: Finding?

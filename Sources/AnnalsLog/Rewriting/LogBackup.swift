@@ -1,0 +1,82 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+extension LogView {
+  /// Copies the file, with its header and every frame of the log up to this view's end, as they
+  /// are, to `path`, where there must be no file. Others may write meanwhile, or replace the file.
+  ///
+  /// Memory: 1 MiB. `check` sees the copy before it has its header, and this file. Returns how many
+  /// bytes the copy has. Throws `exists` if there is a file, `busy` if another copy is being made
+  /// there, `occupied` if something else has its temporary name, `damage` if the log cannot be
+  /// followed to the view's end; what `check` throws. Then nothing is left, but for
+  /// `placementUnknown`.
+  ///
+  /// - Parameter original: the file that lends mode, owner and extended attributes.
+  package func backUp(
+    to path: String, in fileSystem: any FileSystem, like original: String?,
+    check: (_ copy: any StorageFile, _ original: any StorageFile) throws -> Void
+  ) throws(LogError) -> UInt64 {
+    let path = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
+    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
+    guard place == nil else { throw .exists(path) }
+    let slot = try slotAtEnd()
+    let temporary = try TemporaryFile(for: path, like: original, known: nil, in: fileSystem)
+    do throws(LogError) {
+      try copyLog(to: temporary.file)
+      var header = file.header
+      try temporary.finish(header.encode(with: slot)) { try check($0, file.file) }
+    } catch {
+      temporary.discard()
+      throw error
+    }
+    try temporary.put(at: path)
+    return end
+  }
+
+  /// The root slot of a file that ends where this view does. Reads the frame headers behind the
+  /// newest checkpoint.
+  private func slotAtEnd() throws(LogError) -> RootSlot {
+    var start = ChainPoint(beginningOf: file.header)
+    if tables.checkpointEnd > start.offset {
+      start = ChainPoint(offset: tables.checkpointEnd, previousChecksum: nil)
+    }
+    if let checkpoint = tables.checkpoint, start.previousChecksum == nil {
+      start.previousChecksum = try file.frameHeader(at: checkpoint.offset)?.checksum
+    }
+    var walk = FrameWalk(file, from: start, limit: end)
+    steps: while true {
+      switch try walk.next() {
+      case .frame: continue
+      case .end(.limit): break steps
+      case .end(let why):
+        throw .damage(LogDamage(offset: walk.point.offset, reason: why.reason))
+      }
+    }
+    guard let last = walk.point.previousChecksum else {
+      throw .damage(LogDamage(offset: start.offset, reason: "the newest checkpoint is unreadable"))
+    }
+    var slot = RootSlot(sequence: 1, durableMark: end, head: head.number, markChecksum: last)
+    if let place = tables.checkpoint {
+      slot.checkpointOffset = place.offset
+      slot.checkpointNumber = place.number
+    }
+    slot.announced = tables.announced
+    return slot
+  }
+
+  private func copyLog(to copy: any StorageFile) throws(LogError) {
+    var offset = FormatLimits.logStart
+    while offset < end {
+      let bytes = try file.read(Int(min(end - offset, 1 << 20)), at: offset)
+      guard !bytes.isEmpty else {
+        throw .damage(LogDamage(offset: offset, reason: "the file ends before its log"))
+      }
+      let place = offset
+      try storage { () throws(StorageError) in
+        try bytes.withBytes { bytes throws(StorageError) in try copy.write(bytes, at: place) }
+      }
+      offset += UInt64(bytes.count)
+    }
+  }
+}
