@@ -45,16 +45,23 @@ import Testing
   }
 
   @Test func pausesGrowAndEndAtTheDeadline() {
-    var pauses = LockPauses(until: .now + .seconds(86_400))
+    let start = ContinuousClock.now
+    var pauses = LockPauses(from: start, until: start + .seconds(86_400))
     var last = Duration.zero
     for _ in 0..<20 {
-      guard let pause = pauses.next() else { break }
+      guard let pause = pauses.next(at: start) else { break }
       #expect(pause >= last)
       last = pause
     }
     #expect(last == .microseconds(500))
-    var ended = LockPauses(until: .now - .seconds(1))
-    #expect(ended.next() == nil)
+    // Who has waited for more than a turn asks more often, for a while.
+    let after = { pauses.next(at: start + .milliseconds($0)) }
+    #expect(after(7) == .microseconds(500))
+    #expect(after(8) == .microseconds(100) && after(99) == .microseconds(100))
+    #expect(after(100) == .microseconds(500))
+    var ending = LockPauses(from: start, until: start + .microseconds(50))
+    #expect(ending.next(at: start) == .microseconds(50))
+    #expect(ending.next(at: start + .microseconds(50)) == nil)
   }
 
   @Test func linksAreResolvedToTheFileTheyMean() throws {

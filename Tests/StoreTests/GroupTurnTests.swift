@@ -129,6 +129,39 @@ import Testing
     #expect(try other.ids() == ["a", "b", "c", "d"])
   }
 
+  /// One thread gives the lock up after each commit, and takes it back before others have noticed:
+  /// all that is one turn, at whose end they get theirs.
+  @Test func commitsThatFollowEachOtherAreOneTurn() throws {
+    let disk = FaultyFileSystem()
+    let location = StoreLocation(fileSystem: disk, path: "/a.annals")
+    let store = try noteStore(location)
+    let other = try noteStore(location, seed: 2)
+    let writer = store.writer
+    writer.longestInterruption = .seconds(3_600)
+    writer.longestTurn = .seconds(3_600)
+    try store.note("a")
+    let first = writer.lockedSince
+    try store.note("b")
+    #expect(writer.lockedSince == first && writer.staysOffUntil == nil)
+    // What others commit in between ends it.
+    try other.note("c")
+    try store.note("d")
+    let second = writer.lockedSince
+    #expect(second != first)
+    writer.longestTurn = .zero
+    try store.note("e")
+    #expect(writer.lockedSince == second && writer.staysOffUntil != nil)
+    try store.note("f")
+    #expect(writer.lockedSince != second)
+    // A pause ends it, too.
+    writer.longestTurn = .seconds(3_600)
+    try store.note("g")
+    writer.longestInterruption = .zero
+    let third = writer.lockedSince
+    try store.note("h")
+    #expect(writer.lockedSince != third)
+  }
+
   /// Commits come all the time, so that there is never a moment without a group.
   @Test func whoWritesAloneGetsItsTurn() throws {
     let disk = FaultyFileSystem()

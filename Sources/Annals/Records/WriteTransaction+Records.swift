@@ -79,7 +79,8 @@ extension WriteTransaction {
   ///     try store.write(basedOn: snapshot.token) { tx in try tx.save(edited) }
   ///
   /// What others have changed since the object was read differs too, and is set back to what was
-  /// read; `basedOn:` refuses the write instead. A record that does not differ is no change.
+  /// read; `basedOn:` refuses the write instead, and with `merging:` the others' changes stay as
+  /// the policy says. A record that does not differ is no change.
   /// Returns the object as it is stored; throws as `update(_:_:)` does.
   @discardableResult
   public func save<R: Record>(_ edited: Object<R>) throws(AnnalsError) -> Object<R> {

@@ -27,8 +27,8 @@ extension StoreWriter {
         standing = .replaced
       }
       isFileLocked = true
-      lockedSince = .now
-      lastLook = lockedSince
+      lastLook = .now
+      beginTurn(at: lastLook, standing)
       try follow(standing)
     } catch {
       // Whoever comes next must catch up first.

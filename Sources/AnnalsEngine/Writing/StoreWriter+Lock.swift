@@ -102,11 +102,11 @@ extension StoreWriter {
   }
 
   /// Gives the file lock up if the turn is over. Then it pauses, under `lock`, so that no other
-  /// thread of this process takes back what is left to other processes.
+  /// thread of this process takes back what is left to other processes; longer if they write.
   private func endTurn(of run: CommitRun, at now: ContinuousClock.Instant) {
     guard lockedSince.duration(to: now) >= run.length else { return }
     releaseFileLock()
-    CommitRun.yield()
+    if othersWrite { stayOffForAWhile() } else { CommitRun.yield() }
   }
 
   /// Gives up what is kept for a run if no commits come any more; returns false if there is
@@ -159,13 +159,34 @@ extension StoreWriter {
     lock.unlock()
   }
 
-  /// Gives the file lock up after the last sync, for the holder of `lock`; stays off for a moment
-  /// if it was kept long and others write too.
-  private func endTurn() {
-    if isTurnOver, let othersWrote, othersWrote.duration(to: .now) < StoreWriter.othersMemory {
-      staysOffUntil = .now.advanced(by: StoreWriter.pause)
+  /// Notes that the file lock was taken: a new turn, or the one before goes on. `standing` is what
+  /// was found of others' commits.
+  func beginTurn(at now: ContinuousClock.Instant, _ standing: LogStanding) {
+    if standing == .current, let interrupted = turnInterruption.take(),
+      interrupted.duration(to: now) < longestInterruption
+    {
+      return
     }
+    lockedSince = now
+  }
+
+  /// Gives the file lock up after the last sync, for the holder of `lock`; stays off for a moment
+  /// if the turn is over and others write too. A thread that took it back at once after each of its
+  /// commits would hardly ever let in those who ask for it now and then.
+  private func endTurn() {
+    let isOver = isTurnOver
+    turnInterruption = isOver ? nil : .now
+    if isOver, othersWrite { stayOffForAWhile() }
     releaseFileLock()
+  }
+
+  /// Whether other processes have written lately, and may wait for the lock.
+  private var othersWrite: Bool {
+    othersWrote.map { $0.duration(to: .now) < StoreWriter.othersMemory } ?? false
+  }
+
+  private func stayOffForAWhile() {
+    staysOffUntil = .now.advanced(by: StoreWriter.pause)
   }
 
   /// Waits, under `lock`, while the file lock is left to others.

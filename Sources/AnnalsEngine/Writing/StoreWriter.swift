@@ -37,7 +37,13 @@ package final class StoreWriter: @unchecked Sendable {
   /// Whether the log has gone on and the state could not follow: then it must be read anew.
   @exclusivity(unchecked) var isStale = false
   @exclusivity(unchecked) var isFileLocked = false
+  /// When the turn began in which the file lock is held: that of commits that follow each other
+  /// closely, with nobody else's in between, goes on though the lock is given up after each.
   @exclusivity(unchecked) var lockedSince = ContinuousClock.now
+  /// When the lock was given up within a turn.
+  @exclusivity(unchecked) var turnInterruption: ContinuousClock.Instant?
+  /// How long a turn is interrupted, at most.
+  @exclusivity(unchecked) package var longestInterruption = Duration.milliseconds(1)
   /// When the file was last seen to be the one that was written.
   @exclusivity(unchecked) var lastLook = ContinuousClock.now
   /// How often to look, at most, while the lock is kept.

@@ -168,10 +168,10 @@ extension PosixFile {
     case .forever:
       return try askForLock(kind, waiting: true)
     case .until(let deadline):
-      var pauses = LockPauses(until: deadline)
+      var pauses = LockPauses(from: .now, until: deadline)
       while true {
         if try askForLock(kind, waiting: false) { return true }
-        guard let pause = pauses.next() else { return false }
+        guard let pause = pauses.next(at: .now) else { return false }
         sleepThread(for: pause)
       }
     }
@@ -192,18 +192,34 @@ extension PosixFile {
 /// The pauses between attempts to get a lock: `flock` has no time limit of its own. They grow by
 /// half from 0.1 ms to 0.5 ms, so that others who hold it again and again are soon met between two
 /// turns, and end at the deadline, so that the last attempt comes there.
-struct LockPauses: IteratorProtocol {
-  private let deadline: ContinuousClock.Instant
-  private var pause = Duration.microseconds(100)
+///
+/// Nor has `flock` a queue: who asks first after a turn gets the next. Who has waited for more than
+/// one turn therefore asks five times as often as who came later, though not for long: the holder
+/// may be one that sleeps.
+struct LockPauses {
+  private static let shortest = Duration.microseconds(100)
+  private static let longest = Duration.microseconds(500)
+  /// For how long those who wait ask more often, from when they have waited for so long.
+  private static let urgentTime = Duration.milliseconds(8)..<Duration.milliseconds(100)
 
-  init(until deadline: ContinuousClock.Instant) {
+  private let start: ContinuousClock.Instant
+  private let deadline: ContinuousClock.Instant
+  private var pause = LockPauses.shortest
+
+  /// Pauses from a moment on.
+  init(from start: ContinuousClock.Instant, until deadline: ContinuousClock.Instant) {
+    self.start = start
     self.deadline = deadline
   }
 
-  mutating func next() -> Duration? {
-    let left = ContinuousClock.now.duration(to: deadline)
+  /// The pause to make at a moment; nil at the deadline.
+  mutating func next(at now: ContinuousClock.Instant) -> Duration? {
+    let left = now.duration(to: deadline)
     guard left > .zero else { return nil }
-    defer { pause = min(pause * 3 / 2, .microseconds(500)) }
+    if LockPauses.urgentTime.contains(start.duration(to: now)) {
+      return min(LockPauses.shortest, left)
+    }
+    defer { pause = min(pause * 3 / 2, LockPauses.longest) }
     return min(pause, left)
   }
 }

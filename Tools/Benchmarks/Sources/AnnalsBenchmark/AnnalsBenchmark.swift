@@ -9,6 +9,7 @@ import Measuring
 ///     annals-benchmark large FILE    1,000 values of 1 MB; leaves FILE closed
 ///     annals-benchmark reopen-large FILE
 ///     annals-benchmark concurrent FILE   durable commits by several threads
+///     annals-benchmark processes FILE    durable commits by several processes, and listening
 ///     annals-benchmark queries FILE  what is asked of the objects, by an index and without
 ///
 ///     --form typed|dynamic           records, or dictionaries
@@ -18,12 +19,13 @@ import Measuring
 ///     --phases write,history,past,sizes,replay,prune
 @main
 enum AnnalsBenchmark {
-  static func main() {
+  static func main() async {
     do {
-      let options = try Options(["form", "durability", "lock", "operations", "phases"])
+      let options = try Options(["form", "durability", "lock", "operations", "phases", "pause"])
       guard options.words.count == 2 else {
         throw Failure(
-          "annals-benchmark run|open|large|reopen-large|concurrent|queries FILE [--option value]…")
+          "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries FILE "
+            + "[--option value]…")
       }
       let setup = try Setup(options)
       let path = options.words[1]
@@ -33,10 +35,13 @@ enum AnnalsBenchmark {
       case "large": try LargeValueSession(path, setup).write()
       case "reopen-large": try LargeValueSession(path, setup).reopen()
       case "concurrent": try ConcurrentSession(path, setup, options).run()
+      case "processes": try await ProcessSession(path, setup, options).run()
+      case "writer": try WriterSession(path, setup, options).run()
       case "queries": try QuerySession(path, setup, options).run()
       default:
         throw Failure(
-          "\(options.words[0]) is none of run, open, large, reopen-large, concurrent, queries")
+          "\(options.words[0]) is none of run, open, large, reopen-large, concurrent, processes, "
+            + "queries")
       }
     } catch {
       FileHandle.standardError.write(Data("annals-benchmark: \(error)\n".utf8))

@@ -61,7 +61,7 @@ struct ConcurrentSession {
     return Double(commits) / (Double(taken.wall) / 1e9)
   }
 
-  private static func post() -> PostRecord {
+  static func post() -> PostRecord {
     PostRecord(
       identifier: UUID(), timestamp: Date(timeIntervalSince1970: 1_571_767_200), title: "Fog",
       url: "https://example.com/articles/0123456789abcdef", source: "example.com", image: nil,

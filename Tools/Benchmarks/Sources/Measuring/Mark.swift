@@ -28,6 +28,9 @@ public struct Mark: Sendable {
     return result
   }
 
+  /// How often a thread of the process has gone to sleep by itself so far.
+  public static var voluntarySwitches: Int { usage().ru_nvcsw }
+
   static func usage() -> rusage {
     var usage = rusage()
     #if os(Linux)

@@ -7,6 +7,7 @@ import ReadingList
 final class Others: Sendable {
   private let store: Store
   private let place: URL
+  private let lock = NSLock()
 
   /// The others who write to a store; what was seen of them is kept in a small file of its own.
   init(of store: Store, savedAt path: String) {
@@ -19,8 +20,12 @@ final class Others: Sendable {
     (try? String(contentsOf: place, encoding: .utf8)).flatMap { Token($0) }
   }
 
+  /// Saves a position, unless one behind it was saved already.
   private func save(_ token: Token) throws {
-    try Data(token.description.utf8).write(to: place, options: .atomic)
+    try lock.withLock {
+      if let seen, seen > token { return }
+      try Data(token.description.utf8).write(to: place, options: .atomic)
+    }
   }
 
   /// Says what was written while the app was not running.
@@ -28,9 +33,12 @@ final class Others: Sendable {
     let seen = seen
     do {
       try store.history(after: seen, where: .author != Author.app).forEach(notice)
-    } catch let error as AnnalsError where error.code == .pruned || error.code == .lostBranch {
+    } catch let error as AnnalsError
+      where [.pruned, .lostBranch, .beyondHead, .otherStore].contains(error.code)
+    {
       // The place is not of this history any more: the list itself says all there is.
       say("notice: history was forgotten")
+      try FileManager.default.removeItem(at: place)
     }
     try save(store.token)
   }
