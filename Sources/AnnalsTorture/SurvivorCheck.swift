@@ -8,8 +8,8 @@ import AnnalsStorage
 ///
 /// The store opens, for reading without a byte changed, and for writing; its head and base are ones
 /// that the pledge permits; every transaction and every state is the one that was committed; both
-/// halves of verification find nothing wrong; one more commit works and is there after reopening;
-/// no other file is left.
+/// halves of verification find nothing wrong; a projection is what the state says; one more commit
+/// works and is there after reopening; no other file is left.
 struct SurvivorCheck {
   let chronicle: Chronicle
   let pledge: Pledge
@@ -158,8 +158,10 @@ struct SurvivorCheck {
       location(files, path), creates: heads == nil, environment: WorkSession.environment(9_001))
     try requirePermitted(store)
     try chronicle.check(store, "a writer")
+    try NoteCount.requireLevel(store)
     let head = store.token.number
     try SurvivorCheck.commitOnce(store)
+    try NoteCount.requireLevel(store)
     guard store.token.number == head + 1 else {
       throw BrokenPromise("the next commit after \(head) became \(store.token.number)")
     }

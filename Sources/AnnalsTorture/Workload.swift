@@ -61,6 +61,19 @@ package struct Workload: Sendable {
     },
     Workload("schema", setUp: filled(4), work: evolution),
     Workload("indexes", setUp: filled(4), work: indexing),
+    Workload("projections", setUp: filled(2)) { session in
+      let store = try session.open()
+      store.register(NoteCount.self)
+      try session.checkpoint(store)
+      try session.commitSomething(store)
+      try session.checkpoint(store)
+      try session.commitSomething(store)
+      try session.compact(store)
+      try session.commitSomething(store)
+      try session.prune(store, before: 5)
+      try session.commitSomething(store)
+      try session.close(store)
+    },
     Workload("large-values", setUp: filled(2), work: largeValues),
     Workload("given-up", setUp: filled(2)) { session in
       let store = try session.open()

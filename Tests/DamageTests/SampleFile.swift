@@ -98,6 +98,7 @@ enum SampleFile: String, CaseIterable, Sendable {
     try store.write(author: "ben", context: "clean-up") { tx in try tx.delete(notes[0]) }
     try store.require(Schema { Entity("Note") { Attribute("stars", .int32) } })
     try store.write { tx in try tx.update(notes[2], ["stars": 5, "count": 1]) }
+    store.register(ChangeCount.self)
     try store.checkpoint()
     try store.write(author: "cy") { tx in
       try tx.insert("Note", ["id": "n4", "text": .string(String(repeating: "x", count: 5000))])
@@ -107,6 +108,15 @@ enum SampleFile: String, CaseIterable, Sendable {
       try tx.update(folder, ["name": "Home", "notes": .objects([reference(notes[1])])])
     }
   }
+}
+
+/// How many changes there were: a projection whose state is saved.
+struct ChangeCount: Projection, Codable {
+  static let name = "change count"
+  static let version = 1
+  var count = 0
+
+  mutating func apply(_ transaction: Transaction) throws { count += transaction.changes.count }
 }
 
 /// Everything that can be read of a store.

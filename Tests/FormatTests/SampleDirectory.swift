@@ -42,8 +42,18 @@ enum SampleDirectory {
         ])
     ]
     result.previousCheckpoint = CheckpointReference(offset: 12_344, number: 800)
+    result.projections = SavedProjections(
+      generation: 3,
+      [
+        SavedProjection(name: "words", version: 2, chunk: saved(70_000, number: 890)),
+        SavedProjection(name: "posts per day", version: 0, chunk: saved(80_000, number: 900)),
+      ])
     result.extensions = [9, 1, 0xAB]
     return result
+  }
+
+  private static func saved(_ offset: UInt64, number: Int64) -> ChunkReference {
+    ChunkReference(offset: offset, length: 999, checksum: 0x1234_5678, first: number, count: 1)
   }
 
   private static func reference(_ offset: UInt64, first: Int64) -> ChunkReference {

@@ -34,9 +34,9 @@ struct StoredNumberTests {
   func frameKindsAndFlags() {
     let kinds: [FrameKind] = [
       .transaction, .block, .blob, .chunk, .checkpoint, .opening, .consumerChange, .prune,
-      .erasure, .tombstones, .restorePoint, .projectionState, .featureAnnouncement, .digest,
+      .erasure, .tombstones, .restorePoint, .featureAnnouncement, .digest,
     ]
-    #expect(kinds.map(\.rawValue) == Array(1...8) + Array(10...15))
+    #expect(kinds.map(\.rawValue) == Array(1...8) + Array(10...12) + [14, 15])
     #expect(kinds.filter(\.isKnown).map(\.rawValue) == Array(1...5) + [14])
     let flags: [FrameFlags] = [.skippable, .continued, .compressed, .encrypted]
     #expect(flags.map(\.rawValue) == [1, 2, 4, 8])

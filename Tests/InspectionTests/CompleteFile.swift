@@ -4,7 +4,10 @@ import AnnalsModel
 extension SampleStore {
   /// A closed file with rows, a sealed block, a large value in two pieces, a transaction of two
   /// parts, and a checkpoint whose tables are in a chunk.
-  static func complete(allocated: Int = 64, isClosed: Bool = true) -> HandMadeFile {
+  static func complete(
+    allocated: Int = 64, isClosed: Bool = true,
+    _ project: (inout HandMadeFile) -> SavedProjections? = { _ in nil }
+  ) -> HandMadeFile {
     var file = HandMadeFile()
     file.allocated = allocated
     let firstOffset = file.append(
@@ -23,7 +26,7 @@ extension SampleStore {
     appendParts(to: &file)
     file.append(.transaction, row(record(7)))
     let checkpoint = appendCheckpoint(
-      to: &file, number: 7, index: firstOffset, blobOffset: blobOffset, hasState: true)
+      to: &file, number: 7, index: firstOffset, blobOffset: blobOffset, hasState: true, project)
     file.writeSlot(head: 7, checkpoint: (checkpoint, 7))
     file.append(
       .transaction,
@@ -141,7 +144,7 @@ extension SampleStore {
 
   private static func appendCheckpoint(
     to file: inout HandMadeFile, number: Int64, index: UInt64, blobOffset: UInt64,
-    hasState: Bool = false
+    hasState: Bool = false, _ project: (inout HandMadeFile) -> SavedProjections? = { _ in nil }
   ) -> UInt64 {
     var payload: ContiguousArray<UInt8> = []
     TableCodec<String>.encode(["Safari", "share"], into: &payload)
@@ -168,6 +171,7 @@ extension SampleStore {
         firstNumber: 1, offset: index, maximumTimestamp: Timestamp(microseconds: 0),
         entities: [1, 2])
     ]
+    directory.projections = project(&file)
     if hasState { directory.entities = [appendState(to: &file)] }
     return file.append(.checkpoint, directory.encode())
   }

@@ -1019,6 +1019,9 @@ class Checkpoint:
             item = Cursor(area[2])
             self.older = item.varint(), item.number()
             item.finish("an older checkpoint")
+        self.projections = {}
+        if 3 in area:
+            self.saved_projections(Cursor(area[3]))
         c.finish("a checkpoint")
         need(self.chunk_length <= self.chunk_end - LOG_START, "chunks that overlap")
 
@@ -1030,6 +1033,30 @@ class Checkpoint:
         self.chunk_length += frame
         self.chunk_end = max(self.chunk_end, ref[0] + frame)
         return ref
+
+    def saved_projections(self, c):
+        """The states of projections by name, read if the list is of this file."""
+        generation = c.number()
+        found = c.list(lambda c: (
+            c.string().encode(), c.number(), (c.varint(), c.number32(), c.u32(), c.number(), c.number32())))
+        c.finish("a list of projections")
+        need(1 <= len(found) <= 256, "no or too many projections")
+        increasing([name for name, _, _ in found], "projections")
+        need(all(1 <= len(name) <= 255 and ref[4] == 1 for name, _, ref in found), "a projection")
+        frames = [24 + (ref[1] + 7) // 8 * 8 for _, _, ref in found]
+        end = max(ref[0] + n for (_, _, ref), n in zip(found, frames))
+        need(sum(frames) <= end - LOG_START, "chunks of projections that overlap")
+        if generation != self.file.generation:
+            return
+        for name, version, ref in found:
+            need(self.file.base <= ref[3] <= self.number, "a projection as of another time")
+            chunk = self.chunk(ref)
+            need(chunk.u8() == 6 and chunk.string().encode() == name, "the chunk of another projection")
+            need((chunk.number(), chunk.number()) == (version, ref[3]), "the chunk of another projection")
+            state = section(chunk)
+            need(len(state) <= 16000000, "a projection that is too long")
+            chunk.finish("the chunk of a projection")
+            self.projections[name.decode()] = bytes(state)
 
     def references(self, c):
         out = c.list(self.reference)

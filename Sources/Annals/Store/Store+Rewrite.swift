@@ -22,6 +22,11 @@ extension Store {
   /// The new file takes the old one's place only when it is complete and synced; a crash at any
   /// point leaves one or the other, whole. Other commits go on meanwhile but for the last moment.
   /// Throws `.conflict` if the floor has moved since the plan was made.
+  ///
+  /// The projections that are registered are brought level and saved first, so that those that need
+  /// the whole history go on from there; throws, with nothing changed, if one of them fails. A
+  /// program that has not registered them drops the history that such a one is made of, and keeps
+  /// only what was saved as of the new base or later.
   @discardableResult
   public func prune(
     _ plan: PrunePlan, author: String? = nil
@@ -38,6 +43,10 @@ extension Store {
       let size = version.view.end
       return RewriteSummary(bytesBefore: size, bytesAfter: size, isRewritten: false)
     }
+    let images = try projections.imagesOfAllOrThrow()
+    if !images.isEmpty {
+      try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint(saving: images) } }
+    }
     let base = try version.baseChoice(
       at: plan.floor - 1, prunedAt: environment.clock(), prunedBy: author)
     return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace))
@@ -49,12 +58,18 @@ extension Store {
   /// What can be made anew from the base and the history need not be readable: damage there is gone
   /// afterwards. With `smallest` the checkpoint is left out: the smallest file, which opens more
   /// slowly. Without it, if more than 5,000 changes lie behind the newest checkpoint, as in a
-  /// smallest file, one of the newest state is written first: only then may the file grow.
+  /// smallest file, one of the newest state is written first: only then may the file grow. Saved
+  /// states of projections go with the checkpoint: throws `.unsupported` if `smallest` would take
+  /// one that is registered and cannot be made anew, as history is pruned.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
     let before = version.view.end
+    if smallest { try projections.requireMakeable(in: version) }
     if !smallest {
-      try AnnalsError.narrowing { try writer.writeAlone { try $0.renewCheckpoint() } }
+      let images = projections.imagesOfAll()
+      try AnnalsError.narrowing {
+        try writer.writeAlone { try $0.renewCheckpoint(saving: images) }
+      }
     }
     let summary = try rewrite(
       RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace))

@@ -112,8 +112,10 @@ extension Store {
   }
 
   /// Writes a checkpoint now, so that the next opening has little to replay. Done by itself when
-  /// the log since the last one has outgrown what a new one would take.
+  /// the log since the last one has outgrown what a new one would take. Brings all registered
+  /// projections level first, and saves them; one that fails is left as it was saved.
   public func checkpoint() throws(AnnalsError) {
-    try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint() } }
+    let images = projections.imagesOfAll()
+    try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint(saving: images) } }
   }
 }

@@ -16,6 +16,8 @@ public final class Store: Sendable {
   /// What the store takes from the world besides its file.
   let environment: StoreEnvironment
   let writingThread = LazyWorkerThread()
+  /// The projections that this opening keeps.
+  let projections: KeptProjections
   /// Whether this very opening made the file.
   private let hasMadeFile: Bool
   /// What the store was opened with.
@@ -88,6 +90,9 @@ public final class Store: Sendable {
     writer = StoreWriter(
       log: log, newest: version, options: options, now: environment.clock,
       run: location.commitRun.map(CommitRun.init(length:)))
+    let projections = KeptProjections(writer, clock: environment.clock)
+    self.projections = projections
+    writer.projections.withLock { $0 = projections }
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }
     }

@@ -35,6 +35,7 @@ public struct AnnalsError: Error, Sendable {
     case lost(LostTransactions)
     case lastShared(Token?)
     case conflicts([PropertyConflict])
+    case thrown(any Error)
   }
 }
 
@@ -81,6 +82,27 @@ extension AnnalsError {
   /// The properties that changed meanwhile; code `conflict`.
   public var conflicts: [PropertyConflict] {
     if case .conflicts(let conflicts) = details { conflicts } else { [] }
+  }
+}
+
+extension AnnalsError {
+  /// What the program's own code threw; code `projectionFailed`.
+  public var thrown: (any Error)? {
+    if case .thrown(let error) = details { error } else { nil }
+  }
+
+  /// The error for a projection whose code threw; `doing` says when. An error of the store's own
+  /// stays what it is.
+  package static func projection(
+    _ name: String, _ doing: String, _ error: any Error
+  ) -> AnnalsError {
+    if let error = error as? AnnalsError { return error }
+    var result = AnnalsError(
+      .projectionFailed,
+      "the projection \"\(name)\" failed \(doing): \(error). The store is as it was; "
+        + "mend the projection and read it again")
+    result.details = .thrown(error)
+    return result
   }
 }
 

@@ -6,7 +6,7 @@ extension AnnalsError {
       case damaged, missingData
       case pruned, lost, otherStore, lostBranch, beyondHead
       case invalidSchema, invalidChange, unreadableRecord, noSuchObject, conflict, invalidArgument
-      case tooLarge
+      case tooLarge, projectionFailed
       case busy, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace, permission, io
     }
 
@@ -56,6 +56,8 @@ extension AnnalsError {
     public static let invalidArgument = Code(.invalidArgument)
     /// A value or a transaction is larger than a store can hold.
     public static let tooLarge = Code(.tooLarge)
+    /// The code of a projection threw; see `thrown`.
+    public static let projectionFailed = Code(.projectionFailed)
     /// Another process holds the store's lock, and the time to wait for it is over.
     public static let busy = Code(.busy)
     /// The store was opened for reading only.

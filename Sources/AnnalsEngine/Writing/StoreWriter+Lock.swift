@@ -26,6 +26,7 @@ extension StoreWriter {
     precondition(
       writingThread.load(ordering: .relaxed) != thread,
       "a write inside the closure of another write of the same store; use the transaction given")
+    barred.requireOutside("a write, checkpoint or refresh")
     return thread
   }
 

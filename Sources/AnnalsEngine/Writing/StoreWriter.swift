@@ -77,6 +77,10 @@ package final class StoreWriter: @unchecked Sendable {
   let backgroundFailure = Locked<AnnalsError?>(nil)
   /// Follows other processes while somebody listens.
   let watcher = CommitWatcher()
+  /// Threads that run the code of projections.
+  package let barred = BarredThreads()
+  /// Who knows the projections whose states checkpoints save.
+  package let projections = Locked<(any ProjectionKeeper)?>(nil)
   /// The newest state, and what of it readers see.
   package let head: StoreHead
 

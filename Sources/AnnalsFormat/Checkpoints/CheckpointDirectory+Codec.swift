@@ -45,6 +45,9 @@ extension CheckpointDirectory {
       bytes.append(varInt: UInt64(bitPattern: previousCheckpoint.number))
       items.append((ExtensionArea.olderCheckpoint, bytes))
     }
+    if let projections, !projections.list.isEmpty {
+      items.append((ExtensionArea.savedProjections, projections.encode()))
+    }
     items.sort { $0.tag < $1.tag }
     var result: ContiguousArray<UInt8> = []
     for item in items { ExtensionArea.append(item.tag, item.bytes, to: &result) }
@@ -75,6 +78,7 @@ extension CheckpointDirectory {
     case ExtensionArea.olderCheckpoint:
       previousCheckpoint = CheckpointReference(
         offset: try item.readVarUInt62(), number: try item.readVarInt64())
+    case ExtensionArea.savedProjections: projections = try SavedProjections(&item)
     default: return false
     }
     try item.expectEnd()
@@ -119,25 +123,27 @@ extension CheckpointDirectory {
   /// Whether the frames of all chunks have room before the end of the last. If not, one is named
   /// twice or lies within another; so what is read through a directory is bounded by the file.
   var chunksHaveRoom: Bool {
+    var all: [ChunkReference] = []
+    for list in [names.chunks, openings.chunks, blobs.chunks, schemaHistory.chunks] {
+      all += list
+    }
+    all += historyIndex.chunks
+    for entity in entities {
+      all += entity.rowLists + entity.rows
+      for column in entity.columns { all += column.lists + column.chunks }
+      for index in entity.indexes { all += index.chunks.lazy.map(\.reference) }
+    }
+    return CheckpointDirectory.haveRoom(all)
+  }
+
+  /// Whether the frames of these chunks together have room before the end of the last.
+  static func haveRoom(_ chunks: [ChunkReference]) -> Bool {
     var length: UInt64 = 0
     var end = FormatLimits.logStart
-    func take(_ reference: ChunkReference) {
-      let frame = FrameHeader.frameLength(payloadLength: Int(reference.length))
+    for chunk in chunks {
+      let frame = FrameHeader.frameLength(payloadLength: Int(chunk.length))
       length += frame
-      end = max(end, reference.offset + frame)
-    }
-    for list in [names.chunks, openings.chunks, blobs.chunks, schemaHistory.chunks] {
-      list.forEach(take)
-    }
-    historyIndex.chunks.forEach(take)
-    for entity in entities {
-      entity.rowLists.forEach(take)
-      entity.rows.forEach(take)
-      for column in entity.columns {
-        column.lists.forEach(take)
-        column.chunks.forEach(take)
-      }
-      for index in entity.indexes { for chunk in index.chunks { take(chunk.reference) } }
+      end = max(end, chunk.offset + frame)
     }
     return length <= end - FormatLimits.logStart
   }

@@ -38,6 +38,8 @@ package struct CheckpointDirectory: Sendable {
   package var entities: [EntityDirectory] = []
   /// The checkpoint before this one; nil for the first.
   package var previousCheckpoint: CheckpointReference?
+  /// Where the states of projections are saved; nil if there are none.
+  package var projections: SavedProjections?
   /// The items of the extension area that this version does not know, kept by rewrites.
   package var extensions: ContiguousArray<UInt8> = []
 

@@ -8,6 +8,8 @@ package enum ChunkRole: Hashable {
   /// References to the chunks of a property; of rows if that is 0.
   case references(EntityNumber, PropertyNumber)
   case names, openings, blobs, schemaHistory, historyIndex
+  /// The state of a program's projection.
+  case projection(name: String, version: Int64)
 }
 
 extension ChunkRole: CustomStringConvertible {
@@ -24,6 +26,7 @@ extension ChunkRole: CustomStringConvertible {
     case .blobs: "large values"
     case .schemaHistory: "schema changes"
     case .historyIndex: "the history index"
+    case .projection(let name, _): "the state of the projection \"\(name)\""
     }
   }
 }
@@ -40,6 +43,8 @@ package struct ChunkContents {
   package var blobs: [BlobEntry] = []
   /// The entries of the history index.
   package var index: [HistoryIndexEntry] = []
+  /// The transaction as of which the state of a projection is.
+  package var number: Int64?
 
   /// Decodes a chunk as what it is said to be; throws if it is not that.
   package init(_ payload: UnsafeRawBufferPointer, as role: ChunkRole) throws(DecodeFault) {
@@ -53,6 +58,13 @@ package struct ChunkContents {
     case .historyIndex:
       index = try TableCodec<HistoryIndexEntry>.decode(payload)
       count = index.count
+    case .projection(let name, let version):
+      let contents = try ProjectionCodec.decode(payload)
+      guard contents.name.hasSameBytes(as: name), contents.version == version else {
+        throw .invalid(at: 0, reason: "the state of another projection")
+      }
+      count = 1
+      number = contents.number
     case .rows:
       let header = try RowsChunkCodec.decode(payload).header
       self.header = header
@@ -87,6 +99,7 @@ package struct ChunkContents {
     if count != Int(reference.count) {
       return "it holds \(count) rows or entries, not \(reference.count)"
     }
+    if let number, number != reference.first { return "it is as of transaction \(number)" }
     guard let header else { return nil }
     let found: ChunkRole =
       switch header.content {

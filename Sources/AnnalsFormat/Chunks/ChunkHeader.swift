@@ -18,6 +18,7 @@ package enum ChunkContent: UInt8, Sendable, CaseIterable {
   case column = 2
   case uniqueIndex = 3
   case orderedIndex = 4
+  // 6 is the state of a projection, which has another header (`ProjectionCodec`).
   /// References to chunks of rows or of a column.
   case references = 5
 

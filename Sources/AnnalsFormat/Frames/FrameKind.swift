@@ -28,7 +28,6 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var erasure: FrameKind { FrameKind(rawValue: 10) }
   @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
-  @inlinable package static var projectionState: FrameKind { FrameKind(rawValue: 13) }
   @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
   /// Whether this engine can read the payload.

@@ -11,6 +11,9 @@ package enum ExtensionArea {
   /// In a directory: the checkpoint before it. Offset and number.
   static let olderCheckpoint: UInt64 = 2
 
+  /// In a directory: where the states of projections are saved.
+  static let savedProjections: UInt64 = 3
+
   /// The items of an area that says that the transaction's clock had jumped back, and no more.
   package static let ofClockJump: ContiguousArray<UInt8> = [1, 0]
 

@@ -35,7 +35,9 @@ extension ByteAnnotation {
     try list(&reader, "count of entities") { reader throws(DecodeFault) in
       try entityState(&reader)
     }
-    try extensions(&reader, ["count of clock jumps", "checkpoint before: offset and number"])
+    try extensions(
+      &reader,
+      ["count of clock jumps", "checkpoint before: offset and number", "saved projections"])
   }
 
   func blobEntry(_ reader: inout FieldReader) throws(DecodeFault) {

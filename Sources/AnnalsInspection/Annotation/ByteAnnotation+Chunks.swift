@@ -12,6 +12,12 @@ extension ByteAnnotation {
     case nil: reader.rest("contents of the chunk", "of no known kind")
     case .table(let name, _): try tableChunk(&reader, name)
     case .state(let header): try stateChunk(&reader, header)
+    case .projection:
+      try reader.byte("contents") { "\($0) the state of a projection" }
+      try reader.string("name")
+      try reader.varInt("version")
+      try reader.varInt("transaction")
+      try section(&reader, "the program's own bytes", of: .records)
     }
   }
 

@@ -224,7 +224,6 @@ extension FrameKind {
     case .erasure: "erasure"
     case .tombstones: "tombstones"
     case .restorePoint: "restore point"
-    case .projectionState: "projection state"
     case .featureAnnouncement: "feature announcement"
     case .digest: "digest"
     default: "unknown kind"

@@ -9,11 +9,14 @@ import AnnalsModel
 enum ChunkGuess {
   case state(ChunkHeader)
   case table(name: String, count: Int)
+  case projection(ProjectionCodec.Contents)
 
   init?(_ payload: UnsafeRawBufferPointer) {
     var reader = ByteReader(payload)
     if let header = try? ChunkHeader(&reader), ChunkGuess.holds(payload, header) {
       self = .state(header)
+    } else if let contents = try? ProjectionCodec.decode(payload) {
+      self = .projection(contents)
     } else if let list = try? TableCodec<SchemaHistoryEntry>.decode(payload) {
       self = .table(name: "schema changes", count: list.count)
     } else if let list = try? TableCodec<Opening>.decode(payload) {
@@ -52,6 +55,9 @@ enum ChunkGuess {
   func text(_ vocabulary: Vocabulary) -> String {
     switch self {
     case .table(let name, let count): return "\(count) \(name)"
+    case .projection(let contents):
+      return "state of the projection \"\(contents.name)\", version \(contents.version), as of "
+        + "\(contents.number): \(contents.state.count) bytes"
     case .state(let header):
       let entity = vocabulary.entityText(header.entity)
       let property = vocabulary.propertyText(header.property, of: header.entity)

@@ -223,6 +223,12 @@ extension FrameDescription {
     if let previous = directory.previousCheckpoint {
       result.add("checkpoint before", "\(previous.offset), as of \(previous.number)")
     }
+    for saved in (directory.projections?.list ?? []).prefix(maximumItems) {
+      result.add(
+        "projection",
+        "\"\(saved.name)\", version \(saved.version), as of \(saved.number), at "
+          + "\(saved.chunk.offset)")
+    }
     result.add("names", CheckpointTables.count(directory.names))
     result.add("openings", CheckpointTables.count(directory.openings))
     result.add("blobs", CheckpointTables.count(directory.blobs))

@@ -26,12 +26,12 @@ struct CheckpointChecks {
   private(set) var newestOffset: [UInt64] = []
   /// The frames that history indexes name: their first transactions, 0 where there is none.
   private var indexed: [UInt64: Int64] = [:]
-  private let header: FileHeader?
+  let header: FileHeader?
 
   init(header: FileHeader?) { self.header = header }
 
   /// What a directory is judged in.
-  private struct Place {
+  struct Place {
     var offset: UInt64
     var isBase: Bool
     var severity: Finding.Severity { isBase ? .error : .warning }
@@ -56,6 +56,7 @@ struct CheckpointChecks {
     judgeFacts(directory, at: place, behind: transactions, blobs: blobs, &log)
     try judgeTables(directory, at: place, blobs: &blobs, in: &walk, &log)
     try judgeState(directory, at: place, blobs: &blobs, in: &walk, &log)
+    try judgeProjections(directory, at: offset, blobs: &blobs, in: &walk, &log)
     if directory.isBase {
       base = directory
     } else {
@@ -263,7 +264,7 @@ extension CheckpointChecks {
     }
   }
 
-  private mutating func judge(
+  mutating func judge(
     _ references: [ChunkReference], as role: ChunkRole, at place: Place,
     blobs: inout BlobChecks, in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {

@@ -177,7 +177,9 @@ package final class LogRewriter {
     var entities = directory.entities
     if let schemaMade { entities = entities.withoutWhatIsRemoved(from: schemaMade) }
     entities = try target.copy(entities, from: generation)
-    try target.writeCheckpoint(as: directory, entities: entities)
+    let projections = try target.copy(
+      generation.savedProjections(at: wanted), upTo: directory.number, from: generation)
+    try target.writeCheckpoint(as: directory, entities: entities, projections: projections)
     return true
   }
 

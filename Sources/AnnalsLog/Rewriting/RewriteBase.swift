@@ -52,7 +52,11 @@ struct RewriteBase {
       openings: old.openings.list, blobs: blobs, nextBlobNumber: directory.nextBlobNumber,
       clockJumps: directory.clockJumps, gaps: directory.gaps, extensions: directory.extensions)
     let entities = try target.copy(directory.entities, from: view.file)
-    try target.writeBase(tables, schema: directory.schema, entities: entities)
+    let place = CheckpointReference(offset: header.baseCheckpointOffset, number: header.base)
+    let projections = try target.copy(
+      view.file.savedProjections(at: place), upTo: header.base, from: view.file)
+    try target.writeBase(
+      tables, schema: directory.schema, entities: entities, projections: projections)
     return RewriteBase(
       number: header.base,
       start: ChainPoint(
@@ -90,7 +94,9 @@ struct RewriteBase {
       openings: Array(view.openings.prefix(kept.openingCount)), blobs: blobs,
       nextBlobNumber: kept.nextBlobNumber, clockJumps: try view.clockJumps(upTo: number),
       gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
-    try target.writeBase(tables, schema: made.schema, entities: made.entities)
+    let projections = try target.copy(view.savedProjections, upTo: number, from: view.file)
+    try target.writeBase(
+      tables, schema: made.schema, entities: made.entities, projections: projections)
     return RewriteBase(
       number: number, start: kept.start, firstBlob: kept.nextBlobNumber, schemaMade: made.schema)
   }

@@ -111,15 +111,35 @@ final class RewriteTarget {
     return result
   }
 
+  /// Copies of these projections what can be read of `old`, if that is the same store: what a
+  /// program has made of history may name the store. No state is before the base, nor after a
+  /// transaction.
+  func copy(
+    _ projections: [SavedProjection], upTo number: Int64, from old: LogGeneration
+  ) throws(LogError) -> [SavedProjection] {
+    guard header.store == old.header.store, header.base <= number else { return [] }
+    var result: [SavedProjection] = []
+    for saved in projections where header.base...number ~= saved.number {
+      guard (try? old.state(of: saved)) != nil else { continue }
+      var copied = saved
+      copied.chunk = try copy(saved.chunk, from: old)
+      result.append(copied)
+    }
+    return result
+  }
+
   /// Writes the directory of a checkpoint whose chunks were stored.
   @discardableResult
   private func writeDirectory(
-    schema: Schema, entities: [EntityDirectory], isBase: Bool
+    schema: Schema, entities: [EntityDirectory], projections: [SavedProjection] = [], isBase: Bool
   ) throws(LogError) -> UInt64 {
     var tables = tables
-    let directory = try tables.directory(schema: schema, entities: entities, isBase: isBase) {
+    var directory = try tables.directory(schema: schema, entities: entities, isBase: isBase) {
       (payload, first, count) throws(LogError) in
       try store(chunk: payload, first: first, count: count)
+    }
+    if !projections.isEmpty {
+      directory.projections = SavedProjections(generation: header.generation, projections)
     }
     if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
     let offset = frames.offset
@@ -140,20 +160,23 @@ final class RewriteTarget {
 
   /// Writes a checkpoint of the state at the head as another file has it, its chunks copied.
   func writeCheckpoint(
-    as directory: CheckpointDirectory, entities: [EntityDirectory]
+    as directory: CheckpointDirectory, entities: [EntityDirectory],
+    projections: [SavedProjection] = []
   ) throws(LogError) {
     tables.adopt(directory)
-    try writeDirectory(schema: directory.schema, entities: entities, isBase: false)
+    try writeDirectory(
+      schema: directory.schema, entities: entities, projections: projections, isBase: false)
   }
 
   /// Writes the directory of the base, whose large values and chunks were written, and makes the
   /// header say so.
   func writeBase(
-    _ tables: LogTables, schema: Schema, entities: [EntityDirectory]
+    _ tables: LogTables, schema: Schema, entities: [EntityDirectory],
+    projections: [SavedProjection] = []
   ) throws(LogError) {
     self.tables = tables
     header.baseCheckpointOffset = try writeDirectory(
-      schema: schema, entities: entities, isBase: true)
+      schema: schema, entities: entities, projections: projections, isBase: true)
     _ = header.encode()
     try flush()
     try rechain()

@@ -34,12 +34,14 @@ package final class CheckpointWriter {
 extension LogFile {
   /// Writes a checkpoint of the state at the head, syncs it and everything before it, and names it
   /// in a root slot. `body` stores the chunks and returns what the directory says of the entities.
+  /// The states of projections are saved with it; of others those saved before stay.
   ///
   /// The lock is held and the log stands at the file's end. If `body` throws, or there is no space,
   /// nothing is left of the checkpoint.
   @discardableResult
   package func writeCheckpoint(
-    schema: Schema, _ body: (CheckpointWriter) throws -> [EntityDirectory]
+    schema: Schema, projections: [ProjectionImage] = [],
+    _ body: (CheckpointWriter) throws -> [EntityDirectory]
   ) throws(LogError) -> CheckpointMark {
     // A checkpoint is a unit as a transaction is: the same beginning, and the same way back.
     try begin()
@@ -56,7 +58,7 @@ extension LogFile {
       let entities = try calling { try body(writer) }
       try state.withLock { (state) throws(LogError) in
         try state.requireOpen()
-        try state.finishCheckpoint(schema: schema, entities: entities)
+        try state.finishCheckpoint(schema: schema, entities: entities, projections)
       }
     } catch {
       abort()
@@ -91,15 +93,36 @@ extension LogState {
       first: first, count: count)
   }
 
+  /// Appends the states of projections; returns where they are, and where those of others were.
+  private mutating func store(
+    _ images: [ProjectionImage]
+  ) throws(LogError) -> SavedProjections? {
+    var list = generation.savedProjections(at: tables.checkpoint)
+    for image in images {
+      let contents = ProjectionCodec.Contents(
+        name: image.name, version: image.version, number: image.position.number,
+        state: image.state)
+      let chunk = try ProjectionCodec.encode(contents).withBytes { bytes throws(LogError) in
+        try store(chunk: bytes, first: contents.number, count: 1)
+      }
+      list.removeAll { $0.isNamed(image.name) }
+      list.append(SavedProjection(name: image.name, version: image.version, chunk: chunk))
+    }
+    guard !list.isEmpty else { return nil }
+    return SavedProjections(generation: generation.header.generation, list)
+  }
+
   /// Appends the directory's frame and takes the checkpoint in.
   mutating func finishCheckpoint(
-    schema: Schema, entities: [EntityDirectory]
+    schema: Schema, entities: [EntityDirectory], _ images: [ProjectionImage]
   ) throws(LogError) {
+    let projections = try store(images)
     var tables = tables
-    let directory = try tables.directory(schema: schema, entities: entities, isBase: false) {
+    var directory = try tables.directory(schema: schema, entities: entities, isBase: false) {
       (payload, first, count) throws(LogError) in
       try store(chunk: payload, first: first, count: count)
     }
+    directory.projections = projections
     let bytes = directory.encode()
     guard bytes.count <= FormatLimits.maximumPayload else {
       throw .tooLarge(length: bytes.count, limit: FormatLimits.maximumPayload)

@@ -164,6 +164,13 @@ extension FixtureRecipe {
       let directories = $0.frames(.checkpoint)
       $0.flip(directories[directories.count - 1])
     },
+    FixtureRecipe("damaged-projection", from: "saved-projections", .finding("warning at")) {
+      // The state that cannot be deflated.
+      guard let state = $0.frames(.chunk).first(where: { $0.header.payloadLength > 900 }) else {
+        return
+      }
+      $0.flip(state)
+    },
     FixtureRecipe(
       "damaged-chunk-named-twice", from: "checkpoint-and-indexes", .finding("warning at")
     ) {

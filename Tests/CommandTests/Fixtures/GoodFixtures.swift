@@ -31,6 +31,7 @@ extension FixtureRecipe {
     FixtureRecipe("long-transaction") { try $0.made { try continued(280, in: $0) } },
     FixtureRecipe("authors-and-openings") { try authors($0) },
     FixtureRecipe("checkpoint-and-indexes") { try $0.made(checkpoint) },
+    FixtureRecipe("saved-projections") { try $0.made(projections) },
     FixtureRecipe("ordered-indexes") { try $0.made(notes: false, orderedIndexes) },
     FixtureRecipe("compacted") { folder in
       try folder.made {

@@ -1,0 +1,160 @@
+import AnnalsEngine
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import Foundation
+
+/// A projection made anew from the history, and compared on the way with what is said of it.
+protocol AnyProjectionRebuild {
+  /// Takes in the next transaction.
+  mutating func take(_ transaction: Transaction)
+  /// Compares with what the projection makes of the newest state, and returns what was found.
+  mutating func finish(in version: StoreVersion) throws(AnnalsError) -> [StoreFinding]
+}
+
+/// The rebuilding of one projection.
+struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
+  /// A value that is said to be the projection's as of a transaction.
+  struct Claim {
+    var value: Value
+    var number: Int64
+    /// What says so.
+    var what: String
+  }
+
+  private let slot: ProjectionSlot<Value>
+  /// Nil if the projection cannot be made anew, or has failed.
+  private var value: Value?
+  private var claims: [Claim] = []
+  private var findings: [StoreFinding] = []
+
+  /// The value at the base of the version, and what is kept of it.
+  init(_ slot: ProjectionSlot<Value>, in version: StoreVersion) throws(AnnalsError) {
+    self.slot = slot
+    if let kept = try slot.kept(in: version), kept.token.number <= version.head.number {
+      claims.append(Claim(value: kept.value, number: kept.token.number, what: "as it is kept"))
+    }
+    claimSaved(in: version)
+    do throws(AnnalsError) {
+      value = try slot.fromBase(in: version).value
+    } catch {
+      switch error.code {
+      case .pruned:
+        note(.note, "cannot be made anew, as older history is pruned; it was not compared")
+      case .projectionFailed: note(.error, "cannot be made anew: \(error)")
+      default: throw error
+      }
+    }
+    compare(at: version.base.number)
+  }
+
+  /// Notes what is saved of the projection, if it is of this version. Bytes that are damaged are
+  /// found by the physical half of `verify`.
+  private mutating func claimSaved(in version: StoreVersion) {
+    let saved = version.view.savedProjections.first {
+      $0.isNamed(slot.name) && $0.version == slot.version
+    }
+    guard let saved else { return }
+    do {
+      let value = try slot.value(of: saved, in: version)
+      claims.append(Claim(value: value, number: saved.number, what: "as it is saved"))
+    } catch is LogError {
+    } catch {
+      note(
+        .warning,
+        "cannot be decoded as it is saved, as of transaction \(saved.number): \(error). It is made "
+          + "anew when it is read, and the next checkpoint saves it")
+    }
+  }
+
+  mutating func take(_ transaction: Transaction) {
+    guard value != nil else { return }
+    do throws(AnnalsError) {
+      try slot.barring { () throws(AnnalsError) in
+        // In place: there is no other reference.
+        guard var current = value.take() else { return }
+        try slot.apply(transaction, to: &current)
+        value = current
+      }
+      compare(at: transaction.number)
+    } catch {
+      note(.error, "cannot be made anew: \(error)")
+    }
+  }
+
+  mutating func finish(in version: StoreVersion) throws(AnnalsError) -> [StoreFinding] {
+    guard let value else { return findings }
+    do throws(AnnalsError) {
+      let made = try slot.value(from: version.snapshot, "in the newest state")
+      if let made, made != value {
+        note(
+          .error,
+          "differs from what it makes of the newest state alone: were history pruned, it would not "
+            + "be the same any more. Mend `init(base:)` or `apply`")
+      }
+      try compareEncoding(of: value)
+    } catch {
+      note(.error, "cannot be saved or made anew: \(error)")
+    }
+    return findings
+  }
+
+  /// Compares the claims about one transaction.
+  private mutating func compare(at number: Int64) {
+    guard let value else { return }
+    for claim in claims where claim.number == number && claim.value != value {
+      note(
+        .error,
+        "differs, \(claim.what) as of transaction \(number), from what the history leads to. "
+          + "Either it was changed without a new version, or it depends on more than the "
+          + "transactions: mend it and raise its version")
+    }
+    claims.removeAll { $0.number == number }
+  }
+
+  /// Sees that the value's bytes stand for the same value.
+  private mutating func compareEncoding(of value: Value) throws(AnnalsError) {
+    let isSame: Bool
+    do {
+      let state = try slot.barring { try value.encoded() }
+      if state.count > SavedProjection.maximumState {
+        note(.note, "is not saved: it has \(state.count) bytes, and at most 16,000,000 are")
+      }
+      isSame = try slot.barring { try Value(encoded: state) == value }
+    } catch {
+      throw .projection(slot.name, "while it was encoded and decoded", error)
+    }
+    if !isSame {
+      note(.error, "is another value when it has been encoded and decoded. Mend one of the two")
+    }
+  }
+
+  private mutating func note(_ severity: StoreFinding.Severity, _ text: String) {
+    findings.append(
+      StoreFinding(severity: severity, message: "the projection \"\(slot.name)\" \(text)"))
+  }
+}
+
+extension Store {
+  /// Makes each registered projection anew from the history, and compares: with what is kept, with
+  /// what it makes of the newest state alone, and with itself through its bytes.
+  ///
+  /// Costs one reading of the history for all of them. Throws if the history cannot be read.
+  func verifyProjections() throws(AnnalsError) -> [StoreFinding] {
+    let slots = projections.all
+    guard !slots.isEmpty else { return [] }
+    let version = version
+    var rebuilds: [any AnyProjectionRebuild] = []
+    for slot in slots { rebuilds.append(try slot.makeRebuild(in: version)) }
+    var cursor = try History(
+      version: version, after: version.base.number, through: version.head.number,
+      condition: .always
+    ).makeCursor()
+    while let transaction = try cursor.next() {
+      for index in rebuilds.indices { rebuilds[index].take(transaction) }
+    }
+    var findings: [StoreFinding] = []
+    for index in rebuilds.indices { findings += try rebuilds[index].finish(in: version) }
+    return findings
+  }
+}

@@ -1,0 +1,274 @@
+import AnnalsEngine
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsStorage
+import Foundation
+import Synchronization
+
+/// The value of one projection that is kept, and whose turn it is to bring it level.
+///
+/// It is taken out for a turn, so that `apply` changes it in place; who comes meanwhile waits.
+final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
+  /// A value, and the position that it is level with.
+  struct Kept: Sendable {
+    var value: Value
+    var token: Token
+  }
+
+  private struct Content: Sendable {
+    var kept: Kept?
+    var isTaken = false
+
+    /// What is kept, for a turn; nil if somebody has it.
+    mutating func take() -> Content? {
+      guard !isTaken else { return nil }
+      defer { self = Content(isTaken: true) }
+      return Content(kept: kept.take())
+    }
+  }
+
+  let name: String
+  let version: Int64
+  private let store: KeptProjections
+  private let content = Monitor(Content())
+  private let unsaved = Atomic<Int>(0)
+
+  init(_ store: KeptProjections, name: String, version: Int64) {
+    self.store = store
+    self.name = name
+    self.version = version
+  }
+
+  /// The value as of the newest transaction published.
+  func newest() throws(AnnalsError) -> Value {
+    try withTurn { kept throws(AnnalsError) in
+      // Looked at when it is this thread's turn: no older than what is kept.
+      let version = store.head.published
+      return try level(&kept, with: version.head.number, in: version)
+    }
+  }
+
+  /// The value as of a transaction whose state the version can tell.
+  func value(at number: Int64, in version: StoreVersion) throws(AnnalsError) -> Value {
+    let found = try withTurn { kept throws(AnnalsError) -> Value? in
+      // What is newer stays for those who read the present.
+      if let kept, kept.token.number > number { return nil }
+      return try level(&kept, with: number, in: version)
+    }
+    if let found { return found }
+    store.barred.requireOutside("reading a projection")
+    var own: Kept?
+    return try level(&own, with: number, in: version)
+  }
+
+  var unsavedChanges: Int { unsaved.load(ordering: .relaxed) }
+
+  func noteSaved() { unsaved.store(0, ordering: .relaxed) }
+
+  func image() throws(AnnalsError) -> ProjectionImage? {
+    try image(taking: takeTurn())
+  }
+
+  func imageIfFree() throws(AnnalsError) -> ProjectionImage? {
+    guard let turn = takeTurnIfFree() else { return nil }
+    guard turn.kept != nil else {
+      end(turn)
+      return nil
+    }
+    return try image(taking: turn)
+  }
+
+  private func image(taking turn: Content) throws(AnnalsError) -> ProjectionImage? {
+    var version = store.head.published
+    let kept = try using(turn) { kept throws(AnnalsError) in
+      version = store.head.published
+      _ = try level(&kept, with: version.head.number, in: version)
+      return kept
+    }
+    guard let kept else { return nil }
+    return try image(of: kept, in: version)
+  }
+
+  /// The bytes of a value, unless they are saved already or cannot be.
+  private func image(of kept: Kept, in version: StoreVersion) throws(AnnalsError)
+    -> ProjectionImage?
+  {
+    let saved = version.view.savedProjections.first {
+      $0.isNamed(name) && $0.version == self.version && $0.number == kept.token.number
+    }
+    guard saved == nil else {
+      noteSaved()
+      return nil
+    }
+    let state: Data
+    do {
+      state = try store.barred.run { try kept.value.encoded() }
+    } catch {
+      throw .projection(name, "while it was encoded", error)
+    }
+    guard state.count <= SavedProjection.maximumState else { return nil }
+    return ProjectionImage(
+      name: name, version: self.version, position: kept.token,
+      state: ContiguousArray(state))
+  }
+
+  /// What is kept now, if there is anything that belongs to the version's history.
+  func kept(in version: StoreVersion) throws(AnnalsError) -> Kept? {
+    try withTurn { kept throws(AnnalsError) in
+      guard let kept, try version.continues(kept.token) else { return nil }
+      return kept
+    }
+  }
+
+  /// Waits for the turn and runs `body` on what is kept.
+  private func withTurn<R>(
+    _ body: (inout Kept?) throws(AnnalsError) -> R
+  ) throws(AnnalsError) -> R {
+    try using(takeTurn(), body)
+  }
+
+  /// Runs `body` on what is kept, in a turn, and ends that.
+  private func using<R>(
+    _ turn: consuming Content, _ body: (inout Kept?) throws(AnnalsError) -> R
+  ) throws(AnnalsError) -> R {
+    var kept = turn.kept.take()
+    defer { end(Content(kept: kept)) }
+    return try body(&kept)
+  }
+
+  /// Waits for the turn; what is kept comes with it.
+  private func takeTurn() -> Content {
+    store.barred.requireOutside("reading a projection")
+    return content.wait { $0.take() }
+  }
+
+  private func takeTurnIfFree() -> Content? {
+    content.withLock { $0.take() }
+  }
+
+  private func end(_ turn: Content) {
+    content.withLock { $0 = Content(kept: turn.kept) }
+  }
+
+  /// Brings what is kept level with a transaction not before it, and returns it. If the projection
+  /// fails, nothing is kept.
+  private func level(
+    _ kept: inout Kept?, with number: Int64, in version: StoreVersion
+  ) throws(AnnalsError) -> Value {
+    if let old = kept, try !version.continues(old.token) { kept = nil }
+    if kept == nil { kept = try start(atOrBefore: number, in: version) }
+    try advance(&kept, to: number, in: version)
+    guard let kept else { preconditionFailure("a projection was brought level with nothing") }
+    return kept.value
+  }
+
+  /// A value to start from: the one that was saved last, or that of the base.
+  private func start(
+    atOrBefore number: Int64, in version: StoreVersion
+  ) throws(AnnalsError) -> Kept {
+    let saved = version.view.savedProjection(
+      name, version: self.version, atOrBefore: number)
+    // What cannot be read or decoded is as if it were not there; `verify` tells of it.
+    if let saved, let value = try? value(of: saved, in: version) {
+      return Kept(value: value, token: try version.token(of: saved.number))
+    }
+    return try fromBase(in: version)
+  }
+
+  /// The value that was saved.
+  func value(of saved: SavedProjection, in version: StoreVersion) throws -> Value {
+    let state = try version.view.state(of: saved)
+    return try store.barred.run { try Value(encoded: Data(state)) }
+  }
+
+  /// The value at the base of the version.
+  func fromBase(in version: StoreVersion) throws(AnnalsError) -> Kept {
+    let base = version.base.number
+    let token = Token(store: version.store, number: base, opening: 0)
+    guard base > 0 else { return Kept(value: store.barred.run { Value() }, token: token) }
+    let value = try value(from: try version.snapshot(at: base), "at the base")
+    guard let value else {
+      var error = version.pruned(1)
+      error.message =
+        "the projection \"\(name)\" needs the whole history, and nothing of it is saved: "
+        + error.message
+      throw error
+    }
+    return Kept(value: value, token: token)
+  }
+
+  func requireMakeable(in version: StoreVersion) throws(AnnalsError) {
+    _ = try fromBase(in: version)
+  }
+
+  /// What the projection makes of a state alone; nil if that does not tell.
+  func value(from snapshot: Snapshot, _ place: String) throws(AnnalsError) -> Value? {
+    let snapshot = snapshot.with(clock: store.clock)
+    do {
+      return try store.barred.run { try Value(base: snapshot) }
+    } catch {
+      throw .projection(name, "\(place), transaction \(snapshot.number)", error)
+    }
+  }
+
+  /// Takes in the transactions up to one. If reading them throws, what was taken in is kept; if the
+  /// projection does, nothing is.
+  private func advance(
+    _ kept: inout Kept?, to number: Int64, in version: StoreVersion
+  ) throws(AnnalsError) {
+    guard var current = kept, current.token.number < number else { return }
+    var cursor = try History(
+      version: version, after: current.token.number, through: number, condition: .always
+    ).makeCursor()
+    // From here on there is one reference, so that the value is changed in place.
+    kept = nil
+    try store.barred.run { () throws(AnnalsError) in
+      while true {
+        let next: Transaction?
+        do throws(AnnalsError) {
+          next = try cursor.next()
+        } catch {
+          kept = current
+          throw error
+        }
+        guard let next else { break }
+        try apply(next, to: &current.value)
+        current.token = next.token
+        unsaved.wrappingAdd(1 + next.changes.count, ordering: .relaxed)
+      }
+    }
+    kept = current
+  }
+
+  /// Lets the projection take in one transaction. On a barred thread.
+  func apply(_ transaction: Transaction, to value: inout Value) throws(AnnalsError) {
+    do {
+      try value.apply(transaction)
+    } catch {
+      throw .projection(name, "at transaction \(transaction.number)", error)
+    }
+  }
+
+  func makeRebuild(in version: StoreVersion) throws(AnnalsError) -> any AnyProjectionRebuild {
+    try ProjectionRebuild(self, in: version)
+  }
+
+  /// Runs the projection's code with its thread barred.
+  func barring<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    try store.barred.run(body)
+  }
+}
+
+extension StoreVersion {
+  /// Whether history up to here goes on from a position.
+  fileprivate func continues(_ token: Token) throws(AnnalsError) -> Bool {
+    do throws(AnnalsError) {
+      _ = try number(after: .token(token))
+      return true
+    } catch {
+      guard error.isMissingHistory else { throw error }
+      return false
+    }
+  }
+}
