@@ -1,5 +1,6 @@
 import AnnalsModel
 import AnnalsQuery
+import Foundation
 
 /// Which objects of a record type are wanted, and in what order: a value, for any snapshot and any
 /// write transaction of any store.
@@ -17,6 +18,10 @@ public struct Fetch<R: Record>: Hashable, Sendable {
   package var maximumCount: Int?
   /// How many objects at the beginning are passed over.
   package var skippedCount = 0
+  /// Which of these objects are wanted, as their records tell.
+  var tests: [RecordTest<R>] = []
+  /// The order of the records, which counts more than the keys; empty for none.
+  var recordOrder: [SortDescriptor<R>] = []
   /// Which indexes may serve.
   package var indexes = IndexChoice.automatic
 

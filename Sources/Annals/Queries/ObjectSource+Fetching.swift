@@ -29,6 +29,7 @@ extension ObjectSource {
   /// `object(_:_:)` does.
   public func fetch<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> [Object<R>] {
     let query = try _query(R.self)
+    if fetch.hasRecordWork { return try query.testedObjects(fetch) }
     return try query.objects(try query.rows(fetch))
   }
 
@@ -56,6 +57,7 @@ extension ObjectSource {
     guard fetch.maximumCount != 0 else { return false }
     var unsorted = fetch.limit(1)
     unsorted.sortKeys = []
+    unsorted.recordOrder = []
     return try !_query(R.self).rows(unsorted).isEmpty
   }
 
@@ -63,7 +65,8 @@ extension ObjectSource {
   /// why others do not, and which would help. For people; the words may change.
   public func explain<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> String {
     let query = try _query(R.self)
-    return try query.reader.plan(try query.query(fetch)).description
+    let plan = try query.reader.plan(try query.plannedQuery(fetch)).description
+    return fetch.recordWork.map { "\(plan)\n\($0)" } ?? plan
   }
 
   /// The objects of the record type of which the condition is true, in the order of the keys:

@@ -17,24 +17,37 @@ public struct RecordQuery<R: Record> {
       try requireOwn(fetch)
       return []
     }
-    return try reader.rows(try query(fetch))
+    if fetch.hasRecordWork { return try testedObjects(fetch).map(\.objectID.row) }
+    return try reader.rows(try plannedQuery(fetch))
   }
 
   /// How many objects a fetch finds.
   func count(_ fetch: Fetch<R>) throws(AnnalsError) -> Int {
-    var query = try query(fetch)
+    if !fetch.tests.isEmpty {
+      var unsorted = fetch
+      unsorted.recordOrder = []
+      unsorted.sortKeys = []
+      return try rows(unsorted).count
+    }
+    var query = try plannedQuery(fetch)
     guard reader.state.count(of: binding.entity) > 0 else { return 0 }
     query.keys = []
     let found = max(0, try reader.countAll(query) - fetch.skippedCount)
     return fetch.maximumCount.map { min($0, found) } ?? found
   }
 
-  /// The fetch by the names of the state.
+  /// The fetch by the names of the state. Throws `.unsupported` if something is to be evaluated on
+  /// records.
   func query(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
+    try fetch.requirePlanned()
+    return try plannedQuery(fetch)
+  }
+
+  /// What of the fetch needs no records, by the names of the state.
+  func plannedQuery(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
     try requireOwn(fetch)
     var query = RowQuery(
-      entity: binding.entity,
-      areTiesDescending: fetch.sortKeys.last?.key.isDescending ?? false,
+      entity: binding.entity, areTiesDescending: fetch.areTiesDescending,
       limit: fetch.maximumCount, offset: fetch.skippedCount, indexes: fetch.indexes)
     for key in fetch.sortKeys.map(\.key) {
       // What no object had then tells none apart.

@@ -8,6 +8,8 @@ public struct RecordSortKey<R: Record>: Hashable, Sendable {
   /// The same with the names that the record type's properties have in a store.
   public let key: SortKey
 
+  init(_ key: SortKey) { self.key = key }
+
   private init(
     _ path: [String], isDescending: Bool, _ nils: SortKey.NilPlace, _ order: SortKey.TextOrder
   ) {

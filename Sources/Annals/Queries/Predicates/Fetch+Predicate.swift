@@ -1,0 +1,104 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import Foundation
+
+// Foundation's predicates and sort descriptors, for those who have them.
+
+extension Fetch {
+  /// Only the objects of whose records Foundation's predicate is true, and those given before.
+  ///
+  ///     Fetch(Post.self).where(#Predicate { $0.start > date && $0.title.count > 20 })
+  ///
+  /// What of it is a condition is planned as one, so that indexes serve it: comparisons of a
+  /// property with a constant, `&&`, `||`, `!`, a list that contains a property; of texts, equality
+  /// with plain ASCII. The rest is evaluated on the records that this lets through, and `explain`
+  /// says so. The answer is that of the predicate, always; Swift's equality of texts, too. A
+  /// predicate that cannot be evaluated on a record, such as one that unwraps nil, makes the fetch
+  /// throw `.invalidArgument`.
+  public func `where`(_ predicate: Predicate<R>) -> Fetch {
+    let part = predicate.expression as? any PredicatePart
+    if let condition = part?.condition(of: R.self) { return self.where(condition) }
+    var copy = self.where(part?.filter(of: R.self))
+    copy.tests.append(RecordTest(predicate))
+    return copy
+  }
+
+  /// In the order of Foundation's sort descriptors, in place of any order given before; objects
+  /// that they do not tell apart come in the order of what is given later, or of their ids, in the
+  /// last descriptor's direction.
+  ///
+  /// Descriptors of numbers and dates become sort keys. If there is any other, of a text for
+  /// instance, all records found are read and sorted in memory.
+  public func sorted(by descriptors: [SortDescriptor<R>]) -> Fetch {
+    var copy = self
+    copy.sortKeys = []
+    copy.recordOrder = []
+    var keys: [RecordSortKey<R>] = []
+    for descriptor in descriptors {
+      guard let key = descriptor.sortKey else {
+        copy.recordOrder = descriptors
+        return copy
+      }
+      keys.append(key)
+    }
+    copy.sortKeys = keys
+    return copy
+  }
+
+  /// Whether something has to be evaluated on records.
+  var hasRecordWork: Bool { !tests.isEmpty || !recordOrder.isEmpty }
+
+  /// Whether objects that nothing tells apart come in the falling order of their ids.
+  var areTiesDescending: Bool {
+    sortKeys.last?.key.isDescending ?? (recordOrder.last?.order == .reverse)
+  }
+
+  /// Throws `.unsupported` if something has to be evaluated on records.
+  func requirePlanned() throws(AnnalsError) {
+    guard hasRecordWork else { return }
+    throw AnnalsError(
+      .unsupported,
+      "a predicate or an order that is evaluated on records serves fetching and counting; for live "
+        + "views and groups, write it with conditions and sort keys")
+  }
+
+  /// What has to be done with records, in words; nil if nothing has.
+  var recordWork: String? {
+    switch (tests.isEmpty, recordOrder.isEmpty) {
+    case (true, true): nil
+    case (false, true): "the predicate is evaluated on each record that this finds"
+    case (true, false): "the records that this finds are read and sorted by the descriptors"
+    case (false, false):
+      "the predicate is evaluated on each record that this finds, and the rest sorted by the "
+        + "descriptors"
+    }
+  }
+}
+
+extension SortDescriptor where Compared: Record {
+  /// The sort key that gives the same order; nil if there is none.
+  fileprivate var sortKey: RecordSortKey<Compared>? {
+    guard let path = keyPath, let position = Compared.entity.position(of: path) else { return nil }
+    let property = Compared.entity.properties[position]
+    switch property.attribute.type {
+    case .int16, .int32, .int64, .date: break
+    default: return nil
+    }
+    return RecordSortKey(SortKey(PropertyPath(property.name), isDescending: order == .reverse))
+  }
+}
+
+extension WriteTransaction {
+  /// Deletes every object of whose record Foundation's predicate is true; nil means all.
+  ///
+  /// Returns how many there were. Throws as `fetch(_:)` and `delete(_:)` do.
+  @discardableResult
+  public func delete<R: Record>(
+    _ type: R.Type, where predicate: Predicate<R>
+  ) throws(AnnalsError) -> Int {
+    let ids = try objectIDs(Fetch(type).where(predicate))
+    for id in ids { try delete(id) }
+    return ids.count
+  }
+}

@@ -1,0 +1,74 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import Foundation
+
+/// A predicate that is evaluated on each record that the condition of a fetch lets through.
+struct RecordTest<R: Record>: Hashable, Sendable {
+  private let predicate: Predicate<R>
+  /// What makes it the same as another: predicates cannot be compared.
+  private let identity = UUID()
+
+  init(_ predicate: Predicate<R>) { self.predicate = predicate }
+
+  /// Whether the predicate is true of the record.
+  func holds(_ object: Object<R>) throws(AnnalsError) -> Bool {
+    do {
+      return try predicate.evaluate(object.value)
+    } catch {
+      throw AnnalsError(
+        .invalidArgument,
+        "the predicate cannot be evaluated on \(R.entity.name)#\(object.objectID.row): \(error)")
+    }
+  }
+
+  static func == (a: RecordTest, b: RecordTest) -> Bool { a.identity == b.identity }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
+
+extension RecordQuery {
+  /// The objects that a fetch finds which has tests, or an order of records, in its order.
+  ///
+  /// Reads the records that the condition lets through: all of them where there is an order, else
+  /// up to the limit.
+  func testedObjects(_ fetch: Fetch<R>) throws(AnnalsError) -> [Object<R>] {
+    var wanted = fetch
+    wanted.maximumCount = nil
+    wanted.skippedCount = 0
+    let rows = try reader.rows(try plannedQuery(wanted))
+    var found: [Object<R>] = []
+    let end = fetch.maximumCount.map { $0.addingReportingOverflow(fetch.skippedCount) }
+    let most = end.map { $0.overflow ? .max : $0.partialValue } ?? .max
+    for start in stride(from: 0, to: rows.count, by: RecordQuery.testedAtOnce) {
+      if fetch.recordOrder.isEmpty, found.count >= most { break }
+      let part = Array(rows[start..<min(rows.count, start + RecordQuery.testedAtOnce)])
+      for object in try objects(part) {
+        var holds = true
+        for test in fetch.tests where holds { holds = try test.holds(object) }
+        if holds { found.append(object) }
+      }
+    }
+    if !fetch.recordOrder.isEmpty { found = RecordQuery.sorted(found, by: fetch.recordOrder) }
+    return Array(found.dropFirst(fetch.skippedCount).prefix(fetch.maximumCount ?? .max))
+  }
+
+  /// So many records are read before they are looked at.
+  private static var testedAtOnce: Int { 256 }
+
+  /// Those that no descriptor tells apart stay as they are.
+  private static func sorted(
+    _ objects: [Object<R>], by order: [SortDescriptor<R>]
+  ) -> [Object<R>] {
+    objects.enumerated().sorted { a, b in
+      for descriptor in order {
+        switch descriptor.compare(a.element.value, b.element.value) {
+        case .orderedAscending: return true
+        case .orderedDescending: return false
+        case .orderedSame: continue
+        }
+      }
+      return a.offset < b.offset
+    }.map(\.element)
+  }
+}
