@@ -39,6 +39,11 @@ package enum FormatLimits {
   /// The greatest count of references in one to-many value.
   package static let maximumReferences = 1 << 20
 
+  /// The greatest count of consumers.
+  package static let maximumConsumers = 1000
+  /// The greatest count of bytes of a consumer's name, and of what kind it is.
+  package static let maximumConsumerText = 255
+
   /// The greatest length by row of one change (`ChangeBatch.rowLength`): with a part's worth of
   /// changes and one of details, a payload stays below its limit.
   package static let maximumChangeLength = 14 << 20

@@ -150,7 +150,9 @@ package final class LogFile: Sendable {
     try state.withLock { (state) throws(LogError) in
       let wasLocked = state.isLocked
       let old = state.generation
+      let advances = state.advances
       state = try LogState(loading, options)
+      state.advances = advances
       state.isLocked = wasLocked
       if wasLocked, old !== generation { old.file.unlock() }
     }

@@ -56,6 +56,7 @@ package struct SalvageRun {
       header = known
       header.generation = min(known.generation + 1, FormatLimits.maximumNumber)
       header.features.formUnion(survey.announced)
+      if !survey.consumers.isEmpty { header.features.formUnion(.consumers) }
       if case .reading(let unknown) = header.features.permission {
         header.features.optional &= ~unknown
         report.notes.append("what only a newer version of Annals writes and reads is left out")
@@ -136,6 +137,8 @@ package struct SalvageRun {
     report.head = target.head
     report.hasProvenEnd = survey.provesEnd
     try report.note(state)
+    // In another store nobody has seen anything.
+    if !report.hasNewIdentity { try target.append(survey.consumers) }
     try target.finish()
     return report
   }

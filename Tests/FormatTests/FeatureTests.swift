@@ -9,8 +9,12 @@ struct FeatureTests {
     arguments: [
       (Features.none, .everything),
       (Features(optional: 0xFFFF_FFFF), .everything),
-      (Features(optional: 1 << 32), .reading(unknown: 1 << 32)),
-      (Features(optional: .max), .reading(unknown: 0xFFFF_FFFF << 32)),
+      (Features.known, .everything),
+      (Features(optional: 1 << 60 | 1 << 32), .reading(unknown: 1 << 60)),
+      (
+        Features(optional: .max),
+        .reading(unknown: 0xFFFF_FFFF << 32 & ~Features.known.optional)
+      ),
       (Features(required: 1), .nothing(unknown: 1)),
       (Features(required: 1 << 63, optional: .max), .nothing(unknown: 1 << 63)),
     ] as [(Features, Features.Permission)])

@@ -6,7 +6,7 @@ import Testing
 /// What is said of features that are announced in a file.
 @Suite struct AnnouncementTests {
   private static let low = Features(optional: 0x20)
-  private static let writers = Features(optional: 1 << 33)
+  private static let writers = Features(optional: 1 << 60)
   private static let required = Features(required: 1 << 8)
 
   /// A file of three transactions with features announced behind the second, and a slot behind all.
@@ -104,7 +104,7 @@ import Testing
       }
       let isRequired = features == AnnouncementTests.required
       let name = "\(isRequired ? "required" : "optional")\(showsBytes ? " features" : "") announced"
-      let bits = isRequired ? "bits 0x100" : "bits 0x200000000"
+      let bits = isRequired ? "bits 0x100" : "bits 0x1000000000000000"
       let lines = text.split(separator: "\n").filter { $0.contains(name) && $0.contains(bits) }
       // In the frame and in the slot; of a slot that needs what is unknown only the bytes are told.
       #expect(lines.count == (isRequired && !showsBytes ? 1 : 2), "\(text)")

@@ -404,6 +404,19 @@ def extension_area(c):
     return dict(items)
 
 
+def consumer(c):
+    """The name of a consumer and what is kept of it; None if it was removed."""
+    name, flags = c.string(), c.u8()
+    need(0 < len(name.encode()) <= 255, "the name of a consumer")
+    need(flags == 1 or flags & ~6 == 0, "flags %d of a consumer" % flags)
+    if flags == 1:
+        return name, None
+    kind = c.string()
+    need(len(kind.encode()) <= 255, "the kind of a consumer")
+    found = (flags & 2, kind, c.zigzag(), c.zigzag(), c.number(), c.u64(), c.number() if flags & 4 else None)
+    return name, found
+
+
 # ---------------------------------------------------------------------------------- transactions
 
 
@@ -1022,6 +1035,14 @@ class Checkpoint:
         self.projections = {}
         if 3 in area:
             self.saved_projections(Cursor(area[3]))
+        self.consumers = {}
+        if 4 in area:
+            item = Cursor(area[4])
+            found = item.list(consumer)
+            item.finish("consumers")
+            need(0 < len(found) <= 1000 and all(value for _, value in found), "consumers of a checkpoint")
+            increasing([name.encode() for name, _ in found], "names of consumers")
+            self.consumers = dict(found)
         c.finish("a checkpoint")
         need(self.chunk_length <= self.chunk_end - LOG_START, "chunks that overlap")
 
@@ -1270,7 +1291,7 @@ class File:
         """All frames up to the end of the log, chained and checked."""
         self.frames = {}
         at, previous, last = LOG_START, self.header_checksum, None
-        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0, 14: 1}
+        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0, 7: 1, 14: 1}
         while True:
             if at == self.mark and self.slot:
                 need(self.slot["mark_checksum"] == previous, "the frame before the mark is another")
@@ -1326,6 +1347,7 @@ class File:
 
         Blobs are gathered on the way. Parts at the end without their last are no transaction."""
         self.blobs = {}
+        self.consumers, self.consumers_at = {}, {}
         piece = None
         parts = None
         first_blob = None
@@ -1381,7 +1403,13 @@ class File:
                     found, begin, parts = [parts[0]], parts[2], None
             else:
                 need(parts is None, "a frame at %d between the parts of a transaction" % at)
-                first_blob = None if frame.kind == 5 else first_blob
+                first_blob = None if frame.kind in (5, 7, 14) else first_blob
+                if frame.kind == 7:
+                    self.take_consumer(frame, number)
+                elif frame.kind == 5:
+                    if at == self.base_checkpoint:
+                        self.consumers = dict(Checkpoint(self, at).consumers)
+                    self.consumers_at[at] = dict(self.consumers)
                 continue
             first_blob = None
             for t in found:
@@ -1393,6 +1421,19 @@ class File:
                 yield t, begin
         if self.slot:
             need(self.slot["head"] == head_at_mark, "head %d at the mark, not %d" % (self.slot["head"], head_at_mark))
+
+    def take_consumer(self, frame, head):
+        c = Cursor(frame.payload())
+        name, found = consumer(c)
+        c.finish("a consumer change")
+        need(frame.flags == 1, "a consumer change that may not be skipped")
+        if found is None:
+            need(name in self.consumers, "the removal of an unknown consumer")
+            del self.consumers[name]
+        else:
+            need(found[4] <= head, "a consumer that has seen %d of %d" % (found[4], head))
+            self.consumers[name] = found
+            need(len(self.consumers) <= 1000, "more than 1000 consumers")
 
     def gather_blobs(self):
         for _ in self.transactions():
@@ -1636,6 +1677,7 @@ def command_check(file):
             need(s.next_rows.get(e, 1) >= n, where + ": next row %d of entity %d, not %d" % (s.next_rows.get(e, 1), e, n))
         need(stamp is None or c.timestamp == stamp, where + ": another timestamp")
         need(c.greatest == greatest, where + ": another greatest timestamp")
+        need(c.consumers == file.consumers_at[c.offset], where + ": other consumers")
         need(c.jumps == jumps, where + ": %d clock jumps, not %d" % (c.jumps, jumps))
         need(c.changes == changes, where + ": %d changes, not %d" % (c.changes, changes))
         for number, offset, length in c.blobs:

@@ -14,8 +14,8 @@ struct AnnalsCommand: ParsableCommand {
       SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
       RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
-      CompactCommand.self, BackupCommand.self, SalvageCommand.self, DumpCommand.self,
-      VerifyCommand.self, StatCommand.self, TortureCommand.self,
+      ConsumersCommand.self, CompactCommand.self, BackupCommand.self, SalvageCommand.self,
+      DumpCommand.self, VerifyCommand.self, StatCommand.self, TortureCommand.self,
     ])
 
   static func main() {
@@ -114,6 +114,7 @@ enum Overview {
     keep     export   write transactions out as JSON Lines
              replay   a new file as of a past transaction
              prune    drop the history before a transaction
+             consumers readers of the history that prune waits for
              compact  make the file smaller, losing nothing
              backup   a whole, verified copy, while others use the file
              salvage  a new file with everything readable of a damaged one

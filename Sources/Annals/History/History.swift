@@ -35,6 +35,12 @@ public struct History: Sendable {
     return result
   }
 
+  /// The position behind all of these transactions, wanted or not: for a consumer to advance to.
+  /// O(1) for a history up to the newest transaction; otherwise reads one. Throws `.damaged`.
+  public var end: Token {
+    get throws(AnnalsError) { try version.token(of: through) }
+  }
+
   /// A cursor before the first transaction.
   public func makeCursor() throws(AnnalsError) -> HistoryCursor {
     try HistoryCursor(self)

@@ -30,6 +30,10 @@ public struct PrunePlan: Sendable {
   /// The first date as of which there would still be a state; nil if every date has one.
   public let firstDate: Date?
 
+  /// The consumers that have not seen all that would go, block, and had a lease that ran when the
+  /// plan was made. The plan is refused because of those that do when it is carried out.
+  public let blockers: [ConsumerStatus]
+
   /// The transaction whose state would be the oldest that can be read.
   public var base: Int64 { floor - 1 }
 }
@@ -66,7 +70,8 @@ extension Store {
       floor: last + 1, oldFloor: view.floor, transactions: transactions, changes: changes,
       bytes: sizes.dropped, oldest: oldest, newest: newest, head: view.head.number,
       transactionsKept: view.head.number - last - lost, bytesAfter: sizes.after,
-      firstDate: last == 0 ? nil : max(newest ?? base, base))
+      firstDate: last == 0 ? nil : max(newest ?? base, base),
+      blockers: consumers.filter { $0.blocks(floor: last + 1) })
   }
 }
 

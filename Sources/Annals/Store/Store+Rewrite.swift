@@ -21,7 +21,9 @@ extension Store {
   ///
   /// The new file takes the old one's place only when it is complete and synced; a crash at any
   /// point leaves one or the other, whole. Other commits go on meanwhile but for the last moment.
-  /// Throws `.conflict` if the floor has moved since the plan was made.
+  /// Throws `.conflict` if the floor has moved since the plan was made; `.blocked` if blocking
+  /// consumers whose leases run have not seen all that would go, unless `force` says that they are
+  /// to lose it: then they get `.pruned` where they read on.
   ///
   /// The projections that are registered are brought level and saved first, so that those that need
   /// the whole history go on from there; throws, with nothing changed, if one of them fails. A
@@ -29,7 +31,7 @@ extension Store {
   /// only what was saved as of the new base or later.
   @discardableResult
   public func prune(
-    _ plan: PrunePlan, author: String? = nil
+    _ plan: PrunePlan, author: String? = nil, force: Bool = false
   ) throws(AnnalsError) -> RewriteSummary {
     // Another process may have pruned since.
     try refresh()
@@ -43,13 +45,24 @@ extension Store {
       let size = version.view.end
       return RewriteSummary(bytesBefore: size, bytesAfter: size, isRewritten: false)
     }
+    if !force { try requireSeen(before: plan.floor) }
     let images = try projections.imagesOfAllOrThrow()
     if !images.isEmpty {
       try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint(saving: images) } }
     }
     let base = try version.baseChoice(
       at: plan.floor - 1, prunedAt: environment.clock(), prunedBy: author)
-    return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace))
+    return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace)) {
+      // Another process may have registered one meanwhile.
+      if !force { try self.requireSeen(before: plan.floor) }
+    }
+  }
+
+  /// Throws `.blocked` if blocking consumers have not seen all transactions before this one.
+  private func requireSeen(before floor: Int64) throws(AnnalsError) {
+    let blockers = consumers.filter { $0.blocks(floor: floor) }
+    if blockers.isEmpty { return }
+    throw .blocked(blockers.map(\.name), blockers.map(\.text), floor: floor)
   }
 
   /// Writes the file anew, smaller, losing nothing: history in sealed blocks, the base, the newest
@@ -123,7 +136,11 @@ extension Store {
     )
   }
 
-  private func rewrite(_ wanted: RewritePlan) throws(AnnalsError) -> RewriteSummary {
+  /// Writes the file anew. `check` is called under the lock, before the new file takes the old
+  /// one's place; what it throws ends that.
+  private func rewrite(
+    _ wanted: RewritePlan, check: () throws -> Void = {}
+  ) throws(AnnalsError) -> RewriteSummary {
     var plan = wanted
     plan.decodesState = true
     do {
@@ -137,6 +154,7 @@ extension Store {
             throw AnnalsError.conflict(
               "another process has written the file anew meanwhile; nothing was changed, try again")
           }
+          try check()
           let report = try rewriter.finish()
           // What was asked for is done and durable. If the new file cannot be read now, whoever
           // comes next tries again, and learns why not.

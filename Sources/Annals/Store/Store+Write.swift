@@ -108,7 +108,12 @@ extension Store {
   /// Throws `.outcomeUnknown` if the disk failed: then transactions since the last sync may be
   /// there or not after reopening, even without a power cut; the store refuses all further writes.
   public func sync() throws(AnnalsError) {
-    try AnnalsError.narrowing { try writer.writeAlone { _ = try $0.sync() } }
+    try AnnalsError.narrowing {
+      try writer.writeAlone { writer in
+        try writer.appendAdvances()
+        _ = try writer.sync()
+      }
+    }
   }
 
   /// Writes a checkpoint now, so that the next opening has little to replay. Done by itself when

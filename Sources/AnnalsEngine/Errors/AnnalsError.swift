@@ -36,6 +36,7 @@ public struct AnnalsError: Error, Sendable {
     case lastShared(Token?)
     case conflicts([PropertyConflict])
     case thrown(any Error)
+    case blockers([String])
   }
 }
 
@@ -103,6 +104,21 @@ extension AnnalsError {
         + "mend the projection and read it again")
     result.details = .thrown(error)
     return result
+  }
+
+  /// The names of the consumers that have not seen what was to be dropped; code `blocked`.
+  public var blockers: [String] {
+    if case .blockers(let names) = details { names } else { [] }
+  }
+
+  /// The error for a prune that consumers are waited for: their names, and for each a line.
+  package static func blocked(_ names: [String], _ lines: [String], floor: Int64) -> AnnalsError {
+    var error = AnnalsError(
+      .blocked,
+      "transactions before \(floor) cannot be dropped yet, for consumers have not seen them; "
+        + "nothing was changed. Let them read on, remove them, or force it:" + list(lines))
+    error.details = .blockers(names)
+    return error
   }
 }
 

@@ -5,7 +5,8 @@ extension AnnalsError {
       case notFound, alreadyExists, notAnAnnalsFile, newerVersion, unsupported
       case damaged, missingData
       case pruned, lost, otherStore, lostBranch, beyondHead
-      case invalidSchema, invalidChange, unreadableRecord, noSuchObject, conflict, invalidArgument
+      case invalidSchema, invalidChange, unreadableRecord, noSuchObject, conflict, blocked
+      case invalidArgument
       case tooLarge, projectionFailed
       case busy, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace, permission, io
     }
@@ -52,6 +53,8 @@ extension AnnalsError {
     public static let noSuchObject = Code(.noSuchObject)
     /// Something changed since the caller looked: see `conflicts`.
     public static let conflict = Code(.conflict)
+    /// Consumers have not seen what was to be dropped yet; see `blockers`.
+    public static let blocked = Code(.blocked)
     /// Text or a number from outside the program that cannot be used.
     public static let invalidArgument = Code(.invalidArgument)
     /// A value or a transaction is larger than a store can hold.

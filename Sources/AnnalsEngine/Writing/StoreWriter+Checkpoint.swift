@@ -103,6 +103,7 @@ extension StoreWriter {
 
   /// Checkpoints if it is worth it, and closes.
   package func finish() throws {
+    if log.hasPendingAdvances, !log.isPoisoned { notingFailure { try $0.appendAdvances() } }
     if !options.isReadOnly, !log.isPoisoned, hasMuchToSave, !isBare {
       let images = imagesToSave()
       notingFailure { try $0.checkpoint(saving: images) }
@@ -113,9 +114,9 @@ extension StoreWriter {
 
   /// Runs `body` as the only writer, and says nothing of errors, unless they mean that commits of
   /// `.deferred` may be gone: those are left for the end of the store.
-  private func notingFailure(_ body: (StoreWriter) throws -> Void) {
+  func notingFailure(waiting wait: LockWait? = nil, _ body: (StoreWriter) throws -> Void) {
     do {
-      try writeAlone(body)
+      try writeAlone(waiting: wait, body)
     } catch let error as AnnalsError {
       guard error.code == .outcomeUnknown, options.durability == .deferred else { return }
       backgroundFailure.withLock { $0 = error }

@@ -8,7 +8,7 @@ import Synchronization
 
 extension StoreWriter {
   /// Takes the file lock and catches up with other processes.
-  func lockAndCatchUp() throws {
+  func lockAndCatchUp(_ given: LockWait? = nil) throws {
     guard !isClosed else { throw AnnalsError.closedStore }
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
     // A log that is not poisoned by it says so itself no more: nothing could be acknowledged.
@@ -19,13 +19,7 @@ extension StoreWriter {
     }
     stayOff()
     do {
-      let standing: LogStanding
-      do throws(LogError) {
-        standing = try log.lock(.until(ContinuousClock.now.advanced(by: options.lockTimeout)))
-      } catch .rewound {
-        // The lock is held; what was read and never synced by its writer is gone.
-        standing = .replaced
-      }
+      let standing = try lockFile(given ?? .until(.now.advanced(by: options.lockTimeout)))
       isFileLocked = true
       lastLook = .now
       beginTurn(at: lastLook, standing)
@@ -34,6 +28,16 @@ extension StoreWriter {
       // Whoever comes next must catch up first.
       if isFileLocked { releaseFileLock() }
       throw AnnalsError.wrapping(error, opening: log.path)
+    }
+  }
+
+  private func lockFile(_ wait: LockWait) throws(LogError) -> LogStanding {
+    do throws(LogError) {
+      return try log.lock(wait)
+    } catch {
+      // The lock is held; what was read and never synced by its writer is gone.
+      if case .rewound = error { return .replaced }
+      throw error
     }
   }
 

@@ -122,11 +122,13 @@ package final class StoreWriter: @unchecked Sendable {
   }
 
   /// Runs `body` as the only writer with nothing waiting for a sync: for checkpoints, rewrites and
-  /// the end.
-  package func writeAlone<R>(_ body: (StoreWriter) throws -> R) throws -> R {
+  /// the end. `wait` is how long to wait for other processes, if not as the options say.
+  package func writeAlone<R>(
+    waiting wait: LockWait? = nil, _ body: (StoreWriter) throws -> R
+  ) throws -> R {
     enterAlone()
     defer { leaveAlone() }
-    try lockAndCatchUp()
+    try lockAndCatchUp(wait)
     return try body(self)
   }
 

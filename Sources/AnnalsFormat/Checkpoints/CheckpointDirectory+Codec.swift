@@ -48,6 +48,11 @@ extension CheckpointDirectory {
     if let projections, !projections.list.isEmpty {
       items.append((ExtensionArea.savedProjections, projections.encode()))
     }
+    if !consumers.isEmpty {
+      var bytes: ContiguousArray<UInt8> = []
+      ConsumerCodec.encode(consumers, into: &bytes)
+      items.append((ExtensionArea.consumers, bytes))
+    }
     items.sort { $0.tag < $1.tag }
     var result: ContiguousArray<UInt8> = []
     for item in items { ExtensionArea.append(item.tag, item.bytes, to: &result) }
@@ -79,6 +84,7 @@ extension CheckpointDirectory {
       previousCheckpoint = CheckpointReference(
         offset: try item.readVarUInt62(), number: try item.readVarInt64())
     case ExtensionArea.savedProjections: projections = try SavedProjections(&item)
+    case ExtensionArea.consumers: consumers = try ConsumerCodec.decodeTable(&item)
     default: return false
     }
     try item.expectEnd()

@@ -36,6 +36,8 @@ package struct CheckpointDirectory: Sendable {
   package var nextBlobNumber: UInt64 = 1
   /// One for each entity that ever had an object, rising by number.
   package var entities: [EntityDirectory] = []
+  /// The consumers.
+  package var consumers = ConsumerTable()
   /// The checkpoint before this one; nil for the first.
   package var previousCheckpoint: CheckpointReference?
   /// Where the states of projections are saved; nil if there are none.

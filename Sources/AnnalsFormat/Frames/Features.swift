@@ -15,9 +15,11 @@ package struct Features: Hashable, Sendable {
 
   /// No feature.
   package static let none = Features()
-  /// The features that this engine knows: none yet. Bit 0 of the required ones is reserved for
-  /// encryption: bytes 256 to 511 of the header hold key slots.
-  package static let known = Features()
+  /// Consumers, which a writer must know.
+  package static let consumers = Features(optional: 1 << 32)
+  /// The features that this engine knows. Bit 0 of the required ones is reserved for encryption:
+  /// bytes 256 to 511 of the header hold key slots.
+  package static let known = consumers
   /// The half of `optional` that a writer must know.
   private static let writers: UInt64 = 0xFFFF_FFFF << 32
 
@@ -44,6 +46,9 @@ package struct Features: Hashable, Sendable {
   package static func text(_ bits: UInt64) -> String {
     bits == 0 ? "none" : "bits 0x" + String(bits, radix: 16)
   }
+
+  /// Whether all of the other's features are among these.
+  package func contains(_ other: Features) -> Bool { union(other) == self }
 
   /// The features of both.
   package func union(_ other: Features) -> Features {

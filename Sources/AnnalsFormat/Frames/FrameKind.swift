@@ -19,11 +19,12 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var chunk: FrameKind { FrameKind(rawValue: 4) }
   /// The directory of a checkpoint.
   @inlinable package static var checkpoint: FrameKind { FrameKind(rawValue: 5) }
-  /// Features used from here on. No feature is defined yet, so that nothing writes it.
+  /// What became of a consumer.
+  @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
+  /// Features used from here on.
   @inlinable package static var featureAnnouncement: FrameKind { FrameKind(rawValue: 14) }
   // Reserved: no version writes them yet.
   @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
-  @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
   @inlinable package static var prune: FrameKind { FrameKind(rawValue: 8) }
   @inlinable package static var erasure: FrameKind { FrameKind(rawValue: 10) }
   @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
@@ -31,12 +32,14 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
   /// Whether this engine can read the payload.
-  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || rawValue == 14 }
+  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || rawValue == 7 || rawValue == 14 }
 
   /// The flags that frames of a known kind may have: only blocks and blobs have parts, only
-  /// announcements may be skipped, and no known kind is compressed or encrypted as a whole.
+  /// consumer changes and announcements may be skipped, and no known kind is compressed or
+  /// encrypted as a whole.
   var allowedFlags: FrameFlags {
-    rawValue == 14 ? .skippable : FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
+    rawValue == 7 || rawValue == 14
+      ? .skippable : FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
   }
 }
 

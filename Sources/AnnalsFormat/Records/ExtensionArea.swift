@@ -10,6 +10,8 @@ package enum ExtensionArea {
   static let clockJumps: UInt64 = 1
   /// In a directory: the checkpoint before it. Offset and number.
   static let olderCheckpoint: UInt64 = 2
+  /// In a directory: the consumers.
+  static let consumers: UInt64 = 4
 
   /// In a directory: where the states of projections are saved.
   static let savedProjections: UInt64 = 3

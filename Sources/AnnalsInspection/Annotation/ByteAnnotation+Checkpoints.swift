@@ -37,7 +37,23 @@ extension ByteAnnotation {
     }
     try extensions(
       &reader,
-      ["count of clock jumps", "checkpoint before: offset and number", "saved projections"])
+      [
+        "count of clock jumps", "checkpoint before: offset and number", "saved projections",
+        "consumers",
+      ])
+  }
+
+  /// The payload of a consumer change.
+  func consumer(_ reader: inout FieldReader) throws(DecodeFault) {
+    try reader.string("name of the consumer")
+    let flags = try reader.byte("flags") { flagText($0, ["removed", "blocking", "has a lease"]) }
+    if flags & 1 != 0 { return }
+    try reader.string("kind of the consumer")
+    try reader.zigzag("registered", text: ByteAnnotation.time)
+    try reader.zigzag("last seen", text: ByteAnnotation.time)
+    try reader.varInt("has seen up to") { "transaction \($0)" }
+    try reader.fixed("id of the opening of that", UInt64.self) { String($0, radix: 16) }
+    if flags & 4 != 0 { try reader.varInt("lease in microseconds") }
   }
 
   func blobEntry(_ reader: inout FieldReader) throws(DecodeFault) {

@@ -191,6 +191,7 @@ extension ByteAnnotation {
       case .blob: try blob(&reader)
       case .chunk: try chunk(&reader, bytes)
       case .checkpoint: try directory(&reader)
+      case .consumerChange: try consumer(&reader)
       case .featureAnnouncement: try announced(&reader)
       default: reader.rest("payload of a kind that this version does not know", "")
       }

@@ -74,6 +74,8 @@ package struct FrameDescription: Sendable {
       let directory = try CheckpointDirectory.decode(payload)
       describe(directory, into: &result)
       return directory
+    case .consumerChange:
+      describe(try ConsumerCodec.decode(payload, flags: frame.header.flags), into: &result)
     case .featureAnnouncement:
       var reader = ByteReader(payload)
       result.add(try Features(&reader), "announced")
@@ -81,6 +83,26 @@ package struct FrameDescription: Sendable {
     default: break
     }
     return nil
+  }
+}
+
+// Consumers.
+extension FrameDescription {
+  private func describe(_ change: ConsumerChange, into result: inout RegionDescription) {
+    let name = QuotedText.text(change.name, maximumLength: ValueText.maximumLength)
+    guard case .set(let consumer) = change else { return result.add("consumer", "\(name) removed") }
+    var parts = ["\(name) at \(consumer.number)"]
+    if consumer.openingID != 0 {
+      parts.append("opening id \(String(consumer.openingID, radix: 16))")
+    }
+    if !consumer.kind.isEmpty {
+      parts.append(
+        "kind \(QuotedText.text(consumer.kind, maximumLength: ValueText.maximumLength))")
+    }
+    if consumer.isBlocking { parts.append("blocking") }
+    parts += ["registered \(consumer.registered)", "last seen \(consumer.lastSeen)"]
+    if let expiry = consumer.expiry { parts.append("lease to \(expiry)") }
+    result.add("consumer", parts.joined(separator: ", "))
   }
 }
 
@@ -236,6 +258,9 @@ extension FrameDescription {
     result.add("schema changes", CheckpointTables.count(directory.schemaHistory))
     result.add("history index", CheckpointTables.count(directory.historyIndex))
     for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }
+    for consumer in directory.consumers.list.prefix(maximumItems) {
+      describe(.set(consumer), into: &result)
+    }
     for entity in directory.entities.prefix(maximumItems) {
       let name = directory.schema.entity(numbered: entity.entity)?.name ?? "entity \(entity.entity)"
       let listed = entity.lists.reduce(0) { $0 + Int($1.reference.count) }

@@ -19,6 +19,8 @@ package struct FileStatistics: Sendable {
     case sealed
     /// Large values.
     case blobs
+    /// What became of consumers.
+    case consumers
     /// The base's and the newest checkpoint: chunks and directories.
     case checkpoints
     /// Chunks and directories that neither the base nor the newest checkpoint refers to.

@@ -49,6 +49,8 @@ package struct SalvageSurvey: Sendable {
 
   package private(set) var runs: [Run] = []
   package private(set) var checkpoints: [Checkpoint] = []
+  /// As the last frames that can be read leave them.
+  package private(set) var consumers = ConsumerTable()
   /// In the order of the file.
   package private(set) var blobs: [Blob] = []
   /// The large values that transactions mention, by number: as the first that suits the whole one
@@ -127,11 +129,18 @@ package struct SalvageSurvey: Sendable {
         }
         pieces = taken
         if let blob, blob.number > blobs.last?.number ?? 0 { blobs.append(blob) }
+      } else if kind == .consumerChange {
+        let flags = frame.header.flags
+        let change = try walk.withPayload(of: frame, at: region.offset) {
+          try? ConsumerCodec.decode($0, flags: flags)
+        }
+        if let change { consumers.apply(change) }
       } else if kind == .checkpoint {
         let decoded = try walk.withPayload(of: frame, at: region.offset) {
           CheckpointTables.decode($0)
         }
         guard case .success(let directory) = decoded else { continue }
+        consumers = directory.consumers
         checkpoints.append(
           Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
       }

@@ -150,6 +150,7 @@ struct OutlineChecks {
     switch announcement {
     case .success(let features):
       announced.formUnion(features)
+      if Features.known.contains(features) { return nil }
       let isForbidden = if case .reading = features.permission { true } else { false }
       log.note(
         .feature, at: offset,
@@ -259,6 +260,12 @@ extension OutlineChecks {
         .slot, at: FormatLimits.slotOffsets[slot.index],
         "root slot \(slot.index) has its mark at \(slot.durableMark), where no frame begins")
     }
+  }
+
+  /// Whether header or frames say that the file has these features; true if nobody knows.
+  func has(_ features: Features) -> Bool {
+    guard knowsAnnounced, let header else { return true }
+    return header.features.union(announced).contains(features)
   }
 
   /// Whether a slot has its mark here.

@@ -31,6 +31,7 @@ package struct PhysicalVerification {
   private var transactions: TransactionChecks
   private var blobs = BlobChecks()
   private var checkpoints: CheckpointChecks
+  private var consumers = ConsumerChecks()
   private var statistics: StatisticsCollector
 
   /// A verification of an open file. Throws if the file cannot be read at all.
@@ -149,7 +150,9 @@ extension PhysicalVerification {
 
   /// Takes note that frames may have been lost, unless this is the end of the file.
   private mutating func missed() {
-    if walk.position < walk.bytes.size { transactions.forget() }
+    guard walk.position < walk.bytes.size else { return }
+    transactions.forget()
+    consumers.forget()
   }
 
   private mutating func judgeMark(
@@ -172,7 +175,11 @@ extension PhysicalVerification {
     let kind = frame.header.kind
     if kind != .blob { blobs.interrupt(at: region.offset, &log) }
     guard frame.payload == .valid, kind.isKnown else {
-      if kind != .chunk && kind != .checkpoint { transactions.forget() }
+      if kind == .consumerChange {
+        consumers.forget()
+      } else if kind != .chunk, kind != .checkpoint {
+        transactions.forget()
+      }
       return statistics.count(region, as: .unreadable)
     }
     let fault: DecodeFault?
@@ -182,6 +189,7 @@ extension PhysicalVerification {
     case .chunk:
       try takeChunk(frame, in: region)
       return
+    case .consumerChange: fault = try takeConsumer(frame, in: region, outline, &log)
     case .featureAnnouncement:
       let flags = frame.header.flags
       let announcement = try walk.withPayload(of: frame, at: region.offset) {
@@ -198,6 +206,9 @@ extension PhysicalVerification {
       transactions.forget()
     } else if kind == .checkpoint {
       log.warning(.checkpoint, at: region.offset, what, remedy: Remedy.compact)
+    } else if kind == .consumerChange {
+      log.error(.consumer, at: region.offset, what, remedy: Remedy.compact)
+      consumers.forget()
     } else {
       log.error(.record, at: region.offset, what)
       transactions.forget()
@@ -260,6 +271,23 @@ extension PhysicalVerification {
     return fault
   }
 
+  private mutating func takeConsumer(
+    _ frame: WalkedFrame, in region: FileRegion, _ outline: OutlineChecks, _ log: inout FindingLog
+  ) throws(StorageError) -> DecodeFault? {
+    let flags = frame.header.flags
+    let decoded = try walk.withPayload(of: frame, at: region.offset) { payload in
+      Result { () throws(DecodeFault) in try ConsumerCodec.decode(payload, flags: flags) }
+    }
+    switch decoded {
+    case .failure(let fault): return fault
+    case .success(let change):
+      consumers.take(
+        change, at: region.offset, head: knownHead, isAnnounced: outline.has(.consumers), &log)
+      statistics.count(region, as: .consumers)
+      return nil
+    }
+  }
+
   private mutating func takeChunk(
     _ frame: WalkedFrame, in region: FileRegion
   ) throws(StorageError) {
@@ -284,6 +312,7 @@ extension PhysicalVerification {
       let directory = resolved ?? decoded
       try checkpoints.take(
         directory, at: region.offset, behind: transactions, blobs: &blobs, in: &walk, &log)
+      consumers.take(directory, at: region.offset, &log)
       statistics.countCheckpointFrame(region)
       return nil
     }

@@ -18,9 +18,10 @@ struct UnitReader {
     case record(WalkedFrame, unitStart: UInt64, blobs: [BlobEntry])
     /// A checkpoint's directory, not checked; and the large values before it in its unit.
     case checkpoint(WalkedFrame, blobs: [BlobEntry])
-    /// A frame of a kind of a later version, which is passed over, or one that announces features,
-    /// which the walk has taken in. It ends a unit; and the large values before it in that unit.
-    case skipped(blobs: [BlobEntry])
+    /// A frame without transactions or state: a consumer change, not checked; one of a kind of a
+    /// later version; or one that announces features, which the walk has taken in. It ends a unit;
+    /// and the large values before it in that unit.
+    case skipped(WalkedFrame, blobs: [BlobEntry])
     /// The walk cannot go on.
     case end(WalkEnd)
   }
@@ -56,7 +57,7 @@ struct UnitReader {
         guard frame.header.closesUnit else { break }
         let found = blobs
         close()
-        return .skipped(blobs: found)
+        return .skipped(frame, blobs: found)
       }
     }
   }

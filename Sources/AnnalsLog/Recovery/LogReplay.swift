@@ -80,8 +80,9 @@ struct LogReplay {
       tables.absorb(blobs)
       try note(checkpoint: frame)
       point = reader.walk.point
-    case .skipped(let blobs):
+    case .skipped(let frame, let blobs):
       tables.absorb(blobs)
+      if frame.header.kind == .consumerChange { try note(consumer: frame) }
       point = reader.walk.point
     case .record(let frame, let start, let blobs):
       if frame.header.kind == .transaction, !frame.header.flags.contains(.continued) {
@@ -210,6 +211,20 @@ struct LogReplay {
       misfit.offset = try walk.offset(of: misfit.number)
       throw .interrupted(misfit)
     }
+  }
+
+  /// Takes in what became of a consumer. What cannot be read is a finding, and the consumer stays
+  /// as it was: it reads again.
+  private mutating func note(consumer frame: WalkedFrame) throws(LogError) {
+    var isTaken = false
+    if try reader.walk.payloadIsValid(frame) {
+      let change = reader.walk.withPayload(of: frame) {
+        try? ConsumerCodec.decode($0, flags: frame.header.flags)
+      }
+      isTaken = change.map { tables.absorb($0) } ?? false
+    }
+    if isTaken { return }
+    findings.append(LogFinding(offset: frame.offset, text: "a consumer change cannot be used"))
   }
 
   /// Notes a checkpoint met on the way. One that cannot be read is a finding: the state it stands

@@ -119,6 +119,8 @@ package final class LogRewriter {
       header = FileHeader(store: store, generation: 1, base: old.base, created: created)
       header.baseTimestamp = old.baseTimestamp
       header.features = view.features
+      // Who reads this store does not read that one.
+      header.features.optional &= ~Features.consumers.optional
     }
     if case .at(let number, let timestamp, let prunedAt, let prunedBy, _) = plan.base {
       header.base = number
@@ -146,8 +148,9 @@ package final class LogRewriter {
           return
         }
         waiting = []
-      case .skipped(let blobs):
-        // Whether what such a frame says holds in another file, nobody can tell: it is left out.
+      case .skipped(_, let blobs):
+        // Consumers go to the end of the file. Whether what a frame of another kind says holds in
+        // another file, nobody can tell: it is left out.
         waiting += blobs
       case .checkpoint(let frame, let blobs):
         waiting += blobs
@@ -222,6 +225,7 @@ package final class LogRewriter {
     }
     try sealer?.seal()
     guard let target else { throw .closed }
+    if isReplacing { try target.append(log.view.tables.consumers) }
     var report = RewriteReport(
       outcome: .done, bytesBefore: isReplacing ? log.view.end : bytesBefore,
       bytesAfter: target.offset,

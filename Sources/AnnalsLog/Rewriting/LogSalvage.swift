@@ -257,6 +257,11 @@ package final class LogSalvage {
     if unitStart == nil { unitStart = target.offset }
   }
 
+  /// Writes what is known of consumers, behind all else.
+  package func append(_ consumers: ConsumerTable) throws(LogError) {
+    try writing().append(consumers)
+  }
+
   /// Completes the file and puts it in its place. Throws `exists` if there is a file by now,
   /// `placementUnknown` if it may be there or not.
   package func finish() throws(LogError) {

@@ -219,6 +219,19 @@ final class RewriteTarget {
       seed: header.seed, offset: end, previousChecksum: previous, durableMark: nil)
   }
 
+  // MARK: Consumers
+
+  /// Writes what is kept of each consumer.
+  func append(_ consumers: ConsumerTable) throws(LogError) {
+    for consumer in consumers.list {
+      payload.removeAll(keepingCapacity: true)
+      ConsumerCodec.encode(.set(consumer), into: &payload)
+      try payload.withBytes { bytes throws(LogError) in
+        try append(kind: .consumerChange, flags: .skippable, payload: bytes)
+      }
+    }
+  }
+
   // MARK: Large values and transactions
 
   /// Copies a large value from `old`, piece by piece; returns where it is.

@@ -56,6 +56,7 @@ struct LogTables: Sendable {
   var extensions: ContiguousArray<UInt8> { lasting.extensions }
   /// The features announced in the file.
   var announced: Features { lasting.announced }
+  var consumers: ConsumerTable { lasting.consumers }
 
   /// The tables and lists. Changed only by the one holder of its only reference.
   private final class Lasting: @unchecked Sendable {
@@ -68,6 +69,7 @@ struct LogTables: Sendable {
     @exclusivity(unchecked) var gaps: [LostTransactions] = []
     @exclusivity(unchecked) var extensions: ContiguousArray<UInt8> = []
     @exclusivity(unchecked) var announced = Features.none
+    @exclusivity(unchecked) var consumers = ConsumerTable()
     @exclusivity(unchecked) var lists = ListedReferences()
 
     init() {}
@@ -82,6 +84,7 @@ struct LogTables: Sendable {
       gaps = other.gaps
       extensions = other.extensions
       announced = other.announced
+      consumers = other.consumers
       lists = other.lists
     }
   }
@@ -145,6 +148,7 @@ struct LogTables: Sendable {
     lasting.index = HistoryIndex(directory.historyIndex)
     lasting.gaps = directory.gaps
     lasting.extensions = directory.extensions
+    lasting.consumers = directory.consumers
     lasting.lists = ListedReferences(directory)
   }
 
@@ -239,6 +243,10 @@ struct LogTables: Sendable {
     if all != announced { writable().announced = all }
   }
 
+  /// Takes in what became of a consumer; false, changing nothing, if there would be too many.
+  @discardableResult
+  mutating func absorb(_ change: ConsumerChange) -> Bool { writable().consumers.apply(change) }
+
   /// Takes in a checkpoint met or written behind the head; `end` is where its frame ends.
   mutating func absorb(checkpoint place: CheckpointReference, end: UInt64) {
     checkpoint = place
@@ -276,6 +284,7 @@ struct LogTables: Sendable {
     result.entities = try lasting.lists.checkpoint(entities, store)
     result.previousCheckpoint = checkpoint
     result.extensions = lasting.extensions
+    result.consumers = lasting.consumers
     return result
   }
 }

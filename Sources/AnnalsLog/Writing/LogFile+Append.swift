@@ -13,7 +13,7 @@ extension LogFile {
     try state.withLock { (state) throws(LogError) in try begin(&state) }
   }
 
-  private func begin(_ state: inout LogState) throws(LogError) {
+  func begin(_ state: inout LogState) throws(LogError) {
     try state.requireOpen()
     guard options.access == .writing else { throw .readOnly }
     try state.requireWritable()
@@ -103,6 +103,7 @@ extension LogFile {
   private func finish(_ state: inout LogState) throws(LogError) -> LogPosition {
     try state.requireOpen()
     do throws(LogError) {
+      if !state.advances.isEmpty { state.stage(state.dueConsumerChanges) }
       try state.writeFrames()
     } catch .storage(let error) {
       abort(&state)
@@ -115,6 +116,7 @@ extension LogFile {
       record, at: state.end.offset, changeCount: transaction.changeCount,
       entities: transaction.entities, blobs: transaction.blobs)
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
+    if !transaction.consumers.isEmpty { state.takeStaged(transaction.consumers) }
     state.end = ChainPoint(
       offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
       previousOffset: state.lastFrameOffset)
@@ -129,7 +131,7 @@ extension LogFile {
     state.withLock { abort(&$0) }
   }
 
-  private func abort(_ state: inout LogState) {
+  func abort(_ state: inout LogState) {
     guard state.transaction != nil, !state.isPoisoned else { return }
     state.transaction = nil
     let written = state.frames.start

@@ -48,7 +48,11 @@ extension LogFile {
     let start = state.withLock { $0.end.offset }
     do throws(LogError) {
       // The sync below covers the newest slot, so that the next may name the checkpoint.
-      try state.withLock { (state) throws(LogError) in _ = try state.lookAtSlots() }
+      try state.withLock { (state) throws(LogError) in
+        _ = try state.lookAtSlots()
+        // The directory has them; the frames before it say so.
+        if !state.advances.isEmpty { state.stage(state.dueConsumerChanges) }
+      }
       let writer = CheckpointWriter { [self] (payload, first, count) throws(LogError) in
         try state.withLock { (state) throws(LogError) in
           try state.requireOpen()
@@ -118,6 +122,8 @@ extension LogState {
   ) throws(LogError) {
     let projections = try store(images)
     var tables = tables
+    let staged = transaction?.consumers ?? []
+    for change in staged { tables.absorb(change) }
     var directory = try tables.directory(schema: schema, entities: entities, isBase: false) {
       (payload, first, count) throws(LogError) in
       try store(chunk: payload, first: first, count: count)
@@ -135,6 +141,7 @@ extension LogState {
       checkpoint: CheckpointReference(offset: offset, number: tables.head.number),
       end: frames.offset)
     self.tables = tables
+    if !staged.isEmpty { takeStaged(staged) }
     end = ChainPoint(
       offset: frames.offset, previousChecksum: frames.previousChecksum, previousOffset: offset)
     transaction = nil

@@ -44,6 +44,8 @@ struct LogState: Sendable {
 
   /// The transaction in the making.
   var transaction: OpenTransaction?
+  /// What consumers have seen, and the file does not say yet.
+  var advances = PendingAdvances()
   /// The frames that are not written yet.
   var frames: FrameWriter
   /// Where the last frame that was put into `frames` begins.

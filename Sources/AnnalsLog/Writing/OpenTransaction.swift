@@ -45,6 +45,8 @@ final class OpenTransaction: @unchecked Sendable {
   @exclusivity(unchecked) var isComplete = false
   @exclusivity(unchecked) var changeCount = 0
   @exclusivity(unchecked) var entities: [EntityNumber] = []
+  /// What becomes of consumers along with it.
+  @exclusivity(unchecked) var consumers: [ConsumerChange] = []
   /// Whether the transaction brings this log's own opening.
   @exclusivity(unchecked) var recordsOwnOpening = false
 }

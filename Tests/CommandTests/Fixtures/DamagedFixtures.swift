@@ -51,7 +51,7 @@ extension FixtureRecipe {
       try $0.changeHeader(at: 24, to: [0, 1])
     },
     FixtureRecipe("newer-writer-feature", from: edits, .readOnly) {
-      try $0.changeHeader(at: 28, to: [1])
+      try $0.changeHeader(at: 29, to: [1])
     },
     FixtureRecipe("newer-frame", from: edits, .refused(.newerVersion)) {
       $0.append(200, [], [1, 2, 3])
@@ -69,7 +69,7 @@ extension FixtureRecipe {
       try $0.announce(Features(required: 1 << 8), inSlots: true)
     },
     FixtureRecipe("newer-announced-writer-feature", from: edits, .readOnly) {
-      try $0.announce(Features(optional: 1 << 32), inSlots: true)
+      try $0.announce(Features(optional: 1 << 40), inSlots: true)
     },
     FixtureRecipe("newer-announced-optional-feature", from: edits, .clean) {
       try $0.announce(Features(optional: 1 << 8), inSlots: true)
@@ -199,6 +199,10 @@ extension FixtureRecipe {
     },
     FixtureRecipe("damaged-large-value-of-the-past", from: "large-values", .finding("error at")) {
       $0.flip($0.frames(.blob)[0])
+    },
+    FixtureRecipe("damaged-consumer-change", from: "consumers", .finding("error at")) {
+      let changes = $0.frames(.consumerChange)
+      $0.flip(changes[changes.count - 1])
     },
     FixtureRecipe("damaged-base-directory", from: "pruned", .refused(.damaged)) {
       $0.flip($0.frames(.checkpoint)[0])

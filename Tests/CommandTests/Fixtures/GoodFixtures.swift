@@ -33,6 +33,7 @@ extension FixtureRecipe {
     FixtureRecipe("checkpoint-and-indexes") { try $0.made(checkpoint) },
     FixtureRecipe("saved-projections") { try $0.made(projections) },
     FixtureRecipe("ordered-indexes") { try $0.made(notes: false, orderedIndexes) },
+    FixtureRecipe("consumers") { try $0.made(consumers) },
     FixtureRecipe("compacted") { folder in
       try folder.made {
         try edits(in: $0)

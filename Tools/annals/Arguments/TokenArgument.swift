@@ -46,13 +46,9 @@ enum TokenArgument: Hashable {
 
   /// `30d`, `12h`, `2w`: that long before now.
   private static func ago(_ text: String, _ now: Timestamp) -> TokenArgument? {
-    let units: [Character: Int64] = ["h": 3600, "d": 86400, "w": 604_800]
-    guard let last = text.last, let seconds = units[last],
-      case .number(let count)? = number(String(text.dropLast()))
-    else { return nil }
-    let (length, overflows) = count.multipliedReportingOverflow(by: seconds * 1_000_000)
+    guard let length = LengthArgument.microseconds(text) else { return nil }
     let (moment, isTooEarly) = now.microseconds.subtractingReportingOverflow(length)
-    return overflows || isTooEarly ? nil : .moment(Timestamp(microseconds: moment))
+    return isTooEarly ? nil : .moment(Timestamp(microseconds: moment))
   }
 
   /// Reads a date; nil for anything else.

@@ -7,7 +7,8 @@ struct PruneCommand: StoreCommand {
     abstract: "Drops the history before a transaction; the states from there on stay readable.",
     discussion: """
       Says first what would go and what the file would be afterwards, then asks. Without a \
-      terminal to ask on it drops nothing unless --yes is given.
+      terminal to ask on it drops nothing unless --yes is given. It waits for blocking consumers \
+      that have not seen what would go (annals consumers FILE); --force does not.
 
       \(Vocabulary.token)
       """)
@@ -18,6 +19,7 @@ struct PruneCommand: StoreCommand {
   @Flag(name: .customLong("dry-run"), help: "Only say what would go and what would be left.")
   var dryRun = false
   @Flag(help: "Do not ask.") var yes = false
+  @Flag(help: "Drop also what blocking consumers have not seen.") var force = false
   @Option(
     parsing: .unconditional, help: "Who prunes. Default: $ANNALS_AUTHOR, else the login name.")
   var author: String?
@@ -37,8 +39,10 @@ struct PruneCommand: StoreCommand {
     }
     try console.output.line(text(of: plan, console))
     if dryRun { return .done }
-    guard try yes || console.confirms("Drop it for good?") else { return .done }
-    let summary = try store.prune(plan, author: console.author(author))
+    // Nobody is asked about what is refused.
+    let isBlocked = !plan.blockers.isEmpty && !force
+    guard try isBlocked || yes || console.confirms("Drop it for good?") else { return .done }
+    let summary = try store.prune(plan, author: console.author(author), force: force)
     try store.close()
     try console.output.line(
       "the oldest transaction is \(plan.floor) now; \(Numerals.size(summary.bytesBefore)) became "
@@ -62,6 +66,9 @@ struct PruneCommand: StoreCommand {
       + "\nstates stay readable as of transactions \(plan.base) to \(plan.head)"
     if let first = plan.firstDate {
       text += ", and as of dates from \(console.zone.text(Timestamp(first))) on"
+    }
+    for blocker in plan.blockers {
+      text += "\n\(force ? "loses what it has not seen" : "blocked"): \(blocker.text)"
     }
     return text
   }

@@ -36,6 +36,16 @@ enum Numerals {
     return "\(grouped(scaled / 10)).\(abs(scaled % 10))"
   }
 
+  /// A length of time, roughly: `12 s`, `5 min`, `3 h`, `40 d`.
+  static func length(_ seconds: Double) -> String {
+    let whole = Int64(min(max(seconds, 0), 1e15))
+    for (limit, unit) in [(172_800, 86_400), (7_200, 3_600), (120, 60)] as [(Int64, Int64)]
+    where whole >= limit {
+      return "\(grouped(whole / unit)) \(unit == 60 ? "min" : unit == 3_600 ? "h" : "d")"
+    }
+    return "\(whole) s"
+  }
+
   /// A duration: `0:07`, `1:02:30`.
   static func clock(_ seconds: Double) -> String {
     let whole = Int64(min(max(seconds, 0), 359_999))

@@ -15,6 +15,8 @@ enum Remedy {
       guard let year = text.firstMatch(of: yearAsNumber)?.output.1 else { return "\(text)." }
       return "\(text). Digits alone are a number: the end of a year is \(year)-12, its beginning "
         + "\(year)-01."
+    case .blocked:
+      return "\(text)\nannals consumers FILE lists them; --force drops it all the same."
     default:
       let end = text.hasSuffix(".") ? "" : "."
       return text + end + (commands(for: error, in: command).map { " \($0)." } ?? "")

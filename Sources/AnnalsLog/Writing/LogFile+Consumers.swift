@@ -1,0 +1,123 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+// Consumers: what becomes of them is written with the next transaction or checkpoint, or alone.
+// FORMAT.md, "Consumers".
+
+extension LogFile {
+  /// How often advances are written alone, at most.
+  private static let leastPause: UInt64 = 1_000_000
+
+  /// The consumers, as far as is known here: those in the file, and what waits to be written.
+  package var consumers: ConsumerTable {
+    state.withLock { state in
+      var table = state.tables.consumers
+      for consumer in state.changedConsumers { table.apply(.set(consumer)) }
+      return table
+    }
+  }
+
+  /// The consumer of a name, as far as is known here; nil if there is none.
+  package func consumer(_ name: String) -> ConsumerState? {
+    state.withLock { state in
+      guard let known = state.tables.consumers[name] else { return nil }
+      return state.advances.changed(known, head: state.tables.head.number)
+    }
+  }
+
+  /// Whether advances wait to be written.
+  package var hasPendingAdvances: Bool { state.withLock { !$0.advances.isEmpty } }
+
+  /// Notes what a consumer has seen, to be written with the next transaction. Returns whether a
+  /// second has gone by since any were written, so that it should be written alone.
+  ///
+  /// Throws `closed`, `poisoned` or `readOnly` if it never can be.
+  package func note(_ advance: ConsumerAdvance) throws(LogError) -> Bool {
+    try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      guard options.access == .writing else { throw .readOnly }
+      state.advances.note(advance)
+      guard let written = state.advances.written else { return true }
+      let pause = advance.lastSeen.microseconds.subtractingReportingOverflow(written.microseconds)
+      // A clock that went back says nothing.
+      return pause.overflow || pause.partialValue.magnitude >= LogFile.leastPause
+    }
+  }
+
+  /// Appends what becomes of consumers: the advances that wait, and behind them other changes. Not
+  /// synced. Returns whether anything was appended.
+  ///
+  /// The lock is held and the log stands at the file's end. Throws as `begin` does, and `storage`
+  /// if there is no space: then nothing was appended.
+  @discardableResult
+  package func append(consumers more: [ConsumerChange] = []) throws(LogError) -> Bool {
+    try state.withLock { (state) throws(LogError) in
+      let changes = state.dueConsumerChanges + more
+      guard !changes.isEmpty else {
+        state.settleAdvances()
+        return false
+      }
+      try begin(&state)
+      state.stage(changes)
+      do throws(LogError) {
+        try state.writeFrames()
+      } catch .storage(let error) {
+        abort(&state)
+        throw .storage(error)
+      }
+      state.takeStaged(changes)
+      state.end = ChainPoint(
+        offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
+        previousOffset: state.lastFrameOffset)
+      state.transaction = nil
+      state.kept = state.end
+      if options.durability == .deferred { state.acknowledged = state.end }
+      return true
+    }
+  }
+}
+
+extension LogState {
+  /// The consumers that the waiting advances change.
+  fileprivate var changedConsumers: [ConsumerState] {
+    advances.isEmpty ? [] : advances.changes(of: tables.consumers, head: tables.head.number)
+  }
+
+  /// What the waiting advances make of the consumers.
+  var dueConsumerChanges: [ConsumerChange] { changedConsumers.map { .set($0) } }
+
+  /// Puts frames with these changes behind those of the transaction in the making, and before the
+  /// first of a file the announcement.
+  mutating func stage(_ changes: [ConsumerChange]) {
+    transaction?.consumers = changes
+    guard !changes.isEmpty else { return settleAdvances() }
+    if !features.contains(.consumers) {
+      payload.removeAll(keepingCapacity: true)
+      Features.consumers.append(to: &payload)
+      appendStaged(.featureAnnouncement)
+    }
+    for change in changes {
+      payload.removeAll(keepingCapacity: true)
+      ConsumerCodec.encode(change, into: &payload)
+      appendStaged(.consumerChange)
+    }
+  }
+
+  private mutating func appendStaged(_ kind: FrameKind) {
+    lastFrameOffset = frames.offset
+    payload.withUnsafeBytes { _ = frames.append(kind: kind, flags: .skippable, payload: $0) }
+  }
+
+  /// Takes in changes whose frames were written.
+  mutating func takeStaged(_ changes: [ConsumerChange]) {
+    tables.announce(.consumers)
+    for change in changes { tables.absorb(change) }
+    settleAdvances()
+  }
+
+  /// Forgets the advances that change nothing any more.
+  fileprivate mutating func settleAdvances() {
+    advances.settle(tables.consumers, head: tables.head.number)
+  }
+}

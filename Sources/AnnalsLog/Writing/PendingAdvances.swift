@@ -1,0 +1,96 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// A consumer has seen more, or was opened again.
+package struct ConsumerAdvance: Sendable {
+  package var name: String
+  /// When the consumer was registered: one that was removed and registered again is another.
+  package var registered: Timestamp
+  package var lastSeen: Timestamp
+  /// What it has seen; nil if it was only opened.
+  package var number: Int64?
+  package var openingID: UInt64
+  /// Whether it may be less than what the file says.
+  package var mayGoBack: Bool
+
+  package init(
+    _ consumer: ConsumerState, lastSeen: Timestamp, number: Int64? = nil, openingID: UInt64 = 0,
+    mayGoBack: Bool = false
+  ) {
+    name = consumer.name
+    registered = consumer.registered
+    self.lastSeen = lastSeen
+    self.number = number
+    self.openingID = openingID
+    self.mayGoBack = mayGoBack
+  }
+
+  /// Joins one that came before it, of the same consumer.
+  fileprivate mutating func join(_ earlier: ConsumerAdvance) {
+    lastSeen = max(lastSeen, earlier.lastSeen)
+    guard let before = earlier.number else { return }
+    if let number, mayGoBack || number >= before {
+      mayGoBack = mayGoBack || earlier.mayGoBack
+    } else {
+      (number, openingID, mayGoBack) = (before, earlier.openingID, earlier.mayGoBack)
+    }
+  }
+
+  /// The consumer behind it; as it was if it is another by now. What is beyond `head` was lost in
+  /// the meantime, and is read again.
+  fileprivate func applied(to consumer: ConsumerState, head: Int64) -> ConsumerState {
+    guard consumer.registered == registered else { return consumer }
+    var result = consumer
+    result.lastSeen = max(lastSeen, consumer.lastSeen)
+    if let number, number <= head, mayGoBack || number >= consumer.number {
+      result.number = number
+      result.openingID = openingID
+    }
+    return result
+  }
+}
+
+/// What consumers have seen, and no frame says yet: one of each.
+struct PendingAdvances: Sendable {
+  private var list: [ConsumerAdvance] = []
+  /// When frames of consumers were last written, by the clock of those who advanced.
+  private(set) var written: Timestamp?
+  /// The newest moment that is waiting.
+  private(set) var newest: Timestamp?
+
+  var isEmpty: Bool { list.isEmpty }
+
+  mutating func note(_ advance: ConsumerAdvance) {
+    newest = advance.lastSeen
+    let place = list.firstIndex { $0.name.hasSameBytes(as: advance.name) }
+    guard let place else { return list.append(advance) }
+    let earlier = list[place]
+    list[place] = advance
+    if earlier.registered == advance.registered { list[place].join(earlier) }
+  }
+
+  /// Forgets those that change nothing of these consumers, which were just written.
+  mutating func settle(_ table: ConsumerTable, head: Int64) {
+    list.removeAll { PendingAdvances.change(by: $0, of: table, head: head) == nil }
+    written = newest
+  }
+
+  /// What they make of these consumers: those that change.
+  func changes(of table: ConsumerTable, head: Int64) -> [ConsumerState] {
+    list.compactMap { PendingAdvances.change(by: $0, of: table, head: head) }
+  }
+
+  /// A consumer with what waits for it.
+  func changed(_ consumer: ConsumerState, head: Int64) -> ConsumerState {
+    let advance = list.first { $0.name.hasSameBytes(as: consumer.name) }
+    return advance?.applied(to: consumer, head: head) ?? consumer
+  }
+
+  private static func change(
+    by advance: ConsumerAdvance, of table: ConsumerTable, head: Int64
+  ) -> ConsumerState? {
+    guard let known = table[advance.name] else { return nil }
+    let changed = advance.applied(to: known, head: head)
+    return changed == known ? nil : changed
+  }
+}

@@ -1,0 +1,61 @@
+import Annals
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+import Testing
+
+/// A file of notes that several stores open, with a clock that goes on when it is told to.
+final class ConsumerLab {
+  let location = memoryFile()
+  private let clock = LabClock()
+  private var openings: UInt64 = 0
+
+  /// Turns the clock on.
+  func wait(seconds: Double) { clock.turn(by: Int64(seconds * 1_000_000)) }
+
+  /// A store on the file, as another process has it.
+  func open(_ options: StoreOptions = StoreOptions()) throws -> Store {
+    openings += 1
+    let fixed = StoreEnvironment.fixed(seed: openings)
+    let clock = clock
+    let environment = StoreEnvironment(
+      clock: { clock.now }, random: fixed.random, processName: "consumers",
+      processID: Int64(openings))
+    if options.isReadOnly {
+      return try Store(location, creates: false, options: options, environment: environment)
+    }
+    return try Store(location, schema: noteSchema, options: options, environment: environment)
+  }
+
+  /// A store on the file with this many notes, the first of which is transaction 2.
+  func open(notes count: Int) throws -> Store {
+    let store = try open()
+    for number in 0..<count { try store.note("n\(number)", author: "ann") }
+    return store
+  }
+
+  /// How many frames of a kind there are; fails where a verification finds anything.
+  func frames(_ kind: FrameKind) throws -> Int64 {
+    var verification = try PhysicalVerification(
+      try location.fileSystem.open(location.path, for: .reading))
+    let report = try verification.run { finding in
+      if finding.severity > .note { Issue.record("\(finding)") }
+    }
+    return report.statistics.frames[kind] ?? 0
+  }
+}
+
+/// A clock that goes on when it is told to.
+private final class LabClock: Sendable {
+  private let microseconds = Locked(Int64(1_700_000_000_000_000))
+
+  var now: Timestamp { Timestamp(microseconds: microseconds.withLock { $0 }) }
+
+  func turn(by count: Int64) { microseconds.withLock { $0 += count } }
+}
+
+extension History {
+  /// The numbers of the transactions.
+  func numbers() throws -> [Int64] { try collect().map(\.number) }
+}

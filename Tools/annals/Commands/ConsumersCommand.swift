@@ -1,0 +1,102 @@
+import Annals
+import ArgumentParser
+
+struct ConsumersCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "consumers", abstract: "Lists, registers and removes readers of the history.",
+    discussion: """
+      annals consumers FILE [list]
+      annals consumers FILE add NAME
+      annals consumers FILE remove NAME
+
+      A consumer has a name, and its place in the history is kept in the store. prune waits for \
+      one that is blocking, as long as its lease runs: from when it was last seen, for a time like \
+      30d, 12h or 2w, or for ever. add changes one that is there, where an option says so. list \
+      tells how far each is behind: transactions, their changes, and how long the oldest has been \
+      there.
+
+      \(Vocabulary.token)
+      """)
+
+  /// What is done.
+  enum Action: String, ExpressibleByArgument, CaseIterable {
+    case list, add, remove
+  }
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "list, add or remove.") var action: Action = .list
+  @Argument(help: "The consumer's name.") var name: String?
+  @Option(parsing: .unconditional, help: "What kind of reader it is.") var kind: String?
+  @Flag(inversion: .prefixedNo, help: "Whether prune waits for it.") var blocking: Bool?
+  @Option(parsing: .unconditional, help: "How long prune waits: a time, or forever.")
+  var lease: String?
+  @Option(
+    parsing: .unconditional,
+    help: "What a new one has seen, a TOKEN. Default: nothing that is kept.")
+  var after: String?
+
+  func validate() throws {
+    guard (name == nil) == (action == .list) else {
+      throw ValidationError(
+        action == .list ? "list takes no NAME" : "\(action.rawValue) takes a NAME")
+    }
+    let isPlain = kind == nil && blocking == nil && lease == nil && after == nil
+    guard isPlain || action == .add else { throw ValidationError("options are for add") }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    guard let name else { return try list(console) }
+    let lease = try self.lease.map(ConsumersCommand.lease)
+    let store = try console.openForWriting(file)
+    defer { try? store.close() }
+    if action == .add {
+      let start = try after.map { Int64(try console.number($0, in: store)) }
+      let status = try store.consumer(
+        name, kind: kind, blocking: blocking, lease: lease, startingAfter: start
+      ).status
+      try store.close()
+      try console.output.line(
+        "\(ValueText.plain(status.name)) has seen transaction \(status.token.number)")
+      return .done
+    }
+    guard try store.removeConsumer(name) else {
+      let others = store.consumers.map { "`\($0.name)`" }.joined(separator: ", ")
+      throw CommandFailure(
+        "there is no consumer `\(name)`" + (others.isEmpty ? "" : "; there are \(others)"))
+    }
+    try store.close()
+    try console.output.line("\(ValueText.plain(name)) is removed")
+    return .done
+  }
+
+  private static func lease(_ text: String) throws -> ConsumerLease {
+    if text == "forever" { return .forever }
+    guard let length = LengthArgument.microseconds(text) else {
+      throw CommandFailure(
+        "`\(text)` is no lease; use a time like 30d, 12h or 2w, or forever", status: .usage)
+    }
+    return ConsumerLease(length: length)
+  }
+
+  private func list(_ console: Console) throws -> ExitStatus {
+    let store = try console.openForReading(file, holdingValues: false)
+    defer { try? store.close() }
+    let table = try RowTable(
+      [
+        "consumer", "kind", "seen", "behind", "changes", "for", "last seen", "lease to", "blocking",
+      ], isCSV: false, console)
+    for status in store.consumers {
+      let lag = try store.consumer(status.name).lag()
+      try table.write([
+        status.name, status.kind, Numerals.grouped(status.token.number),
+        Numerals.grouped(lag.transactions) + (lag.isPruned ? " (pruned)" : ""),
+        Numerals.grouped(lag.changes), Numerals.length(lag.time),
+        console.zone.text(Timestamp(status.lastSeen)),
+        status.expiry.map { console.zone.text(Timestamp($0)) } ?? "forever",
+        !status.isBlocking ? "no" : status.isLeaseRunning ? "yes" : "no more",
+      ])
+    }
+    try table.finish()
+    return .done
+  }
+}
