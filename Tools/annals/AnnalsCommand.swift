@@ -124,7 +124,6 @@ enum Overview {
              torture  try to lose data: crashes, failing disks, killed processes
 
     annals import code.annals --git .         the history of a repository
-    annals log code.annals --since 30d        what changed lately, and who did it
     annals state code.annals --at 2019-10     all objects at the end of a month
 
     annals COMMAND --help says more.

@@ -2,56 +2,42 @@ import Annals
 import Foundation
 import ReadingList
 
-/// What others write: a notice for each of their transactions, and the place up to which the app
-/// has seen them, kept from one launch to the next.
+/// What others write: a notice for each of their transactions. The store itself keeps how far the
+/// app has seen them, from one launch to the next, and prunes nothing that it has not.
 final class Others: Sendable {
   private let store: Store
-  private let place: URL
-  private let lock = NSLock()
+  private let app: Consumer
 
-  /// The others who write to a store; what was seen of them is kept in a small file of its own.
-  init(of store: Store, savedAt path: String) {
+  /// The others who write to a store.
+  init(of store: Store) throws {
     self.store = store
-    place = URL(fileURLWithPath: path)
-  }
-
-  /// The position that was seen last; nil if the app was never there, or it is unreadable.
-  private var seen: Token? {
-    (try? String(contentsOf: place, encoding: .utf8)).flatMap { Token($0) }
-  }
-
-  /// Saves a position, unless one behind it was saved already.
-  private func save(_ token: Token) throws {
-    try lock.withLock {
-      if let seen, seen > token { return }
-      try Data(token.description.utf8).write(to: place, options: .atomic)
-    }
+    app = try store.consumer("app", kind: "app", blocking: true)
   }
 
   /// Says what was written while the app was not running.
   func sayWhatCameMeanwhile() throws {
-    let seen = seen
     do {
-      try store.history(after: seen, where: .author != Author.app).forEach(notice)
+      let unread = try app.unread(notBy: Author.app)
+      try unread.forEach(notice)
+      try app.advance(to: unread.end)
     } catch let error as AnnalsError
-      where [.pruned, .lostBranch, .beyondHead, .otherStore].contains(error.code)
+      where [.pruned, .lostBranch, .beyondHead].contains(error.code)
     {
-      // The place is not of this history any more: the list itself says all there is.
+      // Somebody forced a prune, or put an older file in place: the list itself says all there is.
       say("notice: history was forgotten")
-      try FileManager.default.removeItem(at: place)
+      try app.advance(to: store.token, mayGoBack: true)
     }
-    try save(store.token)
   }
 
   /// Goes on with what is written from now on, whoever does it.
-  func follow() {
-    let start = seen
+  func follow() -> Task<Void, Never> {
     Task.detached { [self] in
       do {
-        for try await transaction in try store.changes(after: start, where: .author != Author.app) {
+        for try await transaction in try store.changes(for: app, where: .author != Author.app) {
           notice(transaction)
-          try save(transaction.token)
+          try app.advance(to: transaction.token)
         }
+      } catch is CancellationError {
       } catch {
         say("notice: \(error)")
       }
@@ -71,9 +57,16 @@ final class Others: Sendable {
     }
   }
 
-  /// Drops the history that the app has seen: nobody else reads it. The articles stay.
+  /// Drops the history that the app has seen. If somebody else still waits for it, it stays. The
+  /// articles stay in any case.
   func forgetWhatWasSeen() throws {
-    try save(store.token)
-    try store.prune(store.prunePlan(before: store.token), author: Author.app)
+    let token = store.token
+    try app.advance(to: token)
+    do throws(AnnalsError) {
+      try store.prune(store.prunePlan(before: token), author: Author.app)
+    } catch {
+      guard error.code == .blocked else { throw error }
+      say("notice: history is kept for \(error.blockers.joined(separator: ", "))")
+    }
   }
 }

@@ -13,11 +13,10 @@ guard CommandLine.arguments.count == 2 else {
   say("usage: ReadingListApp FILE")
   exit(64)
 }
-let path = CommandLine.arguments[1]
-let store = try Store.readingList(at: path)
-let others = Others(of: store, savedAt: path + ".seen")
+let store = try Store.readingList(at: CommandLine.arguments[1])
+let others = try Others(of: store)
 try others.sayWhatCameMeanwhile()
-others.follow()
+let notices = others.follow()
 
 // The list: one update for each change, without asking, also for what the extension saves. Nothing
 // runs in between.
@@ -55,5 +54,7 @@ loop: while let line = readLine() {
   }
 }
 list.cancel()
+notices.cancel()
+await notices.value
 try others.forgetWhatWasSeen()
 try store.close()
