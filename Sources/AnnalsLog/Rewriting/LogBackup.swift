@@ -5,14 +5,13 @@ import AnnalsStorage
 extension LogView {
   /// Copies the file, with its header and every frame of the log up to this view's end, as they
   /// are, to `path`, where there must be no file. Others may write meanwhile, or replace the file.
+  /// `original` is the file that lends mode, owner and extended attributes.
   ///
   /// Memory: 1 MiB. `check` sees the copy before it has its header, and this file. Returns how many
   /// bytes the copy has. Throws `exists` if there is a file, `busy` if another copy is being made
   /// there, `occupied` if something else has its temporary name, `damage` if the log cannot be
   /// followed to the view's end; what `check` throws. Then nothing is left, but for
   /// `placementUnknown`.
-  ///
-  /// - Parameter original: the file that lends mode, owner and extended attributes.
   package func backUp(
     to path: String, in fileSystem: any FileSystem, like original: String?,
     check: (_ copy: any StorageFile, _ original: any StorageFile) throws -> Void
