@@ -57,6 +57,7 @@ package struct SalvageRun {
       header.generation = min(known.generation + 1, FormatLimits.maximumNumber)
       header.features.formUnion(survey.announced)
       if !survey.consumers.isEmpty { header.features.formUnion(.consumers) }
+      if !survey.retention.isOff { header.features.formUnion(.retention) }
       if case .reading(let unknown) = header.features.permission {
         header.features.optional &= ~unknown
         report.notes.append("what only a newer version of Annals writes and reads is left out")
@@ -138,7 +139,10 @@ package struct SalvageRun {
     report.hasProvenEnd = survey.provesEnd
     try report.note(state)
     // In another store nobody has seen anything.
-    if !report.hasNewIdentity { try target.append(survey.consumers) }
+    if !report.hasNewIdentity {
+      try target.append(survey.consumers)
+      try target.append(survey.retention)
+    }
     try target.finish()
     return report
   }

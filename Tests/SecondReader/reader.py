@@ -417,6 +417,15 @@ def consumer(c):
     return name, found
 
 
+def retention(c):
+    """How much history is kept: by age, and by count."""
+    flags = c.u8()
+    need(flags & ~3 == 0, "flags %d of a retention" % flags)
+    found = (c.number() if flags & 1 else None, c.number() if flags & 2 else None)
+    need(0 not in found, "a retention of nothing")
+    return found
+
+
 # ---------------------------------------------------------------------------------- transactions
 
 
@@ -1043,6 +1052,12 @@ class Checkpoint:
             need(0 < len(found) <= 1000 and all(value for _, value in found), "consumers of a checkpoint")
             increasing([name.encode() for name, _ in found], "names of consumers")
             self.consumers = dict(found)
+        self.retention = (None, None)
+        if 5 in area:
+            item = Cursor(area[5])
+            self.retention = retention(item)
+            item.finish("a retention")
+            need(self.retention != (None, None), "a retention of nothing in a checkpoint")
         c.finish("a checkpoint")
         need(self.chunk_length <= self.chunk_end - LOG_START, "chunks that overlap")
 
@@ -1291,7 +1306,7 @@ class File:
         """All frames up to the end of the log, chained and checked."""
         self.frames = {}
         at, previous, last = LOG_START, self.header_checksum, None
-        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0, 7: 1, 14: 1}
+        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0, 7: 1, 8: 1, 14: 1}
         while True:
             if at == self.mark and self.slot:
                 need(self.slot["mark_checksum"] == previous, "the frame before the mark is another")
@@ -1348,6 +1363,7 @@ class File:
         Blobs are gathered on the way. Parts at the end without their last are no transaction."""
         self.blobs = {}
         self.consumers, self.consumers_at = {}, {}
+        self.retention, self.retention_at = (None, None), {}
         piece = None
         parts = None
         first_blob = None
@@ -1403,13 +1419,19 @@ class File:
                     found, begin, parts = [parts[0]], parts[2], None
             else:
                 need(parts is None, "a frame at %d between the parts of a transaction" % at)
-                first_blob = None if frame.kind in (5, 7, 14) else first_blob
+                first_blob = None if frame.kind in (5, 7, 8, 14) else first_blob
                 if frame.kind == 7:
                     self.take_consumer(frame, number)
+                elif frame.kind == 8:
+                    c = Cursor(frame.payload())
+                    self.retention = retention(c)
+                    c.finish("a retention")
+                    need(frame.flags == 1, "a retention that may not be skipped")
                 elif frame.kind == 5:
                     if at == self.base_checkpoint:
-                        self.consumers = dict(Checkpoint(self, at).consumers)
-                    self.consumers_at[at] = dict(self.consumers)
+                        base = Checkpoint(self, at)
+                        self.consumers, self.retention = dict(base.consumers), base.retention
+                    self.consumers_at[at], self.retention_at[at] = dict(self.consumers), self.retention
                 continue
             first_blob = None
             for t in found:
@@ -1678,6 +1700,7 @@ def command_check(file):
         need(stamp is None or c.timestamp == stamp, where + ": another timestamp")
         need(c.greatest == greatest, where + ": another greatest timestamp")
         need(c.consumers == file.consumers_at[c.offset], where + ": other consumers")
+        need(c.retention == file.retention_at[c.offset], where + ": another retention")
         need(c.jumps == jumps, where + ": %d clock jumps, not %d" % (c.jumps, jumps))
         need(c.changes == changes, where + ": %d changes, not %d" % (c.changes, changes))
         for number, offset, length in c.blobs:

@@ -14,7 +14,8 @@ struct AnnalsCommand: ParsableCommand {
       SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
       RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
-      ConsumersCommand.self, CompactCommand.self, BackupCommand.self, SalvageCommand.self,
+      ConsumersCommand.self, RetainCommand.self, MaintainCommand.self, CompactCommand.self,
+      BackupCommand.self, SalvageCommand.self,
       DumpCommand.self, VerifyCommand.self, StatCommand.self, TortureCommand.self,
     ])
 
@@ -115,6 +116,8 @@ enum Overview {
              replay   a new file as of a past transaction
              prune    drop the history before a transaction
              consumers readers of the history that prune waits for
+             retain   how much history is kept at least
+             maintain drop the history that need not be kept
              compact  make the file smaller, losing nothing
              backup   a whole, verified copy, while others use the file
              salvage  a new file with everything readable of a damaged one
@@ -124,8 +127,6 @@ enum Overview {
              torture  try to lose data: crashes, failing disks, killed processes
 
     annals import code.annals --git .         the history of a repository
-    annals state code.annals --at 2019-10     all objects at the end of a month
-
     annals COMMAND --help says more.
 
     """

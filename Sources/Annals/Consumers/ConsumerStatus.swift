@@ -49,7 +49,7 @@ public struct ConsumerStatus: Hashable, Sendable, Identifiable {
 
   /// Name, place, and when it was last seen, in a line.
   package var text: String {
-    "\(QuotedName.text(name)) has seen transaction \(token.number) of "
+    "`\(name)` has seen transaction \(token.number) of "
       + "\(token.number + transactionsBehind), and was last seen \(Timestamp(lastSeen))"
       + (expiry.map { "; its lease runs to \(Timestamp($0))" } ?? "")
   }
@@ -72,9 +72,4 @@ public struct ConsumerLag: Hashable, Sendable {
     self.time = time
     self.isPruned = isPruned
   }
-}
-
-/// A name in quotation marks.
-private enum QuotedName {
-  static func text(_ name: String) -> String { "`\(name)`" }
 }

@@ -18,6 +18,23 @@ extension StoreWriter {
     }
   }
 
+  /// Writes how much history is kept from now on, and syncs it. Throws as a commit does.
+  package func keep(_ retention: RetentionPolicy) throws(AnnalsError) {
+    try AnnalsError.narrowing {
+      try writeAlone { writer in
+        if writer.log.retention != retention {
+          do throws(LogError) {
+            try writer.log.append(retention)
+          } catch {
+            throw AnnalsError(error)
+          }
+          writer.adopt(writer.newest.state)
+        }
+        _ = try writer.sync()
+      }
+    }
+  }
+
   /// Notes what a consumer has seen. Throws `.readOnly`, `.closed` or `.poisoned` if it can never
   /// be written; what keeps it from being written now is left for the next call to meet.
   package func note(_ advance: ConsumerAdvance) throws(AnnalsError) {

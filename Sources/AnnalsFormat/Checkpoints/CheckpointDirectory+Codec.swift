@@ -53,6 +53,11 @@ extension CheckpointDirectory {
       ConsumerCodec.encode(consumers, into: &bytes)
       items.append((ExtensionArea.consumers, bytes))
     }
+    if !retention.isOff {
+      var bytes: ContiguousArray<UInt8> = []
+      RetentionCodec.encode(retention, into: &bytes)
+      items.append((ExtensionArea.retention, bytes))
+    }
     items.sort { $0.tag < $1.tag }
     var result: ContiguousArray<UInt8> = []
     for item in items { ExtensionArea.append(item.tag, item.bytes, to: &result) }
@@ -85,6 +90,9 @@ extension CheckpointDirectory {
         offset: try item.readVarUInt62(), number: try item.readVarInt64())
     case ExtensionArea.savedProjections: projections = try SavedProjections(&item)
     case ExtensionArea.consumers: consumers = try ConsumerCodec.decodeTable(&item)
+    case ExtensionArea.retention:
+      retention = try RetentionCodec.decode(&item)
+      guard !retention.isOff else { throw item.invalid("a retention of nothing") }
     default: return false
     }
     try item.expectEnd()

@@ -38,6 +38,8 @@ package struct CheckpointDirectory: Sendable {
   package var entities: [EntityDirectory] = []
   /// The consumers.
   package var consumers = ConsumerTable()
+  /// How much history is kept.
+  package var retention = RetentionPolicy.off
   /// The checkpoint before this one; nil for the first.
   package var previousCheckpoint: CheckpointReference?
   /// Where the states of projections are saved; nil if there are none.

@@ -17,9 +17,11 @@ package struct Features: Hashable, Sendable {
   package static let none = Features()
   /// Consumers, which a writer must know.
   package static let consumers = Features(optional: 1 << 32)
+  /// A retention policy, which a writer must know.
+  package static let retention = Features(optional: 1 << 33)
   /// The features that this engine knows. Bit 0 of the required ones is reserved for encryption:
   /// bytes 256 to 511 of the header hold key slots.
-  package static let known = consumers
+  package static let known = consumers.union(retention)
   /// The half of `optional` that a writer must know.
   private static let writers: UInt64 = 0xFFFF_FFFF << 32
 

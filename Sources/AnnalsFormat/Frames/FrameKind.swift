@@ -21,25 +21,28 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var checkpoint: FrameKind { FrameKind(rawValue: 5) }
   /// What became of a consumer.
   @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
+  /// How much history is kept from here on.
+  @inlinable package static var retention: FrameKind { FrameKind(rawValue: 8) }
   /// Features used from here on.
   @inlinable package static var featureAnnouncement: FrameKind { FrameKind(rawValue: 14) }
   // Reserved: no version writes them yet.
   @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
-  @inlinable package static var prune: FrameKind { FrameKind(rawValue: 8) }
   @inlinable package static var erasure: FrameKind { FrameKind(rawValue: 10) }
   @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
   @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
   /// Whether this engine can read the payload.
-  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || rawValue == 7 || rawValue == 14 }
+  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || isSkippable }
 
-  /// The flags that frames of a known kind may have: only blocks and blobs have parts, only
-  /// consumer changes and announcements may be skipped, and no known kind is compressed or
-  /// encrypted as a whole.
+  /// Whether it is a known kind that readers may do without: neither transactions nor state.
+  @inlinable package var isSkippable: Bool { rawValue == 7 || rawValue == 8 || rawValue == 14 }
+
+  /// The flags that frames of a known kind may have: only blocks and blobs have parts, only what is
+  /// neither transactions nor state may be skipped, and no known kind is compressed or encrypted as
+  /// a whole.
   var allowedFlags: FrameFlags {
-    rawValue == 7 || rawValue == 14
-      ? .skippable : FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
+    isSkippable ? .skippable : FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
   }
 }
 

@@ -12,6 +12,8 @@ package enum ExtensionArea {
   static let olderCheckpoint: UInt64 = 2
   /// In a directory: the consumers.
   static let consumers: UInt64 = 4
+  /// In a directory: how much history is kept.
+  static let retention: UInt64 = 5
 
   /// In a directory: where the states of projections are saved.
   static let savedProjections: UInt64 = 3

@@ -39,8 +39,15 @@ extension ByteAnnotation {
       &reader,
       [
         "count of clock jumps", "checkpoint before: offset and number", "saved projections",
-        "consumers",
+        "consumers", "retention",
       ])
+  }
+
+  /// The payload of a retention.
+  func retention(_ reader: inout FieldReader) throws(DecodeFault) {
+    let flags = try reader.byte("flags") { flagText($0, ["by age", "by count"]) }
+    if flags & 1 != 0 { try reader.varInt("microseconds for which history is kept") }
+    if flags & 2 != 0 { try reader.varInt("count of transactions that are kept") }
   }
 
   /// The payload of a consumer change.

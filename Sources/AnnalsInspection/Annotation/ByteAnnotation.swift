@@ -192,6 +192,7 @@ extension ByteAnnotation {
       case .chunk: try chunk(&reader, bytes)
       case .checkpoint: try directory(&reader)
       case .consumerChange: try consumer(&reader)
+      case .retention: try retention(&reader)
       case .featureAnnouncement: try announced(&reader)
       default: reader.rest("payload of a kind that this version does not know", "")
       }
@@ -221,7 +222,7 @@ extension FrameKind {
     case .checkpoint: "checkpoint"
     case .opening: "opening"
     case .consumerChange: "consumer change"
-    case .prune: "prune"
+    case .retention: "retention"
     case .erasure: "erasure"
     case .tombstones: "tombstones"
     case .restorePoint: "restore point"

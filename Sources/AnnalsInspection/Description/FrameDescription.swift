@@ -76,6 +76,9 @@ package struct FrameDescription: Sendable {
       return directory
     case .consumerChange:
       describe(try ConsumerCodec.decode(payload, flags: frame.header.flags), into: &result)
+    case .retention:
+      let policy = try RetentionCodec.decode(payload, flags: frame.header.flags)
+      result.add("retention", "\(policy)")
     case .featureAnnouncement:
       var reader = ByteReader(payload)
       result.add(try Features(&reader), "announced")
@@ -261,6 +264,7 @@ extension FrameDescription {
     for consumer in directory.consumers.list.prefix(maximumItems) {
       describe(.set(consumer), into: &result)
     }
+    if !directory.retention.isOff { result.add("retention", "\(directory.retention)") }
     for entity in directory.entities.prefix(maximumItems) {
       let name = directory.schema.entity(numbered: entity.entity)?.name ?? "entity \(entity.entity)"
       let listed = entity.lists.reduce(0) { $0 + Int($1.reference.count) }

@@ -19,7 +19,7 @@ package struct FileStatistics: Sendable {
     case sealed
     /// Large values.
     case blobs
-    /// What became of consumers.
+    /// What became of consumers, and of the retention policy.
     case consumers
     /// The base's and the newest checkpoint: chunks and directories.
     case checkpoints

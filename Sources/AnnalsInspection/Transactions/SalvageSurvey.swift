@@ -51,6 +51,7 @@ package struct SalvageSurvey: Sendable {
   package private(set) var checkpoints: [Checkpoint] = []
   /// As the last frames that can be read leave them.
   package private(set) var consumers = ConsumerTable()
+  package private(set) var retention = RetentionPolicy.off
   /// In the order of the file.
   package private(set) var blobs: [Blob] = []
   /// The large values that transactions mention, by number: as the first that suits the whole one
@@ -135,12 +136,19 @@ package struct SalvageSurvey: Sendable {
           try? ConsumerCodec.decode($0, flags: flags)
         }
         if let change { consumers.apply(change) }
+      } else if kind == .retention {
+        let flags = frame.header.flags
+        retention =
+          try walk.withPayload(of: frame, at: region.offset) {
+            try? RetentionCodec.decode($0, flags: flags)
+          } ?? .off
       } else if kind == .checkpoint {
         let decoded = try walk.withPayload(of: frame, at: region.offset) {
           CheckpointTables.decode($0)
         }
         guard case .success(let directory) = decoded else { continue }
         consumers = directory.consumers
+        retention = directory.retention
         checkpoints.append(
           Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
       }

@@ -1,11 +1,12 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Follows what the frames say of consumers, and compares directories with it.
+/// Follows what the frames say of consumers and of retention, and compares directories with it.
 ///
-/// FORMAT.md, "Consumers".
+/// FORMAT.md, "Consumers" and "Retention".
 struct ConsumerChecks {
   private(set) var table = ConsumerTable()
+  private var retention = RetentionPolicy.off
   /// Whether every change so far could be read.
   private var isComplete = true
 
@@ -31,6 +32,19 @@ struct ConsumerChecks {
     if !table.apply(change) { tell("is of one more than the limit") }
   }
 
+  /// Takes in how much history is kept; `isAnnounced` as of a consumer.
+  mutating func take(
+    _ policy: RetentionPolicy, at offset: UInt64, isAnnounced: Bool, _ log: inout FindingLog
+  ) {
+    if !isAnnounced {
+      log.error(
+        .retention, at: offset,
+        "the retention here is in a file that does not announce the feature",
+        remedy: Remedy.compact)
+    }
+    retention = policy
+  }
+
   /// Compares a directory with the frames before it.
   mutating func take(
     _ directory: CheckpointDirectory, at offset: UInt64, _ log: inout FindingLog
@@ -41,7 +55,14 @@ struct ConsumerChecks {
         "the checkpoint of transaction \(directory.number) has other consumers than the log",
         remedy: Remedy.compact)
     }
+    if isComplete, !directory.isBase, directory.retention != retention {
+      log.warning(
+        .retention, at: offset,
+        "the checkpoint of transaction \(directory.number) has another retention than the log",
+        remedy: Remedy.compact)
+    }
     table = directory.consumers
+    retention = directory.retention
     isComplete = true
   }
 }

@@ -25,14 +25,14 @@ package struct PhysicalReport: Sendable {
 /// frame and its batch, and per chunk, large value, checkpoint and entry of the history index a few
 /// words; names, openings and the schema as any reader has them.
 package struct PhysicalVerification {
-  private var walk: FileWalk
+  var walk: FileWalk
   private let header: FileHeader?
   private var batch = ChangeBatch()
   private var transactions: TransactionChecks
   private var blobs = BlobChecks()
   private var checkpoints: CheckpointChecks
-  private var consumers = ConsumerChecks()
-  private var statistics: StatisticsCollector
+  var consumers = ConsumerChecks()
+  var statistics: StatisticsCollector
 
   /// A verification of an open file. Throws if the file cannot be read at all.
   package init(_ file: any StorageFile) throws(StorageError) {
@@ -75,7 +75,7 @@ package struct PhysicalVerification {
   }
 
   /// The number of the last whole transaction; nil while one is unfinished or some were lost.
-  private var knownHead: Int64? { transactions.isComplete ? transactions.head : nil }
+  var knownHead: Int64? { transactions.isComplete ? transactions.head : nil }
 
   /// Takes names, openings and schema from the base's checkpoint, wherever it is.
   private mutating func learnBase(_ log: inout FindingLog) throws(StorageError) {
@@ -175,7 +175,7 @@ extension PhysicalVerification {
     let kind = frame.header.kind
     if kind != .blob { blobs.interrupt(at: region.offset, &log) }
     guard frame.payload == .valid, kind.isKnown else {
-      if kind == .consumerChange {
+      if kind == .consumerChange || kind == .retention {
         consumers.forget()
       } else if kind != .chunk, kind != .checkpoint {
         transactions.forget()
@@ -190,6 +190,7 @@ extension PhysicalVerification {
       try takeChunk(frame, in: region)
       return
     case .consumerChange: fault = try takeConsumer(frame, in: region, outline, &log)
+    case .retention: fault = try takeRetention(frame, in: region, outline, &log)
     case .featureAnnouncement:
       let flags = frame.header.flags
       let announcement = try walk.withPayload(of: frame, at: region.offset) {
@@ -208,6 +209,9 @@ extension PhysicalVerification {
       log.warning(.checkpoint, at: region.offset, what, remedy: Remedy.compact)
     } else if kind == .consumerChange {
       log.error(.consumer, at: region.offset, what, remedy: Remedy.compact)
+      consumers.forget()
+    } else if kind == .retention {
+      log.error(.retention, at: region.offset, what, remedy: Remedy.compact)
       consumers.forget()
     } else {
       log.error(.record, at: region.offset, what)
@@ -269,23 +273,6 @@ extension PhysicalVerification {
     }
     if fault == nil { statistics.count(region, as: .blobs) }
     return fault
-  }
-
-  private mutating func takeConsumer(
-    _ frame: WalkedFrame, in region: FileRegion, _ outline: OutlineChecks, _ log: inout FindingLog
-  ) throws(StorageError) -> DecodeFault? {
-    let flags = frame.header.flags
-    let decoded = try walk.withPayload(of: frame, at: region.offset) { payload in
-      Result { () throws(DecodeFault) in try ConsumerCodec.decode(payload, flags: flags) }
-    }
-    switch decoded {
-    case .failure(let fault): return fault
-    case .success(let change):
-      consumers.take(
-        change, at: region.offset, head: knownHead, isAnnounced: outline.has(.consumers), &log)
-      statistics.count(region, as: .consumers)
-      return nil
-    }
   }
 
   private mutating func takeChunk(

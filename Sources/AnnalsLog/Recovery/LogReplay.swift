@@ -83,6 +83,7 @@ struct LogReplay {
     case .skipped(let frame, let blobs):
       tables.absorb(blobs)
       if frame.header.kind == .consumerChange { try note(consumer: frame) }
+      if frame.header.kind == .retention { try note(retention: frame) }
       point = reader.walk.point
     case .record(let frame, let start, let blobs):
       if frame.header.kind == .transaction, !frame.header.flags.contains(.continued) {
@@ -225,6 +226,20 @@ struct LogReplay {
     }
     if isTaken { return }
     findings.append(LogFinding(offset: frame.offset, text: "a consumer change cannot be used"))
+  }
+
+  /// Takes in how much history is kept. What cannot be read is a finding, and turns it off: nothing
+  /// is dropped that should perhaps stay.
+  private mutating func note(retention frame: WalkedFrame) throws(LogError) {
+    var policy: RetentionPolicy?
+    if try reader.walk.payloadIsValid(frame) {
+      policy = reader.walk.withPayload(of: frame) {
+        try? RetentionCodec.decode($0, flags: frame.header.flags)
+      }
+    }
+    tables.absorb(policy ?? .off)
+    if policy != nil { return }
+    findings.append(LogFinding(offset: frame.offset, text: "the retention cannot be read"))
   }
 
   /// Notes a checkpoint met on the way. One that cannot be read is a finding: the state it stands

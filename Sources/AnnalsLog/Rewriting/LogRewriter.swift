@@ -120,7 +120,7 @@ package final class LogRewriter {
       header.baseTimestamp = old.baseTimestamp
       header.features = view.features
       // Who reads this store does not read that one.
-      header.features.optional &= ~Features.consumers.optional
+      header.features.optional &= ~Features.consumers.union(.retention).optional
     }
     if case .at(let number, let timestamp, let prunedAt, let prunedBy, _) = plan.base {
       header.base = number
@@ -189,11 +189,11 @@ package final class LogRewriter {
   /// Copies what was appended since `copy`, and puts the new file in place.
   ///
   /// To replace the old file, the lock is held and the log stands at the file's end. Afterwards it
-  /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, the old file
-  /// is in place and nothing is left of the new one (`busy`: another process has announced features
-  /// meanwhile; begin anew); but after `outcomeUnknown` the one or the other is in place once the
-  /// disk is back, and the log is poisoned; and after `placementUnknown`, only thrown for another
-  /// store, that may be there or not.
+  /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, or was
+  /// overtaken, the old file is in place and nothing is left of the new one; but after
+  /// `outcomeUnknown` the one or the other is in place once the disk is back, and the log is
+  /// poisoned; and after `placementUnknown`, only thrown for another store, that may be there or
+  /// not.
   package func finish() throws(LogError) -> RewriteReport {
     do throws(LogError) {
       return try finishOrThrow()
@@ -220,12 +220,16 @@ package final class LogRewriter {
       // The new header was made before: it cannot say what was announced since.
       let view = log.view
       try view.features.requireWritable()
-      guard target == nil || target?.header.features == view.features else { throw .busy }
+      guard target == nil || target?.header.features == view.features else { return overtaken() }
       try copy(view)
     }
     try sealer?.seal()
     guard let target else { throw .closed }
-    if isReplacing { try target.append(log.view.tables.consumers) }
+    if isReplacing {
+      // A prune relies on what they have seen: the new file says also what waited to be written.
+      try target.append(log.consumers)
+      try target.append(log.retention)
+    }
     var report = RewriteReport(
       outcome: .done, bytesBefore: isReplacing ? log.view.end : bytesBefore,
       bytesAfter: target.offset,
@@ -244,6 +248,14 @@ package final class LogRewriter {
     try put(target, isReplacing: isReplacing)
     self.target = nil
     return report
+  }
+
+  /// Gives up, as the new file's beginning says something that holds no longer.
+  private func overtaken() -> RewriteReport {
+    cancel()
+    return RewriteReport(
+      outcome: .overtaken, bytesBefore: log.view.end, bytesAfter: log.view.end, transactions: 0,
+      changes: 0)
   }
 
   /// Syncs the old file. One whose numbers are spent is only read: the new one begins with others.

@@ -262,6 +262,11 @@ package final class LogSalvage {
     try writing().append(consumers)
   }
 
+  /// Writes how much history is kept, behind all else.
+  package func append(_ retention: RetentionPolicy) throws(LogError) {
+    try writing().append(retention)
+  }
+
   /// Completes the file and puts it in its place. Throws `exists` if there is a file by now,
   /// `placementUnknown` if it may be there or not.
   package func finish() throws(LogError) {

@@ -67,6 +67,9 @@ package struct RewriteReport: Hashable, Sendable {
     case done
     /// The new file would not have been smaller, and was removed.
     case nothingGained
+    /// Others have announced features meanwhile, which the new file's header does not have; it was
+    /// removed. Begin anew.
+    case overtaken
   }
 
   package var outcome: Outcome

@@ -232,6 +232,16 @@ final class RewriteTarget {
     }
   }
 
+  /// Writes how much history is kept, if that was ever said.
+  func append(_ retention: RetentionPolicy) throws(LogError) {
+    if retention.isOff { return }
+    payload.removeAll(keepingCapacity: true)
+    RetentionCodec.encode(retention, into: &payload)
+    try payload.withBytes { bytes throws(LogError) in
+      try append(kind: .retention, flags: .skippable, payload: bytes)
+    }
+  }
+
   // MARK: Large values and transactions
 
   /// Copies a large value from `old`, piece by piece; returns where it is.

@@ -57,6 +57,7 @@ struct LogTables: Sendable {
   /// The features announced in the file.
   var announced: Features { lasting.announced }
   var consumers: ConsumerTable { lasting.consumers }
+  var retention: RetentionPolicy { lasting.retention }
 
   /// The tables and lists. Changed only by the one holder of its only reference.
   private final class Lasting: @unchecked Sendable {
@@ -70,6 +71,7 @@ struct LogTables: Sendable {
     @exclusivity(unchecked) var extensions: ContiguousArray<UInt8> = []
     @exclusivity(unchecked) var announced = Features.none
     @exclusivity(unchecked) var consumers = ConsumerTable()
+    @exclusivity(unchecked) var retention = RetentionPolicy.off
     @exclusivity(unchecked) var lists = ListedReferences()
 
     init() {}
@@ -85,6 +87,7 @@ struct LogTables: Sendable {
       extensions = other.extensions
       announced = other.announced
       consumers = other.consumers
+      retention = other.retention
       lists = other.lists
     }
   }
@@ -149,6 +152,7 @@ struct LogTables: Sendable {
     lasting.gaps = directory.gaps
     lasting.extensions = directory.extensions
     lasting.consumers = directory.consumers
+    lasting.retention = directory.retention
     lasting.lists = ListedReferences(directory)
   }
 
@@ -247,6 +251,9 @@ struct LogTables: Sendable {
   @discardableResult
   mutating func absorb(_ change: ConsumerChange) -> Bool { writable().consumers.apply(change) }
 
+  /// Takes in how much history is kept.
+  mutating func absorb(_ retention: RetentionPolicy) { writable().retention = retention }
+
   /// Takes in a checkpoint met or written behind the head; `end` is where its frame ends.
   mutating func absorb(checkpoint place: CheckpointReference, end: UInt64) {
     checkpoint = place
@@ -285,6 +292,7 @@ struct LogTables: Sendable {
     result.previousCheckpoint = checkpoint
     result.extensions = lasting.extensions
     result.consumers = lasting.consumers
+    result.retention = lasting.retention
     return result
   }
 }

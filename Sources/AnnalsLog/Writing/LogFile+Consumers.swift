@@ -2,8 +2,8 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// Consumers: what becomes of them is written with the next transaction or checkpoint, or alone.
-// FORMAT.md, "Consumers".
+// Consumers: what becomes of them is written with the next transaction or checkpoint, or alone. How
+// much history is kept is written alone. FORMAT.md, "Consumers" and "Retention".
 
 extension LogFile {
   /// How often advances are written alone, at most.
@@ -60,21 +60,46 @@ extension LogFile {
       }
       try begin(&state)
       state.stage(changes)
-      do throws(LogError) {
-        try state.writeFrames()
-      } catch .storage(let error) {
-        abort(&state)
-        throw .storage(error)
-      }
+      try finishAlone(&state)
       state.takeStaged(changes)
-      state.end = ChainPoint(
-        offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
-        previousOffset: state.lastFrameOffset)
-      state.transaction = nil
-      state.kept = state.end
-      if options.durability == .deferred { state.acknowledged = state.end }
       return true
     }
+  }
+
+  /// How much history is kept.
+  package var retention: RetentionPolicy { state.withLock { $0.tables.retention } }
+
+  /// Appends how much history is kept from now on. Not synced.
+  ///
+  /// The lock is held and the log stands at the file's end. Throws as `begin` does, and `storage`
+  /// if there is no space: then nothing was appended.
+  package func append(_ retention: RetentionPolicy) throws(LogError) {
+    try state.withLock { (state) throws(LogError) in
+      try begin(&state)
+      state.announce(.retention)
+      state.payload.removeAll(keepingCapacity: true)
+      RetentionCodec.encode(retention, into: &state.payload)
+      state.appendStaged(.retention)
+      try finishAlone(&state)
+      state.tables.announce(.retention)
+      state.tables.absorb(retention)
+    }
+  }
+
+  /// Writes frames that are no transaction's, and stands behind them.
+  private func finishAlone(_ state: inout LogState) throws(LogError) {
+    do throws(LogError) {
+      try state.writeFrames()
+    } catch .storage(let error) {
+      abort(&state)
+      throw .storage(error)
+    }
+    state.end = ChainPoint(
+      offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
+      previousOffset: state.lastFrameOffset)
+    state.transaction = nil
+    state.kept = state.end
+    if options.durability == .deferred { state.acknowledged = state.end }
   }
 }
 
@@ -92,11 +117,7 @@ extension LogState {
   mutating func stage(_ changes: [ConsumerChange]) {
     transaction?.consumers = changes
     guard !changes.isEmpty else { return settleAdvances() }
-    if !features.contains(.consumers) {
-      payload.removeAll(keepingCapacity: true)
-      Features.consumers.append(to: &payload)
-      appendStaged(.featureAnnouncement)
-    }
+    announce(.consumers)
     for change in changes {
       payload.removeAll(keepingCapacity: true)
       ConsumerCodec.encode(change, into: &payload)
@@ -104,7 +125,15 @@ extension LogState {
     }
   }
 
-  private mutating func appendStaged(_ kind: FrameKind) {
+  /// Puts the announcement of a feature that the file does not have behind the frames.
+  fileprivate mutating func announce(_ feature: Features) {
+    if features.contains(feature) { return }
+    payload.removeAll(keepingCapacity: true)
+    feature.append(to: &payload)
+    appendStaged(.featureAnnouncement)
+  }
+
+  fileprivate mutating func appendStaged(_ kind: FrameKind) {
     lastFrameOffset = frames.offset
     payload.withUnsafeBytes { _ = frames.append(kind: kind, flags: .skippable, payload: $0) }
   }

@@ -23,4 +23,15 @@ extension FixtureRecipe {
     _ = try store.consumer("last")
     _ = try store.write { tx in _ = try tx.insert("Note", ["id": "unseen"]) }
   }
+
+  /// A retention of every form, in a checkpoint and behind it.
+  static func retention(in store: Store) throws {
+    try edits(in: store)
+    try store.setRetention(Retention(days: 30))
+    try store.setRetention(.off)
+    try store.setRetention(Retention(days: 0.5, transactions: 1_000))
+    try store.checkpoint()
+    try store.setRetention(Retention(transactions: 3))
+    _ = try store.write { tx in _ = try tx.insert("Note", ["id": "last"]) }
+  }
 }

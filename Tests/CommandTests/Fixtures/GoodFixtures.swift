@@ -34,6 +34,7 @@ extension FixtureRecipe {
     FixtureRecipe("saved-projections") { try $0.made(projections) },
     FixtureRecipe("ordered-indexes") { try $0.made(notes: false, orderedIndexes) },
     FixtureRecipe("consumers") { try $0.made(consumers) },
+    FixtureRecipe("retention") { try $0.made(retention) },
     FixtureRecipe("compacted") { folder in
       try folder.made {
         try edits(in: $0)

@@ -7,9 +7,13 @@ import Testing
 
 /// A file of notes that several stores open, with a clock that goes on when it is told to.
 final class ConsumerLab {
-  let location = memoryFile()
+  let files = HookedFileSystem()
+  var location: StoreLocation { StoreLocation(fileSystem: files, path: "/test.annals") }
   private let clock = LabClock()
   private var openings: UInt64 = 0
+
+  /// What the clock says.
+  var now: Timestamp { clock.now }
 
   /// Turns the clock on.
   func wait(seconds: Double) { clock.turn(by: Int64(seconds * 1_000_000)) }
@@ -33,6 +37,16 @@ final class ConsumerLab {
     let store = try open()
     for number in 0..<count { try store.note("n\(number)", author: "ann") }
     return store
+  }
+
+  /// Where the frames of a kind are.
+  func places(_ kind: FrameKind) throws -> [UInt64] {
+    var walk = try FileWalk(try files.open(location.path, for: .reading))
+    var places: [UInt64] = []
+    while let region = try walk.next() {
+      if region.frame?.header.kind == kind { places.append(region.offset) }
+    }
+    return places
   }
 
   /// How many frames of a kind there are; fails where a verification finds anything.

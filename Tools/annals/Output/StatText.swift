@@ -39,8 +39,31 @@ struct StatText {
     )
     try line("authors", names(statistics.authors))
     try line("openings", Numerals.grouped(statistics.openings))
+    if let store { try writeConsumers(store) }
     for (place, text) in statistics.features { try line(place, text) }
     try writeBytes()
+  }
+
+  /// Who reads the history, how much of it is kept, and what maintenance would do now.
+  private func writeConsumers(_ store: Store) throws {
+    let consumers = store.consumers
+    let shown = consumers.prefix(StatText.listed).map { consumer in
+      let mark = !consumer.isBlocking ? "" : consumer.isLeaseRunning ? ", blocking" : ", expired"
+      return
+        "\(ValueText.plain(consumer.name)) at \(Numerals.grouped(consumer.token.number))\(mark)"
+    }
+    if !shown.isEmpty {
+      let more = consumers.count - shown.count
+      try line(
+        "consumers",
+        "\(Numerals.grouped(consumers.count)): \(shown.joined(separator: "; "))"
+          + (more > 0 ? "; … \(Numerals.grouped(more)) more" : ""))
+    }
+    // A history that cannot be read has been told of.
+    guard !store.retention.isOff, let plan = try? store.maintenancePlan() else { return }
+    try line("keeps", "\(plan.retention)")
+    let lines = MaintenanceText.lines(plan, console)
+    if !lines.isEmpty { try line("maintain", lines.prefix(4).joined(separator: "; ")) }
   }
 
   private func writeObjects(_ store: Store) throws {

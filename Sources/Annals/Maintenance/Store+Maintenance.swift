@@ -1,0 +1,146 @@
+import AnnalsEngine
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import Foundation
+
+extension Store {
+  /// How much of its history the store keeps at least, for all who open it; off unless it was set.
+  /// `refresh()` brings in what others have set.
+  public var retention: Retention { Retention(policy: writer.log.retention) }
+
+  /// Sets how much history the store keeps at least. Synced before it returns; drops nothing:
+  /// that is what `maintain()` is for.
+  ///
+  /// Throws `.invalidArgument` for a retention of no days or no transactions, and as `write` does.
+  public func setRetention(_ retention: Retention) throws(AnnalsError) {
+    let parts = [retention.policy.age, retention.policy.transactions].compactMap { $0 }
+    guard parts.allSatisfy({ $0 > 0 }) else {
+      throw AnnalsError(
+        .invalidArgument,
+        "a store keeps history of more than no days, and at least one transaction; or everything"
+      )
+    }
+    try writer.keep(retention.policy)
+  }
+
+  /// What `maintain` would do now.
+  ///
+  /// Costs reading what would go, without its values. Throws as `history(after:before:where:)`
+  /// does.
+  public func maintenancePlan(minimumGain: Double = 0.1) throws(AnnalsError) -> MaintenancePlan {
+    let retention = retention
+    let version = version
+    func plan(
+      _ outcome: MaintenancePlan.Outcome, floor: Int64, _ prune: PrunePlan? = nil,
+      _ blockers: [ConsumerStatus] = [], gained: UInt64 = 0
+    ) -> MaintenancePlan {
+      MaintenancePlan(
+        retention: retention, outcome: outcome, wantedFloor: floor, prune: prune,
+        blockers: blockers, bytesGained: gained)
+    }
+    let old = version.view.floor
+    if retention.isOff { return plan(.off, floor: old) }
+    let wanted = try version.floor(keeping: retention.policy, now: environment.clock())
+    guard wanted > old else { return plan(.nothingToDrop, floor: old) }
+    let blockers = consumers.filter { $0.blocks(floor: wanted) }
+    let seen = blockers.map(\.token.number).min() ?? wanted
+    let floor = version.floorOutsideGaps(min(wanted, seen + 1))
+    guard floor > old else { return plan(.blocked, floor: wanted, nil, blockers) }
+    let prune = try prunePlan(before: floor)
+    let size = version.view.end
+    let gained = size - min(size, prune.bytesAfter)
+    let isWorthIt =
+      minimumGain <= 0 || size < Store.smallFile || Double(gained) >= minimumGain * Double(size)
+      || Int64(prune.transactions) >= prune.transactionsKept
+    return plan(
+      isWorthIt ? .prunes : .littleGained, floor: wanted, prune, blockers, gained: gained)
+  }
+
+  /// A file that is written anew in no time, however little is gained.
+  private static let smallFile: UInt64 = 1 << 20
+
+  /// Drops what the store's retention does not keep, and gives its space back. Does nothing if the
+  /// retention is off. Never passes a blocking consumer whose lease runs: it drops what all of them
+  /// have seen, and the plan in the report says who keeps the rest.
+  ///
+  /// As the file is written anew, as by `prune(_:author:force:)`, it does so only for a file below
+  /// 1 MiB, or if about `minimumGain` of the file is given back, or at least half of the
+  /// transactions go; so it may be called often. It throws what that throws; also `.readOnly`.
+  @discardableResult
+  public func maintain(
+    author: String? = nil, minimumGain: Double = 0.1
+  ) throws(AnnalsError) -> MaintenanceReport {
+    guard !options.isReadOnly else { throw .readOnlyStore(writer.log.path) }
+    var isFirst = true
+    while true {
+      try refresh()
+      let plan = try maintenancePlan(minimumGain: minimumGain)
+      guard plan.outcome == .prunes, let prune = plan.prune else {
+        return MaintenanceReport(plan: plan, rewrite: nil)
+      }
+      do throws(AnnalsError) {
+        return MaintenanceReport(plan: plan, rewrite: try self.prune(prune, author: author))
+      } catch {
+        // Another process has pruned, or registered a consumer, since the plan was made.
+        guard isFirst, error.code == .blocked || error.code == .conflict else { throw error }
+        isFirst = false
+      }
+    }
+  }
+}
+
+extension StoreVersion {
+  /// The oldest transaction that a policy keeps: the newest at the least. What is of the future is
+  /// young. Reads the history up to it if the base is younger than that, else one segment.
+  fileprivate func floor(
+    keeping policy: RetentionPolicy, now: Timestamp
+  ) throws(AnnalsError) -> Int64 {
+    var floor = view.head.number
+    if let age = policy.age {
+      let (start, overflow) = now.microseconds.subtractingReportingOverflow(age)
+      floor = min(floor, try firstNumber(since: Timestamp(microseconds: overflow ? .min : start)))
+    }
+    if let count = policy.transactions { floor = min(floor, firstNumber(ofNewest: count)) }
+    return floorOutsideGaps(max(floor, view.floor))
+  }
+
+  /// The first transaction whose own timestamp is not before a moment; beyond the head if none is.
+  private func firstNumber(since start: Timestamp) throws(AnnalsError) -> Int64 {
+    if view.file.header.greatestTimestamp < start {
+      do throws(LogError) {
+        return try view.number(before: start) + 1
+      } catch {
+        throw AnnalsError(error)
+      }
+    }
+    // What is gone was young by its own account: the running maximum tells nothing.
+    let history = History(
+      version: self, after: view.base, through: view.head.number,
+      condition: HistoryCondition(.since(start)))
+    var cursor = try PartCursor(history)
+    while let part = try cursor.next() {
+      if part.record.timestamp >= start { return part.record.firstNumber }
+    }
+    return view.head.number + 1
+  }
+
+  /// The first of so many of the newest transactions; those that are lost do not count. Before the
+  /// floor if there are not as many.
+  private func firstNumber(ofNewest count: Int64) -> Int64 {
+    var last = view.head.number
+    var rest = count
+    for gap in view.gaps.reversed() where gap.last > view.base {
+      if last - gap.last >= rest { break }
+      rest -= last - gap.last
+      last = gap.first - 1
+    }
+    return last - rest + 1
+  }
+
+  /// The floor, or one before it where that would divide a gap.
+  fileprivate func floorOutsideGaps(_ floor: Int64) -> Int64 {
+    guard let gap = view.gap(at: floor - 1), gap.last >= floor else { return floor }
+    return max(gap.first, view.floor)
+  }
+}

@@ -1,0 +1,40 @@
+import Annals
+import ArgumentParser
+
+struct MaintainCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "maintain",
+    abstract: "Drops the history that the store need not keep (annals retain).",
+    discussion: """
+      Drops nothing that a blocking consumer with a running lease has not seen (annals consumers), \
+      and nothing if the file would hardly be smaller for it.
+      """)
+
+  @Argument(help: "The store.") var file: String
+  @Flag(name: .customLong("dry-run"), help: "Only say what would go and what would be left.")
+  var dryRun = false
+  @Flag(help: "Drop it even if little is gained.") var all = false
+  @Option(
+    parsing: .unconditional, help: "Who does it. Default: $ANNALS_AUTHOR, else the login name.")
+  var author: String?
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let gain = all ? 0 : 0.1
+    let store =
+      try dryRun
+      ? console.openForReading(file, holdingValues: false) : console.openForWriting(file)
+    defer { try? store.close() }
+    let report =
+      try dryRun ? nil : store.maintain(author: console.author(author), minimumGain: gain)
+    let plan = try report?.plan ?? store.maintenancePlan(minimumGain: gain)
+    try store.close()
+    if plan.outcome == .off { try console.output.line("keeps \(plan.retention)") }
+    for line in MaintenanceText.lines(plan, console) { try console.output.line(line) }
+    if let rewrite = report?.rewrite, let floor = report?.floor {
+      try console.output.line(
+        "the oldest transaction is \(floor) now; \(Numerals.size(rewrite.bytesBefore)) became "
+          + Numerals.size(rewrite.bytesAfter))
+    }
+    return .done
+  }
+}

@@ -1,0 +1,43 @@
+import Annals
+import ArgumentParser
+
+struct RetainCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retain",
+    abstract: "Shows or sets how much history the store keeps at least.",
+    discussion: """
+      annals retain FILE
+      annals retain FILE [--days N] [--transactions N]
+      annals retain FILE --off
+
+      What either option keeps is kept, and all behind it. Nothing is dropped before annals \
+      maintain FILE.
+      """)
+
+  @Argument(help: "The store.") var file: String
+  @Option(help: "Keep transactions that are younger than so many days.") var days: Double?
+  @Option(help: "Keep so many of the newest transactions.") var transactions: Int?
+  @Flag(help: "Keep everything, as a new store does.") var off = false
+
+  func validate() throws {
+    guard !off || (days == nil && transactions == nil) else {
+      throw ValidationError("--off goes with no other option")
+    }
+  }
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let isSetting = off || days != nil || transactions != nil
+    let store =
+      try isSetting
+      ? console.openForWriting(file) : console.openForReading(file, holdingValues: false)
+    defer { try? store.close() }
+    if isSetting {
+      try store.setRetention(Retention(days: days, transactions: transactions))
+    }
+    let plan = try store.maintenancePlan()
+    try store.close()
+    try console.output.line("keeps \(plan.retention)")
+    for line in MaintenanceText.lines(plan, console) { try console.output.line(line) }
+    return .done
+  }
+}

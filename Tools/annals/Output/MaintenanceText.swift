@@ -1,0 +1,24 @@
+import Annals
+
+/// What the maintenance of a store would do, in lines.
+enum MaintenanceText {
+  /// Nothing for a store that keeps everything.
+  static func lines(_ plan: MaintenancePlan, _ console: Console) -> [String] {
+    var lines: [String] = []
+    if let prune = plan.prune {
+      let what =
+        "\(Numerals.counted(prune.transactions, "transaction")) before \(prune.floor), about "
+        + Numerals.size(plan.bytesGained)
+      lines.append(
+        plan.outcome == .prunes ? "drops \(what)" : "drops nothing yet: too little, \(what)")
+    } else if plan.outcome == .nothingToDrop {
+      lines.append("nothing to drop")
+    } else if plan.outcome == .blocked {
+      lines.append("drops nothing yet")
+    }
+    for blocker in plan.blockers {
+      lines.append("waits before \(plan.wantedFloor): \(blocker.text)")
+    }
+    return lines
+  }
+}
