@@ -30,20 +30,29 @@ extension State {
     }
     if table.isBehind(rule) {
       var copy = self
-      return try copy.updatingLookup(entity, rule: rule, key: key, in: arena)
+      try copy.updateUniqueIndexes(of: entity)
+      return try copy.findTable(entity)?.lookup(rule: rule, key: key, in: arena)
     }
     return try table.lookup(rule: rule, key: key, in: arena)
   }
 
-  /// As `lookup`, bringing the indexes up to date first if they are behind, for good.
-  package mutating func updatingLookup(
-    _ entity: EntityNumber, rule: PropertyNumber, key: [ValueCell],
-    in arena: UnsafeRawBufferPointer
-  ) throws(StateFault) -> Int64? {
-    guard let table = findTable(entity) else { return nil }
-    guard table.isBehind(rule) else { return try lookup(entity, rule: rule, key: key, in: arena) }
-    try writableTable(entity, row: 0).updateIndex(rule)
-    return try findTable(entity)?.lookup(rule: rule, key: key, in: arena)
+  /// Brings the unique indexes of an entity up to date, for good. Costs what the changes since the
+  /// last time do: whoever looks up between changes calls it before each look-up, which would
+  /// otherwise work on a copy of its own, and the next on another.
+  package mutating func updateUniqueIndexes(of entity: EntityNumber) throws(StateFault) {
+    try updateIndexes(of: entity) { $0.isUnique }
+  }
+
+  /// Brings all indexes up to date, for good, as `updateUniqueIndexes` does with some.
+  package mutating func updateIndexes() throws(StateFault) {
+    for index in tables.indices { try updateIndexes(of: tables[index].number) { _ in true } }
+  }
+
+  private mutating func updateIndexes(
+    of entity: EntityNumber, where isAsked: (IndexShape) -> Bool
+  ) throws(StateFault) {
+    guard let table = findTable(entity), table.isBehind(where: isAsked) else { return }
+    try writableTable(entity, row: 0).updateIndexes(where: isAsked)
   }
 
   /// The row of the object that has this value for a unique attribute; see `lookup`.
@@ -66,11 +75,8 @@ extension State {
   /// the state is copied for readers. Cost: that of the changes since the last call.
   package mutating func checkUniqueness() throws(StateFault) -> [UniqueViolation] {
     var violations: [UniqueViolation] = []
-    for index in tables.indices {
-      if tables[index].isBehind {
-        try writableTable(tables[index].number, row: 0).updateIndexes()
-      }
-      let table = tables[index]
+    try updateIndexes()
+    for table in tables {
       for place in table.indexes.indices {
         for conflict in table.indexes[place].unplaced {
           violations.append(
@@ -86,15 +92,15 @@ extension State {
   /// Brings all indexes up to date by taking over those of a state with the same objects, which
   /// costs nothing for each change.
   package mutating func adoptIndexes(of other: State) throws(StateFault) {
-    for index in tables.indices where tables[index].isBehind {
+    for index in tables.indices where tables[index].isBehind(where: { _ in true }) {
       let number = tables[index].number
       let table = try writableTable(number, row: 0)
-      if let newer = other.findTable(number), !newer.isBehind, newer.nextRow == table.nextRow,
-        newer.hasSameIndexes(as: table)
+      if let newer = other.findTable(number), !newer.isBehind(where: { _ in true }),
+        newer.nextRow == table.nextRow, newer.hasSameIndexes(as: table)
       {
         table.indexes = newer.indexes
       } else {
-        try table.updateIndexes()
+        try table.updateIndexes { _ in true }
       }
     }
   }

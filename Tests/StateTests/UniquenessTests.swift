@@ -137,9 +137,8 @@ import Testing
       let cells = values.map { ValueCell($0, appendingTo: &arena) }
       let isMutating = random.below(2) == 0
       let found = try arena.withUnsafeBytes { arena in
-        try isMutating
-          ? state.updatingLookup(1, rule: rule, key: cells, in: arena)
-          : state.lookup(1, rule: rule, key: cells, in: arena)
+        if isMutating { try state.updateUniqueIndexes(of: 1) }
+        return try state.lookup(1, rule: rule, key: cells, in: arena)
       }
       if let found {
         #expect(rows.contains(found))

@@ -83,8 +83,10 @@ extension Snapshot {
 extension WriteTransaction {
   /// Opaque.
   public var _objectQuery: ObjectQuery {
-    checkOpen()
-    return ObjectQuery(reader: reader)
+    get throws(AnnalsError) {
+      try mergePendingEntries()
+      return ObjectQuery(reader: reader)
+    }
   }
 }
 
@@ -93,7 +95,7 @@ extension ObjectSource {
   ///
   /// Throws `.invalidArgument` for a name that there is not, and for what cannot be compared.
   public func fetch(_ fetch: ObjectFetch) throws(AnnalsError) -> [StoredObject] {
-    let reader = _objectQuery.reader
+    let reader = try _objectQuery.reader
     let (entity, query) = try _objectQuery.query(fetch)
     var result: [StoredObject] = []
     for row in try reader.rows(query) {
@@ -104,7 +106,7 @@ extension ObjectSource {
 
   /// The ids of the objects that the fetch asks for, in its order; throws as `fetch(_:)` does.
   public func objectIDs(_ fetch: ObjectFetch) throws(AnnalsError) -> [ObjectID] {
-    let reader = _objectQuery.reader
+    let reader = try _objectQuery.reader
     let (entity, query) = try _objectQuery.query(fetch)
     return try reader.rows(query).map {
       ObjectID(store: reader.store, entity: entity.number, row: $0)

@@ -48,7 +48,7 @@ extension ObjectSource {
   public func values(
     _ fetch: ObjectFetch, _ paths: [PropertyPath]
   ) throws(AnnalsError) -> [[Value]] {
-    let reader = _objectQuery.reader
+    let reader = try _objectQuery.reader
     let (entity, query) = try _objectQuery.query(fetch)
     let bound = try AnnalsError.planning { () throws(QueryPlan.Failure) in
       try paths.map { (path) throws(QueryPlan.Failure) in

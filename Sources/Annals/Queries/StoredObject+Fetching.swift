@@ -31,14 +31,14 @@ extension WriteTransaction {
     of entity: String, where condition: Condition?, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
   ) throws(AnnalsError) -> [StoredObject] {
-    checkOpen()
+    try mergePendingEntries()
     return try reader.objects(
       of: entity, where: condition, sortedBy: keys, limit: limit, offset: offset)
   }
 
   /// Of how many objects of the named entity the condition is true.
   public func count(of entity: String, where condition: Condition?) throws(AnnalsError) -> Int {
-    checkOpen()
+    try mergePendingEntries()
     return try reader.count(of: entity, where: condition)
   }
 }

@@ -1,7 +1,8 @@
 import AnnalsModel
 import AnnalsState
 
-// Looking objects up by unique keys, with those of the transaction's own changes.
+// Index entries of the transaction's own changes: each look-up and each query finds them, and pays
+// for those since the one before.
 
 extension WriteTransaction {
   /// The row of the object whose unique attribute has this value; nil if there is none.
@@ -15,10 +16,16 @@ extension WriteTransaction {
   /// Brings the unique keys of the transaction's own changes to where look-ups find them.
   package func mergePendingKeys(of entity: EntityNumber) throws(AnnalsError) {
     checkOpen()
-    // With no key at all this finds nothing; it brings the indexes of the entity up to date.
     try AnnalsError.translating { () throws(StateFault) in
-      _ = try reader.state.updatingLookup(
-        entity, rule: 0, key: [], in: UnsafeRawBufferPointer(start: nil, count: 0))
+      try reader.state.updateUniqueIndexes(of: entity)
+    }
+  }
+
+  /// Brings all index entries of the transaction's own changes to where queries find them.
+  package func mergePendingEntries() throws(AnnalsError) {
+    checkOpen()
+    try AnnalsError.translating { () throws(StateFault) in
+      try reader.state.updateIndexes()
     }
   }
 }

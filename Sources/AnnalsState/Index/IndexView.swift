@@ -168,17 +168,11 @@ extension State {
   package func index(
     _ entity: EntityNumber, _ number: PropertyNumber
   ) throws(StateFault) -> IndexView? {
-    var copy = self
-    return try copy.updatingIndex(entity, number)
-  }
-
-  /// As `index`, bringing the index up to date first if it is behind, for good.
-  package mutating func updatingIndex(
-    _ entity: EntityNumber, _ number: PropertyNumber
-  ) throws(StateFault) -> IndexView? {
-    guard let table = findTable(entity) else { return nil }
-    if table.isBehind(number) { try writableTable(entity, row: 0).updateIndex(number) }
-    guard let table = findTable(entity),
+    var state = self
+    if let table = findTable(entity), table.isBehind(number) {
+      try state.writableTable(entity, row: 0).updateIndexes { $0.number == number }
+    }
+    guard let table = state.findTable(entity),
       let index = table.indexes.first(where: { $0.shape.number == number })
     else { return nil }
     return IndexView(table, index)

@@ -5,20 +5,17 @@ import AnnalsModel
 extension Table {
   // By position: an index handed out of the array would be copied, each commit several times.
 
-  /// Whether an index is not up to date.
-  var isBehind: Bool {
-    for index in indexes.indices where indexes[index].isBehind(self) { return true }
-    return false
-  }
-
-  /// Whether the index with this number is not up to date.
-  func isBehind(_ number: PropertyNumber) -> Bool {
+  /// Whether an index of this kind is not up to date.
+  func isBehind(where isAsked: (IndexShape) -> Bool) -> Bool {
     for index in indexes.indices
-    where indexes[index].shape.number == number && indexes[index].isBehind(self) {
+    where isAsked(indexes[index].shape) && indexes[index].isBehind(self) {
       return true
     }
     return false
   }
+
+  /// Whether the index with this number is not up to date.
+  func isBehind(_ number: PropertyNumber) -> Bool { isBehind { $0.number == number } }
 
   /// Whether another table has indexes of the same definitions.
   func hasSameIndexes(as other: Table) -> Bool {
@@ -29,14 +26,9 @@ extension Table {
     return true
   }
 
-  /// Brings all indexes up to date.
-  func updateIndexes() throws(StateFault) {
-    for index in indexes.indices { try indexes[index].update(from: self) }
-  }
-
-  /// Brings the index with this number up to date.
-  func updateIndex(_ number: PropertyNumber) throws(StateFault) {
-    for index in indexes.indices where indexes[index].shape.number == number {
+  /// Brings the indexes of this kind up to date.
+  func updateIndexes(where isAsked: (IndexShape) -> Bool) throws(StateFault) {
+    for index in indexes.indices where isAsked(indexes[index].shape) {
       try indexes[index].update(from: self)
     }
   }
