@@ -55,6 +55,7 @@ private struct Event: Record {
     let date = Self.dates[random.below(Self.dates.count)]
     let number = random.below(6)
     let numbers = [number, 3]
+    let texts = [text, "fog"]
     let rating = [0, 0.5, 1][random.below(3)]
     let kind = Kind.allCases[random.below(3)]
     let optional: String? = random.below(2) == 0 ? nil : "fog"
@@ -74,6 +75,12 @@ private struct Event: Record {
       (false, #Predicate { $0.count == number || $0.title.count > 3 }),
       (false, #Predicate { !($0.count == number && $0.title.count > 3) }),
       (false, #Predicate { ($0.title == "fog" && $0.isDone) || $0.note?.isEmpty == true }),
+      (
+        false,
+        #Predicate {
+          ($0.count == number && $0.title.count > 3) || ($0.isDone && $0.title.count > 3)
+        }
+      ), (isPlain, #Predicate { texts.contains($0.title) }),
       (true, #Predicate { _ in true }), (true, #Predicate { _ in false }),
       (false, #Predicate { $0.count == $0.count }),
     ]
