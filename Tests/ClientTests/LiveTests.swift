@@ -2,7 +2,7 @@ import Annals
 import Foundation
 import Testing
 
-// The example of README.md, in "Live views".
+// A program that shows a list.
 struct Event: Record {
   var title: String
   var start: Date
@@ -28,21 +28,9 @@ func compare(_ store: Store, with lastWeek: Token) throws {
   let diff = try store.diff(of: Fetch(Event.self).sorted(by: \.start), from: lastWeek)
   print(then.count, "then;", diff.inserts.count, "more and", diff.deletes.count, "fewer now")
 }
-// The end of the example.
 
-/// The live views of README.md compile, and do what the page says.
+/// A program outside the package follows a list.
 @Suite struct LiveTests {
-  @Test func `README shows the example`() throws {
-    let root = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-    let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-    let example = try #require(source.firstRange(of: "struct Event"))
-    let end = try #require(source.firstRange(of: "// The end of the example."))
-    let text = source[example.lowerBound..<end.lowerBound]
-    #expect(page.contains("```swift\n" + text + "```\n"), "README.md shows another example")
-  }
-
   @MainActor @Test func `a program follows a list`() async throws {
     let store = try Store(.memory, records: Event.self)
     let view = store.live(

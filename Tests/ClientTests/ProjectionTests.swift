@@ -2,7 +2,7 @@ import Annals
 import Foundation
 import Testing
 
-// The example of README.md, in "Projections".
+// The example of the guide, in "Projections".
 struct Entry: Record {
   var title: String
   var timestamp: Date
@@ -44,17 +44,18 @@ func busiestDay(_ store: Store, asOf lastWeek: Token) throws -> Int? {
 }
 // The end of the example.
 
-/// The projection of README.md compiles, and does what the page says.
+/// The projection of the guide compiles, and does what the page says.
 @Suite struct ProjectionTests {
-  @Test func `README shows the example`() throws {
+  @Test func `the guide shows the example`() throws {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    let article = root.appending(path: "Sources/Annals/Annals.docc/Projections.md")
+    let page = try String(contentsOf: article, encoding: .utf8)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
     let example = try #require(source.firstRange(of: "struct Entry"))
     let end = try #require(source.firstRange(of: "// The end of the example."))
     let text = source[example.lowerBound..<end.lowerBound]
-    #expect(page.contains("```swift\n" + text + "```\n"), "README.md shows another example")
+    #expect(page.contains("```swift\n" + text + "```\n"), "the guide shows another example")
   }
 
   @Test func `a program counts its days`() throws {

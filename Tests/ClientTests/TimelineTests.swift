@@ -2,7 +2,7 @@ import Annals
 import Foundation
 import Testing
 
-// The example of README.md, in "Timelines".
+// A program that shows journeys.
 struct Trip: Record {
   var title: String
   var from: Date
@@ -25,7 +25,6 @@ func show(_ store: Store, asKnown lastWeek: Token) throws {
   let spans = then.intervals()
   print(spans.underWay(at: .now).map(\.label), spans.gaps(inGroup: "Ann"))
 }
-// The end of the example.
 
 /// An entity whose dates are texts, with a word for what each object is.
 private struct Product: Record {
@@ -98,15 +97,7 @@ private struct NewTrip: Record {
     return store
   }
 
-  @Test func theReadmeShowsWhatIsCompiled() throws {
-    let file = URL(fileURLWithPath: #filePath)
-    let own = try String(contentsOf: file, encoding: .utf8)
-    let root = file.deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-    let start = try #require(own.range(of: "in \"Timelines\".\n"))
-    let end = try #require(own.range(of: "// The end of the example.\n"))
-    #expect(page.contains("```swift\n" + own[start.upperBound..<end.lowerBound] + "```\n"))
+  @Test func aProgramShowsThem() throws {
     let store = try store()
     try show(store, asKnown: store.token)
   }

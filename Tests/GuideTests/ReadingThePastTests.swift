@@ -1,0 +1,62 @@
+import Annals
+import Foundation
+import Testing
+
+private struct Entry: Record {
+  var id: String
+  var title: String
+  static let entity = RecordEntity(
+    "Entry", Entry.init,
+    Property("id", \.id).unique().preservedAfterDeletion(), Property("title", \.title))
+}
+
+/// The code of *Reading the past*.
+@Suite struct ReadingThePastTests {
+  @Test func everyPastStateIsOneCallAway() throws {
+    let path = try temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try Store(path: path, records: Entry.self)
+    let entry = try store.write(author: "ann") { try $0.insert(Entry(id: "fog", title: "Fog")) }
+    let token = store.token
+    try store.write(author: "me") { try $0.set(\.title, of: entry, to: "Mist") }
+    try store.write(author: "me") { try $0.delete(entry) }
+
+    let byToken = try store.snapshot(at: token)
+    let byNumber = try store.snapshot(at: 2)
+    let byDate = try store.snapshot(at: Date.now)
+    print(try byToken.objects(of: Entry.self).map(\.title))
+
+    let mine = try store.history(after: token, where: .author == "me" && .touches(\Entry.title))
+    try mine.forEach { transaction in
+      for change in transaction.changes {
+        print(transaction.number, change.kind, try change.before(\Entry.title) ?? "nothing")
+      }
+    }
+
+    let difference = try store.diff(from: token, to: store.token)
+    for change in difference.changes { print(change) }
+
+    let blame = try store.blame(entry.id, at: 3)
+    for line in blame { print(line.property, line.value, line.transaction?.author ?? "-") }
+
+    let plan = try store.revertPlan(4)  // what it would do
+    print(plan.revivals, plan.conflicts.count)
+    try store.revert(4, author: "me")
+
+    let before = try store.prunePlan(before: 3)
+    print(before.transactions, "transactions would go;", before.bytes, "bytes")
+    try store.prune(before)
+    do {
+      _ = try store.snapshot(at: 1)
+    } catch {
+      print(error.code == .pruned, error.gap?.requestedDate as Any)
+    }
+
+    #expect(try byToken.objects(of: Entry.self).map(\.title) == ["Fog"])
+    #expect(try byNumber.objects(of: Entry.self).map(\.title) == ["Fog"])
+    #expect(try byDate.count(of: Entry.self) == 0)
+    #expect(try mine.count() == 2)
+    #expect(try store.snapshot().objects(of: Entry.self).map(\.title) == ["Mist"])
+    #expect(blame.contains { $0.property == "title" && $0.transaction?.author == "me" })
+  }
+}
