@@ -18,7 +18,8 @@ extension ChangeReading {
     } catch {
       throw reader.fault("\(plan.entity.name).\(attribute.name): \(error)")
     }
-    guard !keepsSchema, !attribute.isUnique, attribute.type.isInferred else {
+    let isBoxed = plan.entity.boxIndex(over: attribute.number) != nil
+    guard !keepsSchema, !attribute.isUnique, !isBoxed, attribute.type.isInferred else {
       throw reader.fault(
         "\(plan.entity.name).\(attribute.name) is of type \(attribute.type), and "
           + "`\(found.plainText.prefix(60))` is no such value")

@@ -37,6 +37,8 @@ public struct IndexDescription: Hashable, Sendable {
   public var name: String
   /// The properties that make the key, in order.
   public var elements: [IndexElement]
+  /// Whether it is a box index: for ranges of several numbers or dates at once, in no order.
+  public var isBox = false
   /// Whether no two objects may have the same key; a key with a nil never collides.
   public var isUnique: Bool
   /// What the objects in a partial index have in common: all of these are true of them.
@@ -63,6 +65,24 @@ public struct IndexDescription: Hashable, Sendable {
     self.name = name
     self.elements = elements
     self.isUnique = isUnique
+    keep(condition)
+  }
+
+  /// A box index over two to eight attributes that are numbers or dates: it serves conditions such
+  /// as `latitude > 47 AND latitude < 48 AND longitude > 7 AND longitude < 9`.
+  ///
+  /// It has no order, and no objects that lack one of the values. The condition is as that of
+  /// another index. Opening a store refuses other attributes, fewer and more.
+  public init(_ name: String, box properties: [String], where condition: Condition? = nil) {
+    self.name = name
+    elements = properties.map { IndexElement($0) }
+    isUnique = false
+    isBox = true
+    keep(condition)
+  }
+
+  /// Makes it an index of the objects alone of which the condition is true.
+  private mutating func keep(_ condition: Condition?) {
     guard let condition else { return }
     do throws(IndexTest.Misfit) {
       tests = try condition.indexTests()

@@ -67,7 +67,8 @@ extension SchemaConflict {
     public static let invalidDefault = Kind(.invalidDefault)
     /// A rule that does not suit the type, or rules that exclude each other.
     public static let invalidValidation = Kind(.invalidValidation)
-    /// An index without elements, over one property twice, or over a to-many relationship.
+    /// An index without elements, over one property twice, or over a to-many relationship; a box
+    /// index over what is neither number nor date.
     public static let invalidIndex = Kind(.invalidIndex)
     /// A type that neither holds the stored one's values nor is held by it.
     public static let incompatibleType = Kind(.incompatibleType)

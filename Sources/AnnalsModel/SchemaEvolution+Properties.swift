@@ -16,6 +16,10 @@ extension SchemaMerge {
       let reason = "the store has it as \(merged.type), which cannot become \(required.type)"
       return report(.incompatibleType, name, required.name, reason)
     }
+    if required.type == .any, let box = schema.entities[index].boxIndex(over: merged.number) {
+      let reason = "the box index \"\(box.name)\" needs it to stay \(merged.type)"
+      return report(.incompatibleType, name, required.name, reason)
+    }
     if required.isOptional, !merged.isOptional, objectCount > 0 {
       noteBackfill(of: merged, in: schema.entities[index].number)
     }
@@ -97,6 +101,9 @@ extension SchemaMerge {
       if !stored.isKnown {
         let reason = "the store has an index of this name that only a newer version knows"
         report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+      } else if stored.isBox != added.isBox {
+        let reason = "the store has it as \(stored.isBox ? "a" : "no") box index"
+        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
       } else if stored.elements != added.elements {
         let reason = "the store has an index of this name over other properties or in another order"
         report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
@@ -108,6 +115,10 @@ extension SchemaMerge {
         markChanged(index)
       }
       return
+    }
+    if added.isBox, let misfit = schema.entities[index].misfit(ofBox: added) {
+      let reason = "the store has \"\(misfit.name)\" as \(misfit.type)"
+      return report(.invalidIndex, schema.entities[index].name, required.name, reason)
     }
     guard let number = takeNumber(of: index, for: added.name) else { return }
     added.number = number

@@ -231,7 +231,7 @@ package struct Workload: Sendable {
     try session.close(store)
   }
 
-  /// Ordered indexes, one of some objects alone, come, follow what changes, and go.
+  /// Ordered indexes, one of some objects alone, and a box index come, follow what changes, and go.
   private static let indexing: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open()
     try session.evolve(
@@ -244,6 +244,8 @@ package struct Workload: Sendable {
           IndexDescription(
             "counted", [IndexElement("count", isDescending: true)],
             where: .compare("count", .notEqual, .null))
+          Attribute("rank", .int32, isOptional: false, default: .int(7))
+          IndexDescription("by both", box: ["count", "rank"])
         }
       })
     try session.commitSomething(store)

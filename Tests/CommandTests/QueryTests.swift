@@ -159,4 +159,43 @@ import Testing
     #expect(folder.run("index", "@walks.annals", "add", "Walk").status == .usage)
     #expect(folder.run("verify", "@walks.annals").status == .done)
   }
+
+  @Test func boxIndexesAreAddedListedAndServe() throws {
+    let folder = try Self.walks()
+    let query = [
+      "query", "@walks.annals", "Walk", "--where",
+      "length > 1 AND length < 9 AND start > 2019-10-26 AND start < 2019-11-02", "--explain",
+    ]
+    let command = "annals index @walks.annals add Walk start-length --box -- start,length"
+    #expect(
+      folder.run(query).output.hasSuffix(
+        "\na box index of `start,length` would help: \(command)\n"))
+    let added = folder.run(
+      "index", "@walks.annals", "add", "Walk", "b", "--box", "--", "start,length")
+    #expect(added.errors == "" && added.output == "transaction 9\n")
+    #expect(
+      folder.run("index", "@walks.annals", "list", "Walk").output == """
+        entity  index  keys                 unique  entries  built
+        Walk    id     id                   yes     7        yes
+        Walk    b      box of start,length  no      5        yes
+
+        """)
+    #expect(!folder.run(query).output.contains("would help"))
+    let ids = folder.run(query.dropLast() + ["--properties", "id", "--format", "csv"])
+    #expect(ids.output == "id\na\nb\ne\n")
+    let schema = folder.run("schema", "@walks.annals").output
+    #expect(schema.contains("\"box\": true") || schema.contains("\"box\":true"))
+    for wrong in [
+      ["--box", "--unique", "--", "start,length"], ["--box", "--", "place,start"],
+      ["--box", "--", "start"], ["--box", "--", "-start,length"],
+    ] {
+      #expect(
+        folder.run(["index", "@walks.annals", "add", "Walk", "x"] + wrong).status != .done,
+        "\(wrong)")
+    }
+    // A text would make the attribute one of any type.
+    let text = folder.run("put", "@walks.annals", "Walk/a", "--widen", "length=long")
+    #expect(text.status != .done, "\(text.output)")
+    #expect(folder.run("verify", "@walks.annals").status == .done)
+  }
 }

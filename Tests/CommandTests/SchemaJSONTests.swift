@@ -36,7 +36,11 @@ import Testing
     for place in index.tests.indices { index.tests[place].property = place < 2 ? 6 : 7 }
     post.relationships = [tags]
     index.elements[1].nullsFirst = false
-    post.indexes = [index]
+    var box = IndexDescription("box", box: ["double", "date"])
+    box.number = 15
+    box.elements[0].property = 5
+    box.elements[1].property = 7
+    post.indexes = [index, box]
     post.nextPropertyNumber = 20
     var tag = Entity("Tag")
     tag.number = 2

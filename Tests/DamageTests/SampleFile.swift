@@ -28,7 +28,9 @@ enum SampleFile: String, CaseIterable, Sendable {
       Attribute("id", .string, isOptional: false, isUnique: true, isPreservedAfterDeletion: true)
       Attribute("text", .string)
       Attribute("count", .int64)
+      Attribute("rank", .double, isOptional: false, default: 1.5)
       Relationship("folder", to: "Folder")
+      IndexDescription("both", box: ["count", "rank"])
     }
     Entity("Folder") {
       Attribute("name", .string, isUnique: true)

@@ -151,7 +151,7 @@ struct RefusedBytesTests {
     expect(
       false, "bytes behind its tests", indexes: [1, 13, 3, 1, 99, 4, 0, 1, 1, 1, 1, 1, 1, 0, 0])
     // What only later versions know is passed over, but for number and name.
-    expect(true, "an index with flag 8", indexes: [1, 6, 3, 1, 99, 8, 0, 255])
+    expect(true, "an index with flag 16", indexes: [1, 6, 3, 1, 99, 16, 0, 255])
     expect(true, "a comparison 7", indexes: [1, 12, 3, 1, 99, 4, 0, 1, 1, 1, 1, 1, 7, 0])
     expect(true, "collation 1", indexes: [1, 5, 3, 1, 99, 1, 1])
     expect(true, "nulls as the greatest", indexes: [1, 8, 3, 1, 99, 1, 0, 1, 1, 2])
@@ -172,6 +172,18 @@ struct RefusedBytesTests {
       var reader = ByteReader($0)
       _ = try SchemaCodec.decode(&reader)
     }
+  }
+
+  @Test func boxIndexes() {
+    expect(true, "a box index", indexes: [1, 10, 3, 1, 99, 8, 0, 2, 1, 0, 2, 0])
+    expect(false, "bytes behind a box index", indexes: [1, 11, 3, 1, 99, 8, 0, 2, 1, 0, 2, 0, 0])
+    expect(
+      true, "a partial box index",
+      indexes: [1, 14, 3, 1, 99, 12, 0, 2, 1, 0, 2, 0, 1, 1, 1, 0])
+    // Of a later version.
+    expect(true, "a box index of one", indexes: [1, 9, 3, 1, 99, 8, 0, 1, 1, 0, 255])
+    expect(true, "a descending box index", indexes: [1, 11, 3, 1, 99, 8, 0, 2, 1, 1, 2, 0, 255])
+    expect(true, "a unique box index", indexes: [1, 11, 3, 1, 99, 9, 0, 2, 1, 0, 2, 0, 255])
   }
 
   @Test func numbersOfAnEntityAreDistinct() {

@@ -46,9 +46,14 @@ enum SampleSchema {
     index.tests[1].value = .null
     var later = IndexDescription("nearby", [])
     later.number = 8
-    later.laterDefinition = [8, 0, 3, 1, 2, 3]
-    post.indexes = [index, later]
-    post.nextPropertyNumber = 9
+    later.laterDefinition = [16, 0, 3, 1, 2, 3]
+    var box = IndexDescription("nearer", box: ["", ""], where: nil)
+    box.number = 9
+    box.elements[0].property = 4
+    box.elements[1].property = 2
+    box.tests = [index.tests[0]]
+    post.indexes = [index, later, box]
+    post.nextPropertyNumber = 10
     post.extensions = [1, 2, 0xAA, 0xBB, 9, 0]
     var person = Entity("Person")
     person.number = 2

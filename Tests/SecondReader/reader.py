@@ -274,9 +274,9 @@ class Entity:
         self.properties = {p.number: p for p in self.attributes + self.relationships}
 
     def rules(self):
-        """Indexes: number to whether it is unique, and properties with their flags."""
-        out = {a.number: (True, [(a.number, 0)], []) for a in self.attributes if a.flags & 2 and not a.flags & 8}
-        out.update({i.number: (i.flags & 1 == 1, i.properties, i.tests) for i in self.indexes if i.known})
+        """Indexes: number to their flags, properties with flags, and tests."""
+        out = {a.number: (1, [(a.number, 0)], []) for a in self.attributes if a.flags & 2 and not a.flags & 8}
+        out.update({i.number: (i.flags, i.properties, i.tests) for i in self.indexes if i.known})
         return out
 
     def passes(self, tests, o):
@@ -295,6 +295,20 @@ class Entity:
             if not {1: equal, 2: not equal, 3: order == -1, 4: order in (-1, 0), 5: order == 1, 6: order in (0, 1)}[how]:
                 return False
         return True
+
+    def box_key(self, properties, row, o):
+        """The key that an object has in a box index, and the row behind it."""
+        bits = []
+        for p, _ in properties:
+            v = o.get(p)
+            prop = self.properties[p]
+            if v is None and isinstance(prop, Attribute) and not prop.flags & 1:
+                v = prop.default
+            if v is None or v[0] not in (INT, DOUBLE, DATE):
+                return None
+            bits.append(format(int.from_bytes(key_element(v)[1:], "big"), "064b"))
+        code = "".join(b for column in zip(*bits) for b in column)
+        return int(code, 2).to_bytes(8 * len(bits), "big") + (row - 1).to_bytes(5, "big")
 
     def key(self, unique, properties, row, o):
         """The key that an object has in an index, and the row behind it in an ordered one."""
@@ -364,10 +378,12 @@ class Index:
         self.number, self.name, self.flags, self.collation = c.number32(), c.string(), c.u8(), c.u8()
         self.properties = []
         self.tests = []
-        self.known = self.flags < 8 and self.collation == 0
+        self.known = self.flags < 16 and self.collation == 0
         if self.known:
             self.properties = c.list(lambda c: (c.number32(), c.u8()))
             self.known = all(f < 4 for _, f in self.properties)
+            if self.flags & 8:
+                self.known = self.flags & 1 == 0 and 2 <= len(self.properties) <= 8 and all(f == 0 for _, f in self.properties)
         if self.known and self.flags & 4:
             n = c.number()
             need(n, "an empty list of tests")
@@ -1196,8 +1212,13 @@ class Checkpoint:
         return s
 
     def check_index(self, definition, rule, count, chunks, objects, where):
-        unique, properties, tests = definition.rules()[rule]
-        keys = ((definition.key(unique, properties, row, o), row) for row, o in objects.items() if definition.passes(tests, o))
+        flags, properties, tests = definition.rules()[rule]
+        unique = flags & 1 == 1
+        passing = ((row, o) for row, o in objects.items() if definition.passes(tests, o))
+        if flags & 8:
+            keys = ((definition.box_key(properties, row, o), row) for row, o in passing)
+        else:
+            keys = ((definition.key(unique, properties, row, o), row) for row, o in passing)
         keys = sorted((key, row) for key, row in keys if key is not None)
         need(len(keys) == count, where + ": an index with another number of entries")
         at = 0

@@ -32,16 +32,20 @@ enum ModelSchema {
     entity.indexes = [
       index(15, [.init("", isDescending: true)], of: [7]),
       index(16, [.init("", nullsFirst: false), .init("", isDescending: true)], of: [12, toOne]),
+      index(17, ["", ""], of: [4, 7], isBox: true),
+      index(18, ["", "", "", "", ""], of: [5, 2, 3, 4, 7], isBox: true),
     ]
-    entity.nextPropertyNumber = 17
+    entity.nextPropertyNumber = 19
     return entity
   }
 
   private static func index(
-    _ number: PropertyNumber, _ elements: [IndexElement], of properties: [PropertyNumber]
+    _ number: PropertyNumber, _ elements: [IndexElement], of properties: [PropertyNumber],
+    isBox: Bool = false
   ) -> IndexDescription {
     var index = IndexDescription("index \(number)", elements)
     index.number = number
+    index.isBox = isBox
     for (place, property) in properties.enumerated() { index.elements[place].property = property }
     return index
   }

@@ -7,10 +7,12 @@ import Testing
 struct NaiveOrder {
   var columns: [IndexShape.Column]
   var isUnique: Bool
+  var isBox: Bool
   var tests: [IndexShape.Test]
 
   init(_ shape: IndexShape) {
     columns = shape.columns
+    isBox = shape.isBox
     isUnique = shape.isUnique
     tests = shape.tests
   }
@@ -54,13 +56,42 @@ struct NaiveOrder {
     let keys = objects.filter { includes($0.value) }.mapValues { object in
       columns.map { object[$0.property] ?? $0.valueForNull ?? .null }
     }
-    let present = keys.filter { !isUnique || !$0.value.contains(.null) }
+    let present = keys.filter { !isUnique && !isBox || !$0.value.contains(.null) }
+    if isBox {
+      return present.mapValues(NaiveOrder.words).sorted { a, b in
+        let order = NaiveOrder.compareCodes(a.value, b.value)
+        return order == 0 ? a.key < b.key : order < 0
+      }.map(\.key)
+    }
     return present.sorted { a, b in
       let (isLargeA, isLargeB) = (isLarge(a.value), isLarge(b.value))
       if isLargeA != isLargeB { return isLargeB }
       let order = isLargeA ? 0 : compare(a.value, b.value)
       return order == 0 ? a.key < b.key : order < 0
     }.map(\.key)
+  }
+
+  /// Numbers and dates as words that rise with them.
+  private static func words(_ values: [Value]) -> [UInt64] {
+    values.map { value -> UInt64 in
+      switch value {
+      case .int(let number): UInt64(bitPattern: number) &+ 1 << 63
+      case .date(let date): UInt64(bitPattern: date.microseconds) &+ 1 << 63
+      case .double(let number) where number.sign == .plus: number.bitPattern + 1 << 63
+      case .double(let number): UInt64.max - number.bitPattern
+      default: 0
+      }
+    }
+  }
+
+  /// Which of two codes comes first: the column decides whose words differ in the highest bit.
+  private static func compareCodes(_ a: [UInt64], _ b: [UInt64]) -> Int {
+    var place = 0
+    for column in 1..<a.count
+    where (a[column] ^ b[column]).leadingZeroBitCount < (a[place] ^ b[place]).leadingZeroBitCount {
+      place = column
+    }
+    return a[place] < b[place] ? -1 : a[place] == b[place] ? 0 : 1
   }
 
   private func isLarge(_ values: [Value]) -> Bool {

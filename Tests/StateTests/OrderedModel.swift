@@ -53,15 +53,20 @@ struct OrderedModel {
       index(20, [element(text)], [test(anything, .less, .double(20.5))]),
       index(
         21, [element(number)], [test(date, .equal, .null), test(text, .notEqual, .string(""))]),
+      index(22, [element(date), element(number)], isBox: true),
+      index(
+        23, [element(number), element(date)], [test(flag, .equal, .bool(false))], isBox: true),
     ]
     return entity
   }
 
   static func index(
-    _ number: PropertyNumber, _ elements: [IndexElement], _ tests: [IndexTest] = []
+    _ number: PropertyNumber, _ elements: [IndexElement], _ tests: [IndexTest] = [],
+    isBox: Bool = false
   ) -> IndexDescription {
     var index = IndexDescription("index \(number)", elements)
     index.number = number
+    index.isBox = isBox
     index.tests = tests
     return index
   }

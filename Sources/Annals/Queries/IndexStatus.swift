@@ -13,7 +13,10 @@ public struct IndexStatus: Hashable, Sendable {
   public let condition: Condition?
   /// Whether no two objects have the same values.
   public let isUnique: Bool
-  /// How many objects it has: all, but of a unique index only those with a value for each key.
+  /// Whether it is a box index: of ranges of all its attributes at once, in no order.
+  public let isBox: Bool
+  /// How many objects it has: all, but of a unique index and of a box index only those with a value
+  /// for each key.
   public let entryCount: Int
   /// Whether it was there before it was asked for; else it is built when it is first used.
   public let isBuilt: Bool
@@ -42,7 +45,7 @@ extension Snapshot {
             nils: nilsFirst ? .byDirection : column.nullsFirst ? .first : .last)
         },
         condition: description.flatMap(entity.condition(of:)), isUnique: shape.isUnique,
-        entryCount: view?.count ?? 0, isBuilt: isBuilt)
+        isBox: shape.isBox, entryCount: view?.count ?? 0, isBuilt: isBuilt)
     }
   }
 }

@@ -80,6 +80,24 @@ extension RecordEntity {
     adding(index: keyPaths, isUnique: false, where: condition)
   }
 
+  /// A box index of two to eight properties that are numbers or dates, named by them:
+  /// `.indexed(byBox: \.latitude, \.longitude)` serves fetches that ask for a range of each.
+  ///
+  /// It has no order, and no objects that lack one of the values. Opening a store throws
+  /// `.invalidSchema` for other properties.
+  public func indexed(byBox keyPaths: PartialKeyPath<R>...) -> RecordEntity {
+    adding(index: keyPaths, isBox: true)
+  }
+
+  /// As `indexed(byBox:)`, of the objects alone of which the condition is true; see
+  /// `indexed(by:where:)`.
+  public func indexed(
+    byBox keyPaths: PartialKeyPath<R>...,
+    where condition: @autoclosure @escaping @Sendable () -> RecordCondition<R>
+  ) -> RecordEntity {
+    adding(index: keyPaths, isBox: true, where: condition)
+  }
+
   /// No two objects may have the same values of all these properties; nil never collides.
   public func unique(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
     adding(index: keyPaths, isUnique: true)
@@ -95,7 +113,7 @@ extension RecordEntity {
   }
 
   private func adding(
-    index keyPaths: [PartialKeyPath<R>], isUnique: Bool,
+    index keyPaths: [PartialKeyPath<R>], isUnique: Bool = false, isBox: Bool = false,
     where condition: (@Sendable () -> RecordCondition<R>)? = nil
   ) -> RecordEntity {
     var copy = self
@@ -105,10 +123,12 @@ extension RecordEntity {
       }
       return properties[position].name
     }
+    let joined = names.joined(separator: ", ")
     copy.indexes.append(
       RecordIndex(
-        index: IndexDescription(
-          names.joined(separator: ", "), names.map { IndexElement($0) }, isUnique: isUnique),
+        index: isBox
+          ? IndexDescription("box of \(joined)", box: names)
+          : IndexDescription(joined, names.map { IndexElement($0) }, isUnique: isUnique),
         condition: condition))
     return copy
   }
@@ -216,6 +236,9 @@ struct RecordIndex<R: Record>: Sendable {
     var name = "\(index.name) where \(condition)"
     // A long text or a line break in it would be no name.
     if name.nameProblem != nil { name = "\(index.name) where …" }
+    if index.isBox {
+      return IndexDescription(name, box: index.elements.map(\.propertyName), where: condition)
+    }
     return IndexDescription(name, index.elements, isUnique: index.isUnique, where: condition)
   }
 }

@@ -251,6 +251,7 @@ extension SchemaJSON {
       case "name": index.name = try reader.text(value, of: name)
       case "number": index.number = try reader.stableNumber(value)
       case "unique": index.isUnique = try reader.flag(value, of: name)
+      case "box": index.isBox = try reader.flag(value, of: name)
       case "on":
         try reader.elements(value, of: name) { (item) throws(InputFault) in
           index.elements.append(try element(reader, item))

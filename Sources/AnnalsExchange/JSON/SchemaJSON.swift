@@ -144,6 +144,7 @@ package enum SchemaJSON {
     }
     json.endArray()
     json.flag("unique", index.isUnique)
+    json.flag("box", index.isBox)
     if !index.tests.isEmpty {
       json.key("where")
       json.beginArray()

@@ -41,14 +41,28 @@ extension ByteAnnotation {
   private func index(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number")
     try reader.string("name")
-    let flags = try reader.byte("flags") { flagText($0, ["unique", "has extensions"]) }
+    let flags = try reader.byte("flags") {
+      flagText($0, ["unique", "has extensions", "partial", "box"])
+    }
     let collation = try reader.byte("collation")
-    guard flags < 4, collation == 0 else { return }
+    guard flags < 16, collation == 0 else { return }
     var isKnown = true
     try list(&reader, "count of elements") { reader throws(DecodeFault) in
       try reader.varInt("property")
       let flags = try reader.byte("flags") { flagText($0, ["descending", "null as greatest"]) }
       isKnown = isKnown && flags < 4
+    }
+    if flags & 4 != 0, isKnown {
+      try list(&reader, "count of tests") { reader throws(DecodeFault) in
+        guard isKnown else { return }
+        try reader.varInt("attribute")
+        let comparison = try reader.byte("comparison") { code in
+          let all = Condition.Comparison.allCases
+          return 1...all.count ~= Int(code) ? "\(code) \(all[Int(code) - 1])" : "\(code)"
+        }
+        isKnown = 1...6 ~= comparison
+        if isKnown { try value(&reader, "value") }
+      }
     }
     if flags & 2 != 0, isKnown { try extensions(&reader, []) }
   }

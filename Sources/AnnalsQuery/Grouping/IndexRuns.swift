@@ -16,7 +16,7 @@ struct IndexRuns: Sendable {
       names.count == 1, let entity = state.schema.entity(numbered: query.entity),
       let attribute = entity.attribute(named: names[0]), attribute.type != .any
     else { return nil }
-    for shape in entity.indexShapes {
+    for shape in entity.indexShapes where !shape.isBox {
       let name = entity.name(of: shape)
       if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
       let path: IndexPath?

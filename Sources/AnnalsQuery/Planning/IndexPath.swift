@@ -16,7 +16,9 @@ struct IndexPath: Sendable {
   let view: IndexView
   /// Ranges of places, rising, none of which touches another.
   let places: [Range<Int>]
-  /// How many places there are.
+  /// What is in the box, in place of `places`, where it is a box index.
+  let search: BoxSearch?
+  /// How many places there are, or entries of a box index that are looked at.
   let count: Int
   let order: Order
   /// Whether rows with the same values come the other way round than in the index.
@@ -50,6 +52,7 @@ struct IndexPath: Sendable {
       try view.orderedCount() == view.count
     else { return nil }
     places = try IndexPath.places(bounds, in: view)
+    search = nil
     count = places.reduce(0) { $0 + $1.count }
     self.name = name
     self.view = view
@@ -64,6 +67,10 @@ struct IndexPath: Sendable {
   /// What it costs to use it, in objects read; `found` of them are put in order where it does not.
   func cost(_ query: RowQuery) -> Double {
     var read = Double(count)
+    if search != nil {
+      // No value is read of what is looked at.
+      return 40 + (rest == .always ? read : 5 * read) + RowQuery.sortingCost(read, query)
+    }
     if order != .none, let most = query.most {
       // Without other conditions the objects passed over are not read.
       read = min(

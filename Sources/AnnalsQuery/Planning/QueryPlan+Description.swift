@@ -7,7 +7,8 @@ extension QueryPlan: CustomStringConvertible {
   package var description: String {
     var lines: [String] = []
     if let path {
-      lines.append("by index `\(path.name)`: \(path.count) of \(count) objects")
+      let kind = path.search == nil ? "index" : "box index"
+      lines.append("by \(kind) `\(path.name)`: \(path.count) of \(count) objects")
       if path.rest != .always { lines.append("each is asked: \(path.rest)") }
     } else {
       lines.append("reads all \(count) objects")
@@ -20,11 +21,37 @@ extension QueryPlan: CustomStringConvertible {
           + (other.cost == nil
             ? "it neither narrows this query nor has its order" : "it would cost more"))
     }
-    if let helpful {
+    if let columns = boxColumns {
+      if needsBox(of: columns) {
+        let names = columns.map(\.name).joined(separator: ",")
+        lines.append("a box index of `\(names)` would help")
+      }
+    } else if let helpful {
       let keys = helpful.map(\.description).joined(separator: ",")
       lines.append("an index of `\(keys)` would help")
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// How many objects an index may leave before another kind of index would help.
+  private static let worthwhile = 512
+
+  /// The attributes of a box index that would narrow the query; nil if it does not leave a range of
+  /// several. A single value is better served by an index that begins with it.
+  private var boxColumns: [Attribute]? {
+    let ranges = ColumnRange.ranges(query.condition.conjuncts, of: entity)
+    guard ranges.values.allSatisfy({ $0.single == nil }) else { return nil }
+    let columns = entity.attributes.filter { ranges[$0.number] != nil && $0.type.fitsBox }
+    return IndexDescription.boxPropertyCounts.contains(columns.count) ? columns : nil
+  }
+
+  /// Whether no box index has two of these attributes, and what serves leaves many objects.
+  private func needsBox(of columns: [Attribute]) -> Bool {
+    let numbers = Set(columns.map(\.number))
+    let isThere = entity.indexShapes.contains {
+      $0.isBox && $0.tests.isEmpty && numbers.intersection($0.columns.map(\.property)).count > 1
+    }
+    return !isThere && count > 0 && path.map { $0.count > QueryPlan.worthwhile } ?? true
   }
 
   /// The keys of an index that would narrow the query or give its order where none that there is
@@ -51,7 +78,7 @@ extension QueryPlan: CustomStringConvertible {
     }
     let numbers = keys.compactMap { entity.attribute(named: $0.path.names[0])?.number }
     let isThere = entity.indexShapes.contains {
-      $0.columns.prefix(numbers.count).map(\.property) == numbers && !$0.isUnique
+      $0.columns.prefix(numbers.count).map(\.property) == numbers && !$0.isUnique && !$0.isBox
         && $0.tests.isEmpty
     }
     return keys.isEmpty || isThere ? nil : keys

@@ -66,7 +66,7 @@ package struct QueryPlan: Sendable {
       let name = entity.name(of: shape)
       if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
       guard
-        let path = try IndexPath(
+        let path = try IndexPath.serving(
           query, shape, name: name, of: entity, in: state, implied: implied)
       else {
         others.append((name, nil))
@@ -98,7 +98,10 @@ package struct QueryPlan: Sendable {
   /// the condition does.
   package func countAll() throws(Failure) -> Int {
     if condition.constant == false { return 0 }
-    if condition.constant == true { return path?.count ?? count }
+    if condition.constant == true, path?.search == nil { return path?.count ?? count }
+    if condition.constant == true, let search = path?.search {
+      do throws(StateFault) { return try search.count() } catch { throw .state(error) }
+    }
     var result = 0
     try forEachRow { _ in
       result += 1
@@ -130,7 +133,7 @@ package struct QueryPlan: Sendable {
       return rows.count < most
     }
     if !isSorted {
-      if path != nil { rows.sort() }
+      if path != nil { rows.sortRows() }
       if query.areTiesDescending { rows.reverse() }
     }
     guard query.offset > 0 || query.limit != nil else { return rows }
@@ -161,12 +164,30 @@ package struct QueryPlan: Sendable {
     return rows
   }
 
+  /// Whether what the index leaves to ask is true of an object.
+  private func matches(_ row: Int64) throws(Failure) -> Bool {
+    if let constant = condition.constant { return constant }
+    do throws(ConditionFault) { return try condition.matches(row) } catch {
+      throw .evaluation(error)
+    }
+  }
+
+  private func rows(of search: BoxSearch) throws(Failure) -> [Int64] {
+    do throws(StateFault) { return try search.rows() } catch { throw .state(error) }
+  }
+
   /// Gives the rows out, in the order in which they are found.
   func forEachRow(_ body: (Int64) -> Bool) throws(Failure) {
     if condition.constant == false { return }
     guard let path else {
       do throws(ConditionFault) { try condition.forEachRow(body) } catch {
         throw .evaluation(error)
+      }
+      return
+    }
+    if let search = path.search {
+      for row in try rows(of: search) where try matches(row) {
+        guard body(row) else { return }
       }
       return
     }
@@ -177,13 +198,7 @@ package struct QueryPlan: Sendable {
       try path.view.forEachRow(
         in: places, isBackward: isBackward, reversesTies: path.reversesTies
       ) { row throws(Failure) in
-        if asks {
-          do throws(ConditionFault) {
-            guard try condition.matches(row) else { return true }
-          } catch {
-            throw .evaluation(error)
-          }
-        }
+        if asks, try !matches(row) { return true }
         goesOn = body(row)
         return goesOn
       } fault: {

@@ -30,6 +30,9 @@ package struct IndexShape: Hashable, Sendable {
   /// Whether no two objects have the same key. Objects without a value in some column then have no
   /// key.
   package var isUnique: Bool
+  /// Whether it is a box index: its keys say nothing about order. Objects without a value in some
+  /// column then have no key.
+  package var isBox = false
   /// All are true of the objects in the index; none for an index of all objects.
   package var tests: [Test] = []
 }
@@ -57,7 +60,8 @@ extension Entity {
       }
       result.append(
         IndexShape(
-          number: index.number, columns: columns, isUnique: index.isUnique, tests: tests))
+          number: index.number, columns: columns, isUnique: index.isUnique, isBox: index.isBox,
+          tests: tests))
     }
     return result
   }

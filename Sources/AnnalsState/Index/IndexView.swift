@@ -27,7 +27,8 @@ package struct IndexBound: Sendable {
 /// An index of one state for reading: the objects of an entity in an order, by place and by value.
 ///
 /// Places are counted from 0 in the direction of the index. An ordered index has all objects; a
-/// unique one those that have a value in each of its columns, in the order of their keys.
+/// unique one those that have a value in each of its columns, in the order of their keys; a box
+/// index, too, but its order means nothing: `search` is for it.
 ///
 /// Objects with a text over 256 bytes whose beginning others have too are put in order when they
 /// are come upon: that costs reading the values of all that share it. Objects with a value over
@@ -50,7 +51,7 @@ package struct IndexView: Sendable {
 
   /// How many entries are in the order of their values. O(log n).
   package func orderedCount() throws(StateFault) -> Int {
-    if shape.isUnique { return count }
+    if shape.isUnique || shape.isBox { return count }
     return try count(before: [KeyBytes.unordered])
   }
 

@@ -30,6 +30,9 @@ import AnnalsModel
 //   all others, in no order.
 // - Behind the key stands the row less 1, in five bytes, so that entries differ.
 //
+// A box index, which has no order, holds the objects that have a number or a date in every column:
+// the bits of the columns' eight bytes in turn (`MortonCoder`), and the row as above.
+//
 // FORMAT.md, "Index chunks".
 
 /// What an element made of a value is.
@@ -54,6 +57,8 @@ struct KeyColumn: Sendable {
   let isNullCut: Bool
   /// As `null`, but never cut.
   let fullNull: ContiguousArray<UInt8>
+  /// What no value counts as in a box index; nil if the object then has no key.
+  let nullBits: UInt64?
 
   init(_ column: IndexShape.Column, place: Int) {
     self.place = place
@@ -62,8 +67,11 @@ struct KeyColumn: Sendable {
       null = [column.nullsFirst ? KeyBytes.nullFirst : KeyBytes.nullLast]
       fullNull = null
       isNullCut = false
+      nullBits = nil
       return
     }
+    var arena: ContiguousArray<UInt8> = []
+    nullBits = ValueCell(value, appendingTo: &arena).orderedBits
     var (limited, full) = (ContiguousArray<UInt8>(), ContiguousArray<UInt8>())
     isNullCut =
       limited.append(element: value, isDescending: isDescending, limit: KeyBytes.textLimit) == .cut

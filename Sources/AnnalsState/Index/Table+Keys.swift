@@ -21,6 +21,7 @@ extension TableIndex {
     to bytes: inout ContiguousArray<UInt8>
   ) -> KeyPresence {
     if shape.isUnique { return appendUniqueKey(in: leaves, slot, to: &bytes) }
+    if shape.isBox { return appendBoxKey(row, in: leaves, slot, to: &bytes) }
     appendOrderedKey(row, in: leaves, slot, to: &bytes)
     return .key
   }

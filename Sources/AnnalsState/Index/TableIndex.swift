@@ -10,7 +10,8 @@ import AnnalsModel
 //
 // Invariants, where nothing is noted:
 // - Each row that lives and has a key is in the tree once, or in `unplaced`, with the row that has
-//   its key. In an ordered index every row that lives has a key, and none is unplaced.
+//   its key. In an ordered index every row that lives has a key. Of it and of a box index none is
+//   unplaced.
 
 /// Rows by the keys of one index.
 struct TableIndex: Sendable {

@@ -64,6 +64,53 @@ extension FixtureRecipe {
   }
 }
 
+extension FixtureRecipe {
+  /// Box indexes: of every kind that they can be over, two columns and eight, with a default, and
+  /// of some objects; one added to objects that are there; a second checkpoint behind changes.
+  static func boxIndexes(in store: Store) throws {
+    let types: [(String, AttributeType)] = [
+      ("latitude", .double), ("longitude", .double), ("height", .int16), ("steps", .int32),
+      ("count", .int64), ("start", .date), ("end", .date),
+    ]
+    var entity = Entity("Walk")
+    entity.attributes = types.map { Attribute($0.0, $0.1) }
+    entity.attributes.append(Attribute("rank", .double, isOptional: false, default: .double(-0.5)))
+    entity.indexes = [
+      IndexDescription("place", box: ["latitude", "longitude"]),
+      IndexDescription("all", box: ["rank"] + types.map(\.0)),
+      IndexDescription(
+        "long", box: ["start", "end", "rank"], where: .compare("height", .greater, .int(3))),
+    ]
+    try store.require(Schema(entities: [entity]))
+    try store.write(author: "Ann") { tx in
+      for number in 0..<60 {
+        let degrees = [0, -0.0, 0.1, -1e300, 7.25, -3][number % 6] + Double(number / 6)
+        let values: [String: Value] = [
+          "latitude": .double(number % 6 == 1 ? -0.0 : degrees),
+          "longitude": .double(-degrees * 3), "height": .int(Int64(number % 9) - 2),
+          "steps": .int(Int64(number) << 25 - 1 << 30),
+          "count": .int(number % 10 == 0 ? .min : Int64(number) * 1_000_003),
+          "start": .date(Timestamp(microseconds: Int64(number % 7) << 50)),
+          "end": .date(Timestamp(microseconds: Int64(-number))),
+          "rank": .double(Double(number % 4)),
+        ]
+        try tx.insert("Walk", values.filter { $0.key != "rank" || number % 3 != 0 })
+        if number % 5 == 0 { try tx.insert("Walk", ["latitude": values["latitude"] ?? .null]) }
+      }
+    }
+    entity.indexes = [IndexDescription("later", box: ["rank", "latitude"])]
+    try store.require(Schema(entities: [entity]))
+    try store.checkpoint()
+    try store.write { tx in
+      let ids = try tx.objects(of: "Walk").map(\.objectID)
+      try tx.update(ids[3], ["latitude": .null])
+      try tx.update(ids[4], ["longitude": .double(1)])
+      try tx.delete(ids[7])
+    }
+    try store.checkpoint()
+  }
+}
+
 /// Which objects the partial indexes are of: every comparison, values of several kinds, null, and a
 /// default.
 private enum PartialConditions {

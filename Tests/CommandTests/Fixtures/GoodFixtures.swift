@@ -33,6 +33,7 @@ extension FixtureRecipe {
     FixtureRecipe("checkpoint-and-indexes") { try $0.made(checkpoint) },
     FixtureRecipe("saved-projections") { try $0.made(projections) },
     FixtureRecipe("ordered-indexes") { try $0.made(notes: false, orderedIndexes) },
+    FixtureRecipe("box-indexes") { try $0.made(notes: false, boxIndexes) },
     FixtureRecipe("consumers") { try $0.made(consumers) },
     FixtureRecipe("retention") { try $0.made(retention) },
     FixtureRecipe("compacted") { folder in

@@ -13,8 +13,9 @@ struct IndexCommand: StoreCommand {
       KEYS are attributes as in --sort of annals query: -timestamp,title is by falling timestamp, \
       then by title. With --where the index is of the objects alone of which a condition is true: \
       comparisons of attributes with values, joined by AND. With --unique no two objects may have \
-      the same values. Adding and dropping are transactions; the past keeps its objects and needs \
-      no index.
+      the same values. With --box it serves ranges of all its attributes at once, two to eight \
+      numbers or dates, and no order: --box -- latitude,longitude. Adding and \
+      dropping are transactions; the past keeps its objects and needs no index.
       """)
 
   /// What is done.
@@ -30,6 +31,7 @@ struct IndexCommand: StoreCommand {
     help: "Only the objects of which this is true.")
   var condition: String?
   @Flag(help: "No two objects may have the same values.") var unique = false
+  @Flag(help: "It is for ranges of several attributes at once.") var box = false
   @OptionGroup var author: AuthorArguments
 
   func validate() throws {
@@ -47,9 +49,10 @@ struct IndexCommand: StoreCommand {
             ? "drop takes ENTITY NAME"
             : "list takes an ENTITY or none")
     }
-    if action != .add, unique || condition != nil {
-      throw ValidationError("--unique and --where are for add")
+    if action != .add, unique || box || condition != nil {
+      throw ValidationError("--unique, --box and --where are for add")
     }
+    if unique, box { throw ValidationError("a box index cannot be unique") }
   }
 
   func run(_ console: Console) throws -> ExitStatus {
@@ -88,7 +91,8 @@ struct IndexCommand: StoreCommand {
         try ConditionParser.parse(text, over: entity, in: transaction.schema, zone: zone.offset)
       }
     }
-    let index = IndexDescription(names[1], elements, isUnique: unique, where: wanted)
+    var index = IndexDescription(names[1], elements, isUnique: unique, where: wanted)
+    index.isBox = box
     let attributes = entity.attributes.filter { !$0.isRemoved }
     try transaction.require(
       Schema(entities: [Entity(entity.name, attributes: attributes, indexes: [index])]))
@@ -119,7 +123,7 @@ struct IndexCommand: StoreCommand {
       for index in try snapshot.indexes(of: entity.name) {
         try table.write([
           entity.name, index.name,
-          index.keys.map(\.description).joined(separator: ",")
+          (index.isBox ? "box of " : "") + index.keys.map(\.description).joined(separator: ",")
             + (index.condition.map { " where \($0)" } ?? ""),
           index.isUnique ? "yes" : "no", Numerals.grouped(index.entryCount),
           index.isBuilt ? "yes" : "when it is used",

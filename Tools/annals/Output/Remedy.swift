@@ -45,12 +45,13 @@ enum Remedy {
 
   /// A plan, with the command that adds the index which it says would help.
   static func told(plan: String, of entity: String, in file: String) -> String {
-    guard let found = plan.wholeMatch(of: /(?s).*an index of `(.*)` would help/) else {
+    guard let found = plan.wholeMatch(of: /(?s).*(?:an|a (box)) index of `(.*)` would help/) else {
       return plan
     }
-    let keys = String(found.output.1)
+    let keys = String(found.output.2)
     let name = keys.replacing("-", with: "").replacing("`", with: "").replacing(",", with: "-")
-    let words = ["annals", "index", file, "add", entity, name, "--", keys].map(quoted)
+    let kind = found.output.1 == nil ? [] : ["--box"]
+    let words = (["annals", "index", file, "add", entity, name] + kind + ["--", keys]).map(quoted)
     return "\(plan): \(words.joined(separator: " "))"
   }
 

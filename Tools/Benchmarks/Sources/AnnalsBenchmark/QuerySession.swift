@@ -32,8 +32,11 @@ struct QuerySession {
     let newest = Fetch(PostRecord.self).sorted(by: \.timestamp, .descending)
     try measure(snapshot, newest, "index")
     try measure(snapshot, newest.withoutIndexes(), "scan")
-    for (degrees, name) in [(2, "2"), (0.2, "0.2")] { try measureBoxes(snapshot, degrees, name) }
+    for (degrees, name) in [(2, "2"), (0.2, "0.2")] {
+      try measureBoxes(snapshot, degrees, name, "scan")
+    }
     try measureWriting(store)
+    try measureBoxIndex(store)
     try store.close()
   }
 
@@ -72,10 +75,40 @@ struct QuerySession {
     return found.count
   }
 
-  private func measureBoxes(_ snapshot: Snapshot, _ degrees: Double, _ name: String) throws {
+  /// The same store with a box index, of the objects that the boxes were counted of.
+  private func measureBoxIndex(_ store: Store) throws {
+    try store.write { tx in
+      for post in try tx.objects(of: "Post").dropFirst(answers.byDate.count) {
+        try tx.delete(post.objectID)
+      }
+    }
+    try recorder.time("5 box index of \(answers.byDate.count) objects, built", items: 1) {
+      try store.require(
+        Schema {
+          Entity("Post") {
+            Attribute("latitude", .double)
+            Attribute("longitude", .double)
+            IndexDescription("place", box: ["latitude", "longitude"])
+          }
+        })
+    }
+    let snapshot = store.snapshot()
+    for (degrees, name) in [(2, "2"), (0.2, "0.2")] {
+      try measureBoxes(snapshot, degrees, name, "box index")
+    }
+    try recorder.time("5 1,000 commits with a box index", items: 1_000) {
+      for number in 0..<1_000 {
+        try store.write { tx in _ = try tx.insert(PostRecord(workload.posts[number])) }
+      }
+    }
+  }
+
+  private func measureBoxes(
+    _ snapshot: Snapshot, _ degrees: Double, _ name: String, _ way: String
+  ) throws {
     let boxes = answers.boxes(degrees)
     let wanted = boxes.map(answers.count)
-    try recorder.median("5 ten boxes of \(name) degrees, scan", of: 7) {
+    try recorder.median("5 ten boxes of \(name) degrees, \(way)", of: 7) {
       var counts: [Int] = []
       for box in boxes {
         let (south, north) = (box.latitudes.lowerBound, box.latitudes.upperBound)

@@ -1,0 +1,67 @@
+import AnnalsModel
+import AnnalsState
+
+// A box index serves a condition that leaves a range of two of its columns or more.
+
+extension IndexPath {
+  /// How an index, box index or not, serves a query; see the initialisers.
+  static func serving(
+    _ query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State,
+    implied: [Condition]
+  ) throws(StateFault) -> IndexPath? {
+    if shape.isBox {
+      return try IndexPath(
+        box: query, shape, name: name, of: entity, in: state, implied: implied)
+    }
+    return try IndexPath(query, shape, name: name, of: entity, in: state, implied: implied)
+  }
+
+  /// Nil if the condition leaves a range of fewer than two columns, or may be true of objects that
+  /// the index lacks.
+  private init?(
+    box query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State,
+    implied: [Condition]
+  ) throws(StateFault) {
+    let parts = query.condition.conjuncts
+    guard let covered = shape.covered(parts, of: entity) else { return nil }
+    let ranges = ColumnRange.ranges(parts + implied, of: entity)
+    var sides: [BoxSide] = []
+    var said = covered
+    var narrowed = 0
+    for column in shape.columns {
+      guard let range = ranges[column.property] else {
+        sides.append(.all)
+        continue
+      }
+      guard !range.isNil,
+        let side = BoxSide(
+          from: range.low.map { ($0.value, $0.isIncluded) },
+          to: range.high.map { ($0.value, $0.isIncluded) })
+      else { return nil }
+      sides.append(side)
+      said.formUnion(range.parts)
+      narrowed += 1
+    }
+    guard narrowed >= 2, let view = try state.index(query.entity, shape.number),
+      // As for ordered indexes.
+      view.shape == shape
+    else { return nil }
+    // An object without a value that the condition says nothing about is not in the index.
+    if narrowed < sides.count {
+      guard shape.tests.isEmpty, view.count == Int(state.count(of: query.entity)) else {
+        return nil
+      }
+    }
+    let search = try view.search(sides)
+    self.search = search
+    count = search.most
+    places = []
+    self.name = name
+    self.view = view
+    order = .none
+    reversesTies = false
+    singles = []
+    let left = parts.indices.filter { !said.contains($0) }.map { parts[$0] }
+    rest = left.isEmpty ? .always : .all(left)
+  }
+}
