@@ -60,8 +60,8 @@ import Testing
     #expect(
       run.errors.hasSuffix(
         "Verify it to see what is affected; restore a copy, or salvage everything readable into a "
-          + "new file (offset 12288). annals verify FILE shows what is affected, annals salvage "
-          + "FILE OUT saves what can be read.\n"), "\(run)")
+          + "new file (offset 12288). annals verify @bad.annals shows what is affected, "
+          + "annals salvage @bad.annals OUT saves what can be read.\n"), "\(run)")
     let verified = folder.run("verify", "@bad.annals")
     #expect(verified.output.contains(" (annals salvage @bad.annals OUT)\n"), "\(verified)")
     // Where nothing can be saved, nothing is promised.

@@ -143,7 +143,7 @@ import Testing
     #expect(folder.run("watch", "@a.annals", "Post", "--where", "rtaing > 1").status == .usage)
     #expect(
       folder.run("watch", "@a.annals", "Pots").errors.contains(
-        "no entity Pots; it has Post, Person"))
+        "no entity Pots; did you mean Post?"))
   }
 
   /// The line without the time of the transaction.

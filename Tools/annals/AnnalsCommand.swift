@@ -40,7 +40,7 @@ struct AnnalsCommand: ParsableCommand {
         try console.output.flush()
         return .done
       }
-      var parsed = try parseAsRoot(arguments)
+      var parsed = try parse(arguments)
       guard let command = parsed as? any StoreCommand else {
         try parsed.run()
         return .done
@@ -50,8 +50,11 @@ struct AnnalsCommand: ParsableCommand {
         try console.output.flush()
         return status
       } catch let error as AnnalsError {
-        console.report(Remedy.message(for: error, of: command))
+        console.report(Remedy.named(Remedy.message(for: error, of: command), in: command))
         return .couldNotRun
+      } catch let failure as CommandFailure {
+        console.report(Remedy.named(failure.message, in: command))
+        return failure.status
       }
     } catch OutputFault.closed {
       // Whoever read the output has seen enough.
@@ -64,6 +67,24 @@ struct AnnalsCommand: ParsableCommand {
       return failure.status
     } catch {
       return report(error, console)
+    }
+  }
+
+  /// The command that the arguments ask for. Throws a failure that says what was probably meant, or
+  /// what the parser says.
+  private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    do {
+      if arguments.first == "help", let hint = UsageHint.text(for: arguments) {
+        throw CommandFailure(hint, status: .usage)
+      }
+      return try parseAsRoot(arguments)
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      guard exitCode(for: error) != .success, let hint = UsageHint.text(for: arguments) else {
+        throw error
+      }
+      throw CommandFailure(hint, status: .usage)
     }
   }
 
@@ -90,6 +111,12 @@ struct AnnalsCommand: ParsableCommand {
 protocol StoreCommand: ParsableCommand {
   /// Does the work and says how it went.
   func run(_ console: Console) throws -> ExitStatus
+}
+
+/// A subcommand about one store.
+protocol FileCommand: StoreCommand {
+  /// The path of the store, as it was typed.
+  var file: String { get }
 }
 
 /// What `annals` alone prints.

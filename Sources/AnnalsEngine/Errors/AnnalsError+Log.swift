@@ -241,8 +241,10 @@ extension AnnalsError {
   /// The error for a name that is no entity.
   package static func unknownEntity(_ name: String, in schema: Schema) -> AnnalsError {
     let names = schema.entities.filter { !$0.isRemoved }.map(\.name)
-    let known = names.isEmpty ? "it has none" : "it has " + names.joined(separator: ", ")
-    return AnnalsError(.invalidArgument, "the store has no entity \(name); \(known)")
+    let known = names.isEmpty ? "; it has none" : "; it has " + names.joined(separator: ", ")
+    let near = NearName.hint(name, among: names)
+    return AnnalsError(
+      .invalidArgument, "the store has no entity \(name)\(near.isEmpty ? known : near)")
   }
 
   /// The error for a look-up by an attribute that is not unique.

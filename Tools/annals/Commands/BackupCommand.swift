@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct BackupCommand: StoreCommand {
+struct BackupCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
     abstract: "Writes a whole, verified copy of the store, while others use it.",

@@ -1,7 +1,8 @@
 import Annals
+import AnnalsExchange
 import ArgumentParser
 
-struct BlameCommand: StoreCommand {
+struct BlameCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "blame", abstract: "Prints who last set each property of an object.",
     discussion: Vocabulary.token)
@@ -11,40 +12,89 @@ struct BlameCommand: StoreCommand {
   @Option(parsing: .unconditional, help: "As of this TOKEN; head if left out.")
   var at: String?
 
+  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store, withOnly: [])
-    let found = try ObjectArgument(object).find(in: snapshot)
-    let text = TransactionText(console, limit: 200)
-    let state = snapshot.reader
-    var rows: [(number: String, date: String, author: String, property: String)] = []
-    for line in try store.blame(found.id(in: store), at: snapshot.token) {
-      let value = try text.text(line.value) { () throws(AnnalsError) in state }
-      let property = "\(ValueText.plain(line.property)): \(value)"
-      guard let transaction = line.transaction else {
-        let origin = store.base.number > 0 ? "at or before \(store.base.number)" : "default"
-        rows.append(("-", origin, "", property))
-        continue
-      }
-      let record = transaction.page.batch.transactions[transaction.index]
-      rows.append(
-        (
-          "\(transaction.number)", console.zone.text(record.timestamp),
-          ValueText.plain(transaction.author ?? ""), property
-        ))
-    }
-    let widths = (
-      rows.map(\.number.count).max() ?? 0, rows.map(\.date.count).max() ?? 0,
-      rows.map(\.author.count).max() ?? 0
-    )
-    for row in rows {
-      let number = console.output.styled(row.number.padded(left: widths.0), .heading)
-      let date = row.date.padded(right: widths.1)
-      let author = row.author.padded(right: widths.2)
-      try console.output.line("\(number)  \(date)  \(author)  \(row.property)")
+    let blame = try store.blame(try find(in: snapshot, store), at: snapshot.token)
+    switch format {
+    case .text: try writeText(blame, snapshot, store, console)
+    case .jsonl: try writeLines(blame, snapshot, console)
     }
     return .done
+  }
+
+  /// The object as of the position; else the one of that name that was deleted last.
+  private func find(in snapshot: Snapshot, _ store: Store) throws -> ObjectID {
+    let argument = try ObjectArgument(object)
+    do {
+      return try argument.find(in: snapshot).id(in: store)
+    } catch let failure as CommandFailure {
+      let former = try? argument.findAll(inHistoryOf: store).map { $0.id(in: store) }
+      let found = former?.first { (try? store.blame($0, at: snapshot.token)) != nil }
+      guard let found else { throw failure }
+      return found
+    }
+  }
+
+  private func writeText(
+    _ blame: Blame, _ snapshot: Snapshot, _ store: Store, _ console: Console
+  ) throws {
+    let text = TransactionText(console, limit: 200)
+    var rows: [[String]] = []
+    func add(_ transaction: Transaction?, _ what: String) {
+      guard let transaction else {
+        let origin = store.base.number > 0 ? "at or before \(store.base.number)" : "default"
+        return rows.append(["-", origin, "", what])
+      }
+      let record = transaction.page.batch.transactions[transaction.index]
+      rows.append([
+        "\(transaction.number)", console.zone.text(record.timestamp),
+        ValueText.plain(transaction.author ?? ""), what,
+      ])
+    }
+    if let deletion = blame.deletion { add(deletion, "deleted; before that it had") }
+    for line in blame {
+      let value = try text.text(line.value) { () throws(AnnalsError) in snapshot.reader }
+      add(line.transaction, "\(ValueText.plain(line.property)): \(value)")
+    }
+    let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    for row in rows {
+      let number = console.output.styled(row[0].padded(left: widths[0]), .heading)
+      let date = row[1].padded(right: widths[1])
+      try console.output.line("\(number)  \(date)  \(row[2].padded(right: widths[2]))  \(row[3])")
+    }
+  }
+
+  private func writeLines(_ blame: Blame, _ snapshot: Snapshot, _ console: Console) throws {
+    let entity = snapshot.schema.entity(named: try ObjectArgument(object).entity)
+    var json = JSONWriter()
+    for line in blame {
+      json.beginObject()
+      json.member("property", line.property)
+      json.key("value")
+      switch line.value {
+      case .object, .objects: try json.references(line.value, in: snapshot.reader)
+      case .large: json.null()
+      default:
+        json.value(line.value, as: entity?.attribute(named: line.property)?.type ?? .any)
+      }
+      origin(of: line.transaction, in: &json)
+      if let deletion = blame.deletion { json.member("deleted", deletion.number) }
+      json.endObject()
+      json.endLine()
+    }
+    try console.output.write(json.bytes)
+  }
+
+  private func origin(of transaction: Transaction?, in json: inout JSONWriter) {
+    guard let transaction else { return }
+    let record = transaction.page.batch.transactions[transaction.index]
+    json.member("n", transaction.number)
+    json.member("timestamp", record.timestamp.description)
+    if let author = transaction.author { json.member("author", author) }
   }
 }
 

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct CompactCommand: StoreCommand {
+struct CompactCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact", abstract: "Makes the file smaller, losing nothing.")
 

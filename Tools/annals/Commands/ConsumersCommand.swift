@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct ConsumersCommand: StoreCommand {
+struct ConsumersCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "consumers", abstract: "Lists, registers and removes readers of the history.",
     discussion: """

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct DeleteCommand: StoreCommand {
+struct DeleteCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Deletes an object; its past stays.")
 

@@ -2,7 +2,7 @@ import Annals
 import AnnalsExchange
 import ArgumentParser
 
-struct DiffCommand: StoreCommand {
+struct DiffCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Prints the net difference between two states.",
     discussion: Vocabulary.token)

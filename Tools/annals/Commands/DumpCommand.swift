@@ -2,7 +2,7 @@ import Annals
 import AnnalsInspection
 import ArgumentParser
 
-struct DumpCommand: StoreCommand {
+struct DumpCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "dump",
     abstract: "Prints every frame of the file, or every byte; works on damaged files.",

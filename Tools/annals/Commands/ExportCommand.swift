@@ -2,7 +2,7 @@ import Annals
 import AnnalsExchange
 import ArgumentParser
 
-struct ExportCommand: StoreCommand {
+struct ExportCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Writes transactions out as JSON Lines, which import reads.",
     discussion: Vocabulary.token)

@@ -2,7 +2,7 @@ import Annals
 import AnnalsExchange
 import ArgumentParser
 
-struct GetCommand: StoreCommand {
+struct GetCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Prints one object, now or at any time in the past.",
     discussion: Vocabulary.token)

@@ -3,7 +3,7 @@ import AnnalsExchange
 import ArgumentParser
 import Foundation
 
-struct ImportCommand: StoreCommand {
+struct ImportCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract:

@@ -2,7 +2,7 @@ import Annals
 import AnnalsQuery
 import ArgumentParser
 
-struct IndexCommand: StoreCommand {
+struct IndexCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "index", abstract: "Lists, adds and drops indexes.",
     discussion: """

@@ -23,7 +23,7 @@ extension LogCommand {
     try add(author.map { HistoryCondition(.author($0)) }, to: &condition)
     try add(context.map { HistoryCondition(.context($0)) }, to: &condition)
     for name in entity where !store.version.glossary().knowsEntity(name) {
-      throw unknown("entity", name, store)
+      throw unknown(entity: name, store)
     }
     for name in property where !store.version.glossary().knowsProperty(name) {
       throw unknown(property: name, store)
@@ -50,14 +50,18 @@ extension LogCommand {
         text += ". Write --entity \(entity) --property \(rest)"
       }
     }
-    return CommandFailure(text)
+    let names = store.schema.entities.flatMap { entity in
+      entity.attributes.filter { !$0.isRemoved }.map(\.name)
+        + entity.relationships.filter { !$0.isRemoved }.map(\.name)
+    }
+    return CommandFailure(text + NearName.hint(name, among: names))
   }
 
-  private func unknown(_ what: String, _ name: String, _ store: Store) -> CommandFailure {
-    let names = store.schema.entities.filter { !$0.isRemoved }.map(\.name).joined(separator: ", ")
-    return CommandFailure(
-      "there is no \(what) \(name)"
-        + (names.isEmpty ? "; the store is empty" : "; there are \(names)"))
+  private func unknown(entity name: String, _ store: Store) -> CommandFailure {
+    let names = store.schema.entities.filter { !$0.isRemoved }.map(\.name)
+    let near = NearName.hint(name, among: names)
+    let known = names.isEmpty ? "it is empty" : "it has " + names.joined(separator: ", ")
+    return CommandFailure("the store has no entity \(name)\(near.isEmpty ? "; \(known)" : near)")
   }
 }
 

@@ -2,7 +2,7 @@ import Annals
 import AnnalsExchange
 import ArgumentParser
 
-struct LogCommand: StoreCommand {
+struct LogCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "Prints the transactions, newest first.",
     discussion: Vocabulary.token)
@@ -26,12 +26,15 @@ struct LogCommand: StoreCommand {
   @Option(
     parsing: .unconditionalSingleValue, help: "Only changes of this type: insert, update, delete.")
   var type: [ChangeKind] = []
-  @Option(parsing: .unconditional, help: "At most so many.") var limit: Int?
+  @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most so many.")
+  var limit: Int?
   @Flag(help: "Oldest first.") var reverse = false
+  @Flag(help: "Each transaction in a line.") var oneline = false
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit is a number from 0") }
+    if oneline, format == .jsonl { throw ValidationError("--oneline is text: leave out --format") }
     if let range, RangeArgument(range) == nil {
       throw ValidationError(
         "`\(range)` is not a range; write A..B, as in 10..20 or floor..head~5. One transaction: "
@@ -65,7 +68,12 @@ struct LogCommand: StoreCommand {
     let text = TransactionText(console)
     var count = 0
     while count < limit ?? .max, let digest = try walk.nextDigest() {
-      if count > 0 { try console.output.line() }
+      count += 1
+      if oneline {
+        try text.writeLine(digest) { () throws(AnnalsError) in try walk.state(at: digest.number) }
+        continue
+      }
+      if count > 1 { try console.output.line() }
       try text.writeHead(digest.transaction)
       for change in digest.shown {
         try text.write(change) { () throws(AnnalsError) in try walk.state(at: digest.number) }
@@ -75,7 +83,6 @@ struct LogCommand: StoreCommand {
         let hint = "annals show \(file) \(digest.number)"
         try console.output.line("    … \(Numerals.grouped(more)) more: \(hint)")
       }
-      count += 1
     }
   }
 

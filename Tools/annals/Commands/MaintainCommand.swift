@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct MaintainCommand: StoreCommand {
+struct MaintainCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "maintain",
     abstract: "Drops the history that the store need not keep (annals retain).",

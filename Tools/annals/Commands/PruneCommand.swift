@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct PruneCommand: StoreCommand {
+struct PruneCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Drops the history before a transaction; the states from there on stay readable.",

@@ -2,7 +2,7 @@ import Annals
 import AnnalsExchange
 import ArgumentParser
 
-struct PutCommand: StoreCommand {
+struct PutCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
     abstract: "Inserts an object, or updates it; makes the file if there is none.",

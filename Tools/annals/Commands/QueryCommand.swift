@@ -3,7 +3,7 @@ import AnnalsExchange
 import AnnalsQuery
 import ArgumentParser
 
-struct QueryCommand: StoreCommand {
+struct QueryCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "query", abstract: "Prints the objects of which a condition is true.",
     discussion: """

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct ReplayCommand: StoreCommand {
+struct ReplayCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
     abstract: "Writes a new store, with a UUID of its own, whose newest state is a past one.",

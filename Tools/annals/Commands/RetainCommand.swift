@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct RetainCommand: StoreCommand {
+struct RetainCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "retain",
     abstract: "Shows or sets how much history the store keeps at least.",

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct RevertCommand: StoreCommand {
+struct RevertCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "revert",
     abstract: "Undoes a transaction with a new one; refuses if later ones touched what it did.",

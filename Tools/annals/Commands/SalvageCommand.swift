@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct SalvageCommand: StoreCommand {
+struct SalvageCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "salvage",
     abstract: "Writes everything readable of a damaged store into a new one.",

@@ -2,7 +2,7 @@ import Annals
 import AnnalsExchange
 import ArgumentParser
 
-struct SchemaCommand: StoreCommand {
+struct SchemaCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
     abstract: "Prints the entities and their properties as JSON, as import --schema reads them.",

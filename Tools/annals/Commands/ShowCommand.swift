@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct ShowCommand: StoreCommand {
+struct ShowCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Prints a transaction whole, or an object with its history.",
     discussion: Vocabulary.token)

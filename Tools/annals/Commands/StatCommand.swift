@@ -2,7 +2,7 @@ import Annals
 import AnnalsInspection
 import ArgumentParser
 
-struct StatCommand: StoreCommand {
+struct StatCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "stat", abstract: "Prints one screen: counts, dates, and where the bytes go.",
     discussion: "Exits with 0, 1 if the file is damaged, 2 if it could not run.")

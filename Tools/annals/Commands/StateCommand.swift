@@ -2,7 +2,7 @@ import Annals
 import AnnalsExchange
 import ArgumentParser
 
-struct StateCommand: StoreCommand {
+struct StateCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "state", abstract: "Prints all objects, now or at any time in the past.",
     discussion: Vocabulary.token)

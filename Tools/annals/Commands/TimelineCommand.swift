@@ -2,7 +2,7 @@ import Annals
 import AnnalsQuery
 import ArgumentParser
 
-struct TimelineCommand: StoreCommand {
+struct TimelineCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "timeline",
     abstract: "Prints or draws what happened when, by dates of objects.",

@@ -2,7 +2,7 @@ import Annals
 import AnnalsInspection
 import ArgumentParser
 
-struct VerifyCommand: StoreCommand {
+struct VerifyCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Checks every byte of the file, then replays its history and compares.",

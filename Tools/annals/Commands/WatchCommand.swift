@@ -3,7 +3,7 @@ import AnnalsQuery
 import ArgumentParser
 import Foundation
 
-struct WatchCommand: StoreCommand {
+struct WatchCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Prints what becomes of objects, as it happens.",
     discussion: """

@@ -18,7 +18,7 @@ enum Remedy {
     case .blocked:
       return "\(text)\nannals consumers FILE lists them; --force drops it all the same."
     default:
-      let end = text.hasSuffix(".") ? "" : "."
+      let end = text.hasSuffix(".") || text.hasSuffix("?") ? "" : "."
       return text + end + (commands(for: error, in: command).map { " \($0)." } ?? "")
     }
   }
@@ -32,6 +32,13 @@ enum Remedy {
     let saving = "annals salvage FILE OUT saves what can be read"
     return isDiskError || command is VerifyCommand
       ? saving : "annals verify FILE shows what is affected, \(saving)"
+  }
+
+  /// The message with the file that was typed in place of `FILE`, so that what it advises can be
+  /// typed as it stands.
+  static func named(_ message: String, in command: any StoreCommand) -> String {
+    guard let file = (command as? any FileCommand)?.file else { return message }
+    return message.replacing(/(annals [a-z]+) FILE\b/) { "\($0.output.1) \(quoted(file))" }
   }
 
   /// A finding about a file, with the command that does what it advises.

@@ -120,7 +120,7 @@ struct TransactionText {
   }
 
   /// The line, as much of it as fits on the terminal.
-  private func cut(_ line: String) -> String {
+  func cut(_ line: String) -> String {
     guard let width, line.count > width else { return line }
     return line.prefix(width - 1) + "…"
   }

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import AnnalsCommand
+
+/// Mistakes that people made at the command, and what it says of each: compared as a whole with
+/// Tests/Golden/mistakes.txt.
+@Suite struct MistakeTests {
+  static let mistakes = """
+    lgo @d.annals
+    hlep
+    help blmae
+    log
+    log @d.annals --autor ann
+    log @d.annals --auhtor=ann
+    log @d.annals -x
+    log @d.annals -n
+    log @d.annals -n many
+    log @d.annals --limit -1
+    log @d.annals 3
+    log @d.annals 3...5
+    log @d.annals --since 2020
+    log @d.annals --since yesterday
+    log @d.annals --entity Pots
+    log @d.annals --property titel
+    log @d.annals --property Post.title
+    log @d.annals --oneline --format jsonl
+    log @nothing.annals
+    log @text.annals
+    show @d.annals
+    show @d.annals 99
+    show @d.annals Post/
+    blame @d.annals Post
+    blame @d.annals Post/zzz
+    blame @d.annals Pots/a
+    state @d.annals --at 99999
+    state @d.annals --at 2019
+    state @d.annals --at 2019-13
+    state @d.annals --entity Pots
+    get @d.annals Post/b/title
+    query @d.annals Pots
+    query @d.annals Post --where titel==1
+    query @d.annals Post --where title
+    query @d.annals Post --where (title=="x"
+    query @d.annals Post --sort titel
+    put @d.annals Pots/a title=x
+    put @d.annals Post/ title=x
+    put @d.annals Post/a title
+    put @d.annals Post/a days:=three
+    put @d.annals Post/a days:=x --unset
+    delete @d.annals Post/zzz
+    prune @d.annals
+    prune @d.annals --before 99
+    prune @d.annals --before 2
+    prune @d.annals --dry-run --befor 2
+    revert @d.annals 99
+    index @d.annals add Post byTitle -title
+    index @d.annals drop Post nothing
+    timeline @d.annals --entity Post
+    import @d.annals @nothing.jsonl
+    import @new.annals @text.annals
+    export @d.annals --afer 2
+    backup @d.annals @d.annals
+    salvage @d.annals @d.annals
+    consumers @d.annals remove nobody
+    retain @d.annals --days 0
+    verify @text.annals
+    """
+
+  @Test func eachIsToldWhatIsWrongAndWhatToDo() throws {
+    let folder = try CommandFolder()
+    folder.run("put", "@d.annals", "Post/a", "title=Fog", "days:=3", "--author", "ann")
+    folder.run("put", "@d.annals", "Post/b", "title=Mist", "--author", "me")
+    try folder.write("This is a text, and no store at all.\n", to: "text.annals")
+    var text = ""
+    for mistake in MistakeTests.mistakes.split(separator: "\n") {
+      let run = folder.run(mistake.split(separator: " ").map(String.init))
+      #expect(run.status != .done && !(run.errors + run.output).isEmpty, "\(mistake): \(run)")
+      text += "$ annals \(mistake)\n\(run.output)\(run.errors)-> \(run.status.rawValue)\n\n"
+    }
+    let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Golden/mistakes.txt")
+    if ProcessInfo.processInfo.environment["ANNALS_RECORD"] != nil {
+      try text.write(to: golden, atomically: true, encoding: .utf8)
+    }
+    let expected = try String(contentsOf: golden, encoding: .utf8)
+    for (told, wanted) in zip(text.split(separator: "\n\n"), expected.split(separator: "\n\n")) {
+      #expect(told == wanted)
+    }
+    #expect(text == expected, "set ANNALS_RECORD to write it anew, and read what changed")
+  }
+}

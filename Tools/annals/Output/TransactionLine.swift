@@ -1,0 +1,41 @@
+import Annals
+
+extension TransactionText {
+  /// A transaction in one line: number, day, author, and its message, or else what it changed.
+  func writeLine(
+    _ digest: TransactionDigest, _ state: () throws(AnnalsError) -> StateReader
+  ) throws {
+    let record = digest.transaction.page.batch.transactions[digest.transaction.index]
+    let number = output.styled("\(digest.number)", .heading)
+    if let lost = record.lost { return try output.line("\(number)  lost: \(lost)") }
+    let author = ValueText.plain(digest.transaction.author ?? "-")
+    let date = values.zone.text(record.timestamp)
+    try output.line(cut("\(number)  \(date)  \(author)  \(try summary(digest, state))"))
+  }
+
+  private func summary(
+    _ digest: TransactionDigest, _ state: () throws(AnnalsError) -> StateReader
+  ) throws -> String {
+    let record = digest.transaction.page.batch.transactions[digest.transaction.index]
+    for entry in record.metadata where entry.key == "message" {
+      guard case .string(let message) = entry.value,
+        let first = ValueText.lines(of: message).first(where: { !$0.isEmpty })
+      else { continue }
+      return ValueText.plain(first)
+    }
+    guard let change = digest.shown.first else {
+      let entities = digest.transaction.schemaChange.map(\.name)
+      return entities.isEmpty
+        ? "no changes" : "schema of " + ValueText.plain(entities.joined(separator: ", "))
+    }
+    let mark =
+      switch change.kind {
+      case .insert: "+"
+      case .update: "~"
+      case .delete: "-"
+      }
+    let name = ValueText.plain(try change.objectName(state).text)
+    let more = digest.total - 1
+    return "\(mark) \(name)" + (more > 0 ? " and \(Numerals.grouped(more)) more" : "")
+  }
+}
