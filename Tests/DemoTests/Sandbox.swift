@@ -15,7 +15,8 @@ final class Sandbox {
       .resolvingSymlinksInPath()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for path in [
-      "Tools/demo", "Tools/prepare.bash", "Fixtures/own-history.jsonl.gz", "Fixtures/diary.jsonl",
+      "Tools/demo", "Tools/install", "Tools/prepare.bash", "Fixtures/own-history.jsonl.gz",
+      "Fixtures/diary.jsonl",
     ] {
       let target = package.appending(path: path)
       try FileManager.default.createDirectory(
@@ -90,6 +91,12 @@ final class Sandbox {
       return try shell("runuser -u \(user) -- env \(script)", in: package)
     }
     return try shell("env \(script)", in: package)
+  }
+
+  /// Runs Tools/install with that command.
+  func install(_ arguments: String) throws -> Run {
+    let command = folder.appending(path: "command").path
+    return try shell("env ANNALS_COMMAND=\(command) Tools/install \(arguments)", in: package)
   }
 
   /// Runs a line of shell; both outputs together.

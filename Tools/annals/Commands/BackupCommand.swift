@@ -10,8 +10,8 @@ struct BackupCommand: FileCommand {
       synced. Copying the file by other means while it is written to may tear it.
       """)
 
-  @Argument(help: "The store.") var file: String
-  @Argument(help: "The new file; it must not exist.") var out: String
+  @Argument(help: "The store.", completion: .file()) var file: String
+  @Argument(help: "The new file; it must not exist.", completion: .file()) var out: String
 
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file)

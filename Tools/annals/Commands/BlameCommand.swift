@@ -7,7 +7,7 @@ struct BlameCommand: FileCommand {
     commandName: "blame", abstract: "Prints who last set each property of an object.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String
   @Option(parsing: .unconditional, help: "As of this TOKEN; head if left out.")
   var at: String?

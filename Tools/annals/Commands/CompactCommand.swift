@@ -5,7 +5,7 @@ struct CompactCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact", abstract: "Makes the file smaller, losing nothing.")
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Flag(help: "Leave the checkpoint out: the smallest file, which opens more slowly.")
   var smallest = false
 

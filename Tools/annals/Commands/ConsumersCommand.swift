@@ -23,7 +23,7 @@ struct ConsumersCommand: FileCommand {
     case list, add, remove
   }
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "list, add or remove.") var action: Action = .list
   @Argument(help: "The consumer's name.") var name: String?
   @Option(parsing: .unconditional, help: "What kind of reader it is.") var kind: String?

@@ -5,7 +5,7 @@ struct DeleteCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Deletes an object; its past stays.")
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String
   @OptionGroup var author: AuthorArguments
 

@@ -7,7 +7,7 @@ struct DiffCommand: FileCommand {
     commandName: "diff", abstract: "Prints the net difference between two states.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The first state, a TOKEN; or A..B.") var first: String
   @Argument(help: "The second state; head if left out.") var second: String?
   @Flag(name: .customLong("exit-code"), help: "Exit with 1 if the states differ.")

@@ -12,7 +12,7 @@ struct DumpCommand: FileCommand {
       What is in the frames is for annals verify to judge.
       """)
 
-  @Argument(help: "The file.") var file: String
+  @Argument(help: "The file.", completion: .file()) var file: String
   @Flag(help: "Explain every byte.") var bytes = false
   @Option(parsing: .unconditional, help: "Begin with the frame that holds this byte.")
   var from: UInt64 = 0

@@ -7,7 +7,7 @@ struct ExportCommand: FileCommand {
     commandName: "export", abstract: "Writes transactions out as JSON Lines, which import reads.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "Only those after this TOKEN.") var after: String?
   @Option(parsing: .unconditional, help: "Only those up to and with this TOKEN.") var to: String?
 

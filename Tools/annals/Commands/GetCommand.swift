@@ -7,7 +7,7 @@ struct GetCommand: FileCommand {
     commandName: "get", abstract: "Prints one object, now or at any time in the past.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String
   @Option(parsing: .unconditional, help: "The state as of this TOKEN; head if left out.")
   var at: String?

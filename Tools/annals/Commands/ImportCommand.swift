@@ -15,8 +15,8 @@ struct ImportCommand: FileCommand {
       first-parent history becomes a transaction; running it again adds what is new.
       """)
 
-  @Argument(help: "The store.") var file: String
-  @Argument(help: "The JSON Lines.") var changes: String?
+  @Argument(help: "The store.", completion: .file()) var file: String
+  @Argument(help: "The JSON Lines.", completion: .file()) var changes: String?
   @Option(parsing: .unconditional, help: "A schema, as annals schema prints it.") var schema:
     String?
   @Option(parsing: .unconditional, help: "A git repository to read instead.") var git: String?

@@ -23,7 +23,7 @@ struct IndexCommand: FileCommand {
     case list, add, drop
   }
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "list, add or drop.") var action: Action
   @Argument(help: "The entity, the index's name, and its keys.") var names: [String] = []
   @Option(

@@ -7,7 +7,7 @@ struct LogCommand: FileCommand {
     commandName: "log", abstract: "Prints the transactions, newest first.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "A..B: the transactions after A up to and with B.") var range: String?
   @Option(parsing: .unconditional, help: "Only those after this TOKEN.") var after: String?
   @Option(parsing: .unconditional, help: "Only those before this TOKEN.") var before: String?

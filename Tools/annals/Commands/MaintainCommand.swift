@@ -10,7 +10,7 @@ struct MaintainCommand: FileCommand {
       and nothing if the file would hardly be smaller for it.
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Flag(name: .customLong("dry-run"), help: "Only say what would go and what would be left.")
   var dryRun = false
   @Flag(help: "Drop it even if little is gained.") var all = false

@@ -13,7 +13,7 @@ struct PruneCommand: FileCommand {
       \(Vocabulary.token)
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The oldest transaction to keep, a TOKEN.") var before:
     String
   @Flag(name: .customLong("dry-run"), help: "Only say what would go and what would be left.")

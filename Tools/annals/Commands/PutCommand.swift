@@ -16,7 +16,7 @@ struct PutCommand: FileCommand {
       one takes --new. A value of another type than its attribute's is refused without --widen.
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7, or Post#7 to update.") var object: String
   @Argument(help: "NAME=TEXT or NAME:=JSON.")
   var values: [String] = []

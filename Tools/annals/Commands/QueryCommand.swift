@@ -19,7 +19,7 @@ struct QueryCommand: FileCommand {
       \(Vocabulary.token)
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The entity.") var entity: String
   @Option(name: .customLong("where"), parsing: .unconditional, help: "The condition.")
   var condition: String?

@@ -7,8 +7,8 @@ struct ReplayCommand: FileCommand {
     abstract: "Writes a new store, with a UUID of its own, whose newest state is a past one.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
-  @Argument(help: "The new file; it must not exist.") var out: String
+  @Argument(help: "The store.", completion: .file()) var file: String
+  @Argument(help: "The new file; it must not exist.", completion: .file()) var out: String
   @Option(parsing: .unconditional, help: "The TOKEN of the new store's newest state.") var to:
     String
   @Flag(help: "Leave the history out; keep the state alone.") var flatten = false

@@ -14,7 +14,7 @@ struct RetainCommand: FileCommand {
       maintain FILE.
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Option(help: "Keep transactions that are younger than so many days.") var days: Double?
   @Option(help: "Keep so many of the newest transactions.") var transactions: Int?
   @Flag(help: "Keep everything, as a new store does.") var off = false

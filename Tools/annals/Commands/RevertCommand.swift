@@ -12,7 +12,7 @@ struct RevertCommand: FileCommand {
       \(Vocabulary.token)
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The transaction, a TOKEN.") var transaction: String
   @Flag(help: "Do not ask.") var yes = false
   @OptionGroup var author: AuthorArguments

@@ -11,8 +11,8 @@ struct SalvageCommand: FileCommand {
       tells, 1 if something is or may be, 2 if it could not run.
       """)
 
-  @Argument(help: "The damaged store.") var file: String
-  @Argument(help: "The new file; it must not exist.") var out: String
+  @Argument(help: "The damaged store.", completion: .file()) var file: String
+  @Argument(help: "The new file; it must not exist.", completion: .file()) var out: String
 
   func run(_ console: Console) throws -> ExitStatus {
     let report = try Store.salvage(file, to: out, environment: console.store)

@@ -8,7 +8,7 @@ struct SchemaCommand: FileCommand {
     abstract: "Prints the entities and their properties as JSON, as import --schema reads them.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The schema as of this TOKEN; head if left out.")
   var at: String?
 

@@ -6,7 +6,7 @@ struct ShowCommand: FileCommand {
     commandName: "show", abstract: "Prints a transaction whole, or an object with its history.",
     discussion: Vocabulary.token)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "A TOKEN (42, head, 2019-10-22) or an OBJECT (Post/7, Post#7).")
   var what: String
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text

@@ -7,7 +7,7 @@ struct StatCommand: FileCommand {
     commandName: "stat", abstract: "Prints one screen: counts, dates, and where the bytes go.",
     discussion: "Exits with 0, 1 if the file is damaged, 2 if it could not run.")
 
-  @Argument(help: "The file.") var file: String
+  @Argument(help: "The file.", completion: .file()) var file: String
 
   func run(_ console: Console) throws -> ExitStatus {
     let report = try StoreFile.with(path: file) { found in

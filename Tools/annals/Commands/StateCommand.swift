@@ -12,7 +12,7 @@ struct StateCommand: FileCommand {
     case jsonl, csv, table
   }
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The state as of this TOKEN; head if left out.")
   var at: String?
   @Option(parsing: .unconditional, help: "Only objects of this entity.") var entity: String?

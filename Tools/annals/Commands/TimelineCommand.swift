@@ -19,7 +19,7 @@ struct TimelineCommand: FileCommand {
       2019-10-22T18:15:04Z; a year, month or day is all of it. \(Vocabulary.token)
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The entity.") var entity: String?
   @Option(parsing: .unconditional, help: "The property that says when it began, or was.")
   var start: String?

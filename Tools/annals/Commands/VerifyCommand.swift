@@ -8,7 +8,7 @@ struct VerifyCommand: FileCommand {
     abstract: "Checks every byte of the file, then replays its history and compares.",
     discussion: "Exits with 0 if nothing is wrong, 1 if there are findings, 2 if it could not run.")
 
-  @Argument(help: "The file.") var file: String
+  @Argument(help: "The file.", completion: .file()) var file: String
 
   func run(_ console: Console) throws -> ExitStatus {
     let report = try StoreFile.with(path: file) { found in

@@ -12,7 +12,7 @@ struct WatchCommand: FileCommand {
       --sort. Goes on until it is interrupted. Conditions are those of annals query.
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "Only objects of this entity.") var entity: String?
   @Option(name: .customLong("where"), parsing: .unconditional, help: "Of which this is true.")
   var condition: String?
