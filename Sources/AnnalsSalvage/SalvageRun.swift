@@ -94,8 +94,13 @@ package struct SalvageRun {
     }
     guard let position = base.position, let whole = base.state else { return }
     state = whole
+    // In another store nobody waits for them.
+    let tombstones =
+      report.hasNewIdentity
+      ? [] : try SalvagedTombstones.write(survey, base, &blobs, from: source, to: target)
     try blobs.write(before: base.offset, from: source, to: target)
     try blobs.write(whole.largeValues(), from: source, to: target)
+    for batch in tombstones { try blobs.write(mentionedIn: batch, from: source, to: target) }
     let known = LogSalvage.Base(
       position: position, names: base.names, openings: base.openings,
       nextBlobNumber: base.nextBlobNumber, clockJumps: base.clockJumps, gaps: base.gaps,

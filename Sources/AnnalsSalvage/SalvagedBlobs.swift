@@ -74,13 +74,13 @@ struct SalvagedBlobs {
   /// none does.
   func fault(in batch: ChangeBatch) -> (number: Int64, reason: String)? {
     var hasAny = false
-    SalvagedBlobs.forEachValue(in: batch) { hasAny = hasAny || fault(of: $0) != nil }
+    batch.forEachLargeValue { hasAny = hasAny || fault(of: $0) != nil }
     guard hasAny else { return nil }
     for record in batch.transactions {
       var own = ChangeBatch()
       own.append(record, from: batch)
       var found: String?
-      SalvagedBlobs.forEachValue(in: own) { found = found ?? fault(of: $0) }
+      own.forEachLargeValue { found = found ?? fault(of: $0) }
       if let found { return (record.number, "it has \(found)") }
     }
     return nil
@@ -117,18 +117,8 @@ struct SalvagedBlobs {
 
   private static func values(in batch: ChangeBatch) -> [UInt64: LargeValue] {
     var values: [UInt64: LargeValue] = [:]
-    forEachValue(in: batch) { values[$0.number] = $0 }
+    batch.forEachLargeValue { values[$0.number] = $0 }
     return values
-  }
-
-  private static func forEachValue(in batch: ChangeBatch, _ body: (LargeValue) -> Void) {
-    batch.arena.withUnsafeBytes { arena in
-      for property in batch.properties {
-        for cell in [property.before, property.after] where cell.isLarge {
-          if case .large(let value) = cell.value(in: arena) { body(value) }
-        }
-      }
-    }
   }
 
   /// Writes the whole values that stand before `offset`, and the lost ones numbered before them.

@@ -37,7 +37,7 @@ struct StoredNumberTests {
       .erasure, .tombstones, .restorePoint, .featureAnnouncement, .digest,
     ]
     #expect(kinds.map(\.rawValue) == Array(1...8) + Array(10...12) + [14, 15])
-    #expect(kinds.filter(\.isKnown).map(\.rawValue) == Array(1...5) + [7, 8, 14])
+    #expect(kinds.filter(\.isKnown).map(\.rawValue) == Array(1...5) + [7, 8, 11, 14])
     let flags: [FrameFlags] = [.skippable, .continued, .compressed, .encrypted]
     #expect(flags.map(\.rawValue) == [1, 2, 4, 8])
   }

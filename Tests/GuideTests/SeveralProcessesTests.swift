@@ -8,7 +8,23 @@ private struct Entry: Record {
   var pages: Int
   static let entity = RecordEntity(
     "Entry", Entry.init,
-    Property("id", \.id).unique(), Property("title", \.title), Property("pages", \.pages))
+    Property("id", \.id).unique().preservedAfterDeletion(), Property("title", \.title),
+    Property("pages", \.pages))
+}
+
+private func bringUpToDate(_ copy: inout [ObjectID: Entry], from store: Store) throws {
+  let sync = try store.consumer("copy", blocking: true, lease: .days(30))
+  guard try sync.lag().isPruned else {
+    let unread = try sync.unread(notBy: "copy")
+    let now = store.snapshot()
+    for id in try unread.objectIDs() { copy[id] = try now.object(Entry.self, id)?.value }
+    return try sync.advance(to: unread.end)
+  }
+  let resync = try sync.resync()  // it was away for longer than its lease, or passed by force
+  for entry in try resync.snapshot.objects(of: Entry.self) { copy[entry.id] = entry.value }
+  try resync.forEachTombstone { print("gone:", try $0.tombstone(as: Entry.self)?.id ?? "?") }
+  for id in copy.keys where try !resync.contains(id) { copy[id] = nil }
+  try sync.advance(to: resync.token)
 }
 
 /// The code of *Several processes*.
@@ -47,6 +63,29 @@ private struct Entry: Record {
     #expect(merged.title == "Mist" && merged.pages == 7)
     #expect(commit.conflicts.count == 1)
     #expect(try sync.lag().transactions == 0)
+  }
+
+  @Test func aCopyStaysLevel() throws {
+    let store = try Store(.memory, records: Entry.self)
+    var copy: [ObjectID: Entry] = [:]
+    func requireLevel() throws {
+      try bringUpToDate(&copy, from: store)
+      let present = try store.snapshot().objects(of: Entry.self)
+      let titles = Dictionary(uniqueKeysWithValues: present.map { ($0.id, $0.title) })
+      #expect(copy.mapValues(\.title) == titles)
+    }
+    let entries = try (1...5).map { number in
+      try store.write { try $0.insert(Entry(id: "e\(number)", title: "t", pages: number)) }
+    }
+    try requireLevel()
+    try store.write { try $0.delete(entries[0]) }
+    try store.write { try $0.set(\.title, of: entries[1], to: "new") }
+    try requireLevel()
+    try store.write { try $0.delete(entries[2]) }
+    try store.write { try $0.insert(Entry(id: "e6", title: "t", pages: 6)) }
+    try store.prune(store.prunePlan(before: store.token), force: true)
+    #expect(copy.count == 4)
+    try requireLevel()
   }
 
   @Test func whatOthersWrite() async throws {

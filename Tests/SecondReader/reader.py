@@ -448,10 +448,10 @@ def retention(c):
 class Details:
     def __init__(self, c=None):
         self.names, self.opening, self.metadata, self.schema, self.gap = None, None, [], [], None
-        self.clock_jump = False
+        self.clock_jump, self.flags = False, 0
         if c is None:
             return
-        flags = c.u8()
+        flags = self.flags = c.u8()
         need(flags < 64, "unknown flags of details")
         if flags & 1:
             self.names = (c.number32(), c.list(Cursor.string))
@@ -531,6 +531,19 @@ def transaction_record(payload):
         changes.append((kind, entity, row, values))
     c.finish("a transaction record")
     return Transaction(*head, details, changes)
+
+
+def tombstone_records(payload):
+    """The records in a frame of tombstones: deletes, and nothing else."""
+    c = Cursor(payload)
+    found = []
+    while c.at < c.end or not found:
+        found.append(transaction_record(c.sized()))
+    for t in found:
+        need(t.changes and all(kind == 2 for kind, _, _, _ in t.changes), "a tombstone that is no delete")
+        need(t.details.flags == 0, "details of tombstones")
+    need(all(a.number <= b.number for a, b in zip(found, found[1:])), "tombstones out of order")
+    return found
 
 
 # ---------------------------------------------------------------------------------- blocks
@@ -1074,6 +1087,19 @@ class Checkpoint:
             self.retention = retention(item)
             item.finish("a retention")
             need(self.retention != (None, None), "a retention of nothing in a checkpoint")
+        self.tombstones = None
+        if 6 in area:
+            item = Cursor(area[6])
+            after = item.number()
+            refs = item.list(lambda c: (c.varint(), c.number32(), c.u32(), c.number(), c.number32()))
+            item.finish("tombstones of a checkpoint")
+            need(self.flags & 1 and after <= self.number, "tombstones beyond the base")
+            counts = [ref[4] for ref in refs]
+            need(all(counts) and [ref[3] for ref in refs] == [sum(counts[:n]) for n in range(len(counts))], "counts of tombstones")
+            frames = [24 + (ref[1] + 7) // 8 * 8 for ref in refs]
+            end = max([ref[0] + n for ref, n in zip(refs, frames)] + [LOG_START])
+            need(sum(frames) <= end - LOG_START, "tombstones that overlap")
+            self.tombstones = (after, refs)
         c.finish("a checkpoint")
         need(self.chunk_length <= self.chunk_end - LOG_START, "chunks that overlap")
 
@@ -1327,7 +1353,7 @@ class File:
         """All frames up to the end of the log, chained and checked."""
         self.frames = {}
         at, previous, last = LOG_START, self.header_checksum, None
-        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0, 7: 1, 8: 1, 14: 1}
+        allowed = {1: 0, 2: 2, 3: 2, 4: 0, 5: 0, 7: 1, 8: 1, 11: 1, 14: 1}
         while True:
             if at == self.mark and self.slot:
                 need(self.slot["mark_checksum"] == previous, "the frame before the mark is another")
@@ -1385,6 +1411,7 @@ class File:
         self.blobs = {}
         self.consumers, self.consumers_at = {}, {}
         self.retention, self.retention_at = (None, None), {}
+        self.tombstones, last_tombstone = {}, 0
         piece = None
         parts = None
         first_blob = None
@@ -1440,9 +1467,17 @@ class File:
                     found, begin, parts = [parts[0]], parts[2], None
             else:
                 need(parts is None, "a frame at %d between the parts of a transaction" % at)
-                first_blob = None if frame.kind in (5, 7, 8, 14) else first_blob
+                first_blob = None if frame.kind in (5, 7, 8, 11, 14) else first_blob
                 if frame.kind == 7:
                     self.take_consumer(frame, number)
+                elif frame.kind == 11:
+                    need(frame.flags == 1, "tombstones that may not be skipped")
+                    need(at < self.base_checkpoint, "tombstones behind the base")
+                    records = tombstone_records(frame.payload())
+                    need(records[0].number >= last_tombstone, "tombstones out of order")
+                    last_tombstone = records[-1].number
+                    need(last_tombstone <= self.base, "tombstones of history that is kept")
+                    self.tombstones[at] = records
                 elif frame.kind == 8:
                     c = Cursor(frame.payload())
                     self.retention = retention(c)
@@ -1452,6 +1487,7 @@ class File:
                     if at == self.base_checkpoint:
                         base = Checkpoint(self, at)
                         self.consumers, self.retention = dict(base.consumers), base.retention
+                        self.compare_tombstones(base)
                     self.consumers_at[at], self.retention_at[at] = dict(self.consumers), self.retention
                 continue
             first_blob = None
@@ -1464,6 +1500,14 @@ class File:
                 yield t, begin
         if self.slot:
             need(self.slot["head"] == head_at_mark, "head %d at the mark, not %d" % (self.slot["head"], head_at_mark))
+
+    def compare_tombstones(self, base):
+        after, refs = base.tombstones or (0, [])
+        need([ref[0] for ref in refs] == list(self.tombstones), "other tombstones than the base names")
+        for ref in refs:
+            payload = self.frames[ref[0]].payload()
+            need((len(payload), crc(payload, 0)) == ref[1:3], "the tombstones at %d are others" % ref[0])
+            need(sum(len(t.changes) for t in self.tombstones[ref[0]]) == ref[4], "the count of the tombstones at %d" % ref[0])
 
     def take_consumer(self, frame, head):
         c = Cursor(frame.payload())

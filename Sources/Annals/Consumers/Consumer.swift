@@ -47,13 +47,27 @@ public struct Consumer: Sendable {
 
   /// The transactions that it has not seen, oldest first, up to the newest acknowledged here.
   ///
-  /// Throws `.pruned` with the gap if some of them are gone, `.lostBranch` or `.beyondHead` if what
-  /// it saw last was lost in a power failure, `.notFound` if it was removed.
+  /// Throws `.pruned` with the gap if some of them are gone, `.lost` if damage took some, and
+  /// `.lostBranch` or `.beyondHead` if what it saw last was lost in a power failure: then it goes
+  /// on with `resync()`. Throws `.notFound` if it was removed.
   public func history(
     where condition: HistoryCondition = .always
   ) throws(AnnalsError) -> History {
-    try store.history(after: token, where: condition)
+    let token = try token
+    do throws(AnnalsError) {
+      return try store.history(after: token, where: condition)
+    } catch {
+      guard [.pruned, .lost, .lostBranch, .beyondHead].contains(error.code) else { throw error }
+      var told = error
+      told.message += ". The consumer `\(name)` goes on with resync()"
+      throw told
+    }
   }
+
+  /// Everything that it needs where it cannot read on: the whole present, and what is still known
+  /// of deletes that it has not seen. Throws as `Store.resync(after:)` does; `.notFound` if it was
+  /// removed.
+  public func resync() throws(AnnalsError) -> Resync { try store.resync(after: token) }
 
   /// As `history(where:)`, without the transactions of an author: usually its own.
   public func unread(

@@ -142,7 +142,8 @@ extension StoreVersion {
     return Token(store: store, number: number, opening: position.openingID)
   }
 
-  private func validate(_ token: Token) throws(AnnalsError) {
+  /// Throws what keeps history from being read after a token, but for gaps.
+  func validate(_ token: Token) throws(AnnalsError) {
     guard token.store == store else { throw .otherStore(token: token, store: store) }
     guard token.number >= view.base else { throw pruned(token.number) }
     guard token.number <= view.head.number else {

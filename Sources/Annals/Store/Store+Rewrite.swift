@@ -143,6 +143,7 @@ extension Store {
   ) throws(AnnalsError) -> RewriteSummary {
     var plan = wanted
     plan.decodesState = true
+    plan.clock = environment.clock
     // A feature is announced once in the life of a file: the second try meets no other.
     for _ in 0..<2 {
       let report = try rewriteOnce(plan, check)

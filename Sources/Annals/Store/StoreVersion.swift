@@ -11,6 +11,16 @@ extension StoreVersion {
     Glossary(view, store: store, records: records)
   }
 
+  /// As `glossary()`, for what came before the base, too: it is named as at the base.
+  func glossaryOfDropped() -> Glossary {
+    let known = glossary()
+    var schemas = known.schemas
+    if !schemas.isEmpty { schemas[0].since = 0 }
+    return Glossary(
+      store: known.store, names: known.nameTable, openings: known.openings, schemas: schemas,
+      largeValues: known.largeValues, records: known.records)
+  }
+
   /// How many objects an entity has, also without the values of the state. O(log entities).
   package func objectCount(of entity: EntityNumber) -> Int { state.count(of: entity) }
 

@@ -58,6 +58,11 @@ extension CheckpointDirectory {
       RetentionCodec.encode(retention, into: &bytes)
       items.append((ExtensionArea.retention, bytes))
     }
+    if let tombstones {
+      var bytes: ContiguousArray<UInt8> = []
+      tombstones.encode(into: &bytes)
+      items.append((ExtensionArea.tombstones, bytes))
+    }
     items.sort { $0.tag < $1.tag }
     var result: ContiguousArray<UInt8> = []
     for item in items { ExtensionArea.append(item.tag, item.bytes, to: &result) }
@@ -93,6 +98,12 @@ extension CheckpointDirectory {
     case ExtensionArea.retention:
       retention = try RetentionCodec.decode(&item)
       guard !retention.isOff else { throw item.invalid("a retention of nothing") }
+    case ExtensionArea.tombstones:
+      let found = try KeptTombstones(&item)
+      guard isBase, found.completeAfter <= number else {
+        throw item.invalid("tombstones beyond the base")
+      }
+      tombstones = found
     default: return false
     }
     try item.expectEnd()

@@ -40,6 +40,8 @@ package struct CheckpointDirectory: Sendable {
   package var consumers = ConsumerTable()
   /// How much history is kept.
   package var retention = RetentionPolicy.off
+  /// The deletes that a base remembers; nil if there are none, and in all other directories.
+  package var tombstones: KeptTombstones?
   /// The checkpoint before this one; nil for the first.
   package var previousCheckpoint: CheckpointReference?
   /// Where the states of projections are saved; nil if there are none.

@@ -19,9 +19,11 @@ package struct Features: Hashable, Sendable {
   package static let consumers = Features(optional: 1 << 32)
   /// A retention policy, which a writer must know.
   package static let retention = Features(optional: 1 << 33)
+  /// Tombstones, which a writer must know.
+  package static let tombstones = Features(optional: 1 << 34)
   /// The features that this engine knows. Bit 0 of the required ones is reserved for encryption:
   /// bytes 256 to 511 of the header hold key slots.
-  package static let known = consumers.union(retention)
+  package static let known = consumers.union(retention).union(tombstones)
   /// The half of `optional` that a writer must know.
   private static let writers: UInt64 = 0xFFFF_FFFF << 32
 

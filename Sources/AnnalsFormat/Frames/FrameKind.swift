@@ -23,12 +23,13 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
   /// How much history is kept from here on.
   @inlinable package static var retention: FrameKind { FrameKind(rawValue: 8) }
+  /// Deletes out of history that was dropped.
+  @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
   /// Features used from here on.
   @inlinable package static var featureAnnouncement: FrameKind { FrameKind(rawValue: 14) }
   // Reserved: no version writes them yet.
   @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
   @inlinable package static var erasure: FrameKind { FrameKind(rawValue: 10) }
-  @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
   @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
@@ -36,7 +37,9 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || isSkippable }
 
   /// Whether it is a known kind that readers may do without: neither transactions nor state.
-  @inlinable package var isSkippable: Bool { rawValue == 7 || rawValue == 8 || rawValue == 14 }
+  @inlinable package var isSkippable: Bool {
+    rawValue == 7 || rawValue == 8 || rawValue == 11 || rawValue == 14
+  }
 
   /// The flags that frames of a known kind may have: only blocks and blobs have parts, only what is
   /// neither transactions nor state may be skipped, and no known kind is compressed or encrypted as

@@ -14,6 +14,8 @@ package enum ExtensionArea {
   static let consumers: UInt64 = 4
   /// In a directory: how much history is kept.
   static let retention: UInt64 = 5
+  /// In the directory of a base: the deletes that it remembers.
+  static let tombstones: UInt64 = 6
 
   /// In a directory: where the states of projections are saved.
   static let savedProjections: UInt64 = 3

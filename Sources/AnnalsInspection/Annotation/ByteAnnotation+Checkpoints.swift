@@ -39,8 +39,16 @@ extension ByteAnnotation {
       &reader,
       [
         "count of clock jumps", "checkpoint before: offset and number", "saved projections",
-        "consumers", "retention",
+        "consumers", "retention", "tombstones",
       ])
+  }
+
+  /// The payload of tombstones.
+  func tombstones(_ reader: inout FieldReader) throws(DecodeFault) {
+    while reader.remaining > 0 {
+      try reader.varInt("length of the record")
+      try record(&reader)
+    }
   }
 
   /// The payload of a retention.

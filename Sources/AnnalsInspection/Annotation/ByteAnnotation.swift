@@ -193,6 +193,7 @@ extension ByteAnnotation {
       case .checkpoint: try directory(&reader)
       case .consumerChange: try consumer(&reader)
       case .retention: try retention(&reader)
+      case .tombstones: try tombstones(&reader)
       case .featureAnnouncement: try announced(&reader)
       default: reader.rest("payload of a kind that this version does not know", "")
       }

@@ -79,6 +79,9 @@ package struct FrameDescription: Sendable {
     case .retention:
       let policy = try RetentionCodec.decode(payload, flags: frame.header.flags)
       result.add("retention", "\(policy)")
+    case .tombstones:
+      try TombstoneCodec.decode(payload, flags: frame.header.flags, into: &batch)
+      describeTombstones(into: &result)
     case .featureAnnouncement:
       var reader = ByteReader(payload)
       result.add(try Features(&reader), "announced")
@@ -106,6 +109,25 @@ extension FrameDescription {
     parts += ["registered \(consumer.registered)", "last seen \(consumer.lastSeen)"]
     if let expiry = consumer.expiry { parts.append("lease to \(expiry)") }
     result.add("consumer", parts.joined(separator: ", "))
+  }
+}
+
+// Tombstones.
+extension FrameDescription {
+  private func describeTombstones(into result: inout RegionDescription) {
+    result.add("tombstones", batch.changes.count)
+    var rest = maximumItems
+    batch.arena.withUnsafeBytes { arena in
+      for record in batch.transactions where rest > 0 {
+        let author = record.author == 0 ? "" : ", author \(vocabulary.nameText(record.author))"
+        result.add("transaction", "\(record.number), \(record.timestamp)\(author)")
+        for change in batch.changes[record.changeRange].prefix(rest) {
+          result.add("deleted", text(of: change, in: arena))
+        }
+        rest -= Int(record.changeCount)
+      }
+    }
+    if rest < 0 { result.add("more tombstones", -rest) }
   }
 }
 
@@ -263,6 +285,9 @@ extension FrameDescription {
     for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }
     for consumer in directory.consumers.list.prefix(maximumItems) {
       describe(.set(consumer), into: &result)
+    }
+    if let kept = directory.tombstones {
+      result.add("tombstones", "\(kept.count), all after \(kept.completeAfter)")
     }
     if !directory.retention.isOff { result.add("retention", "\(directory.retention)") }
     for entity in directory.entities.prefix(maximumItems) {

@@ -21,6 +21,8 @@ package struct FileStatistics: Sendable {
     case blobs
     /// What became of consumers, and of the retention policy.
     case consumers
+    /// Deletes of history that was dropped.
+    case tombstones
     /// The base's and the newest checkpoint: chunks and directories.
     case checkpoints
     /// Chunks and directories that neither the base nor the newest checkpoint refers to.

@@ -49,6 +49,20 @@ package struct FrameSource: Sendable {
     return isDecoded ? batch : nil
   }
 
+  /// The tombstones in the frame at `offset`, and its payload; nil if it is not whole.
+  package func tombstones(
+    at offset: UInt64
+  ) throws(StorageError) -> (batch: ChangeBatch, payload: ContiguousArray<UInt8>)? {
+    guard let (header, payload) = try frame(at: offset), header.kind == .tombstones else {
+      return nil
+    }
+    var batch = ChangeBatch()
+    let isDecoded = payload.withUnsafeBytes {
+      (try? TombstoneCodec.decode($0, flags: header.flags, into: &batch)) != nil
+    }
+    return isDecoded ? (batch, payload) : nil
+  }
+
   /// The checkpoint's directory at `offset`; nil if it is not whole.
   package func directory(at offset: UInt64) throws(StorageError) -> CheckpointDirectory? {
     guard let (header, payload) = try frame(at: offset), header.kind == .checkpoint else {

@@ -52,6 +52,10 @@ package struct SalvageSurvey: Sendable {
   /// As the last frames that can be read leave them.
   package private(set) var consumers = ConsumerTable()
   package private(set) var retention = RetentionPolicy.off
+  /// What the base says of tombstones.
+  package private(set) var tombstones: KeptTombstones?
+  /// Where the frames of tombstones are that can be read.
+  package private(set) var tombstoneOffsets: [UInt64] = []
   /// In the order of the file.
   package private(set) var blobs: [Blob] = []
   /// The large values that transactions mention, by number: as the first that suits the whole one
@@ -142,6 +146,8 @@ package struct SalvageSurvey: Sendable {
           try walk.withPayload(of: frame, at: region.offset) {
             try? RetentionCodec.decode($0, flags: flags)
           } ?? .off
+      } else if kind == .tombstones {
+        tombstoneOffsets.append(region.offset)
       } else if kind == .checkpoint {
         let decoded = try walk.withPayload(of: frame, at: region.offset) {
           CheckpointTables.decode($0)
@@ -149,6 +155,7 @@ package struct SalvageSurvey: Sendable {
         guard case .success(let directory) = decoded else { continue }
         consumers = directory.consumers
         retention = directory.retention
+        if directory.isBase { tombstones = directory.tombstones }
         checkpoints.append(
           Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
       }

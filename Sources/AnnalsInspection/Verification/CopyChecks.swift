@@ -22,6 +22,12 @@ package struct CopyChecks {
       head: head, timestamp: timestamp, names: names, openings: openings, schema: schema)
   }
 
+  /// What a verification would say of deletes of dropped history that are written in front; nil if
+  /// there is nothing.
+  package func fault(ofTombstones batch: ChangeBatch) -> String? {
+    transactions.fault(ofTombstones: batch)
+  }
+
   /// Takes the transactions of the next frame, or the part of one, and returns the first error that
   /// a verification would tell of them; nil if there is none. `fault` says what is wrong with a
   /// large value that they speak of.

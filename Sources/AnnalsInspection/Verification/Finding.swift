@@ -18,7 +18,7 @@ package struct Finding: Hashable, Sendable {
     case disk, header, slot, frame, padding, chain, durableMark, unwritten
     case tornTail, damageInside
     case record, number, part, name, opening, timestamp, schema
-    case blob, chunk, checkpoint, index, gap, feature, consumer, retention
+    case blob, chunk, checkpoint, index, gap, feature, consumer, retention, tombstone
   }
 
   package var severity: Severity

@@ -37,4 +37,28 @@ extension PhysicalVerification {
       return nil
     }
   }
+
+  mutating func takeTombstones(
+    _ frame: WalkedFrame, in region: FileRegion, _ outline: OutlineChecks, _ log: inout FindingLog
+  ) throws(StorageError) -> DecodeFault? {
+    let flags = frame.header.flags
+    var decoded = ChangeBatch()
+    swap(&decoded, &batch)
+    let found = try walk.withPayload(of: frame, at: region.offset) { payload in
+      Result { () throws(DecodeFault) in
+        try TombstoneCodec.decode(payload, flags: flags, into: &decoded)
+        return (length: payload.count, checksum: Checksum.crc32(payload))
+      }
+    }
+    swap(&decoded, &batch)
+    switch found {
+    case .failure(let fault): return fault
+    case .success(let payload):
+      tombstones.take(
+        batch, payload: payload, at: region.offset, base: header?.base,
+        isAnnounced: outline.has(.tombstones), fault: transactions.fault(ofTombstones: batch), &log)
+      statistics.count(region, as: .tombstones)
+      return nil
+    }
+  }
 }

@@ -26,12 +26,13 @@ package struct PhysicalReport: Sendable {
 /// words; names, openings and the schema as any reader has them.
 package struct PhysicalVerification {
   var walk: FileWalk
-  private let header: FileHeader?
-  private var batch = ChangeBatch()
-  private var transactions: TransactionChecks
+  let header: FileHeader?
+  var batch = ChangeBatch()
+  var transactions: TransactionChecks
   private var blobs = BlobChecks()
   private var checkpoints: CheckpointChecks
   var consumers = ConsumerChecks()
+  var tombstones = TombstoneChecks()
   var statistics: StatisticsCollector
 
   /// A verification of an open file. Throws if the file cannot be read at all.
@@ -107,6 +108,7 @@ package struct PhysicalVerification {
     outline.marks(met: met, &log)
     outline.slotsTogether(&log)
     if end.tail.isOrderly { transactions.finish(at: end.end, &log) }
+    tombstones.finish(&log)
     checkpoints.finish(slots: outline.slotsByAge, end: end, &log)
     for range in walk.bytes.unreadable {
       log.error(.disk, at: range.lowerBound, "the disk cannot read \(range.count) bytes")
@@ -177,7 +179,7 @@ extension PhysicalVerification {
     guard frame.payload == .valid, kind.isKnown else {
       if kind == .consumerChange || kind == .retention {
         consumers.forget()
-      } else if kind != .chunk, kind != .checkpoint {
+      } else if kind != .chunk, kind != .checkpoint, kind != .tombstones {
         transactions.forget()
       }
       return statistics.count(region, as: .unreadable)
@@ -191,6 +193,7 @@ extension PhysicalVerification {
       return
     case .consumerChange: fault = try takeConsumer(frame, in: region, outline, &log)
     case .retention: fault = try takeRetention(frame, in: region, outline, &log)
+    case .tombstones: fault = try takeTombstones(frame, in: region, outline, &log)
     case .featureAnnouncement:
       let flags = frame.header.flags
       let announcement = try walk.withPayload(of: frame, at: region.offset) {
@@ -213,6 +216,8 @@ extension PhysicalVerification {
     } else if kind == .retention {
       log.error(.retention, at: region.offset, what, remedy: Remedy.compact)
       consumers.forget()
+    } else if kind == .tombstones {
+      log.error(.tombstone, at: region.offset, what, remedy: Remedy.salvage)
     } else {
       log.error(.record, at: region.offset, what)
       transactions.forget()
@@ -300,6 +305,7 @@ extension PhysicalVerification {
       try checkpoints.take(
         directory, at: region.offset, behind: transactions, blobs: &blobs, in: &walk, &log)
       consumers.take(directory, at: region.offset, &log)
+      tombstones.take(directory, at: region.offset, &blobs, &log)
       statistics.countCheckpointFrame(region)
       return nil
     }

@@ -61,6 +61,29 @@ struct TransactionChecks {
     changes(of: record, in: batch, at: offset, &log, refer: refer)
   }
 
+  /// What is wrong with deletes of history that was dropped, by what the base knows; nil if nothing
+  /// is, or nobody can tell.
+  func fault(ofTombstones batch: ChangeBatch) -> String? {
+    guard isComplete else { return nil }
+    for record in batch.transactions {
+      if Int64(max(record.author, record.context)) > Int64(vocabulary.names.count) {
+        return "a name that was never recorded"
+      }
+      if Int64(record.opening) > Int64(vocabulary.openings.count) {
+        return "an opening that was never recorded"
+      }
+    }
+    for change in batch.changes {
+      guard lookup.has(change.entity) else { return "an entity that the schema does not have" }
+      for property in batch.properties[change.propertyRange] {
+        guard lookup.has(property.property, of: change.entity),
+          lookup.admits(property.before.tag, in: property.property, of: change.entity)
+        else { return "a value that the schema does not have" }
+      }
+    }
+    return nil
+  }
+
   /// Judges what is left at the end of the log.
   func finish(at offset: UInt64, _ log: inout FindingLog) {
     if let unfinished {

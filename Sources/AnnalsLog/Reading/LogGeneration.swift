@@ -127,6 +127,19 @@ package final class LogGeneration: Sendable {
     return bytes
   }
 
+  /// Reads the payload of a frame of tombstones, and its flags; frame and payload are checked.
+  /// Throws `damage` if they do not hold.
+  func tombstones(
+    _ reference: ChunkReference
+  ) throws(LogError) -> (flags: FrameFlags, bytes: ContiguousArray<UInt8>) {
+    let (header, bytes, crc) = try checkedPayload(at: reference.offset, kind: .tombstones)
+    guard bytes.count == Int(reference.length), crc == reference.checksum else {
+      throw .damage(
+        LogDamage(offset: reference.offset, reason: "the tombstones are not those referred to"))
+    }
+    return (header.flags, bytes)
+  }
+
   /// Whether every chunk of the state that the directory stands for can be read and, if they are
   /// decoded, is what it is said to be. Reads them all.
   func holdsState(

@@ -25,6 +25,9 @@ package final class LogRewriter {
   private var checkpoint: CheckpointReference?
   /// Large values met that no transaction or checkpoint behind them took along yet.
   private var waiting: [BlobEntry] = []
+  /// What consumers that are waited for have seen at least, as far as was known when the base was
+  /// written; nil if there were none.
+  private var least: Int64?
   /// The schema at a base that was made: what it has removed is left out of the checkpoint as well.
   private var schemaMade: Schema?
 
@@ -85,7 +88,8 @@ package final class LogRewriter {
       generation = view.file
       let target = try makeTarget(view)
       self.target = target
-      let base = try RewriteBase.write(plan, of: view, into: target)
+      least = leastWaitedFor
+      let base = try RewriteBase.write(plan, of: view, rememberingAfter: least, into: target)
       point = base.start
       schemaMade = base.schemaMade
       sealer = HistorySealer(
@@ -98,6 +102,22 @@ package final class LogRewriter {
       }
     }
     try copyUnits(upTo: view.end)
+  }
+
+  /// What consumers that are waited for have seen at least; nil if there are none.
+  private var leastWaitedFor: Int64? {
+    guard case .replace = plan.destination else { return nil }
+    let consumers = log.consumers
+    guard !consumers.isEmpty, let clock = plan.clock else { return nil }
+    return consumers.leastWaitedFor(at: clock())
+  }
+
+  /// Whether what the new file's beginning says holds no longer: others have announced features, or
+  /// somebody is to be waited for who may need more tombstones.
+  private func isOvertaken(by view: LogView) -> Bool {
+    guard let target else { return false }
+    return !target.has(view.features)
+      || leastWaitedFor ?? .max < min(least ?? .max, target.header.base)
   }
 
   private func makeTarget(_ view: LogView) throws(LogError) -> RewriteTarget {
@@ -120,7 +140,8 @@ package final class LogRewriter {
       header.baseTimestamp = old.baseTimestamp
       header.features = view.features
       // Who reads this store does not read that one.
-      header.features.optional &= ~Features.consumers.union(.retention).optional
+      let none = Features.consumers.union(.retention).union(.tombstones)
+      header.features.optional &= ~none.optional
     }
     if case .at(let number, let timestamp, let prunedAt, let prunedBy, _) = plan.base {
       header.base = number
@@ -220,7 +241,7 @@ package final class LogRewriter {
       // The new header was made before: it cannot say what was announced since.
       let view = log.view
       try view.features.requireWritable()
-      guard target == nil || target?.header.features == view.features else { return overtaken() }
+      if isOvertaken(by: view) { return overtaken() }
       try copy(view)
     }
     try sealer?.seal()

@@ -130,6 +130,18 @@ package final class LogSalvage {
     return try calling { try image(writer) }
   }
 
+  /// Writes deletes of dropped history, the payload of a frame that was read; before the base.
+  package func append(
+    tombstones payload: UnsafeRawBufferPointer, count: Int
+  ) throws(LogError) {
+    try writing().store(tombstones: payload, count: UInt32(count))
+  }
+
+  /// Says that those that were written are of all deletes after a transaction, up to the base.
+  package func remember(after number: Int64) throws(LogError) {
+    try writing().remember(after: number)
+  }
+
   /// Writes one piece of a large value: the payload of a blob frame.
   package func append(
     blobPiece payload: UnsafeRawBufferPointer, number: UInt64, length: UInt64, isFirst: Bool,

@@ -13,32 +13,35 @@ struct RewriteBase {
   /// The schema at a base that was made, which has nothing of what that schema has removed.
   var schemaMade: Schema?
 
-  /// Writes the base of the plan into the target; `view` is the old file's.
+  /// Writes the base of the plan into the target; `view` is the old file's. Deletes are remembered
+  /// of transactions after `least`.
   static func write(
-    _ plan: RewritePlan, of view: LogView, into target: RewriteTarget
+    _ plan: RewritePlan, of view: LogView, rememberingAfter least: Int64?,
+    into target: RewriteTarget
   ) throws(LogError) -> RewriteBase {
     switch plan.base {
     case .keep:
       if plan.decodesState { try view.requireBaseState() }
-      return try keep(view, into: target)
+      return try keep(view, rememberingAfter: least, into: target)
     // There is nothing at 0, so that the file needs no base.
     case .at(0, _, _, _, _):
       return RewriteBase(number: 0, start: ChainPoint(beginningOf: view.file.header))
     case .at(let number, let timestamp, _, _, let image):
       return try make(
         at: number, through: plan.through ?? .max, maximumTimestamp: timestamp, of: view,
-        into: target, image: image)
+        rememberingAfter: least, into: target, image: image)
     }
   }
 
   /// Copies the old file's base.
   private static func keep(
-    _ view: LogView, into target: RewriteTarget
+    _ view: LogView, rememberingAfter least: Int64?, into target: RewriteTarget
   ) throws(LogError) -> RewriteBase {
     let header = view.file.header
     guard header.baseCheckpointOffset != 0 else {
       return RewriteBase(number: header.base, start: ChainPoint(beginningOf: header))
     }
+    _ = try TombstoneWriter.write(after: least, of: view, upTo: header.base, into: target)
     let (frame, directory) = try view.file.directory(at: header.baseCheckpointOffset)
     let old = try LogTables(
       directory, at: CheckpointReference(offset: header.baseCheckpointOffset, number: header.base),
@@ -67,18 +70,23 @@ struct RewriteBase {
   /// Makes the state at a later transaction the base.
   private static func make(
     at number: Int64, through: Int64, maximumTimestamp: Timestamp, of view: LogView,
-    into target: RewriteTarget, image: (CheckpointWriter) throws -> BaseImage
+    rememberingAfter least: Int64?, into target: RewriteTarget,
+    image: (CheckpointWriter) throws -> BaseImage
   ) throws(LogError) -> RewriteBase {
     guard number >= view.base, number <= view.head.number else {
       throw .outside(base: view.base, head: view.head.number)
     }
-    // The chunks come first in the file, since storing them tells which large values the state has.
+    let tombstoneBlobs = try TombstoneWriter.write(
+      after: least, of: view, upTo: number, into: target)
+    // The chunks come before the large values, since storing them tells which of those the state
+    // has.
     let writer = CheckpointWriter { (payload, first, count) throws(LogError) in
       try target.store(chunk: payload, first: first, count: count)
     }
     let made = try calling { try image(writer) }
     var kept = try KeptTables(view, base: number, through: through)
     kept.referred.formUnion(made.blobs)
+    kept.referred.formUnion(tombstoneBlobs)
     var blobs: [BlobEntry] = []
     for index in 0..<kept.blobCount {
       let blob = try view.tables.blobs.entry(at: index, in: view.file)

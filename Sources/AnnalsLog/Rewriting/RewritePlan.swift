@@ -29,6 +29,9 @@ package struct RewritePlan {
   /// Whether the newest checkpoint is carried over.
   package var checkpoint: Bool
   package var destination: Destination
+  /// The clock, for the leases of consumers: deletes are remembered that those have not seen which
+  /// are waited for. Nil if nobody is.
+  package var clock: (() -> Timestamp)?
   /// Whether chunks of state are decoded before they are copied: a checkpoint with one that is not
   /// what it is said to be is left out, a base with one is damage.
   package var decodesState = false
@@ -67,8 +70,9 @@ package struct RewriteReport: Hashable, Sendable {
     case done
     /// The new file would not have been smaller, and was removed.
     case nothingGained
-    /// Others have announced features meanwhile, which the new file's header does not have; it was
-    /// removed. Begin anew.
+    /// Others have announced features meanwhile, which the new file's header does not have, or
+    /// somebody is waited for who has seen less than its tombstones are for; it was removed. Begin
+    /// anew.
     case overtaken
   }
 

@@ -12,6 +12,8 @@ final class RewriteTarget {
   private(set) var tables: LogTables
   private(set) var frames: FrameWriter
   private var payload: ContiguousArray<UInt8> = []
+  /// The deletes of dropped history that the base remembers.
+  private var tombstones: KeptTombstones?
   /// Where chunks of the old file are in the new one.
   private var places: [UInt64: UInt64] = [:]
 
@@ -63,6 +65,33 @@ final class RewriteTarget {
     return ChunkReference(
       offset: offset, length: UInt32(payload.count), checksum: Checksum.crc32(payload),
       first: first, count: count)
+  }
+
+  /// Writes a frame of tombstones, which the base's directory is to name; it comes later.
+  func store(
+    tombstones payload: UnsafeRawBufferPointer, count: UInt32
+  ) throws(LogError) {
+    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
+    let offset = frames.offset
+    try append(kind: .tombstones, flags: .skippable, payload: payload)
+    var kept = tombstones ?? KeptTombstones(completeAfter: header.base)
+    kept.frames.append(
+      ChunkReference(
+        offset: offset, length: UInt32(payload.count), checksum: Checksum.crc32(payload),
+        first: kept.count, count: count))
+    tombstones = kept
+  }
+
+  /// Says that the tombstones stored are all of deletes after a transaction, up to the base.
+  func remember(after number: Int64) {
+    if tombstones == nil, number >= header.base { return }
+    tombstones = KeptTombstones(completeAfter: number, frames: tombstones?.frames ?? [])
+    header.features.formUnion(.tombstones)
+  }
+
+  /// Whether the new file's header has these features, and no others but what is new in it.
+  func has(_ features: Features) -> Bool {
+    header.features == (tombstones == nil ? features : features.union(.tombstones))
   }
 
   /// The reference to a chunk of `old` in the new file, where it is copied once.
@@ -138,6 +167,7 @@ final class RewriteTarget {
       (payload, first, count) throws(LogError) in
       try store(chunk: payload, first: first, count: count)
     }
+    if isBase { directory.tombstones = tombstones }
     if !projections.isEmpty {
       directory.projections = SavedProjections(generation: header.generation, projections)
     }

@@ -81,7 +81,7 @@ extension LogFile {
       RetentionCodec.encode(retention, into: &state.payload)
       state.appendStaged(.retention)
       try finishAlone(&state)
-      state.tables.announce(.retention)
+      state.takeAnnounced(.retention)
       state.tables.absorb(retention)
     }
   }
@@ -133,6 +133,11 @@ extension LogState {
     appendStaged(.featureAnnouncement)
   }
 
+  /// Takes in a feature whose announcement was written. One that the header has was not announced.
+  fileprivate mutating func takeAnnounced(_ feature: Features) {
+    if !features.contains(feature) { tables.announce(feature) }
+  }
+
   fileprivate mutating func appendStaged(_ kind: FrameKind) {
     lastFrameOffset = frames.offset
     payload.withUnsafeBytes { _ = frames.append(kind: kind, flags: .skippable, payload: $0) }
@@ -140,7 +145,7 @@ extension LogState {
 
   /// Takes in changes whose frames were written.
   mutating func takeStaged(_ changes: [ConsumerChange]) {
-    tables.announce(.consumers)
+    takeAnnounced(.consumers)
     for change in changes { tables.absorb(change) }
     settleAdvances()
   }

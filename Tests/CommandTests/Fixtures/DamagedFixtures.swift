@@ -204,6 +204,9 @@ extension FixtureRecipe {
       let changes = $0.frames(.consumerChange)
       $0.flip(changes[changes.count - 1])
     },
+    FixtureRecipe("damaged-tombstones", from: "tombstones", .finding("error at")) {
+      $0.flip($0.frames(.tombstones)[0])
+    },
     FixtureRecipe("damaged-retention", from: "retention", .finding("error at")) {
       let frames = $0.frames(.retention)
       $0.flip(frames[frames.count - 1])

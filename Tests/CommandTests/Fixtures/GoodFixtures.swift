@@ -36,6 +36,7 @@ extension FixtureRecipe {
     FixtureRecipe("box-indexes") { try $0.made(notes: false, boxIndexes) },
     FixtureRecipe("consumers") { try $0.made(consumers) },
     FixtureRecipe("retention") { try $0.made(retention) },
+    FixtureRecipe("tombstones") { try $0.made(tombstones) },
     FixtureRecipe("compacted") { folder in
       try folder.made {
         try edits(in: $0)

@@ -12,6 +12,16 @@ final class ConsumerLab {
   private let clock = LabClock()
   private var openings: UInt64 = 0
 
+  /// Notes as elsewhere, with a mark that is preserved, however long it is.
+  static let schema = Schema {
+    Entity("Note", displayName: "text") {
+      Attribute("id", .string, isOptional: false, isUnique: true, isPreservedAfterDeletion: true)
+      Attribute("text", .string)
+      Attribute("count", .int64)
+      Attribute("mark", .string, isPreservedAfterDeletion: true)
+    }
+  }
+
   /// What the clock says.
   var now: Timestamp { clock.now }
 
@@ -29,7 +39,8 @@ final class ConsumerLab {
     if options.isReadOnly {
       return try Store(location, creates: false, options: options, environment: environment)
     }
-    return try Store(location, schema: noteSchema, options: options, environment: environment)
+    return try Store(
+      location, schema: ConsumerLab.schema, options: options, environment: environment)
   }
 
   /// A store on the file with this many notes, the first of which is transaction 2.

@@ -1,0 +1,87 @@
+import AnnalsModel
+
+/// Deletes out of history that was dropped: records of transactions by row, with nothing in them
+/// but the deletes and the values that are preserved of each.
+///
+/// FORMAT.md, "Tombstones". The values of dropped history are in these payloads and in the base,
+/// and nowhere else: whoever is to alter such values alters both.
+package enum TombstoneCodec {
+  /// How long a payload grows before the next is begun.
+  package static let targetLength = 256 << 10
+
+  /// Appends a record: the batch's transaction at `index`, which has deletes alone, and no details.
+  package static func append(
+    _ batch: ChangeBatch, transaction index: Int, to payload: inout ContiguousArray<UInt8>
+  ) {
+    var record: ContiguousArray<UInt8> = []
+    TransactionCodec.encode(batch, transaction: index, into: &record)
+    record.withUnsafeBytes { payload.append(sized: $0) }
+  }
+
+  /// Reads the payload of a frame with these flags: puts its records into the batch, in place of
+  /// what was there. Numbers rise; of one transaction there may be several records.
+  package static func decode(
+    _ payload: UnsafeRawBufferPointer, flags: FrameFlags, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    batch.removeAll()
+    guard flags.contains(.skippable) else {
+      throw .invalid(at: 0, reason: "tombstones that are not skippable")
+    }
+    var reader = ByteReader(payload)
+    repeat {
+      let start = reader.offset
+      let before = batch.changes.count
+      try TransactionCodec.decode(try reader.readSizedBytes(), into: &batch)
+      let last = batch.transactions.count - 1
+      guard batch.transactions[last].isPlain, batch.changes.count > before else {
+        throw .invalid(at: start, reason: "a record of something else than deletes")
+      }
+      guard last == 0 || batch.transactions[last - 1].number <= batch.transactions[last].number
+      else { throw .invalid(at: start, reason: "tombstones out of order") }
+      guard batch.changes[before...].allSatisfy({ $0.kind == .delete }) else {
+        throw .invalid(at: start, reason: "a tombstone that is no delete")
+      }
+      guard batch.changes.count <= FormatLimits.maximumChanges,
+        batch.properties.count <= FormatLimits.maximumPropertyChanges
+      else { throw .tooLarge(at: start, limit: UInt64(FormatLimits.maximumChanges)) }
+    } while reader.remaining > 0
+  }
+}
+
+/// Which deletes of dropped history a base remembers, and where: an item of its directory.
+package struct KeptTombstones: Hashable, Sendable {
+  /// All deletes of transactions after this one, up to the base, are among them.
+  package var completeAfter: Int64
+  /// The frames, in order; the first of each counts the tombstones before it.
+  package var frames: [ChunkReference]
+
+  package init(completeAfter: Int64, frames: [ChunkReference] = []) {
+    self.completeAfter = completeAfter
+    self.frames = frames
+  }
+
+  /// How many there are.
+  package var count: Int64 { frames.last.map { $0.first + Int64($0.count) } ?? 0 }
+
+  /// Appends the item.
+  func encode(into bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(varInt: UInt64(bitPattern: completeAfter))
+    ChunkReference.encode(frames, into: &bytes)
+  }
+
+  /// Reads the item.
+  init(_ reader: inout ByteReader) throws(DecodeFault) {
+    completeAfter = try reader.readVarInt64()
+    frames = try ChunkReference.decodeList(&reader)
+    var count: Int64 = 0
+    for frame in frames {
+      guard frame.first == count, frame.count > 0 else {
+        throw reader.invalid("frames of tombstones with a gap")
+      }
+      count += Int64(frame.count)
+    }
+    guard CheckpointDirectory.haveRoom(frames) else {
+      throw reader.invalid("tombstones that overlap")
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Writes the deletes that a new file remembers of history that it does not have: in front of its
+/// base, whose directory names the frames.
+///
+/// Memory: a frame, and the numbers of the large values among what is preserved.
+struct TombstoneWriter {
+  private let target: RewriteTarget
+  private var payload: ContiguousArray<UInt8> = []
+  /// How many tombstones are in the payload.
+  private var pending: UInt32 = 0
+  /// The large values that they mention.
+  private(set) var blobs: Set<UInt64> = []
+
+  init(_ target: RewriteTarget) { self.target = target }
+
+  /// Writes those that the old file remembers, and the deletes in what of its history is dropped,
+  /// up to the new base: of transactions after `least`, which somebody who is waited for has not
+  /// seen; none if nobody is. Returns the large values that they mention.
+  ///
+  /// Of each the values are kept of attributes that were preserved after deletion, and that the
+  /// schema at the base has not removed.
+  static func write(
+    after least: Int64?, of view: LogView, upTo base: Int64, into target: RewriteTarget
+  ) throws(LogError) -> Set<UInt64> {
+    guard let least, least < base else { return [] }
+    let old = try view.tombstones()
+    var writer = TombstoneWriter(target)
+    var preserved = PreservedAttributes(view, base: base)
+    var batch = ChangeBatch()
+    for frame in old?.frames ?? [] {
+      try view.read(tombstones: frame, into: &batch)
+      for record in batch.transactions where record.number > least {
+        try writer.add(record, of: batch) { !preserved.isRemoved($1, of: $0) }
+      }
+    }
+    var start = max(view.base, least)
+    if let gap = view.gap(at: start), gap.last != start { start = max(view.base, gap.first - 1) }
+    if start < base {
+      var cursor = try view.history(after: start, through: base)
+      while try cursor.next(into: &batch) {
+        for record in batch.transactions where record.number > least {
+          preserved.advance(to: record.number)
+          try writer.add(record, of: batch) { preserved.contains($1, of: $0) }
+        }
+      }
+    }
+    try writer.flush()
+    // What was lost in a salvage may have deleted more than its gap says.
+    let lost = view.gaps.last { $0.last <= base }?.last ?? 0
+    target.remember(after: min(base, max(old?.completeAfter ?? view.base, least, lost)))
+    return writer.blobs
+  }
+
+  /// Adds the deletes of a transaction, or of a part of one, with the properties that are wanted.
+  mutating func add(
+    _ record: TransactionRecord, of batch: ChangeBatch,
+    keeping isWanted: (EntityNumber, PropertyNumber) -> Bool
+  ) throws(LogError) {
+    var own = ChangeBatch()
+    own.arena = batch.arena
+    var length = 0
+    for change in batch.changes[record.changeRange] where change.kind == .delete {
+      let kept = batch.properties[change.propertyRange].filter {
+        isWanted(change.entity, $0.property)
+      }
+      own.changes.append(
+        ChangeEntry(
+          kind: .delete, entity: change.entity, row: change.row,
+          firstProperty: own.properties.count, propertyCount: kept.count))
+      own.properties += kept
+      for cell in kept.lazy.map(\.before) where cell.isLarge {
+        if case .large(let value) = batch.arena.withUnsafeBytes({ cell.value(in: $0) }) {
+          blobs.insert(value.number)
+        }
+      }
+      length += own.rowLength(ofChange: own.changes.count - 1)
+      if length < TombstoneCodec.targetLength { continue }
+      try append(record, &own)
+      length = 0
+    }
+    if !own.changes.isEmpty { try append(record, &own) }
+  }
+
+  /// Appends a record with the changes of the batch, which is emptied.
+  private mutating func append(
+    _ record: TransactionRecord, _ own: inout ChangeBatch
+  ) throws(LogError) {
+    var plain = TransactionRecord(number: record.number, timestamp: record.timestamp)
+    plain.author = record.author
+    plain.context = record.context
+    plain.opening = record.opening
+    plain.changeCount = UInt32(own.changes.count)
+    own.transactions = [plain]
+    TombstoneCodec.append(own, transaction: 0, to: &payload)
+    pending += plain.changeCount
+    own.changes.removeAll(keepingCapacity: true)
+    own.properties.removeAll(keepingCapacity: true)
+    if payload.count >= TombstoneCodec.targetLength { try flush() }
+  }
+
+  /// Writes what was added since the last frame.
+  mutating func flush() throws(LogError) {
+    guard pending > 0 else { return }
+    try payload.withBytes { bytes throws(LogError) in
+      try target.store(tombstones: bytes, count: pending)
+    }
+    payload.removeAll(keepingCapacity: true)
+    pending = 0
+  }
+}
+
+/// Which attributes are preserved after deletion, transaction by transaction.
+private struct PreservedAttributes {
+  private var schema = Schema()
+  /// Changes of the schema still to come.
+  private var rest: ArraySlice<SchemaHistoryEntry>
+  private var sets: [EntityNumber: Set<PropertyNumber>] = [:]
+  private let removed: [EntityNumber: Set<PropertyNumber>]
+
+  /// Before the first transaction; `base` is that whose schema says what is removed.
+  init(_ view: LogView, base: Int64) {
+    rest = view.schemaHistory[...]
+    removed = Dictionary(
+      uniqueKeysWithValues: view.schema(at: base).entities.map { entity in
+        (entity.number, Set(entity.attributes.lazy.filter(\.isRemoved).map(\.number)))
+      })
+  }
+
+  /// Goes on to the schema just after a transaction, no earlier than the one before.
+  mutating func advance(to number: Int64) {
+    guard let next = rest.first, next.number <= number else { return }
+    while let step = rest.first, step.number <= number {
+      schema = schema.applying(step.entities)
+      rest.removeFirst()
+    }
+    sets = Dictionary(
+      uniqueKeysWithValues: schema.entities.map { entity in
+        (
+          entity.number,
+          Set(entity.attributes.lazy.filter(\.isPreservedAfterDeletion).map(\.number))
+        )
+      })
+  }
+
+  /// Whether the attribute is preserved, and not removed later.
+  func contains(_ property: PropertyNumber, of entity: EntityNumber) -> Bool {
+    sets[entity]?.contains(property) == true && !isRemoved(property, of: entity)
+  }
+
+  func isRemoved(_ property: PropertyNumber, of entity: EntityNumber) -> Bool {
+    removed[entity]?.contains(property) == true
+  }
+}
