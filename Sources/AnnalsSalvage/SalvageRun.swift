@@ -95,9 +95,14 @@ package struct SalvageRun {
     guard let position = base.position, let whole = base.state else { return }
     state = whole
     // In another store nobody waits for them.
-    let tombstones =
-      report.hasNewIdentity
-      ? [] : try SalvagedTombstones.write(survey, base, &blobs, from: source, to: target)
+    var tombstones: [ChangeBatch] = []
+    if !report.hasNewIdentity {
+      let kept = try SalvagedTombstones.write(survey, base, &blobs, from: source, to: target)
+      tombstones = kept.mentioning
+      if !kept.isWhole {
+        report.notes.append("not all is known any more of deletes in the pruned history")
+      }
+    }
     try blobs.write(before: base.offset, from: source, to: target)
     try blobs.write(whole.largeValues(), from: source, to: target)
     for batch in tombstones { try blobs.write(mentionedIn: batch, from: source, to: target) }

@@ -8,12 +8,12 @@ import AnnalsState
 enum SalvagedTombstones {
   /// Writes those frames, as they are, that can be read and that `verify` finds nothing wrong with,
   /// before the base. Returns those that mention large values, without the other changes: these
-  /// values have to be there with the base.
+  /// values have to be there with the base; and whether all were there.
   static func write(
     _ survey: SalvageSurvey, _ base: SalvagedBase, _ blobs: inout SalvagedBlobs,
     from source: FrameSource, to target: LogSalvage
-  ) throws -> [ChangeBatch] {
-    guard let state = base.state, base.number > 0 else { return [] }
+  ) throws -> (mentioning: [ChangeBatch], isWhole: Bool) {
+    guard let state = base.state, base.number > 0 else { return ([], true) }
     let checks = CopyChecks(
       head: base.number, timestamp: .min, names: base.names, openings: base.openings,
       schema: state.schema)
@@ -42,8 +42,9 @@ enum SalvagedTombstones {
       last = end.number
     }
     // Of what is missing nobody can tell what it was of.
-    let isWhole = survey.tombstones?.frames.allSatisfy { kept.contains($0.offset) } == true
-    try target.remember(after: isWhole ? survey.tombstones?.completeAfter ?? 0 : base.number)
-    return mentioning
+    let named = survey.tombstones
+    let isWhole = named?.frames.allSatisfy { kept.contains($0.offset) } == true
+    try target.remember(after: isWhole ? named?.completeAfter ?? 0 : base.number)
+    return (mentioning, isWhole || named == nil && survey.tombstoneOffsets.isEmpty)
   }
 }

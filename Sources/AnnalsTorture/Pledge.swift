@@ -12,6 +12,8 @@ package struct Pledge: Sendable {
   package var attemptedBase: Int64?
   /// Stores that are written beside, by path.
   package var copies: [String: Copy] = [:]
+  /// Readers of the history.
+  package var consumers = ConsumerPledge()
 
   /// A store made from the one at work.
   package struct Copy: Sendable, Hashable {

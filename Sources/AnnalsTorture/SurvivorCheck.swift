@@ -24,12 +24,13 @@ struct SurvivorCheck {
     let attempted: Int64
     let bases: Set<Int64>
     let copies: [String: Pledge.Copy]
+    let consumers: ConsumerPledge
   }
 
   var expectation: Expectation {
     Expectation(
       chronicle: chronicle, heads: heads, attempted: pledge.attempted, bases: pledge.bases,
-      copies: pledge.copies)
+      copies: pledge.copies, consumers: pledge.consumers)
   }
 
   init(_ pledge: Pledge, _ chronicle: Chronicle, afterPowerCut: Bool) {
@@ -150,6 +151,7 @@ struct SurvivorCheck {
       throw BrokenPromise(
         "the base is \(store.base.number); permitted are \(pledge.bases.sorted())")
     }
+    try requireConsumers(store)
   }
 
   /// Opens for writing and commits once more; returns the number of that transaction.

@@ -126,12 +126,16 @@ package final class WorkSession {
     pledge.durable = pledge.acknowledged
   }
 
+  /// Notes which store is asked.
+  func use(_ store: Store) { lastUsed = store }
+
   /// Drops the history before a transaction.
-  package func prune(_ store: Store, before number: Int64) throws {
+  package func prune(_ store: Store, before number: Int64, force: Bool = false) throws {
     lastUsed = store
     let plan = try store.prunePlan(before: number)
     pledge.attemptedBase = number - 1
-    try store.prune(plan, author: "ann")
+    if force { pledge.consumers.forcedBases.insert(number - 1) }
+    try store.prune(plan, author: "ann", force: force)
     pledge.base = number - 1
     pledge.attemptedBase = nil
     pledge.durable = pledge.acknowledged
@@ -216,7 +220,10 @@ package final class WorkSession {
     let before = pledge.acknowledged ?? 0
     pledge.acknowledged = number
     pledge.attempted = max(pledge.attempted, number)
-    if store.options.durability == .full { pledge.durable = number }
+    if store.options.durability == .full {
+      pledge.durable = number
+      pledge.consumers.settle()
+    }
     if isRehearsing { try chronicle.read(store, after: before) }
   }
 }

@@ -97,6 +97,7 @@ package struct Workload: Sendable {
       try session.commitSomething(store)
       try session.close(store)
     },
+    Workload("retain", setUp: filled(3), work: retaining),
     Workload("compact", setUp: filled(8)) { session in
       let store = try session.open()
       try session.commitSomething(store)

@@ -72,6 +72,17 @@ struct FlipTrial {
       guard let state = try? Reading.state(store, number) else { continue }
       if state != original.states[number] { wrong.append("the state as of \(number) is another") }
     }
+    if let lines = try? Reading.tombstones(store), lines != original.tombstones {
+      wrong.append("the tombstones are others")
+    }
+    // A change that cannot be read leaves a consumer where it was, and keeps all history.
+    for consumer in store.consumers {
+      let place = original.consumers[consumer.name]?.number ?? -1
+      if consumer.token.number > place { wrong.append("the consumer \(consumer.name) is another") }
+    }
+    if ![original.retention, .off].contains(store.retention) {
+      wrong.append("the retention is another")
+    }
     var seen: [Int64: String] = [:]
     try? store.history().forEach { seen[$0.number] = try Reading.text($0, in: store) }
     for number in seen.keys.sorted() where seen[number] != original.transactions[number] {

@@ -19,6 +19,8 @@ enum SampleFile: String, CaseIterable, Sendable {
   case pruned
   /// A base, and a live tail behind it that was not closed.
   case prunedOpen
+  /// Consumers, a retention, and tombstones for one that was passed.
+  case passed
 
   static let path = "/sample.annals"
 
@@ -58,6 +60,15 @@ enum SampleFile: String, CaseIterable, Sendable {
         let old = try tx.objects(of: "Note")[0].id
         try tx.update(old, ["count": 99])
       }
+    case .passed:
+      let away = try store.consumer("away", blocking: true, startingAfter: Int64(2))
+      try store.setRetention(Retention(days: 30))
+      let near = try store.consumer("near", kind: "copy", lease: .days(3))
+      try store.prune(store.prunePlan(before: 8), author: "ann", force: true)
+      try store.checkpoint()
+      try near.advance(to: store.token(at: 9))
+      try away.advance(to: Token(store: store.token.store, number: 3, opening: 0))
+      _ = try store.consumer("last")
     }
     if self != .open, self != .prunedOpen { try store.close() }
     return try files.contents(of: SampleFile.path)
@@ -127,6 +138,11 @@ struct Reading: Equatable {
   var states: [Int64: String] = [:]
   /// Each transaction with its changes.
   var transactions: [Int64: String] = [:]
+  /// Deletes up to the base.
+  var tombstones: [String] = []
+  /// What the store knows of each consumer, and how much it keeps.
+  var consumers: [String: Token] = [:]
+  var retention = Retention.off
 
   init() {}
 
@@ -135,6 +151,22 @@ struct Reading: Equatable {
       states[number] = try Reading.state(store, number)
     }
     try store.history().forEach { transactions[$0.number] = try Reading.text($0, in: store) }
+    tombstones = try Reading.tombstones(store)
+    for consumer in store.consumers { consumers[consumer.name] = consumer.token }
+    retention = store.retention
+  }
+
+  /// What is known of deletes up to the base; reads the whole of it.
+  static func tombstones(_ store: Store) throws -> [String] {
+    var lines: [String] = []
+    let start = Token(store: store.token.store, number: 0, opening: 0)
+    try store.resync(after: start).forEachTombstone { gone in
+      guard gone.transactionNumber <= store.base.number else { return }
+      let values = gone.tombstone.sorted { $0.key < $1.key }.map { "\($0)" }
+      let transaction = "\(gone.transactionNumber) \(gone.timestamp) \(gone.author ?? "-")"
+      lines.append("\(transaction) \(gone.objectID) \(values)")
+    }
+    return lines
   }
 
   static func state(_ store: Store, _ number: Int64) throws -> String {

@@ -29,8 +29,13 @@ struct TombstoneWriter {
     var writer = TombstoneWriter(target)
     var preserved = PreservedAttributes(view, base: base)
     var batch = ChangeBatch()
+    var last: Int64 = 0
     for frame in old?.frames ?? [] {
       try view.read(tombstones: frame, into: &batch)
+      guard batch.transactions.first?.number ?? 0 >= last else {
+        throw .damage(LogDamage(offset: frame.offset, reason: "tombstones out of order"))
+      }
+      last = batch.transactions.last?.number ?? last
       for record in batch.transactions where record.number > least {
         try writer.add(record, of: batch) { !preserved.isRemoved($1, of: $0) }
       }
