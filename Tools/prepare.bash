@@ -101,3 +101,11 @@ fetch_packages() {
   cannot "the packages that Annals depends on could not be fetched." \
     "They come from github.com: check the network, and try again."
 }
+
+# Builds the command, optimised. On Linux with Swift's libraries in it, so that it runs where there is
+# no toolchain; all scripts build it alike, since with other options all is built again.
+build_command() {
+  local alone=
+  if [ "$(uname)" = Linux ]; then alone=--static-swift-stdlib; fi
+  swift build -c release --product annals $alone </dev/null
+}
