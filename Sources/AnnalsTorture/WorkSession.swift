@@ -23,7 +23,8 @@ package final class WorkSession {
   package var random: SeededNumbers
 
   /// Whether a call failed, by injection, of which nobody was told: while what was given up was
-  /// taken out, or while a commit that returned went on to write a checkpoint.
+  /// taken out, while a commit that returned went on to write a checkpoint, or while what a
+  /// consumer has seen was written.
   package private(set) var hasFailedQuietly = false
 
   private let isRehearsing: Bool
@@ -87,7 +88,7 @@ package final class WorkSession {
     pledge.attempted = (pledge.acknowledged ?? 0) + 1
     let failureCount = files.injectedCount
     let token = try store.commit(author: author, context: "torture", body).token
-    if files.injectedCount > failureCount { hasFailedQuietly = true }
+    noteQuietFailure(since: failureCount)
     try acknowledge(token.number, store)
   }
 
@@ -124,6 +125,11 @@ package final class WorkSession {
     lastUsed = store
     try store.checkpoint()
     pledge.durable = pledge.acknowledged
+  }
+
+  /// Notes that a call returned though one of the disk's had failed, if one has since then.
+  func noteQuietFailure(since count: Int) {
+    if files.injectedCount > count { hasFailedQuietly = true }
   }
 
   /// Notes which store is asked.
