@@ -184,6 +184,24 @@ struct ResyncTests {
     #expect(try lab.frames(.tombstones) == 1)
   }
 
+  /// What was removed before the history goes is not kept of it, either.
+  @Test func whatIsRemovedWithIt() throws {
+    let store = try lab.open(notes: 1)
+    let sync = try store.consumer("sync", blocking: true)
+    let note = try #require(try store.snapshot().objects(of: "Note").first?.objectID)
+    try store.write { try $0.update(note, ["mark": "m"]) }
+    try store.write { try $0.delete(note) }
+    try store.edit(.removeProperty(entity: "Note", "mark"))
+    try store.note("behind")
+    try store.prune(store.prunePlan(before: store.token.number), force: true)
+    #expect(try told(sync.resync()) == ["4 - Note#1 id=n0"])
+    var batch = ChangeBatch()
+    let view = store.version.view
+    let frame = try #require(try view.tombstones()?.frames.first)
+    try view.read(tombstones: frame, into: &batch)
+    #expect(batch.properties.map(\.property) == [1])
+  }
+
   @Test func copies() throws {
     let (store, sync) = try passed()
     let token = try sync.token
