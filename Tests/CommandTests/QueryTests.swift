@@ -193,8 +193,8 @@ import Testing
         folder.run(["index", "@walks.annals", "add", "Walk", "x"] + wrong).status != .done,
         "\(wrong)")
     }
-    // A text would make the attribute one of any type.
-    let text = folder.run("put", "@walks.annals", "Walk/a", "--widen", "length=long")
+    // Another value would make the attribute one of any type.
+    let text = folder.run("put", "@walks.annals", "Walk/a", "--widen", "length:=true")
     #expect(text.status != .done, "\(text.output)")
     #expect(folder.run("verify", "@walks.annals").status == .done)
   }

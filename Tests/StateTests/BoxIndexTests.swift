@@ -220,4 +220,50 @@ import Testing
     #expect(try whole.rows().count == 40_000)
     #expect(try view.search([try side(200...201), .all]).rows().isEmpty)
   }
+
+  /// The fences between nodes then hold rows behind the code.
+  @Test func `many objects at one place are all found`() throws {
+    var entity = BoxIndexTests.entity()
+    entity.indexes = [
+      OrderedModel.index(20, [OrderedModel.element(2), OrderedModel.element(3)], isBox: true)
+    ]
+    var state = State(schema: Schema(entities: [entity]))
+    // The place before in the order of the keys differs in high bits.
+    let (place, other) = (1 << 62, 1 << 61) as (Int64, Int64)
+    for number in 0..<13_000 {
+      let row = try state.insertRow(1)
+      try state.set(1, row, 2, to: .int(number % 1000 == 0 ? other : place))
+      try state.set(1, row, 3, to: .date(Timestamp(microseconds: place)))
+    }
+    let view = try #require(try state.index(1, 20))
+    func count(_ number: Int64, _ date: Int64) throws -> Int {
+      let date = Value.date(Timestamp(microseconds: date))
+      return try view.search([
+        #require(BoxSide(from: (.int(number), true), to: (.int(number), true))),
+        #require(BoxSide(from: (date, true), to: (date, true))),
+      ]).count()
+    }
+    #expect(try count(place, place) == 12_987)
+    #expect(try count(other, place) == 13)
+    #expect(try count(place, other) == 0)
+  }
+
+  @Test func `an object that has nothing but defaults comes and goes`() throws {
+    var entity = BoxIndexTests.entity()
+    entity.attributes[3].isOptional = false
+    entity.attributes[3].defaultValue = .int(5)
+    entity.indexes = [
+      OrderedModel.index(20, [OrderedModel.element(2), OrderedModel.element(4)], isBox: true)
+    ]
+    var state = State(schema: Schema(entities: [entity]))
+    for _ in 0..<3 { _ = try state.insertRow(1) }
+    #expect(try state.checkUniqueness() == [])
+    try state.deleteRow(1, 2)
+    #expect(try state.checkUniqueness() == [])
+    let side = try #require(BoxSide(from: (.int(-3), true), to: (.int(5), true)))
+    #expect(try state.index(1, 20)?.search([side, side]).rows() == [1, 3])
+    try state.insertRow(1, row: 2)
+    #expect(try state.index(1, 20)?.search([side, side]).rows() == [1, 2, 3])
+    #expect(try state.indexViolations() == [])
+  }
 }

@@ -73,7 +73,8 @@ private struct Spot: Record {
 
     private mutating func part() -> RecordCondition<Spot> {
       let (a, b) = (degrees(), degrees())
-      switch below(8) {
+      switch below(9) {
+      case 8: return \.longitude == nil
       case 0: return \.longitude > min(a, b) && \.longitude <= max(a, b)
       case 1: return \.longitude >= a
       case 2: return \.height < below(9)
