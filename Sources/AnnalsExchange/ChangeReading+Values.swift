@@ -50,7 +50,7 @@ extension ChangeReading {
   func references(
     _ found: Value, _ relationship: Relationship, _ reader: JSONReader
   ) throws -> Value? {
-    if found.isNull { return .null }
+    if found.isNull || found.isErased { return found }
     guard relationship.isToMany else {
       return try target(found, relationship, reader).map { .object($0) }
     }

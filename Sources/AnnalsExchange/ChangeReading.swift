@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
@@ -143,6 +144,12 @@ final class ChangeReading {
     )
   }
 
+  /// The value, as it is; an erased one is what the file has to announce.
+  private func erasable(_ value: Value) -> Value {
+    if value.isErased { transaction.origin.features.formUnion(.erasure) }
+    return value
+  }
+
   /// Reads the object of values.
   private func set(_ head: Head, _ reader: JSONReader, _ token: JSONToken) throws {
     guard token == .beginObject else { throw reader.fault("`set` is not an object") }
@@ -159,7 +166,7 @@ final class ChangeReading {
       switch plan.find(property) {
       case .attribute(let attribute):
         number = attribute.number
-        let found = try reader.value(value)
+        let found = try erasable(reader.value(value))
         let fitting = try fit(found, attribute, plan, reader)
         if head.kind == .insert, attribute.number == plan.keyAttribute?.number, let id = head.id,
           try plan.key(id, reader) != fitting
@@ -169,14 +176,14 @@ final class ChangeReading {
         try transaction.set(object, number, to: fitting)
       case .relationship(let relationship):
         number = relationship.number
-        let found = try reader.value(value)
+        let found = try erasable(reader.value(value))
         if let references = try references(found, relationship, reader) {
           try transaction.set(object, number, to: references)
         } else {
           deferred.append((object, relationship, found))
         }
       case nil:
-        let found = try reader.value(value)
+        let found = try erasable(reader.value(value))
         if found.isNull { continue }
         number = try addAttribute(property, found, plan, reader)
         try transaction.set(object, number, to: found)

@@ -21,7 +21,7 @@ package enum TransactionMember {
   /// The names that metadata cannot have beside them.
   package static let reserved: Set<String> = [
     "n", "author", "context", "timestamp", "timestamp_us", "changes", "metadata", "schema", "base",
-    "token", "process", "pid", "lost",
+    "token", "process", "pid", "lost", "erased",
   ]
 }
 
@@ -35,6 +35,7 @@ extension JSONWriter {
     if let context = transaction.context { member("context", context) }
     member("timestamp", record.timestamp.description)
     if let lost = record.lost { member(lost: lost) }
+    if let erasure = transaction.erasure { member(erased: erasure, transaction.schema) }
     let hidden = record.metadata.filter { TransactionMember.reserved.contains($0.key) }
     for entry in record.metadata where !TransactionMember.reserved.contains(entry.key) {
       key(entry.key)
@@ -59,6 +60,32 @@ extension JSONWriter {
     member("after", lost.after.description)
     if let before = lost.before { member("before", before.description) }
     member("reason", lost.reason)
+    endObject()
+  }
+
+  /// Writes what was erased. An import keeps it as metadata: its rows may be others.
+  private mutating func member(erased erasure: Erasure, _ schema: Schema) {
+    key("erased")
+    beginObject()
+    member("reason", erasure.reason)
+    key("objects")
+    beginArray()
+    for target in erasure.targets {
+      let entity = schema.entity(numbered: target.object.entity)
+      beginObject()
+      member("entity", entity?.name ?? "#\(target.object.entity)")
+      member("row", target.object.row)
+      if !target.properties.isEmpty {
+        key("properties")
+        beginArray()
+        for property in target.properties {
+          string(entity?.propertyName(property) ?? "#\(property)")
+        }
+        endArray()
+      }
+      endObject()
+    }
+    endArray()
     endObject()
   }
 
@@ -111,7 +138,11 @@ extension JSONWriter {
     beginObject()
     for difference in change.properties {
       // The key of an insert is its id.
-      if !isBefore, change.kind == .insert, difference.number == keyNumber { continue }
+      if !isBefore, change.kind == .insert, difference.number == keyNumber,
+        !difference.after.isErased
+      {
+        continue
+      }
       key(difference.name)
       if let attribute = entity.attribute(numbered: difference.number) {
         let found = isBefore ? difference.before : difference.after

@@ -12,6 +12,7 @@ extension JSONWriter {
       beginArray()
       for target in targets { try reference(target, in: state) }
       endArray()
+    case .erased: erased()
     default: null()
     }
   }

@@ -79,7 +79,9 @@ struct TransactionMembers {
   }
 
   private mutating func add(_ name: String, _ reader: JSONReader) throws(InputFault) {
-    let value = try reader.value(reader.next())
+    var value = try reader.value(reader.next())
+    // Metadata is no place of what was erased: then it is JSON text.
+    if value.isErased { value = .json(#"{"$erased":true}"#) }
     // More could not be written, so it is not gathered either.
     metadataLength += 2 + name.utf8.count + value.textLength
     guard metadataLength <= FormatLimits.maximumDetailsLength else {

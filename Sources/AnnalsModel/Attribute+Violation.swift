@@ -17,7 +17,7 @@ extension Attribute {
     let tag = value.tag
     if let expected = type.tag {
       guard tag == expected else { return .type(type) }
-    } else if tag == .object || tag == .objects {
+    } else if tag == .object || tag == .objects || tag == .erased {
       return .type(type)
     }
     switch value {

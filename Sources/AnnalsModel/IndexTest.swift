@@ -35,6 +35,7 @@ extension IndexTest {
       return problem(withLength: text.utf8.count)
     case .data(let bytes): return problem(withLength: bytes.count)
     case .object, .objects, .large: return "it compares with an object"
+    case .erased: return "nothing compares with what was erased"
     }
   }
 
@@ -48,6 +49,7 @@ extension IndexTest {
 extension AttributeType {
   /// Whether a value of the type may equal this one, or be less or greater.
   package func isComparable(with value: Value) -> Bool {
+    if value.isErased { return false }
     guard let tag, !value.isNull else { return value.tag != .objects }
     let numbers: [ValueTag] = [.int, .double]
     return tag == value.tag || numbers.contains(tag) && numbers.contains(value.tag)

@@ -116,6 +116,7 @@ extension Value {
   package var shortDescription: String {
     switch self {
     case .null: "null"
+    case .erased: "(erased)"
     case .bool(let x): "\(x)"
     case .int(let x): "\(x)"
     case .double(let x): "\(x)"

@@ -3,6 +3,7 @@ extension Value: CustomStringConvertible {
   public var description: String {
     switch self {
     case .null: "null"
+    case .erased: "erased"
     case .bool(let flag): "bool(\(flag))"
     case .int(let number): "int(\(number))"
     case .double(let number): "double(\(number))"

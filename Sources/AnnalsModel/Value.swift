@@ -32,10 +32,18 @@ public enum Value: Sendable {
   case objects([ObjectReference])
   /// A value over 4 KiB that has not been read from the file.
   indirect case large(LargeValue)
+  /// A value that was erased (`Store.erase`): neither a value nor the absence of one. It equals
+  /// itself alone, and no condition compares it with anything.
+  case erased
 
   /// Whether this is the absence of a value.
   @inlinable public var isNull: Bool {
     if case .null = self { true } else { false }
+  }
+
+  /// Whether a value was here, and was erased.
+  @inlinable public var isErased: Bool {
+    if case .erased = self { true } else { false }
   }
 }
 
@@ -43,7 +51,7 @@ extension Value: Hashable {
   /// Whether both are of one kind and the same bytes.
   public static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
-    case (.null, .null): true
+    case (.null, .null), (.erased, .erased): true
     case (.bool(let x), .bool(let y)): x == y
     case (.int(let x), .int(let y)): x == y
     case (.double(let x), .double(let y)): x.bitPattern == y.bitPattern
@@ -64,7 +72,7 @@ extension Value: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(tag)
     switch self {
-    case .null: break
+    case .null, .erased: break
     case .bool(let x): hasher.combine(x)
     case .int(let x): hasher.combine(x)
     case .double(let x): hasher.combine(x.bitPattern)
@@ -94,6 +102,7 @@ extension Value: Hashable {
     case .object: .object
     case .objects: .objects
     case .large(let value): value.tag
+    case .erased: .erased
     }
   }
 }

@@ -5,7 +5,7 @@
 ///
 /// | tag | bits | length |
 /// |---|---|---|
-/// | null | 0 | 0 |
+/// | null, erased | 0 | 0 |
 /// | bool | 0 or 1 | 0 |
 /// | int, date | the Int64's bit pattern | 0 |
 /// | double | the bit pattern | 0 |
@@ -66,6 +66,11 @@ package struct ValueCell: Sendable {
     @inline(__always) get { ValueCell(tag: .null) }
   }
 
+  /// A value that was erased.
+  @inlinable package static var erased: ValueCell {
+    @inline(__always) get { ValueCell(tag: .erased) }
+  }
+
   /// Whether this is the absence of a value.
   @inlinable package var isNull: Bool {
     @inline(__always) get { word & 0xFF << 32 == 0 }
@@ -109,6 +114,7 @@ extension ValueCell {
   package func value(in arena: UnsafeRawBufferPointer) -> Value {
     switch tag {
     case .null: .null
+    case .erased: .erased
     case .bool: .bool(bits != 0)
     case .int: .int(Int64(bitPattern: bits))
     case .double: .double(Double(bitPattern: bits))
@@ -144,6 +150,7 @@ extension ValueCell {
     let start = UInt64(arena.count)
     switch value {
     case .null: self = .null
+    case .erased: self = .erased
     case .bool(let x): self.init(tag: .bool, bits: x ? 1 : 0)
     case .int(let x): self.init(tag: .int, bits: UInt64(bitPattern: x))
     case .double(let x): self.init(tag: .double, bits: x.bitPattern)

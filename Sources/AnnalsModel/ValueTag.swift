@@ -16,6 +16,7 @@ package enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
   case json = 9
   case object = 10
   case objects = 11
+  case erased = 12
 
   /// Whether values of this kind are a run of bytes: string, url, data and json.
   @inlinable package var isBytes: Bool {

@@ -153,16 +153,22 @@ extension Leaf {
       guard growth <= maximumArena else { return false }
       target = make(kind: declared, entity: 0, rows: end, arenaCapacity: growth)
     }
-    guard target.appendEach(from: &cursors, slot: slot) else { return false }
+    let odd = target.appendEach(from: &cursors, slot: slot)
     leaf = target.head.pointee.present == 0 ? nil : target
-    return true
+    guard let odd else { return true }
+    // An erased value, with which the leaf holds several kinds from here on.
+    guard
+      set(&leaf, slot: slot + odd.index, to: odd.cell, in: cursors.arena, declared: declared)
+    else { return false }
+    return setEach(&leaf, slot: slot, from: &cursors, declared: declared, after: odd.index)
   }
 
   private static func setEach(
-    _ leaf: inout Leaf?, slot: Int, from cursors: inout InsertCursors, declared: ColumnKind
+    _ leaf: inout Leaf?, slot: Int, from cursors: inout InsertCursors, declared: ColumnKind,
+    after done: Int = -1
   ) -> Bool {
     let arena = cursors.arena
-    for index in 0..<cursors.count {
+    for index in done + 1..<cursors.count {
       guard let cell = cursors.take(index) else { continue }
       guard set(&leaf, slot: slot + index, to: cell, in: arena, declared: declared) else {
         return false
@@ -171,8 +177,11 @@ extension Leaf {
     return true
   }
 
-  /// Puts values into rows behind all that have one; there is room for them.
-  private func appendEach(from cursors: inout InsertCursors, slot first: Int) -> Bool {
+  /// Puts values into rows behind all that have one; there is room for them. Stops at a value of
+  /// another kind, and returns it and which it is.
+  private func appendEach(
+    from cursors: inout InsertCursors, slot first: Int
+  ) -> (index: Int, cell: ValueCell)? {
     let head = self.head
     let words = self.words
     let values = words + Leaf.bitWords
@@ -184,9 +193,13 @@ extension Leaf {
     var used = head.pointee.arenaCount
     var rows = head.pointee.rows
     var present = 0
+    var odd: (index: Int, cell: ValueCell)?
     for index in 0..<cursors.count {
       guard let cell = cursors.take(index) else { continue }
-      guard cell.tag.rawValue == tag else { return false }
+      guard cell.tag.rawValue == tag else {
+        odd = (index, cell)
+        break
+      }
       let slot = first + index
       switch storage {
       case .words: values[slot] = cell.bits
@@ -209,6 +222,6 @@ extension Leaf {
     head.pointee.arenaCount = used
     head.pointee.rows = rows
     head.pointee.present += present
-    return true
+    return odd
   }
 }

@@ -221,6 +221,7 @@ extension ColumnValues {
     let tag = ValueTag(rawValue: tags[ordinal]) ?? .null
     return bytes.withUnsafeBytes { bytes in
       switch tag {
+      case .erased: return .erased
       case .bool, .int, .double, .date:
         let bits = bytes.loadUnaligned(fromByteOffset: byte, as: UInt64.self)
         return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))

@@ -23,8 +23,9 @@ extension Leaf {
     }
     guard let current = leaf else {
       // A column of any kind holds one kind most of the time, so its leaf begins with that.
-      guard let kind = declared == .any ? ColumnKind(rawValue: cell.tag.rawValue) : declared
-      else { return false }
+      // An erased value is none of any one kind.
+      let own = declared == .any ? ColumnKind(rawValue: cell.tag.rawValue) : declared
+      guard let kind = cell.tag == .erased ? .any : own else { return false }
       let new = make(
         kind: kind, entity: cell.tag == .object ? cell.length : 0, rows: slot + 1,
         arenaCapacity: kind.storage == .bytes ? Int(cell.length) : 0)
@@ -33,7 +34,7 @@ extension Leaf {
       return true
     }
     if !current.holds(cell) {
-      guard declared == .any || declared == .object else { return false }
+      guard declared == .any || declared == .object || cell.tag == .erased else { return false }
       let converted = current.convertedToAny()
       leaf = converted
       return set(&leaf, slot: slot, to: cell, in: arena, declared: declared)

@@ -176,6 +176,7 @@ extension Leaf {
     let bytes = UnsafeRawPointer(arena + span.lowerBound)
     let tag = ValueTag(rawValue: tags[slot]) ?? .null
     switch tag {
+    case .erased: return .erased
     case .bool, .int, .double, .date:
       let bits = bytes.loadUnaligned(as: UInt64.self)
       return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))

@@ -159,6 +159,7 @@ extension Table {
   ) throws(StateFault) {
     guard columns[column].kind == .objects else { throw invalid(row, "edits of a single value") }
     let current = try locate(row, column: column)
+    guard current.cell.tag != .erased else { throw invalid(row, "edits of an erased list") }
     let list = UnsafeRawBufferPointer(rebasing: current.arena[current.cell.arenaRange])
     let edited = applyEdits(
       to: list, removing: UnsafeRawBufferPointer(rebasing: arena[removing.arenaRange]),

@@ -128,7 +128,10 @@ extension Table {
       let new = newRow.cell(in: newLeaf)
       if ValueCell.areEqual(old.cell, in: old.arena, new.cell, in: new.arena) { continue }
       let property = columns[column].property
-      if isThere, columns[column].kind == .objects {
+      // What was erased has no list to edit.
+      if isThere, columns[column].kind == .objects, old.cell.tag != .erased,
+        new.cell.tag != .erased
+      {
         batch.properties.append(
           PropertyChange(property: property, from: old, to: new, arena: &batch.arena))
         continue

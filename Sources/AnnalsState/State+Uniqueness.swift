@@ -149,7 +149,8 @@ extension TableIndex {
     guard shape.isUnique, columns.count == values.count else { return nil }
     var bytes: ContiguousArray<UInt8> = []
     for (cell, column) in zip(values, columns) {
-      let element = bytes.append(element: cell, in: arena, isDescending: column.isDescending)
+      let element = bytes.append(
+        uniqueElement: cell, in: arena, isDescending: column.isDescending)
       guard element == .whole else { return nil }
     }
     return bytes

@@ -159,11 +159,15 @@ final class StoredColumn: Sendable {
       // Of any kind but those of relationships.
       return values.kind != .objects && values.kind != .object
         && !values.tags.contains(ValueTag.object.rawValue)
+        && !values.tags.contains(ValueTag.objects.rawValue)
     }
     if values.kind == column.kind { return true }
-    // Written when the column admitted more, or with references to several entities.
+    // Written when the column admitted more, with references to several entities, or with erased
+    // values.
     return values.kind == .any
-      && values.tags.allSatisfy { $0 == column.kind.rawValue }
+      && values.tags.allSatisfy {
+        $0 == column.kind.rawValue || $0 == ValueTag.erased.rawValue
+      }
   }
 }
 

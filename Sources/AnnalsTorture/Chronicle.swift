@@ -9,6 +9,10 @@ import AnnalsModel
 package struct Chronicle: Sendable, Hashable {
   package private(set) var transactions: [Int64: Int] = [:]
   package private(set) var states: [Int64: Int] = [:]
+  /// What the store said before each erasure, which it says again if that was not carried out.
+  private var earlier: [Chronicle] = []
+  /// The transactions of which anything is taken: those that would have erased something.
+  private var unread: Set<Int64> = []
 
   /// A chronicle of nothing.
   package init() {}
@@ -27,9 +31,32 @@ package struct Chronicle: Sendable, Hashable {
     }
   }
 
-  /// Whether the store says of one state what this does.
+  /// Takes in what the store says after its newest transaction has erased something, in place of
+  /// all that was noted.
+  package mutating func readErased(_ store: Store) throws {
+    var old = self
+    let number = store.token.number
+    try read(store, after: store.base.number)
+    old.earlier = []
+    old.unread.insert(number)
+    old.states[number] = states[number]
+    earlier.append(old)
+  }
+
+  /// Keeps of what is said now and before erasures that alone which the store says.
+  package mutating func settle(on store: Store) throws {
+    for candidate in [self] + earlier {
+      if (try? candidate.checkAsItIs(store, "", false)) != nil {
+        self = candidate
+        return earlier = []
+      }
+    }
+  }
+
+  /// Whether the store says of one state what this does, now or before an erasure.
   func agrees(with store: Store, at number: Int64) throws -> Bool {
-    states[number] == (try Chronicle.digest(of: store.snapshot(at: number)))
+    let found = try Chronicle.digest(of: store.snapshot(at: number))
+    return states[number] == found || earlier.contains { $0.states[number] == found }
   }
 
   /// Forgets everything behind a number.
@@ -39,11 +66,25 @@ package struct Chronicle: Sendable, Hashable {
   }
 
   /// Compares what the store says, from its base to its head, with this: the whole history, and
-  /// every state or, with `states` false, the newest alone.
+  /// every state or, with `states` false, the newest alone. So many erasures are certain; what was
+  /// said before them is not taken.
   ///
   /// - Throws: `BrokenPromise` for the first transaction or state that differs; what reading
   ///   throws.
-  package func check(_ store: Store, _ reader: String, states isWhole: Bool = true) throws {
+  package func check(
+    _ store: Store, _ reader: String, states isWhole: Bool = true, erasures: Int = 0
+  ) throws {
+    do {
+      try checkAsItIs(store, reader, isWhole)
+    } catch let promise as BrokenPromise {
+      for old in earlier.dropFirst(erasures) {
+        if (try? old.checkAsItIs(store, reader, isWhole)) != nil { return }
+      }
+      throw promise
+    }
+  }
+
+  private func checkAsItIs(_ store: Store, _ reader: String, _ isWhole: Bool) throws {
     let base = store.base.number
     let head = store.token.number
     var next = base + 1
@@ -52,7 +93,7 @@ package struct Chronicle: Sendable, Hashable {
         throw BrokenPromise(
           "\(reader): transaction \(transaction.number) stands where \(next) should")
       }
-      guard transactions[next] == Chronicle.digest(of: transaction) else {
+      guard unread.contains(next) || transactions[next] == Chronicle.digest(of: transaction) else {
         throw BrokenPromise("\(reader): transaction \(next) is not the one that was committed")
       }
       next += 1
@@ -77,6 +118,7 @@ package struct Chronicle: Sendable, Hashable {
     hasher.combine(transaction.processName)
     hasher.combine(transaction.processID)
     hasher.combine(transaction.metadata)
+    hasher.combine(transaction.erasure)
     for entity in transaction.schemaChange { hasher.combine(entity) }
     for change in transaction.changes {
       hasher.combine(change.kind)

@@ -115,6 +115,7 @@ package struct CrashTrial: Sendable {
       let store = try Store(
         session.location, creates: session.pledge.durable == nil,
         environment: WorkSession.environment(7_001))
+      try session.chronicle.settle(on: store)
       session.chronicle.forget(after: store.token.number)
       session.pledge.attempted = store.token.number + 1
       try SurvivorCheck.commitOnce(store)

@@ -169,7 +169,12 @@ package struct ErrorTrial: Sendable {
       }
       try store.close()
     } else {
+      if let number = session.pledge.erasing, store.token.number == number {
+        // The transaction was made, and the erasure not carried out.
+        session.pledge.acknowledged = number
+      }
       let acknowledged = session.pledge.acknowledged ?? 0
+      try session.chronicle.settle(on: store)
       session.chronicle.forget(after: acknowledged)
       session.pledge.attempted = acknowledged + 1
       try SurvivorCheck.commitOnce(store)

@@ -10,6 +10,10 @@ package struct Pledge: Sendable {
   package var base: Int64 = 0
   /// What a prune under way would make of the base.
   package var attemptedBase: Int64?
+  /// How many erasures have returned.
+  package var erasures = 0
+  /// The transaction of an erasure under way: it may be there though the call failed.
+  package var erasing: Int64?
   /// Stores that are written beside, by path.
   package var copies: [String: Copy] = [:]
   /// Readers of the history.
@@ -44,7 +48,7 @@ package struct Pledge: Sendable {
 
   /// Notes that what was under way when an error was reported was not done.
   mutating func withdraw() {
-    attempted = acknowledged ?? 0
+    attempted = max(acknowledged ?? 0, erasing ?? 0)
     attemptedBase = nil
     for path in copies.keys where copies[path]?.isAcknowledged == false {
       copies[path]?.isWithdrawn = true

@@ -22,6 +22,7 @@ struct SurvivorCheck {
     let chronicle: Chronicle
     let heads: ClosedRange<Int64>?
     let attempted: Int64
+    let erasures: Int
     let bases: Set<Int64>
     let copies: [String: Pledge.Copy]
     let consumers: ConsumerPledge
@@ -29,8 +30,8 @@ struct SurvivorCheck {
 
   var expectation: Expectation {
     Expectation(
-      chronicle: chronicle, heads: heads, attempted: pledge.attempted, bases: pledge.bases,
-      copies: pledge.copies, consumers: pledge.consumers)
+      chronicle: chronicle, heads: heads, attempted: pledge.attempted, erasures: pledge.erasures,
+      bases: pledge.bases, copies: pledge.copies, consumers: pledge.consumers)
   }
 
   init(_ pledge: Pledge, _ chronicle: Chronicle, afterPowerCut: Bool) {
@@ -135,7 +136,7 @@ struct SurvivorCheck {
     let points = files.pointCount
     let store = try Store(location(files, path), creates: false, options: .readOnly)
     try requirePermitted(store)
-    try chronicle.check(store, "a reader", states: false)
+    try chronicle.check(store, "a reader", states: false, erasures: pledge.erasures)
     try store.close()
     guard files.pointCount == points else {
       throw BrokenPromise("opening for reading wrote: \(files.points[points])")
@@ -159,7 +160,7 @@ struct SurvivorCheck {
     let store = try Store(
       location(files, path), creates: heads == nil, environment: WorkSession.environment(9_001))
     try requirePermitted(store)
-    try chronicle.check(store, "a writer")
+    try chronicle.check(store, "a writer", erasures: pledge.erasures)
     try NoteCount.requireLevel(store)
     let head = store.token.number
     try SurvivorCheck.commitOnce(store)

@@ -135,6 +135,27 @@ package final class WorkSession {
   /// Notes which store is asked.
   func use(_ store: Store) { lastUsed = store }
 
+  /// Erases the first note, or one of its properties.
+  package func erase(_ store: Store, property: String? = nil) throws {
+    lastUsed = store
+    guard let note = try store.snapshot().objects(of: "Note").first?.objectID else { return }
+    let number = (pledge.acknowledged ?? 0) + 1
+    pledge.attempted = number
+    pledge.erasing = number
+    let failureCount = files.injectedCount
+    if let property {
+      try store.erase(note, properties: [property], reason: "torture", author: "ann")
+    } else {
+      try store.erase(note, reason: "torture", author: "ann")
+    }
+    if files.injectedCount > failureCount { hasFailedQuietly = true }
+    pledge.erasing = nil
+    pledge.erasures += 1
+    pledge.acknowledged = number
+    pledge.durable = number
+    if isRehearsing { try chronicle.readErased(store) }
+  }
+
   /// Drops the history before a transaction.
   package func prune(_ store: Store, before number: Int64, force: Bool = false) throws {
     lastUsed = store

@@ -107,6 +107,17 @@ package struct Workload: Sendable {
       try session.commitSomething(store)
       try session.close(store)
     },
+    Workload("erase", setUp: filled(7)) { session in
+      let store = try session.open()
+      try session.commitSomething(store)
+      try session.erase(store)
+      try session.commitSomething(store)
+      try session.prune(store, before: 5)
+      try session.erase(store, property: "text")
+      try session.commitSomething(store)
+      try session.compact(store)
+      try session.close(store)
+    },
     Workload("replay", setUp: filled(7)) { session in
       let store = try session.open(.readOnly)
       try session.replay(store, to: "/whole.annals", at: 5, flatten: false)

@@ -43,6 +43,11 @@ struct SecondReaderTests {
     try SecondReader.compare("s.annals", in: folder)
     #expect(folder.run("prune", "@s.annals", "--yes", "--before", "3").status == .done)
     try SecondReader.compare("s.annals", in: folder)
+    for what in [["Person/bob"], ["Person/eve", "--property", "boss", "--property", "id"]] {
+      let run = folder.run(["erase", "@s.annals", "--yes", "--reason", "asked"] + what)
+      #expect(run.status == .done, "\(run)")
+      try SecondReader.compare("s.annals", in: folder)
+    }
   }
 
   /// Its checks of what each change says was before prove the changes of gaps right.

@@ -61,7 +61,8 @@ struct RefusedBytesTests {
 
   @Test func tags() {
     let lengths: [UInt8: Int] = [
-      0: 0, 1: 1, 2: 1, 3: 8, 4: 1, 5: 1, 6: 16, 7: 1, 8: 1, 9: 1, 10: 2, 11: 1, 0x14: 20, 0x17: 20,
+      0: 0, 1: 1, 2: 1, 3: 8, 4: 1, 5: 1, 6: 16, 7: 1, 8: 1, 9: 1, 10: 2, 11: 1, 12: 0, 0x14: 20,
+      0x17: 20,
       0x18: 20, 0x19: 20,
     ]
     for tag in UInt8.min...UInt8.max {
@@ -87,6 +88,20 @@ struct RefusedBytesTests {
     expect(true, "extensions", details: [16, 5, 3, 1, 7, 4, 0])
     expect(true, "a jump of the clock", details: [16, 2, 1, 0])
     expect(false, "a jump that says more", details: [16, 3, 1, 1, 7])
+    expect(true, "an erasure", details: [16, 9, 2, 7, 1, 3, 5, 1, 2, 1, 97])
+    expect(true, "one of a whole object", details: [16, 8, 2, 6, 1, 3, 5, 0, 1, 97])
+    expect(false, "an erasure of nothing", details: [16, 5, 2, 3, 0, 1, 97])
+    expect(false, "an erasure without a reason", details: [16, 7, 2, 5, 1, 3, 5, 0, 0])
+    expect(false, "an erasure of entity 0", details: [16, 8, 2, 6, 1, 0, 5, 0, 1, 97])
+    expect(false, "an erasure of row 0", details: [16, 8, 2, 6, 1, 3, 0, 0, 1, 97])
+    expect(false, "an erasure of property 0", details: [16, 9, 2, 7, 1, 3, 5, 1, 0, 1, 97])
+    expect(
+      false, "erased properties twice", details: [16, 10, 2, 8, 1, 3, 5, 2, 2, 2, 1, 97])
+    expect(
+      false, "erased objects twice",
+      details: [16, 11, 2, 9, 2, 3, 5, 0, 3, 5, 0, 1, 97])
+    expect(false, "an erasure that says more", details: [16, 9, 2, 7, 1, 3, 5, 0, 1, 97, 0])
+    expect(false, "erased metadata", details: [4, 1, 1, 97, 12])
     expect(false, "no extensions", details: [16, 0])
     expect(false, "extensions twice", details: [16, 4, 3, 0, 3, 0])
     expect(false, "an extension beyond its area", details: [16, 2, 3, 1])

@@ -9,7 +9,7 @@ struct StoredNumberTests {
     let names = ValueTag.allCases.map { "\($0)=\($0.rawValue)" }.joined(separator: " ")
     #expect(
       names == "null=0 bool=1 int=2 double=3 string=4 date=5 uuid=6 url=7 data=8 json=9 object=10 "
-        + "objects=11")
+        + "objects=11 erased=12")
   }
 
   @Test

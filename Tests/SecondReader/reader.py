@@ -27,7 +27,7 @@ LOG_START = 12288
 MAX_PAYLOAD = 16777216
 MAX_DECODED = 67108864
 
-NULL, BOOL, INT, DOUBLE, STRING, DATE, UUID, URL, DATA, JSON, OBJECT, OBJECTS = range(12)
+NULL, BOOL, INT, DOUBLE, STRING, DATE, UUID, URL, DATA, JSON, OBJECT, OBJECTS, ERASED = range(13)
 ANY = 13
 LARGE, EDITS = 16, 32
 
@@ -192,7 +192,7 @@ def property_set(c):
 
 def check_tag(tag, edits=False):
     kind = tag & 15
-    need(tag & 0xC0 == 0 and kind <= OBJECTS, "an unknown value tag %d" % tag)
+    need(tag & 0xC0 == 0 and kind <= ERASED, "an unknown value tag %d" % tag)
     if tag & LARGE:
         need(kind in (STRING, URL, DATA, JSON) and not tag & EDITS, "a large value of kind %d" % kind)
     if tag & EDITS:
@@ -228,6 +228,8 @@ def value(c, edits=False):
         return tag, (c.u64(), c.u64(), c.u32())
     if kind == NULL:
         return None
+    if kind == ERASED:
+        return tag, None
     if kind == BOOL:
         b = c.u8()
         need(b < 2, "a bool of %d" % b)
@@ -245,6 +247,13 @@ def value(c, edits=False):
     if kind == OBJECTS:
         return tag, tuple(c.list(reference))
     return tag, c.sized()
+
+
+def plain_value(c):
+    """A value that no object has: of metadata, a default, a validation."""
+    v = value(c)
+    need(v is None or v[0] != ERASED and not v[0] & LARGE, "an erased or large value that no object has")
+    return v
 
 
 # ---------------------------------------------------------------------------------- schema
@@ -288,7 +297,7 @@ class Entity:
             numbers = v and want and v[0] in (INT, DOUBLE) and want[0] in (INT, DOUBLE)
             if v is None or want is None:
                 equal, order = v is want, None
-            elif v[0] & LARGE or v[0] != want[0] and not numbers:
+            elif v[0] & LARGE or v[0] == ERASED or v[0] != want[0] and not numbers:
                 equal, order = False, None
             else:
                 equal, order = v[1] == want[1], (v[1] > want[1]) - (v[1] < want[1])
@@ -319,6 +328,8 @@ class Entity:
                 prop = self.properties[p]
                 if isinstance(prop, Attribute) and not prop.flags & 1:
                     v = prop.default
+            if v is not None and v[0] == ERASED and unique:
+                return None
             if v is None:
                 if unique:
                     return None
@@ -342,15 +353,15 @@ class Attribute:
         self.number, self.name, self.type, self.flags = c.number32(), c.string(), c.u8(), c.u8()
         need(1 <= self.type <= 15 and self.type not in (OBJECT, OBJECTS, 12), "an attribute of type %d" % self.type)
         need(self.flags & ~127 == 0, "unknown flags of an attribute")
-        self.default = value(c) if self.flags & 16 else None
+        self.default = plain_value(c) if self.flags & 16 else None
         self.validation = None
         if self.flags & 32:
             v = Cursor(c.sized())
             flags = v.u8()
             need(flags, "a validation without rules")
             self.validation = [
-                flags & 1 and value(v), flags & 2 and value(v), flags & 4 and v.zigzag(),
-                flags & 8 and v.zigzag(), flags & 16 and v.list(value)]
+                flags & 1 and plain_value(v), flags & 2 and plain_value(v), flags & 4 and v.zigzag(),
+                flags & 8 and v.zigzag(), flags & 16 and v.list(plain_value)]
             if flags < 32:  # else what is left is that of rules of a later version
                 v.finish("a validation")
         if self.flags & 64:
@@ -359,7 +370,7 @@ class Attribute:
     def holds(self, kind):
         if self.type == ANY:
             return kind not in (OBJECT, OBJECTS)
-        return kind == (INT if self.type in (14, 15) else self.type)  # int16, int32
+        return kind == ERASED or kind == (INT if self.type in (14, 15) else self.type)  # int16, int32
 
 
 class Relationship:
@@ -370,7 +381,7 @@ class Relationship:
             need(extension_area(c), "an empty extension area")
 
     def holds(self, kind):
-        return kind == (OBJECTS if self.flags & 1 else OBJECT)
+        return kind == ERASED or kind == (OBJECTS if self.flags & 1 else OBJECT)
 
 
 class Index:
@@ -401,7 +412,7 @@ class Index:
 
 def need_features(c):
     required, optional = c.u64(), c.u64()
-    need(required == 0, "required features that this reader does not know: written by a newer version")
+    need(required & ~2 == 0, "required features that this reader does not know: written by a newer version")
     return required, optional
 
 
@@ -448,7 +459,7 @@ def retention(c):
 class Details:
     def __init__(self, c=None):
         self.names, self.opening, self.metadata, self.schema, self.gap = None, None, [], [], None
-        self.clock_jump, self.flags = False, 0
+        self.clock_jump, self.flags, self.erased = False, 0, None
         if c is None:
             return
         flags = self.flags = c.u8()
@@ -459,7 +470,7 @@ class Details:
         if flags & 2:
             self.opening = (c.number32(), c.u64(), c.zigzag(), c.string())
         if flags & 4:
-            self.metadata = c.list(lambda c: (c.string(), value(c)))
+            self.metadata = c.list(lambda c: (c.string(), plain_value(c)))
             need(self.metadata, "an empty list of metadata")
             increasing([k.encode() for k, _ in self.metadata], "metadata keys")
             for _, v in self.metadata:
@@ -476,8 +487,25 @@ class Details:
             need(area, "an empty extension area")
             self.clock_jump = 1 in area
             need(not area.get(1), "a clock jump that says more")
+            if 2 in area:
+                self.erased = erasure(Cursor(area[2]))
         if flags & 32:
             self.gap = Gap(c)
+
+
+def erasure(c):
+    """What a transaction erased, and why."""
+    targets = c.list(lambda c: (c.number32(), c.number(), c.list(Cursor.number32)))
+    need(targets, "an erasure of nothing")
+    increasing([t[:2] for t in targets], "erased objects")
+    for entity, row, properties in targets:
+        check_reference(entity, row)
+        increasing([0] + properties, "erased properties")
+        need(all(p <= 65535 for p in properties), "an erased property that cannot be")
+    reason = c.string()
+    need(reason, "an erasure without a reason")
+    c.finish("an erasure")
+    return targets, reason
 
 
 class Gap:
@@ -625,6 +653,8 @@ def tagged_run(c, tag, n):
         return [(tag, struct.unpack("<QQI", v)) for v in fixed_run(c, n, 20)]
     if kind == NULL:
         return [None] * n
+    if kind == ERASED:
+        return [(tag, None)] * n
     if kind == BOOL:
         return [(tag, bool(v)) for v in small_run(c, n, 0, 1, "bools")]
     if kind in (INT, DATE):
@@ -846,6 +876,9 @@ def value_of_bytes(tag, data):
         return tag, references(data)[0]
     if kind == OBJECTS:
         return tag, references(data)
+    if kind == ERASED:
+        need(not data, "an erased value of %d bytes" % len(data))
+        return tag, None
     need(kind != NULL, "a null in a column")
     return tag, data
 
@@ -916,6 +949,8 @@ def key_element(v, limit=None):
     tag, x = v
     head = bytes([tag])
     need(not tag & LARGE, "a large value in an index")
+    if tag == ERASED:
+        return head
     if tag == BOOL:
         return head + bytes([x])
     if tag in (INT, DATE):
@@ -1002,7 +1037,8 @@ class State:
                         after = self.edit(old, before[1], after[1], where)
                     else:
                         need(old == before and same_bits(old, before), where + ": an update of another value")
-                        need(after != before or not same_bits(after, before), where + ": an update that changes nothing")
+                        both = before and before[0] == ERASED
+                        need(both or after != before or not same_bits(after, before), where + ": an update that changes nothing")
                     if after is None:
                         now.pop(p, None)
                     else:
@@ -1015,6 +1051,7 @@ class State:
 
     @staticmethod
     def edit(old, removed, inserted, where):
+        need(not old or old[0] == OBJECTS, where + ": edits of an erased list")
         items = list(old[1]) if old else []
         for position, entity, row in reversed(removed):
             need(position < len(items) and items[position] == (entity, row), where + ": removes what is not there")
@@ -1295,6 +1332,7 @@ class File:
     def __init__(self, path):
         with open(path, "rb") as f:
             self.data = f.read()
+        self.required = 0
         self.read_header()
         self.slots = [s for s in (self.read_slot(0), self.read_slot(1)) if s]
         self.slot = max(self.slots, key=lambda s: s["sequence"], default=None)
@@ -1312,7 +1350,7 @@ class File:
         need((version, draft) == (0, 2), "of another draft")
         need(crc(data[:4092]) == int.from_bytes(data[4092:4096], "little"), "the header's checksum is wrong")
         self.header_checksum = int.from_bytes(data[4092:4096], "little")
-        need_features(c)
+        self.required |= need_features(c)[0]
         self.store, self.generation, self.base = c.raw(16), c.u64(), c.i64()
         self.created, self.base_timestamp = c.i64(), c.i64()
         self.base_checkpoint, self.pruned_at = c.u64(), c.i64()
@@ -1368,6 +1406,7 @@ class File:
             if frame.kind == 14:
                 c = Cursor(frame.payload())
                 required, optional = need_features(c)
+                self.required |= required
                 c.finish("an announcement")
                 need(required or optional, "an announcement of nothing")
                 need(frame.flags & 1 == (required == 0), "flags of an announcement")
@@ -1587,6 +1626,8 @@ def text_of(data):
 
 def canonical_value(v, file, state):
     tag, x = v
+    if tag == ERASED:
+        return '{"$erased":true}'
     if tag & LARGE:
         x = file.large(v)
         if x is None:
@@ -1655,16 +1696,20 @@ def with_defaults(definition, properties):
 
 
 def object_key(definition, row, properties, file, state):
-    """The key, else the row."""
-    return unique_key(definition, properties, file, state) or quoted("#%d" % row)
+    """The key, else the row; and what objects are in the order of."""
+    by_row = quoted("#%d" % row)
+    key = unique_key(definition, properties, file, state, True) or by_row
+    return key, by_row if "$erased" in key and key[0] == "{" else key
 
 
-def unique_key(definition, properties, file, state):
-    """The attribute `id`, else the first that is unique; None if it has no value."""
+def unique_key(definition, properties, file, state, erased=False):
+    """The attribute `id`, else the first that is unique; None if it has no value, or an erased one."""
     properties = with_defaults(definition, properties)
     unique = [a for a in definition.attributes if a.flags & 2 and not a.flags & 8]
     for a in sorted(unique, key=lambda a: a.name != "id"):
         if a.number in properties:
+            if properties[a.number][0] == ERASED and not erased:
+                return None
             return attribute_value(a, properties[a.number], file, state)
         break
     return None
@@ -1687,11 +1732,11 @@ def canonical(state, file):
                 if p in attributes else canonical_value(v, file, state)
                 for p, v in properties.items() if p in names}
             items = {k: v for k, v in items.items() if v != "null"}  # lost before a salvage
-            key = object_key(definition, row, properties, file, state)
+            key, order = object_key(definition, row, properties, file, state)
             items.setdefault("id", key)
             items["entity"] = quoted(definition.name)
             line = "{" + ",".join(quoted(k) + ":" + v for k, v in sorted(items.items())) + "}\n"
-            lines.append((definition.name, json.loads(key) if key[0] == '"' else key, row, line))
+            lines.append((definition.name, json.loads(order) if order[0] == '"' else order, row, line))
     lines.sort(key=lambda l: l[:3])
     return "".join(l[3] for l in lines).encode("utf-8")
 
@@ -1743,6 +1788,9 @@ def command_check(file):
     schema_history = [file.base] if file.base and state.schema else []
     changes, jumps, greatest = 0, base_jumps(file), file.greatest_timestamp()
     info = {state.number: (None, greatest, 0, 0)}
+    values = [v for t, _ in found for c in t.changes for p in c[3] for v in p[1:]]
+    values += [v for c in checkpoints.values() for e in c.state().objects.values() for o in e.values() for v in o.values()]
+    need(file.required & 2 or not any(v and v[0] == ERASED for v in values), "an erased value, which was not announced")
     for offset, c in checkpoints.items():
         if c.older:
             need(c.older[0] in checkpoints and checkpoints[c.older[0]].number == c.older[1], "an older checkpoint that is not there")

@@ -52,7 +52,7 @@ extension NaiveState {
   private func compareKeys(of entity: Entity, with snapshot: Snapshot) throws {
     for attribute in entity.attributes where attribute.isUnique && !attribute.isRemoved {
       for object in objects(of: entity.number).suffix(5) {
-        guard let value = rows[object]?[attribute.number] else { continue }
+        guard let value = rows[object]?[attribute.number], !value.isErased else { continue }
         let found = try snapshot.object(of: entity.name, where: attribute.name, is: value)
         try demand(
           found?.objectID.row == object.row,
@@ -73,6 +73,7 @@ extension NaiveState {
     for change in changes {
       let object = ObjectReference(entity: change.objectID.entity, row: change.objectID.row)
       let place = "\(place): \(change.kind) of \(object.entity)#\(object.row)"
+      if change.kind == .update, change.isErased, wanted[object] == nil { continue }
       guard let expected = wanted.removeValue(forKey: object) else {
         throw Mismatch("\(place) is not expected, or there twice")
       }
@@ -95,7 +96,10 @@ extension NaiveChange {
     // What was removed since is left out of differences, and may be in deletes or not.
     let removed = schema.removedProperties(
       of: ObjectReference(entity: change.objectID.entity, row: change.objectID.row))
-    let differences = change.properties.filter { !removed.contains($0.number) }
+    // What was erased on both sides is no net change.
+    let differences = change.properties.filter {
+      !removed.contains($0.number) && !($0.before.isErased && $0.after.isErased)
+    }
     let numbers = differences.map(\.number).sorted()
     let expected = properties.subtracting(removed).sorted()
     try demand(numbers == expected, "\(place) touches \(numbers), not \(expected)")
@@ -115,6 +119,13 @@ extension NaiveChange {
       let found = try (store.complete(difference.before), store.complete(difference.after))
       try demand(found == (old, new), "\(place): \(found), not \((old, new))")
     }
+  }
+}
+
+extension Change {
+  /// Whether all that it says was erased.
+  fileprivate var isErased: Bool {
+    properties.allSatisfy { $0.before.isErased && $0.after.isErased }
   }
 }
 

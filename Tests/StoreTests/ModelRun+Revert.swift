@@ -15,6 +15,8 @@ extension ModelRun {
     let changes = states[number - 1].changes(to: states[number])
     var working = base
     var conflicts = 0
+    let isErased =
+      erasures.contains(number) || changes.contains { hasErased($0.key, $0.value) }
     for (object, change) in changes {
       conflicts += conflictCount(object, change, at: number)
       if change.kind == .delete { working.rows[object] = [:] }
@@ -31,17 +33,30 @@ extension ModelRun {
       "reverting \(number) has conflicts \(plan.conflicts), not \(conflicts)")
     try demand(
       plan.deletions == changes.values.count { $0.kind == .insert }
-        && plan.updates == changes.values.count { $0.kind == .update }
+        // Updates of which both sides were erased change nothing.
+        && plan.updates >= changes.values.count { $0.kind == .update }
         && plan.revivals == changes.values.count { $0.kind == .delete }, "the plan is \(plan)")
     do {
       let token = try store.revert(number, author: "revert")
       try demand(conflicts == 0, "a conflict was overlooked")
+      try demand(!isErased, "an erased value was brought back")
       try judge(.success(token), from: base, to: working, isRecorded: false)
+    } catch let error as AnnalsError where error.code == .erased {
+      try demand(isErased, "reverting failed: \(error)")
+      steps.append("  erased")
     } catch let error as AnnalsError where error.code == .conflict {
       try demand(conflicts > 0, "reverting failed: \(error)")
       steps.append("  conflict")
     } catch let error as AnnalsError {
       try judge(.failure(error), from: base, to: working, isRecorded: false)
+    }
+  }
+
+  /// Whether undoing a change would bring erased values back.
+  private func hasErased(_ object: ObjectReference, _ change: NaiveChange) -> Bool {
+    let entity = newest.schema.entity(numbered: object.entity)
+    return change.properties.subtracting(entity?.removedProperties ?? []).contains {
+      change.before[$0]?.isErased ?? false
     }
   }
 

@@ -145,7 +145,8 @@ extension ModelRun {
         given[attribute.name] =
           random.chance(isNeeded ? 0 : 15)
           ? .null
-          : random.chance(15) ? stored ?? value(of: attribute) : value(of: attribute)
+          : random.chance(15) && stored?.isErased != true
+            ? stored ?? value(of: attribute) : value(of: attribute)
       } else if relationships.indices.contains(index - attributes.count) {
         let relationship = relationships[index - attributes.count]
         let now = working.rows[object]?[relationship.number]?.targets ?? []
@@ -180,6 +181,8 @@ extension ModelRun {
     let other = objects[random.number(0...objects.count - 1)]
     guard let key = entity.attributes.first(where: { $0.isUnique && !$0.isRemoved }) else { return }
     steps.append("  swap \(key.name) of \(entity.name)#\(object.row) and #\(other.row)")
+    let keys = [object, other].map { working.rows[$0]?[key.number] }
+    guard !keys.contains(.erased) else { return }
     let first = working.rows[object]?[key.number] ?? .null
     let second = working.rows[other]?[key.number] ?? .null
     try tx.update(id(object), [key.name: second])
@@ -196,7 +199,7 @@ extension ModelRun {
     }
     try working.compare(found, object, "inside: \(entity.name)#\(object.row)")
     for key in entity.attributes where key.isUnique && !key.isRemoved {
-      guard let value = working.rows[object]?[key.number] else { continue }
+      guard let value = working.rows[object]?[key.number], !value.isErased else { continue }
       let row = try tx.object(of: entity.name, where: key.name, is: value)?.objectID.row
       // Before the end of the transaction, several may have the value.
       try demand(

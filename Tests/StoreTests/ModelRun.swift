@@ -19,6 +19,8 @@ final class ModelRun {
   var base = 0
   /// Rows that objects had, which must not come back.
   var usedRows: Set<ObjectReference> = []
+  /// The transactions that have erased something that was there.
+  var erasures: Set<Int> = []
   var nameCount = 0
   /// What was done, newest last.
   var steps: [String] = []
@@ -75,7 +77,7 @@ final class ModelRun {
     case 63..<70: try revert()
     case 70..<72: try reopen()
     case 72, 73: try checkpoint()
-    case 74..<77: try rewrite()
+    case 74..<77: try random.chance(35) ? erase() : rewrite()
     case 77..<80: try toggleSecondStore()
     case 80..<90: try compareState(random.number(base...Int(head)))
     case 90..<94: try compareDate()

@@ -118,7 +118,7 @@ extension NaiveState {
         var seen: Set<[Value]> = []
         for object in objects(of: entity.number) {
           let key = rule.properties.compactMap { rows[object]?[$0] }
-          guard key.count == rule.properties.count else { continue }
+          guard key.count == rule.properties.count, !key.contains(.erased) else { continue }
           if !seen.insert(key).inserted { return true }
         }
       }

@@ -14,8 +14,8 @@ struct AnnalsCommand: ParsableCommand {
       SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
       RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
-      ConsumersCommand.self, RetainCommand.self, MaintainCommand.self, CompactCommand.self,
-      BackupCommand.self, SalvageCommand.self,
+      EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
+      CompactCommand.self, BackupCommand.self, SalvageCommand.self,
       DumpCommand.self, VerifyCommand.self, StatCommand.self, TortureCommand.self,
     ])
 
@@ -142,6 +142,7 @@ enum Overview {
     keep     export   write transactions out as JSON Lines
              replay   a new file as of a past transaction
              prune    drop the history before a transaction
+             erase    take what an object ever had out of the file
              consumers readers of the history that prune waits for
              retain   how much history is kept at least
              maintain drop the history that need not be kept
@@ -152,7 +153,6 @@ enum Overview {
              verify   check the file and replay its history
              stat     counts, dates, and where the bytes go
              torture  try to lose data: crashes, failing disks, killed processes
-
     annals import code.annals --git .         the history of a repository
     annals COMMAND --help says more.
 

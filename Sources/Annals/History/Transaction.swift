@@ -1,4 +1,5 @@
 import AnnalsEngine
+import AnnalsFormat
 import AnnalsModel
 import Foundation
 
@@ -59,6 +60,9 @@ public struct Transaction: Sendable, Identifiable {
 
   /// The definitions of the entities whose definition the transaction changed; empty for most.
   public var schemaChange: [Entity] { page.batch.transactions[index].schemaChange }
+
+  /// What the transaction erased, and why; nil for most.
+  public var erasure: Erasure? { ErasureCodec.erasure(of: page.batch.transactions[index]) }
 
   /// What is missing, if this is no transaction but a gap that a salvage left: the lost
   /// transactions, the last of which has this number. Its changes are those that lead from the last

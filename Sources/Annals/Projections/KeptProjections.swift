@@ -53,8 +53,9 @@ final class KeptProjections: Sendable {
     return all.compactMap { try? $0.image() }
   }
 
-  /// Throws `.unsupported` if one of them has a saved state and cannot be made without.
-  func requireMakeable(in version: StoreVersion) throws(AnnalsError) {
+  /// Throws `.unsupported` if one of them has a saved state and cannot be made without, which the
+  /// file of `what` would be.
+  func requireMakeable(in version: StoreVersion, for what: String) throws(AnnalsError) {
     guard version.base.number > 0 else { return }
     let saved = version.view.savedProjections
     for slot in all where saved.contains(where: { $0.isNamed(slot.name) }) {
@@ -64,9 +65,8 @@ final class KeptProjections: Sendable {
         guard error.code == .pruned else { throw error }
         throw AnnalsError(
           .unsupported,
-          "the smallest file would be without the saved state of the projection \"\(slot.name)\", "
-            + "which is made of history that is pruned; nothing was changed. Compact without "
-            + "`smallest`")
+          "\(what) would be without the saved state of the projection \"\(slot.name)\", "
+            + "which is made of history that is pruned; nothing was changed")
       }
     }
   }

@@ -14,6 +14,8 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
   struct Kept: Sendable {
     var value: Value
     var token: Token
+    /// The generation of the file that it was begun with.
+    var generation: UInt64
   }
 
   private struct Content: Sendable {
@@ -116,7 +118,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
   /// What is kept now, if there is anything that belongs to the version's history.
   func kept(in version: StoreVersion) throws(AnnalsError) -> Kept? {
     try withTurn { kept throws(AnnalsError) in
-      guard let kept, try version.continues(kept.token) else { return nil }
+      guard let kept, try version.continues(kept) else { return nil }
       return kept
     }
   }
@@ -156,7 +158,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
   private func level(
     _ kept: inout Kept?, with number: Int64, in version: StoreVersion
   ) throws(AnnalsError) -> Value {
-    if let old = kept, try !version.continues(old.token) { kept = nil }
+    if let old = kept, try !version.continues(old) { kept = nil }
     if kept == nil { kept = try start(atOrBefore: number, in: version) }
     try advance(&kept, to: number, in: version)
     guard let kept else { preconditionFailure("a projection was brought level with nothing") }
@@ -171,7 +173,8 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
       name, version: self.version, atOrBefore: number)
     // What cannot be read or decoded is as if it were not there; `verify` tells of it.
     if let saved, let value = try? value(of: saved, in: version) {
-      return Kept(value: value, token: try version.token(of: saved.number))
+      return Kept(
+        value: value, token: try version.token(of: saved.number), generation: version.generation)
     }
     return try fromBase(in: version)
   }
@@ -186,7 +189,10 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
   func fromBase(in version: StoreVersion) throws(AnnalsError) -> Kept {
     let base = version.base.number
     let token = Token(store: version.store, number: base, opening: 0)
-    guard base > 0 else { return Kept(value: store.barred.run { Value() }, token: token) }
+    let generation = version.generation
+    guard base > 0 else {
+      return Kept(value: store.barred.run { Value() }, token: token, generation: generation)
+    }
     let value = try value(from: try version.snapshot(at: base), "at the base")
     guard let value else {
       var error = version.pruned(1)
@@ -195,7 +201,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
         + error.message
       throw error
     }
-    return Kept(value: value, token: token)
+    return Kept(value: value, token: token, generation: generation)
   }
 
   func requireMakeable(in version: StoreVersion) throws(AnnalsError) {
@@ -261,8 +267,16 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
 }
 
 extension StoreVersion {
-  /// Whether history up to here goes on from a position.
-  fileprivate func continues(_ token: Token) throws(AnnalsError) -> Bool {
+  /// The generation of the file.
+  fileprivate var generation: UInt64 { view.file.header.generation }
+
+  /// Whether history up to here goes on from what is kept.
+  fileprivate func continues<Value>(
+    _ kept: ProjectionSlot<Value>.Kept
+  ) throws(AnnalsError) -> Bool {
+    // What was made of another file may hold what this one has erased.
+    if kept.generation != generation, view.features.contains(.erasure) { return false }
+    let token = kept.token
     do throws(AnnalsError) {
       _ = try number(after: .token(token))
       return true

@@ -14,7 +14,8 @@ package struct ObjectName: Sendable, Hashable {
 
   package init(entity: String, key: Value, row: Int64) {
     self.entity = entity
-    self.key = key
+    // A key that was erased names nothing.
+    self.key = key.isErased ? .null : key
     self.row = row
   }
 
@@ -31,7 +32,8 @@ extension StateReader {
     guard let attribute = state.schema.entity(numbered: object.entity)?.keyAttribute else {
       return .null
     }
-    return try value(of: object, attribute)
+    let key = try value(of: object, attribute)
+    return key.isErased ? .null : key
   }
 
   /// The name of the object in this state.
@@ -73,7 +75,11 @@ extension Change {
     } else if kind == .update {
       name.key = try state().value(of: object, attribute)
     }
-    if name.key.isNull, !attribute.isOptional { name.key = attribute.defaultValue ?? .null }
+    if name.key.isErased {
+      name.key = .null
+    } else if name.key.isNull, !attribute.isOptional {
+      name.key = attribute.defaultValue ?? .null
+    }
     return name
   }
 

@@ -6,6 +6,7 @@ extension Value {
   package var plainText: String {
     switch self {
     case .null: ""
+    case .erased: "(erased)"
     case .bool(let value): value ? "true" : "false"
     case .int(let value): String(value)
     case .double(let value): PlainDecimal.text(of: value)

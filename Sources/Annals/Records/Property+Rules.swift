@@ -26,6 +26,14 @@ extension Property {
     with { $0.attribute.defaultValue = stored(value) }
   }
 
+  /// What the property reads as where its value was erased (`Store.erase`).
+  ///
+  /// Without this, reading an object with an erased value throws `.erased`; an optional property
+  /// reads as nil then. `Snapshot.isErased` tells the two apart.
+  public func whenErased(_ value: V) -> Property {
+    with { $0.valueWhenErased = ErasedValue(value: stored(value), objects: value._objects) }
+  }
+
   /// Logs and diffs print this property beside an object's key.
   public func displayName() -> Property { with { $0.isDisplayName = true } }
 

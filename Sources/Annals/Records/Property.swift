@@ -100,12 +100,22 @@ package struct PropertyDefinition: Sendable {
   package var indexed: [SortDirection] = []
   /// Whether logs and diffs print the property beside an object's key.
   package var isDisplayName = false
+  /// What an erased value reads as; nil if that was not said.
+  package var valueWhenErased: ErasedValue?
 
   package init(attribute: Attribute) {
     self.attribute = attribute
   }
 
   package var name: String { attribute.name }
+}
+
+/// What an erased value reads as.
+package struct ErasedValue: Sendable {
+  /// The value, of an attribute.
+  package var value: Value
+  /// The objects, of a relationship.
+  package var objects: [ObjectID]
 }
 
 /// What a relationship states beside its name.

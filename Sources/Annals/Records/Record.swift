@@ -73,6 +73,7 @@ extension Value {
   fileprivate var printed: String {
     switch self {
     case .null: "nil"
+    case .erased: "(erased)"
     case .date(let moment): moment.description
     case .object(let target): "#\(target.row)"
     case .objects(let targets):

@@ -162,14 +162,18 @@ extension RecordBinding {
   ) throws(AnnalsError) -> V {
     let index = position(of: keyPath)
     if layout.columns[index].isRelationship {
-      return try relationship(cell.value(in: arena), row: row, index: index, store: store)
+      if cell.tag != .erased {
+        return try relationship(cell.value(in: arena), row: row, index: index, store: store)
+      }
     }
     var reader = RecordReader(
       layout, state: State(schema: Schema()), store: store, largeValues: largeValues)
     reader.move(to: row)
     reader.move(toProperty: index)
     do throws(RecordReader.Stop) {
-      return try reader.decoded(cell, in: arena)
+      guard layout.columns[index].isRelationship else { return try reader.decoded(cell, in: arena) }
+      if let value = V._read(try reader.erasedObjects(V.self)) { return value }
+      throw RecordReader.Stop()
     } catch {
       throw reader.fault ?? AnnalsError(.unreadableRecord, "\(record.name)#\(row) is unreadable")
     }

@@ -20,6 +20,8 @@ package final class RecordLayout: Sendable {
   let destinations: ContiguousArray<String>
   /// What a stored null means, where it does not mean that there is no value.
   let defaults: ContiguousArray<Value>
+  /// What erased values read as, where that was said.
+  let valuesWhenErased: ContiguousArray<ErasedValue?>
   /// The names of the properties that the store does not have.
   package let missing: [String]
   /// The attributes of the store's entity that the record type does not have, and that new objects
@@ -73,6 +75,7 @@ package final class RecordLayout: Sendable {
     self.missing = missing
     roundsValues = columns.contains { $0.tag == .date || $0.isRelationship }
     names = ContiguousArray(properties.map(\.name))
+    valuesWhenErased = ContiguousArray(properties.map(\.valueWhenErased))
     destinations = ContiguousArray(
       columns.map { schema.entity(numbered: $0.destination)?.name ?? "" })
     others = ContiguousArray(

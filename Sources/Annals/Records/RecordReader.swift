@@ -119,6 +119,7 @@ public struct RecordReader {
         }
       }
     }
+    if cell.tag == .erased { return try erased() }
     if cell.isLarge {
       let bytes: ContiguousArray<UInt8>
       do throws(AnnalsError) {
@@ -158,20 +159,51 @@ public struct RecordReader {
   private mutating func relationship<V: AttributeValue>() throws(Stop) -> V {
     let column = layout.columns[index]
     var objects: [ObjectID] = []
+    var isErased = false
     do throws(StateFault) {
       switch try state.value(layout.entity, row, column.property) {
       case .object(let target):
         if try state.contains(target.entity, target.row) { objects.append(id(target)) }
       case .objects(let targets): objects = targets.map { id($0) }
+      case .erased: isErased = true
       default: break
       }
     } catch {
       throw stop(AnnalsError(error))
     }
+    if isErased { objects = try erasedObjects(V.self) }
     guard let result = V._read(objects) else {
       throw stop(unreadable(.null, as: V.self))
     }
     return result
+  }
+
+  /// What the erased value of the property at `index` reads as: what the record says, or nil.
+  private mutating func erased<V: AttributeValue>() throws(Stop) -> V {
+    if let value = layout.valuesWhenErased[index]?.value {
+      var arena: ContiguousArray<UInt8> = []
+      let cell = ValueCell(value, appendingTo: &arena)
+      if let result = arena.withUnsafeBytes({ V._read(StoredCell(cell, in: $0)) }) {
+        return result
+      }
+    }
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    if V._isOptional, let none = V._read(StoredCell(.null, in: nothing)) { return none }
+    throw stop(wasErased())
+  }
+
+  /// What an erased relationship reads as.
+  mutating func erasedObjects<V: AttributeValue>(_ type: V.Type) throws(Stop) -> [ObjectID] {
+    if let value = layout.valuesWhenErased[index] { return value.objects }
+    guard V._isOptional else { throw stop(wasErased()) }
+    return []
+  }
+
+  private func wasErased() -> AnnalsError {
+    AnnalsError(
+      .erased,
+      "\(name).\(layout.names[index]) was erased, and the record's property does not say what it "
+        + "reads as then; give it `.whenErased(…)`, or make it optional")
   }
 
   private func id(_ target: ObjectReference) -> ObjectID {

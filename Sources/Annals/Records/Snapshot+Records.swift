@@ -42,6 +42,21 @@ extension Snapshot {
     reader.state.count(of: try binding(type).entity)
   }
 
+  /// Whether the object's value of a property was erased (`Store.erase`), and no other was set
+  /// since, as of this state; false if the object does not exist in it.
+  public func isErased<R: Record, V>(
+    _ keyPath: KeyPath<R, V>, of id: ObjectID
+  ) throws(AnnalsError) -> Bool {
+    let binding = try binding(R.self)
+    guard id.store == reader.store, id.entity == binding.entity,
+      let property = binding.property(keyPath)
+    else { return false }
+    return try AnnalsError.narrowing {
+      try reader.state.contains(id.entity, id.row)
+        && reader.state.value(id.entity, id.row, property).isErased
+    }
+  }
+
   private func binding<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
     try bindings.binding(of: type)
   }

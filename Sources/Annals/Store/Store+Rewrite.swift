@@ -77,7 +77,7 @@ extension Store {
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
     let before = version.view.end
-    if smallest { try projections.requireMakeable(in: version) }
+    if smallest { try projections.requireMakeable(in: version, for: "the smallest file") }
     if !smallest {
       let images = projections.imagesOfAll()
       try AnnalsError.narrowing {
@@ -227,7 +227,7 @@ extension StoreVersion {
 extension StoreVersion {
   /// The state as of a transaction, which can be read to the last chunk unless the base or the
   /// history is damaged: from these it is made if the checkpoints do not hold.
-  private func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
+  func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
     try AnnalsError.narrowing {
       let places = [view.head.number, number]
       if try places.allSatisfy({ try view.holdsCheckpoint(atOrBefore: $0) }) {

@@ -72,6 +72,12 @@ extension Store {
               + "newest one is right"))
       }
       findings += checks.tables.findings
+      findings += try version.unfinishedErasures().map { number, found in
+        StoreFinding(
+          severity: .warning,
+          message: "transaction \(number) says what is erased, and transaction \(found) still has "
+            + "values of it: the erasure was not carried out. Erase it again")
+      }
       let dangling = try replay.danglingReferences()
       if dangling > 0 {
         findings.append(

@@ -16,8 +16,18 @@ public struct RevertPlan: Sendable {
   /// What later transactions changed, so that nothing can be undone; empty if it can.
   public let conflicts: [PropertyConflict]
 
+  /// What the transaction changed or deleted and was erased since, so that nobody can bring it
+  /// back; the names of properties, none twice.
+  public internal(set) var erased: [String] = []
+
   /// Why the transaction cannot be undone; nil if it can.
   package var refusal: AnnalsError? {
+    if !erased.isEmpty {
+      return AnnalsError(
+        .erased,
+        "transaction \(transaction.number) cannot be reverted, what was before it was erased: "
+          + erased.joined(separator: ", "))
+    }
     guard !conflicts.isEmpty else { return nil }
     return .conflict(
       "transaction \(transaction.number) cannot be reverted, later transactions touched what it "
@@ -40,7 +50,8 @@ extension Store {
   /// schema stay, and so does what was in properties that they removed.
   ///
   /// - Returns: the position after the new transaction.
-  /// - Throws: `.conflict` with the properties that later transactions changed, `.pruned`,
+  /// - Throws: `.conflict` with the properties that later transactions changed, `.erased` if what
+  ///   was before it was erased, `.pruned`,
   ///   `.beyondHead`, and as `write` does; then nothing is recorded.
   @discardableResult
   public func revert(
@@ -93,9 +104,16 @@ private struct TransactionInverse {
   var plan: RevertPlan {
     var counts: [ChangeKind: Int] = [:]
     for change in transaction.changes { counts[change.kind, default: 0] += 1 }
-    return RevertPlan(
+    var plan = RevertPlan(
       transaction: header, deletions: counts[.insert] ?? 0, updates: counts[.update] ?? 0,
       revivals: counts[.delete] ?? 0, conflicts: conflicts)
+    let isErasure = transaction.erasure != nil
+    for change in transaction.changes {
+      for name in change.erasedBefore(all: isErasure) where !plan.erased.contains(name) {
+        plan.erased.append(name)
+      }
+    }
+    return plan
   }
 
   /// Finds what is not as the transaction left it.
@@ -178,6 +196,20 @@ private struct TransactionInverse {
       }
     }
     return nil
+  }
+}
+
+extension Change {
+  /// The properties that undoing the change would give an erased value; `all`: or leave with one.
+  fileprivate func erasedBefore(all: Bool) -> [String] {
+    let removed = entity.removedProperties
+    return entry.propertyRange.compactMap { place in
+      let property = page.batch.properties[place]
+      guard property.before.tag == .erased, all || property.after.tag != .erased,
+        !removed.contains(property.property)
+      else { return nil }
+      return "\(entity.name).\(entity.propertyName(property.property) ?? "#\(property.property)")"
+    }
   }
 }
 

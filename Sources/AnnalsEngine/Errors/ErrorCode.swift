@@ -5,7 +5,7 @@ extension AnnalsError {
       case notFound, alreadyExists, notAnAnnalsFile, newerVersion, unsupported
       case damaged, missingData
       case pruned, lost, otherStore, lostBranch, beyondHead
-      case invalidSchema, invalidChange, unreadableRecord, noSuchObject, conflict, blocked
+      case invalidSchema, invalidChange, unreadableRecord, erased, noSuchObject, conflict, blocked
       case invalidArgument
       case tooLarge, projectionFailed
       case busy, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace, permission, io
@@ -49,6 +49,8 @@ extension AnnalsError {
     public static let invalidChange = Code(.invalidChange)
     /// A stored value does not suit the record's property.
     public static let unreadableRecord = Code(.unreadableRecord)
+    /// A value was erased, and the record's property does not say what it reads as then.
+    public static let erased = Code(.erased)
     /// There is no object of this id.
     public static let noSuchObject = Code(.noSuchObject)
     /// Something changed since the caller looked: see `conflicts`.

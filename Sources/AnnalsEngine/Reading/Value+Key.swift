@@ -11,7 +11,7 @@ extension Value {
     case .double(let number): String(number)
     case .uuid(let uuid): uuid.description
     case .date(let moment): moment.description
-    case .null, .data, .object, .objects, .large: nil
+    case .null, .data, .object, .objects, .large, .erased: nil
     }
   }
 }

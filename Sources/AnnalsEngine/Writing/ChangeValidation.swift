@@ -37,6 +37,8 @@ struct ChangeValidation {
     if entry.kind == .insert, !allowsMissing { checkRequired(entry, rules, in: batch) }
     for position in entry.propertyRange {
       let change = batch.properties[position]
+      // What was erased keeps every rule. Only an erasure and an import write it.
+      if change.after.tag == .erased { continue }
       switch rules.check(change.property) {
       case .none: continue
       case .finite:

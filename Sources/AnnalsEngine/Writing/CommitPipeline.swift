@@ -214,6 +214,7 @@ extension StoreWriter {
       let problem: String
       switch value {
       case .double(let number) where !number.isFinite: problem = "\(number) is no finite number"
+      case .erased: problem = "it is no value"
       case .large: problem = "it is a large value that was not read; give it its bytes"
       default: continue
       }
@@ -234,6 +235,8 @@ extension StoreWriter {
       timestamp: origin.timestamp ?? now(), author: origin.author, context: origin.context,
       metadata: metadata, schemaChange: transaction.schemaChange, opening: origin.opening)
     if origin.timestamp == nil { keepOrder(&draft) }
+    draft.features = origin.features
+    if let erasure = origin.erasure { ErasureCodec.append(erasure, to: &draft.extensions) }
     return draft
   }
 

@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 
 /// Where a transaction comes from, besides its changes.
@@ -16,6 +17,11 @@ package struct TransactionOrigin: Sendable {
   package var allowsDangling = false
   /// Whether required values may be missing: what led over a gap knows some no more.
   package var allowsMissing = false
+
+  /// What the transaction uses that the file may not have yet.
+  package var features = Features.none
+  /// What the transaction erases, for its record.
+  package var erasure: Erasure?
 
   package init(author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]) {
     self.author = author

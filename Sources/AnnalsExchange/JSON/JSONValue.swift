@@ -11,6 +11,7 @@ import Foundation
 // | date | RFC 3339 text in UTC |
 // | uuid, url, json | text; that of json is the JSON text itself |
 // | data | base64 text |
+// | erased, of any type | `{"$erased":true}` |
 // | any | what JSON has; else an object of one member: `$date`, `$uuid`, `$url`, `$data`, `$json` |
 //
 // Relationships are written by the caller, who knows the keys of objects.
@@ -22,6 +23,7 @@ extension JSONWriter {
     let name: String
     switch value {
     case .null: return null()
+    case .erased: return erased()
     case .bool(let value): return bool(value)
     case .int(let value): return int(value)
     case .double(let value): return double(value)
@@ -39,6 +41,23 @@ extension JSONWriter {
     key(name)
     string(value.plainText)
     endObject()
+  }
+}
+
+extension JSONWriter {
+  /// Writes what stands for a value that was erased.
+  package mutating func erased() {
+    beginObject()
+    key("$erased")
+    bool(true)
+    endObject()
+  }
+}
+
+extension Value {
+  /// Whether this JSON text stands for a value that was erased.
+  package static func isErased(json text: some Sequence<UInt8>) -> Bool {
+    text.elementsEqual(#"{"$erased":true}"#.utf8)
   }
 }
 
@@ -72,7 +91,8 @@ extension AttributeType {
   ///   type.
   package func value(from found: Value) throws(ValueTextFault) -> Value? {
     switch (self, found) {
-    case (_, .null), (.any, _), (.bool, .bool), (.int64, .int), (.double, .double): return found
+    case (_, .null), (_, .erased), (.any, _), (.bool, .bool), (.int64, .int), (.double, .double):
+      return found
     case (.int16, .int(let whole)), (.int32, .int(let whole)):
       let fits = self == .int16 ? Int16(exactly: whole) != nil : Int32(exactly: whole) != nil
       guard fits else { throw ValueTextFault(text: "\(whole)", type: self) }
@@ -130,6 +150,7 @@ extension JSONReader {
   /// text.
   private func nestedValue(_ token: JSONToken) throws(InputFault) -> Value {
     let compact = try compactText(token)
+    if Value.isErased(json: compact) { return .erased }
     guard compact.starts(with: #"{"$"#.utf8), let (kind, text) = JSONReader.taggedText(compact)
     else {
       return .json(String(decoding: compact, as: UTF8.self))

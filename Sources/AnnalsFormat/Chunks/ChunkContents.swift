@@ -39,6 +39,8 @@ package struct ChunkContents {
   package var header: ChunkHeader?
   /// The large values that it refers to.
   package var largeValues: [LargeValue] = []
+  /// Whether a value in it was erased.
+  package var hasErased = false
   /// The entries of a table of large values.
   package var blobs: [BlobEntry] = []
   /// The entries of the history index.
@@ -82,6 +84,7 @@ package struct ChunkContents {
       self.header = header
       count = header.count
       largeValues = values.largeValues
+      hasErased = values.tags.contains(ValueTag.erased.rawValue)
     }
   }
 

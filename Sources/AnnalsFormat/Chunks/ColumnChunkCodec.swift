@@ -141,7 +141,8 @@ extension ColumnChunkCodec {
     if values.kind.tag?.isBytes == true, values.large.isEmpty { return }
     for (index, length) in values.lengths.enumerated() {
       let tag = values.kind.tag ?? ValueTag(rawValue: values.tags[index])
-      guard let tag, values.kind.admits(tag) else {
+      // A chunk of kind any may stand in any column, to-many ones with erased values among them.
+      guard let tag, values.kind == .any || values.kind.tag == tag else {
         throw .invalid(at: start, reason: "a value of a kind that this version does not know")
       }
       let isLarge = !values.large.isEmpty && values.large[index]
@@ -153,6 +154,7 @@ extension ColumnChunkCodec {
         case .object: !isLarge && length == UInt64(ObjectReference.byteCount)
         case .uuid: !isLarge && length == 16
         case .bool, .int, .double, .date: !isLarge && length == 8
+        case .erased: !isLarge && length == 0
         case .null: false
         }
       guard fits else { throw .invalid(at: start, reason: "a value of the wrong length") }

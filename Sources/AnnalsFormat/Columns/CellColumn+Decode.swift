@@ -87,6 +87,7 @@ package struct CellReader: ~Copyable {
     }
     switch tag {
     case .null, .uuid, .double: cells.update(repeating: .null)
+    case .erased: cells.update(repeating: .erased)
     case .bool, .int, .date: try decodeIntegers(&reader, tag: tag, into: cells)
     case .object: try decodeReferences(&reader, into: cells)
     case .string, .url, .data, .json:

@@ -51,7 +51,7 @@ package enum CellColumn {
       return
     }
     switch cell.tag {
-    case .null, .uuid, .double: break
+    case .null, .erased, .uuid, .double: break
     case .bool, .int, .date:
       for index in cells.indices { integers[index] = Int64(bitPattern: cells[index].bits) }
       IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes)

@@ -6,6 +6,8 @@
 package enum ExtensionArea {
   /// In a transaction: its clock had jumped back. No bytes.
   package static let clockJump: UInt64 = 1
+  /// In a transaction: what it erased.
+  static let erasure: UInt64 = 2
   /// In a directory: how many transactions up to it say so. A number.
   static let clockJumps: UInt64 = 1
   /// In a directory: the checkpoint before it. Offset and number.

@@ -69,6 +69,7 @@ enum RecordDetails {
       guard ExtensionArea.saysNothing(ExtensionArea.clockJump, in: record.extensions) else {
         throw reader.invalid("a jump of the clock that says more")
       }
+      _ = try ErasureCodec.find(in: record.extensions)
     }
     if flags & hasGap != 0 {
       record.lost = try GapCodec.decode(&reader, last: record.number, after: record.timestamp)

@@ -20,7 +20,7 @@ extension ChangeBatch {
 
   private static func rowLength(of cell: ValueCell) -> Int {
     switch cell.tag {
-    case .null: 1
+    case .null, .erased: 1
     case .bool: 2
     case .int, .date: 1 + VarInt.length(VarInt.zigzag(Int64(bitPattern: cell.bits)))
     case .double: 9

@@ -3,15 +3,13 @@ import AnnalsModel
 /// One value with its kind in front: what records by row, metadata, defaults and validation use.
 ///
 /// The tag byte: bits 0-3 the kind's number (`ValueTag`), bit 4 set for the description of a large
-/// value, bit 5 for a list of edits. Kind 12 is reserved for erased values.
+/// value, bit 5 for a list of edits.
 /// FORMAT.md, "Kinds and values".
 package enum ValueCodec {
   /// Bit 4 of the tag byte: a blob reference.
   static let largeBit: UInt8 = 0x10
   /// Bit 5 of the tag byte: the edits of a to-many relationship.
   static let editsBit: UInt8 = 0x20
-  /// The kind number reserved for a value that was erased.
-  static let erasedKind: UInt8 = 12
 
   /// Whether the bits of a double are those of a finite number, as all that is stored is.
   @inline(__always)
@@ -29,9 +27,6 @@ package enum ValueCodec {
   static func readTag(
     _ byte: UInt8, at offset: Int
   ) throws(DecodeFault) -> (tag: ValueTag, isLarge: Bool, isEdits: Bool) {
-    guard byte & 0x0F != erasedKind else {
-      throw .invalid(at: offset, reason: "an erased value, which this version does not know")
-    }
     guard byte & 0xC0 == 0, let tag = ValueTag(rawValue: byte & 0x0F) else {
       throw .invalid(at: offset, reason: "an unknown kind of value")
     }
@@ -55,7 +50,7 @@ package enum ValueCodec {
       return
     }
     switch cell.tag {
-    case .null: break
+    case .null, .erased: break
     case .bool: bytes.append(UInt8(cell.bits))
     case .int, .date: bytes.append(zigzag: Int64(bitPattern: cell.bits))
     case .double: bytes.append(fixed: cell.bits)
@@ -141,6 +136,7 @@ package enum ValueCodec {
       return (cell, false)
     }
     switch tag {
+    case .erased: return (.erased, false)
     case .bool:
       let byte = try reader.readUInt8()
       guard byte <= 1 else { throw .invalid(at: start, reason: "a bool other than 0 and 1") }
@@ -220,6 +216,9 @@ package enum ValueCodec {
     guard !isEdits else { throw .invalid(at: start, reason: "edits where a value belongs") }
     guard !cell.isLarge else {
       throw .invalid(at: start, reason: "a large value that no object has")
+    }
+    guard cell.tag != .erased else {
+      throw .invalid(at: start, reason: "an erased value that no object has")
     }
     if cell.tag.isBytes, cell.tag != .data,
       String(validating: arena, as: UTF8.self) == nil

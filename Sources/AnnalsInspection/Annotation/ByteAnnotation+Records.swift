@@ -45,7 +45,9 @@ extension ByteAnnotation {
       }
     }
     if flags & 8 != 0 { try schema(&reader) }
-    if flags & 16 != 0 { try extensions(&reader, ["the clock had jumped back"]) }
+    if flags & 16 != 0 {
+      try extensions(&reader, ["the clock had jumped back", "what was erased"])
+    }
     if flags & 32 != 0 {
       try gap(&reader)
       try list(&reader, "count of openings") { reader throws(DecodeFault) in

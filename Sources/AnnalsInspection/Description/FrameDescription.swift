@@ -185,6 +185,17 @@ extension FrameDescription {
         "entity \(entity.number) \(name), \(count) \(count == 1 ? "property" : "properties")"
           + (entity.isRemoved ? ", removed" : ""))
     }
+    if let erasure = ErasureCodec.erasure(of: record) {
+      for target in erasure.targets.prefix(maximumItems) {
+        let object = "\(vocabulary.entityText(target.object.entity))#\(target.object.row)"
+        let names = target.properties.map {
+          vocabulary.propertyText($0, of: target.object.entity)
+        }
+        result.add("erased", names.isEmpty ? object : "\(object) \(names.joined(separator: ", "))")
+      }
+      let reason = QuotedText.text(erasure.reason, maximumLength: ValueText.maximumLength)
+      result.add("reason", reason)
+    }
     if !record.extensions.isEmpty { result.add("extensions", record.extensions.count) }
   }
 

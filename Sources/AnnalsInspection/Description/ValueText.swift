@@ -26,6 +26,7 @@ package enum ValueText {
   package static func text(_ value: Value, vocabulary: Vocabulary) -> String {
     switch value {
     case .null: "null"
+    case .erased: "(erased)"
     case .bool(let bool): bool ? "true" : "false"
     case .int(let int): "\(int)"
     case .double(let double): "\(double)"

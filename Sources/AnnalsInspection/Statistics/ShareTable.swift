@@ -69,7 +69,7 @@ struct ShareTable {
   /// What a value takes by row, nearly.
   private static func weight(_ cell: ValueCell) -> Double {
     switch cell.tag {
-    case .null: 0
+    case .null, .erased: 0
     case .bool: 2
     case .int, .date: 1 + Double(VarInt.length(VarInt.zigzag(Int64(bitPattern: cell.bits))))
     case .double: 9

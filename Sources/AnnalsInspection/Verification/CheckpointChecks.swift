@@ -24,6 +24,8 @@ struct CheckpointChecks {
   private(set) var newest: CheckpointDirectory?
   /// Where the newest one is; empty if there is none.
   private(set) var newestOffset: [UInt64] = []
+  /// The first chunk that was found to have an erased value.
+  private(set) var firstErasure: UInt64?
   /// The frames that history indexes name: their first transactions, 0 where there is none.
   private var indexed: [UInt64: Int64] = [:]
   let header: FileHeader?
@@ -310,6 +312,7 @@ extension CheckpointChecks {
     case .success(let contents):
       chunks[reference.offset]?.role = role
       chunks[reference.offset]?.contents = contents.outline
+      if firstErasure == nil, contents.hasErased { firstErasure = reference.offset }
       for value in contents.largeValues { blobs.refer(to: value, from: reference.offset, &log) }
       for entry in contents.blobs { blobs.check(entry, in: place.offset, &log) }
       try judge(contents.index, at: place, in: &walk, &log)

@@ -110,6 +110,11 @@ package struct PhysicalVerification {
     if end.tail.isOrderly { transactions.finish(at: end.end, &log) }
     tombstones.finish(&log)
     checkpoints.finish(slots: outline.slotsByAge, end: end, &log)
+    if let offset = transactions.firstErasure ?? checkpoints.firstErasure, !outline.has(.erasure) {
+      log.error(
+        .feature, at: offset,
+        "an erased value, though neither the header nor an announcement says that the file has any")
+    }
     for range in walk.bytes.unreadable {
       log.error(.disk, at: range.lowerBound, "the disk cannot read \(range.count) bytes")
     }

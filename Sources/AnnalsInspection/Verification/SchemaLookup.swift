@@ -51,7 +51,7 @@ struct SchemaLookup {
   func admits(_ tag: ValueTag, in property: PropertyNumber, of entity: EntityNumber) -> Bool {
     let kind = kind(property, of: entity)
     if kind == 255 { return tag != .object && tag != .objects }
-    return kind == tag.rawValue + 1 || tag == .null
+    return kind == tag.rawValue + 1 || tag == .null || tag == .erased
   }
 
   private func kind(_ property: PropertyNumber, of entity: EntityNumber) -> UInt8 {

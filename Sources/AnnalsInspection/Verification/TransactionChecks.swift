@@ -21,6 +21,8 @@ struct TransactionChecks {
   /// The first record of a transaction whose later parts are to come.
   private var unfinished: TransactionRecord?
   private var lookup = SchemaLookup()
+  /// The first frame that has an erased value, or says that something was erased.
+  private(set) var firstErasure: UInt64?
 
   /// The number of the last whole transaction; nil if nobody knows.
   var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
@@ -118,6 +120,7 @@ struct TransactionChecks {
     }
     maximumTimestamp = max(maximumTimestamp ?? record.timestamp, record.timestamp)
     if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
+    if firstErasure == nil, ErasureCodec.erasure(of: record) != nil { firstErasure = offset }
     names(of: record, at: offset, &log)
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)
@@ -270,6 +273,9 @@ extension TransactionChecks {
         }
         for property in batch.properties[change.propertyRange] {
           if isComplete { judge(property, of: change, in: record, at: offset, &log) }
+          if firstErasure == nil, property.before.tag == .erased || property.after.tag == .erased {
+            firstErasure = offset
+          }
           for cell in [property.before, property.after] where cell.isLarge {
             if case .large(let value) = cell.value(in: arena) { refer(value, &log) }
           }

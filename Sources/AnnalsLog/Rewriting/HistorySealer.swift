@@ -12,6 +12,8 @@ struct HistorySealer {
   private var pending = ChangeBatch()
   private var blobs: [BlobEntry] = []
   private var unitStart: UInt64?
+  /// What is taken out of the transactions.
+  private var erasure: HistoryErasure?
   /// The transaction in parts that is being copied.
   private var open: OpenParts?
 
@@ -28,8 +30,10 @@ struct HistorySealer {
   private let firstBlob: UInt64
 
   init(
-    _ target: RewriteTarget, from old: LogGeneration, behind base: RewriteBase, through: Int64
+    _ target: RewriteTarget, from old: LogGeneration, behind base: RewriteBase, through: Int64,
+    erasing erasure: HistoryErasure? = nil
   ) {
+    self.erasure = erasure
     firstBlob = base.firstBlob
     self.target = target
     self.old = old
@@ -44,13 +48,14 @@ struct HistorySealer {
     let numbers = try HistorySealer.numbers(of: frame, in: walk)
     if numbers.last <= range.after { return true }
     if numbers.first > range.through { return false }
-    for blob in found where blob.number >= firstBlob {
+    for blob in found where keeps(blob) {
       noteUnit()
       blobs.append(try target.copy(blob: blob, from: old))
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
       try requireOrder(at: frame.offset)
+      if let record = pending.transactions.last { erasure?.erase(record, in: &pending) }
       if let record = pending.transactions.last, record.lost != nil {
         var gap = ChangeBatch()
         gap.append(record, from: pending)
@@ -66,10 +71,15 @@ struct HistorySealer {
     return true
   }
 
+  /// Whether a large value belongs to the transactions, and not all that mentions it is erased.
+  private func keeps(_ blob: BlobEntry) -> Bool {
+    blob.number >= firstBlob && erasure?.keptBlobs.contains(blob.number) ?? true
+  }
+
   /// Copies large values that come with a checkpoint, behind the transactions that were sealed.
   mutating func copy(_ blobs: [BlobEntry]) throws(LogError) {
     var copied: [BlobEntry] = []
-    for blob in blobs where blob.number >= firstBlob {
+    for blob in blobs where keeps(blob) {
       copied.append(try target.copy(blob: blob, from: old))
     }
     target.absorb(copied)
@@ -98,7 +108,9 @@ struct HistorySealer {
       return try copy(part: frame, in: walk)
     }
     let isWhole = numbers.first > range.after && numbers.last <= range.through
-    if isWhole, Int(frame.header.payloadLength) >= HistorySealer.wholeBlockLength {
+    if isWhole, Int(frame.header.payloadLength) >= HistorySealer.wholeBlockLength,
+      !erases(in: frame, walk)
+    {
       // Large values copied for this block go with the block that is sealed now: they stand before
       // the transactions that mention them all the same.
       try seal()
@@ -109,6 +121,9 @@ struct HistorySealer {
     }
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
+    for record in batch.transactions where record.number > range.after {
+      erasure?.erase(record, in: &batch)
+    }
     if batch.transactions.first?.lost != nil {
       return try copy(gap: batch)
     }
@@ -119,6 +134,12 @@ struct HistorySealer {
       try requireOrder(at: frame.offset)
       if pending.isFullPart { try seal() }
     }
+  }
+
+  /// Whether anything of a block is taken out, as far as its summary tells.
+  private func erases(in frame: WalkedFrame, _ walk: FrameWalk) -> Bool {
+    guard let erasure else { return false }
+    return walk.summary(of: frame).map(erasure.touches) ?? true
   }
 
   /// Throws `damage` unless the transaction that was taken in last follows the one before it. What
@@ -174,8 +195,19 @@ struct HistorySealer {
 
   private mutating func write(_ frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
     noteUnit()
-    try walk.withPayload(of: frame) { payload throws(LogError) in
-      try target.append(kind: .block, flags: frame.header.flags, payload: payload)
+    guard erases(in: frame, walk) else {
+      return try walk.withPayload(of: frame) { payload throws(LogError) in
+        try target.append(kind: .block, flags: frame.header.flags, payload: payload)
+      }
+    }
+    var batch = ChangeBatch()
+    try walk.decode(frame, into: &batch)
+    if let record = batch.transactions.first { erasure?.erase(record, in: &batch) }
+    var payload: ContiguousArray<UInt8> = []
+    BlockCodec.encode(batch, into: &payload)
+    let flags = frame.header.flags
+    try payload.withBytes { bytes throws(LogError) in
+      try target.append(kind: .block, flags: flags, payload: bytes)
     }
   }
 

@@ -89,11 +89,15 @@ package final class LogRewriter {
       let target = try makeTarget(view)
       self.target = target
       least = leastWaitedFor
-      let base = try RewriteBase.write(plan, of: view, rememberingAfter: least, into: target)
+      var erasure = plan.erasure
+      try erasure?.findKeptBlobs(in: view)
+      let base = try RewriteBase.write(
+        plan, of: view, rememberingAfter: least, into: target, erasure)
+      erasure?.keep(base.blobsOfState)
       point = base.start
       schemaMade = base.schemaMade
       sealer = HistorySealer(
-        target, from: generation, behind: base, through: plan.through ?? .max)
+        target, from: generation, behind: base, through: plan.through ?? .max, erasing: erasure)
       if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
         newest.number <= plan.through ?? .max,
         newest.offset != generation.header.baseCheckpointOffset
@@ -256,7 +260,9 @@ package final class LogRewriter {
       bytesAfter: target.offset,
       transactions: target.tables.head.number - target.header.base,
       changes: target.tables.changeCount)
-    if isReplacing, case .keep = plan.base, report.bytesAfter >= report.bytesBefore {
+    if isReplacing, plan.erasure == nil, case .keep = plan.base,
+      report.bytesAfter >= report.bytesBefore
+    {
       cancel()
       report.outcome = .nothingGained
       report.bytesAfter = report.bytesBefore

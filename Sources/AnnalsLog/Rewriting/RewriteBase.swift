@@ -13,11 +13,14 @@ struct RewriteBase {
   /// The schema at a base that was made, which has nothing of what that schema has removed.
   var schemaMade: Schema?
 
+  /// The large values in the state of a base that was made, and those that tombstones mention.
+  var blobsOfState: [UInt64] = []
+
   /// Writes the base of the plan into the target; `view` is the old file's. Deletes are remembered
   /// of transactions after `least`.
   static func write(
     _ plan: RewritePlan, of view: LogView, rememberingAfter least: Int64?,
-    into target: RewriteTarget
+    into target: RewriteTarget, _ erasure: HistoryErasure?
   ) throws(LogError) -> RewriteBase {
     switch plan.base {
     case .keep:
@@ -29,7 +32,7 @@ struct RewriteBase {
     case .at(let number, let timestamp, _, _, let image):
       return try make(
         at: number, through: plan.through ?? .max, maximumTimestamp: timestamp, of: view,
-        rememberingAfter: least, into: target, image: image)
+        rememberingAfter: least, into: target, erasure, image: image)
     }
   }
 
@@ -70,21 +73,21 @@ struct RewriteBase {
   /// Makes the state at a later transaction the base.
   private static func make(
     at number: Int64, through: Int64, maximumTimestamp: Timestamp, of view: LogView,
-    rememberingAfter least: Int64?, into target: RewriteTarget,
+    rememberingAfter least: Int64?, into target: RewriteTarget, _ erasure: HistoryErasure?,
     image: (CheckpointWriter) throws -> BaseImage
   ) throws(LogError) -> RewriteBase {
     guard number >= view.base, number <= view.head.number else {
       throw .outside(base: view.base, head: view.head.number)
     }
     let tombstoneBlobs = try TombstoneWriter.write(
-      after: least, of: view, upTo: number, into: target)
+      after: least, of: view, upTo: number, into: target, erasure)
     // The chunks come before the large values, since storing them tells which of those the state
     // has.
     let writer = CheckpointWriter { (payload, first, count) throws(LogError) in
       try target.store(chunk: payload, first: first, count: count)
     }
     let made = try calling { try image(writer) }
-    var kept = try KeptTables(view, base: number, through: through)
+    var kept = try KeptTables(view, base: number, through: through, erasure)
     kept.referred.formUnion(made.blobs)
     kept.referred.formUnion(tombstoneBlobs)
     var blobs: [BlobEntry] = []
@@ -102,11 +105,14 @@ struct RewriteBase {
       openings: Array(view.openings.prefix(kept.openingCount)), blobs: blobs,
       nextBlobNumber: kept.nextBlobNumber, clockJumps: try view.clockJumps(upTo: number),
       gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
-    let projections = try target.copy(view.savedProjections, upTo: number, from: view.file)
+    // What a program has made of history may hold what is erased.
+    let projections =
+      erasure == nil ? try target.copy(view.savedProjections, upTo: number, from: view.file) : []
     try target.writeBase(
       tables, schema: made.schema, entities: made.entities, projections: projections)
     return RewriteBase(
-      number: number, start: kept.start, firstBlob: kept.nextBlobNumber, schemaMade: made.schema)
+      number: number, start: kept.start, firstBlob: kept.nextBlobNumber, schemaMade: made.schema,
+      blobsOfState: made.blobs + tombstoneBlobs)
   }
 }
 
@@ -127,7 +133,9 @@ private struct KeptTables {
   ///
   /// With no transaction to keep, nothing that the state mentions comes with one: all large values
   /// count as stored before.
-  init(_ view: LogView, base: Int64, through: Int64) throws(LogError) {
+  init(
+    _ view: LogView, base: Int64, through: Int64, _ erasure: HistoryErasure?
+  ) throws(LogError) {
     nameCount = view.names.count
     openingCount = view.openings.count
     blobCount = view.tables.blobs.count
@@ -145,7 +153,7 @@ private struct KeptTables {
     }
     // What an earlier prune dropped had numbers too.
     nextBlobNumber = max(nextBlobNumber, try view.baseDirectory()?.nextBlobNumber ?? 1)
-    try look(after: base, in: view)
+    try look(after: base, in: view, erasure)
   }
 
   /// Where the unit with a transaction begins. If it holds earlier ones as well, whose large values
@@ -171,7 +179,11 @@ private struct KeptTables {
     }
   }
 
-  private mutating func look(after base: Int64, in view: LogView) throws(LogError) {
+  private mutating func look(
+    after base: Int64, in view: LogView, _ erasure: HistoryErasure?
+  ) throws(LogError) {
+    // Nothing is erased by an erasure of nothing.
+    let erasure = erasure ?? HistoryErasure(Erasure([], reason: ""), through: 0, lengths: [:])
     var hasNames = false
     var hasOpenings = false
     var cursor = try view.history(after: base, through: view.head.number)
@@ -187,23 +199,13 @@ private struct KeptTables {
           hasOpenings = true
         }
       }
-      if blobCount > 0 { note(batch) }
-      if hasNames, hasOpenings, blobCount == 0 { return }
-    }
-  }
-
-  /// Notes what the transactions of a batch mention; that of a block has changes of others, too.
-  private mutating func note(_ batch: ChangeBatch) {
-    batch.arena.withUnsafeBytes { arena in
-      for record in batch.transactions {
-        for change in batch.changes[record.changeRange] {
-          for property in batch.properties[change.propertyRange] {
-            for cell in [property.before, property.after] where cell.isLarge {
-              if case .large(let value) = cell.value(in: arena) { referred.insert(value.number) }
-            }
-          }
+      if blobCount > 0 {
+        // A block has changes of other transactions, too.
+        for record in batch.transactions {
+          erasure.noteBlobs(of: record, in: batch, into: &referred)
         }
       }
+      if hasNames, hasOpenings, blobCount == 0 { return }
     }
   }
 }

@@ -35,6 +35,10 @@ package struct RewritePlan {
   /// Whether chunks of state are decoded before they are copied: a checkpoint with one that is not
   /// what it is said to be is left out, a base with one is damage.
   package var decodesState = false
+  /// Values that are taken out of the history that is copied; the image of a base that is made is
+  /// without them. Saved states of projections, which may hold them, are left out, and no smaller
+  /// file is asked for.
+  package var erasure: HistoryErasure?
   /// Looks at the complete new file, and the old one, before the new one is put in its place; what
   /// it throws ends the rewrite.
   package var check: (_ new: any StorageFile, _ old: any StorageFile) throws -> Void = { _, _ in }

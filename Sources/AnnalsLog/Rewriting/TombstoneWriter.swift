@@ -22,10 +22,13 @@ struct TombstoneWriter {
   /// Of each the values are kept of attributes that were preserved after deletion, and that the
   /// schema at the base has not removed.
   static func write(
-    after least: Int64?, of view: LogView, upTo base: Int64, into target: RewriteTarget
+    after least: Int64?, of view: LogView, upTo base: Int64, into target: RewriteTarget,
+    _ erasure: HistoryErasure? = nil
   ) throws(LogError) -> Set<UInt64> {
     guard let least, least < base else { return [] }
     let old = try view.tombstones()
+    // One of its own: they say nothing of the lists at the base.
+    var erasure = erasure
     var writer = TombstoneWriter(target)
     var preserved = PreservedAttributes(view, base: base)
     var batch = ChangeBatch()
@@ -37,6 +40,7 @@ struct TombstoneWriter {
       }
       last = batch.transactions.last?.number ?? last
       for record in batch.transactions where record.number > least {
+        erasure?.erase(record, in: &batch)
         try writer.add(record, of: batch) { !preserved.isRemoved($1, of: $0) }
       }
     }
@@ -47,6 +51,7 @@ struct TombstoneWriter {
       while try cursor.next(into: &batch) {
         for record in batch.transactions where record.number > least {
           preserved.advance(to: record.number)
+          erasure?.erase(record, in: &batch)
           try writer.add(record, of: batch) { preserved.contains($1, of: $0) }
         }
       }

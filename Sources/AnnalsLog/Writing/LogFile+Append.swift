@@ -115,6 +115,7 @@ extension LogFile {
     try state.tables.absorb(
       record, at: state.end.offset, changeCount: transaction.changeCount,
       entities: transaction.entities, blobs: transaction.blobs)
+    state.tables.announce(transaction.features)
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
     if !transaction.consumers.isEmpty { state.takeStaged(transaction.consumers) }
     state.end = ChainPoint(

@@ -72,6 +72,7 @@ extension LogState {
     transaction?.record = record
     transaction?.detailsLength = length
     transaction?.recordsOwnOpening = recordsOwnOpening
+    transaction?.features = features.contains(draft.features) ? .none : draft.features
   }
 
   private mutating func number(
@@ -123,6 +124,7 @@ extension LogState {
       preconditionFailure("the transaction has its last part")
     }
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
+    if open.partCount == 0, !open.features.isEmpty { announce(open.features) }
     record.part = open.partCount
     record.isContinued = !isLast
     record.firstChange = 0
@@ -146,6 +148,17 @@ extension LogState {
       open.entities = batch.entities(of: 0..<batch.changes.count)
     } else {
       _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &open.entities)
+    }
+  }
+
+  /// Appends an announcement before the transaction that uses what it announces.
+  private mutating func announce(_ features: Features) {
+    payload.removeAll(keepingCapacity: true)
+    features.append(to: &payload)
+    noteFrame()
+    payload.withUnsafeBytes {
+      _ = frames.append(
+        kind: .featureAnnouncement, flags: features.required == 0 ? .skippable : [], payload: $0)
     }
   }
 

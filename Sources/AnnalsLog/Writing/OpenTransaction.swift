@@ -14,6 +14,8 @@ package struct TransactionDraft: Sendable {
   package var extensions: ContiguousArray<UInt8>
   /// Who wrote it, if not the log's own opening: imports and replays keep theirs.
   package var opening: Opening?
+  /// What it uses: announced before it, unless the file has it.
+  package var features = Features.none
 
   package init(
     timestamp: Timestamp, author: String? = nil, context: String? = nil,
@@ -47,6 +49,8 @@ final class OpenTransaction: @unchecked Sendable {
   @exclusivity(unchecked) var entities: [EntityNumber] = []
   /// What becomes of consumers along with it.
   @exclusivity(unchecked) var consumers: [ConsumerChange] = []
+  /// The features that are announced before its first part.
+  @exclusivity(unchecked) var features = Features.none
   /// Whether the transaction brings this log's own opening.
   @exclusivity(unchecked) var recordsOwnOpening = false
 }

@@ -81,6 +81,7 @@ extension Value {
   package var conditionText: String {
     switch self {
     case .null: "nil"
+    case .erased: "(erased)"
     case .bool(let flag): flag ? "TRUE" : "FALSE"
     case .int(let number): String(number)
     case .double(let number): number.isFinite ? "\(number)" : "DOUBLE(\"\(number)\")"

@@ -55,7 +55,7 @@ struct Accumulator {
   mutating func add(
     _ batch: CellBatch, to groups: ContiguousArray<Int>, _ sources: ConditionSources
   ) throws(GroupFailure) {
-    for (index, cell) in batch.cells.enumerated() where !cell.isNull {
+    for (index, cell) in batch.cells.enumerated() where !cell.isNull && cell.tag != .erased {
       let group = groups[index]
       counts[group] += 1
       switch aggregate.function {

@@ -9,6 +9,7 @@ import AnnalsModel
 //   uuid                   the upper 60 bits
 //   string url data json   seven bytes, then in four bits how many there are, 8 for more
 //   object                 entity and row
+//   erased                 nothing: behind all others, before no value where that comes last
 //
 // Numbers are one kind. Where a key's numbers are whole by its type, they are written as an int is,
 // otherwise as a double is.
@@ -22,7 +23,7 @@ struct KeyWord {
   @inline(__always)
   static func isExact(_ word: UInt64) -> Bool {
     switch word >> 60 {
-    case 1: true
+    case 1, 12: true
     case 2, 5, 10: word & 1 == 0
     case 4, 7, 8, 9: word & 15 < 8
     default: false
@@ -50,7 +51,7 @@ struct KeyWord {
       guard cell.length < 1 << 16, row < 1 << 41 else { return rank | (1 << 60 - 1) }
       return rank | UInt64(cell.length) << 43 | row << 2
     case .string, .url, .data, .json: return KeyWord.text(cell.bytes(in: arena), cell.tag, at: 0)
-    case .null, .objects: return rank
+    case .null, .objects, .erased: return rank
     }
   }
 

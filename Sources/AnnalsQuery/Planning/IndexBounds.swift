@@ -117,6 +117,9 @@ private struct SingleBounds {
     if let first {
       low.values = values + [SingleBounds.zero(first, isLow: !column.isDescending)]
       low.isAfter = !first.isIncluded
+    } else if column.isDescending {
+      // Behind no value where that comes first, and what was erased.
+      low = IndexBound(values: values + [.erased], isAfter: true)
     } else if column.nullsFirst, column.valueForNull == nil {
       low = IndexBound(values: values + [.null], isAfter: true)
     } else {
@@ -125,6 +128,8 @@ private struct SingleBounds {
     if let last {
       high.values = values + [SingleBounds.zero(last, isLow: column.isDescending)]
       high.isAfter = last.isIncluded
+    } else if !column.isDescending {
+      high = IndexBound(values: values + [.erased], isAfter: false)
     } else if !column.nullsFirst, column.valueForNull == nil {
       high = IndexBound(values: values + [.null], isAfter: false)
     } else {

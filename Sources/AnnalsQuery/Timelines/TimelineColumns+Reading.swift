@@ -47,7 +47,10 @@ extension TimelineColumns {
     if let place = reading.group {
       let cell = cells[place]
       // A text that lies in the file as a large value is no name of a group.
-      let isGroup = !cell.cell.isNull && !cell.cell.isLarge && cell.cell.tag != .objects
+      // Nor is what was erased.
+      let isGroup =
+        !cell.cell.isNull && !cell.cell.isLarge && cell.cell.tag != .objects
+        && cell.cell.tag != .erased
       appendGroup(isGroup ? numbering.number(of: cell.cell, in: cell.arena) : nil)
     }
     if let place = reading.label {
@@ -94,7 +97,7 @@ struct TimelineReading {
 
     init(_ cell: RowCell) {
       switch cell.cell.tag {
-      case .null: self = .none
+      case .null, .erased: self = .none
       case .date: self = .at(Int64(bitPattern: cell.cell.bits))
       case .string where !cell.cell.isLarge:
         let moment = DateText.firstMoment(cell.cell.bytes(in: cell.arena))

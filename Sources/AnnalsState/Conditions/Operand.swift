@@ -76,7 +76,7 @@ enum Operand: Sendable {
   /// The operand of a value; nil for nil and for a list.
   init?(_ value: Value) {
     switch value {
-    case .null, .objects: return nil
+    case .null, .objects, .erased: return nil
     case .bool(let flag): self = .bool(flag)
     case .int(let number): self = .int(number)
     case .double(let number): self = .double(number)

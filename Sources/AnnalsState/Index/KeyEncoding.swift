@@ -11,6 +11,7 @@ import AnnalsModel
 //   uuid                   sixteen bytes
 //   string url data json   the bytes, 0 written as 0 255, then 0 0
 //   object                 entity (four bytes) and row (eight), most significant first
+//   erased                 nothing; in an ordered index only
 //
 // In a descending column the first byte is 64 less the tag, and all bits behind it are flipped.
 //
@@ -18,7 +19,8 @@ import AnnalsModel
 // before every double. Different values give different keys, -0.0 and 0.0 too: equality is that of
 // kind and bytes. No key is the beginning of another of the same index.
 //
-// A unique index holds no object without a value for every column. An ordered index holds every
+// A unique index holds no object without a value for every column, or with an erased one.
+// An ordered index holds every
 // object, once:
 //
 // - No value is the byte 0 where nulls come first, 128 where they come last, in either direction.
@@ -108,6 +110,7 @@ extension ContiguousArray<UInt8> {
     var result = KeyElement.whole
     switch cell.tag {
     case .null, .objects: return .absent
+    case .erased: append(cell.tag.rawValue)
     case .bool:
       append(cell.tag.rawValue)
       append(cell.bits == 0 ? 0 : 1)
@@ -135,6 +138,16 @@ extension ContiguousArray<UInt8> {
     }
     if isDescending { invert(from: start) }
     return result
+  }
+
+  /// Appends the element for a value of a unique index, where an erased one is as if it were not
+  /// there: what was erased collides with nothing.
+  @inline(__always)
+  mutating func append(
+    uniqueElement cell: ValueCell, in arena: UnsafeRawBufferPointer, isDescending: Bool
+  ) -> KeyElement {
+    if cell.tag == .erased { return .absent }
+    return append(element: cell, in: arena, isDescending: isDescending)
   }
 
   /// Appends the element for a value, of a text at most `limit` bytes.

@@ -35,7 +35,8 @@ extension TableIndex {
       var element = KeyElement.absent
       if let leaf = leaves[index] {
         element = bytes.append(
-          element: leaf.cell(slot), in: leaf.arenaBytes, isDescending: columns[index].isDescending)
+          uniqueElement: leaf.cell(slot), in: leaf.arenaBytes,
+          isDescending: columns[index].isDescending)
       }
       if element != .whole {
         bytes.removeSubrange(start...)
@@ -97,7 +98,7 @@ extension TableIndex {
           if key[place - 1] == cut { return true }
           if key[place - 1] == zero { break }
         }
-      case .objects, .null, nil: break
+      case .objects, .null, .erased, nil: break
       }
     }
     return false
@@ -169,7 +170,7 @@ extension Table {
       var element = KeyElement.absent
       if let leaf = try group.leaf(place.leaf, column: index.columns[column].place) {
         element = bytes.append(
-          element: leaf.cell(place.slot), in: leaf.arenaBytes,
+          uniqueElement: leaf.cell(place.slot), in: leaf.arenaBytes,
           isDescending: index.columns[column].isDescending)
       }
       if element != .whole {

@@ -68,6 +68,26 @@ extension FixtureRecipe {
       }
       return try Data(contentsOf: URL(fileURLWithPath: path))
     },
+    FixtureRecipe("erased") { folder in
+      try folder.made {
+        try edits(in: $0)
+        try relationships(in: $0)
+        try largeValues(in: $0)
+        try $0.checkpoint()
+        _ = try $0.prune($0.prunePlan(before: 4), author: "Ann")
+        let objects = try $0.snapshot().objects(of: "Note")
+        for note in objects.prefix(3) {
+          try $0.erase(note.objectID, properties: ["text"], reason: "a name in it", author: "Ann")
+        }
+        if let last = objects.last {
+          try $0.erase(last.objectID, reason: "asked for", author: "Ben")
+        }
+        _ = try $0.write { tx in
+          try tx.update(objects[0].objectID, ["text": "without the name"])
+          _ = try tx.insert("Note", ["id": "after"])
+        }
+      }
+    },
     FixtureRecipe("not-closed") { try $0.made(isClosed: false, edits) },
     FixtureRecipe("imported-before-1970") { try imported($0) },
     FixtureRecipe("pruned-before-1970") { try pruned($0) },

@@ -27,12 +27,25 @@ struct TransactionText {
     let head = output.styled("transaction \(transaction.number)", .heading)
     let tail = origin.isEmpty ? "" : "  " + origin.joined(separator: " · ")
     try output.line("\(head)  \(values.zone.text(record.timestamp))\(tail)")
+    if let erasure = transaction.erasure { try write(erasure, of: transaction) }
     for entry in record.metadata where entry.key == "message" {
       guard case .string(let message) = entry.value, !message.isEmpty else { continue }
       for line in ValueText.lines(of: message) {
         try output.line(line.isEmpty ? "" : cut("    " + ValueText.plain(line)))
       }
     }
+  }
+
+  /// `    erased Post#7: title, text`, and below it why.
+  private func write(_ erasure: Erasure, of transaction: Transaction) throws {
+    for target in erasure.targets {
+      let entity = transaction.schema.entity(numbered: target.object.entity)
+      let name = "\(entity?.name ?? "#\(target.object.entity)")#\(target.object.row)"
+      let properties = target.properties.map { entity?.propertyName($0) ?? "#\($0)" }
+      let what = properties.isEmpty ? "" : ": " + properties.joined(separator: ", ")
+      try output.line(cut("    erased \(ValueText.plain(name + what))"))
+    }
+    try output.line(cut("    because: \(ValueText.plain(erasure.reason))"))
   }
 
   /// `lost: transactions 120 to 122, between 10:01 and 10:02`, and what is known of it below.

@@ -11,6 +11,7 @@ struct ValueText {
   func text(_ value: Value) -> String {
     switch value {
     case .null: "none"
+    case .erased: "(erased)"
     case .string(let text): "\"" + ValueText.plain(cut(text), quoting: true) + "\""
     case .url(let text), .json(let text): ValueText.plain(cut(text))
     case .date(let moment): zone.exactText(moment)

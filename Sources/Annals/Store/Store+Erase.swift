@@ -1,0 +1,262 @@
+import AnnalsEngine
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// What an erasure did.
+public struct ErasureSummary: Sendable {
+  /// The position after the transaction that says what was erased.
+  public let token: Token
+  /// The size of the file before, in bytes.
+  public let bytesBefore: UInt64
+  /// The size of the file after, in bytes.
+  public let bytesAfter: UInt64
+}
+
+extension Store {
+  /// Erases an object: deletes it if it lives, and takes every value that it ever had out of the
+  /// file, by writing the file anew.
+  ///
+  /// A transaction of its own says that the object was erased, when, by whom and why. In all others
+  /// `Value.erased` stands where the object's values were, before or after: in history, in
+  /// snapshots of the past, in the base. Transactions, objects and all other values stay, under
+  /// their numbers, and so do references of other objects to this one. Values over 4 KiB that other
+  /// objects share stay with those; saved states of projections are dropped, as they may hold
+  /// anything.
+  ///
+  /// It holds for this file once the last process has let go of the old one. It does not reach
+  /// copies, backups and exports, the disk blocks that the old file has freed, snapshots that
+  /// programs hold, nor metadata, names of authors and contexts, defaults and the schema.
+  ///
+  /// Other writers wait meanwhile. A crash leaves the old file or the new one, whole; the old one
+  /// perhaps with the transaction, and then `verify` says that the erasure was not carried out. The
+  /// same is so if this throws after the transaction: call it again.
+  ///
+  /// Throws `.noSuchObject` for an object that never was, `.invalidArgument` for an empty reason or
+  /// one of more than 4,096 bytes, `.unsupported` if the saved state of a registered projection
+  /// cannot be made anew, as history is pruned; and as `write` and `compact` do.
+  @discardableResult
+  public func erase(
+    _ object: ObjectID, reason: String, author: String? = nil
+  ) throws(AnnalsError) -> ErasureSummary {
+    try erase([object], reason: reason, author: author)
+  }
+
+  /// Erases objects, as the other form does one of them, with one writing of the file.
+  @discardableResult
+  public func erase(
+    _ objects: [ObjectID], reason: String, author: String? = nil
+  ) throws(AnnalsError) -> ErasureSummary {
+    var targets: [Erasure.Target] = []
+    for reference in try objects.map(erasable).sortedAndUnique() {
+      targets.append(Erasure.Target(reference))
+    }
+    return try erase(Erasure(targets, reason: reason), author: author)
+  }
+
+  /// Erases what an object has, and ever had, in properties of these names: the object lives on,
+  /// and has `Value.erased` there until another value is set.
+  ///
+  /// All else is as with the other forms. Throws `.invalidArgument` for an unknown property, too.
+  @discardableResult
+  public func erase(
+    _ object: ObjectID, properties: [String], reason: String, author: String? = nil
+  ) throws(AnnalsError) -> ErasureSummary {
+    let reference = try erasable(object)
+    guard let entity = version.state.schema.entity(numbered: object.entity), !properties.isEmpty
+    else { throw AnnalsError(.invalidArgument, "no property was named to erase") }
+    var numbers: Set<PropertyNumber> = []
+    for name in properties {
+      guard let number = entity.propertyNumber(named: name) else {
+        throw AnnalsError(.invalidArgument, entity.unknownName(name))
+      }
+      numbers.insert(number)
+    }
+    let target = Erasure.Target(reference, properties: Array(numbers))
+    return try erase(Erasure([target], reason: reason), author: author)
+  }
+
+  /// Erases what a record type's object has, and ever had, in one property; as the form with names.
+  @discardableResult
+  public func erase<R: Record, V>(
+    _ keyPath: KeyPath<R, V>, of object: Object<R>, reason: String, author: String? = nil
+  ) throws(AnnalsError) -> ErasureSummary {
+    try erase(
+      object.objectID, properties: [R.entity.propertyName(of: keyPath)], reason: reason,
+      author: author)
+  }
+
+  /// The object; throws if there never was one of this id.
+  private func erasable(_ object: ObjectID) throws(AnnalsError) -> ObjectReference {
+    try refresh()
+    let state = version.state
+    guard object.store == version.store, object.row >= 1,
+      object.row < state.nextRow(of: object.entity),
+      state.schema.entity(numbered: object.entity) != nil
+    else { throw .objectNotFound(object, in: state.schema, of: version.store) }
+    return ObjectReference(object)
+  }
+
+  private func erase(
+    _ erasure: Erasure, author: String?
+  ) throws(AnnalsError) -> ErasureSummary {
+    guard !erasure.reason.isEmpty, erasure.reason.utf8.count <= Erasure.longestReason else {
+      throw AnnalsError(
+        .invalidArgument,
+        "an erasure needs a reason, of at most \(Erasure.longestReason) bytes; nothing was changed")
+    }
+    guard !erasure.targets.isEmpty else {
+      throw AnnalsError(.invalidArgument, "there is nothing to erase")
+    }
+    try projections.requireMakeable(in: version, for: "the file without what is erased")
+    return try AnnalsError.narrowing {
+      var origin = TransactionOrigin(author: author)
+      origin.isAlwaysRecorded = true
+      origin.erasure = erasure
+      origin.features = .erasure
+      let token = try writer.commit(origin) { try $0.erase(erasure) }
+      do {
+        let clock = environment.clock
+        return try writer.writeAlone { try $0.carryOut(erasure, token, clock) }
+      } catch {
+        var error = AnnalsError.wrapping(error)
+        error.message +=
+          ". Transaction \(token.number) says what is to be erased, and the file still has the "
+          + "values: erase it again"
+        throw error
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Deletes the objects that are erased, and puts erased values in place of those of properties.
+  fileprivate func erase(_ erasure: Erasure) throws(AnnalsError) {
+    for target in erasure.targets {
+      let object = target.object
+      let lives = try AnnalsError.translating { () throws(StateFault) in
+        try reader.state.contains(object.entity, object.row)
+      }
+      guard lives else { continue }
+      if target.properties.isEmpty {
+        try delete(object)
+      } else {
+        try AnnalsError.translating { () throws(StateFault) in try reader.state.erase(target) }
+        touch(object.entity, object.row)
+      }
+    }
+  }
+}
+
+extension StoreWriter {
+  /// Writes the file anew without the values that the transaction at `token` has erased.
+  fileprivate func carryOut(
+    _ erasure: Erasure, _ token: Token, _ clock: @escaping () -> Timestamp
+  ) throws -> ErasureSummary {
+    let version = newest
+    let base = version.view.base
+    var plan = RewritePlan(base: .keep, checkpoint: false, destination: .replace)
+    plan.decodesState = true
+    plan.clock = clock
+    var lengths: [HistoryErasure.List: Int] = [:]
+    if version.view.file.header.baseCheckpointOffset != 0 {
+      let state = try version.stateForRewrite(at: base)
+      for target in erasure.targets {
+        let object = target.object
+        for relationship in state.schema.entity(numbered: object.entity)?.relationships ?? [] {
+          let length = try state.listLength(object.entity, object.row, relationship.number)
+          if length > 0 { lengths[.init(object, relationship.number)] = length }
+        }
+      }
+      plan.base = try version.base(of: state, erasing: erasure)
+    }
+    plan.erasure = HistoryErasure(erasure, through: token.number, lengths: lengths)
+    let report = try log.rewrite(plan).finish()
+    guard report.outcome == .done else {
+      throw AnnalsError.conflict("the file was written to meanwhile by another process")
+    }
+    // It is done and durable. Whoever comes next tries again, if the new file cannot be read now.
+    try? reload()
+    try? renewCheckpoint(saving: [])
+    return ErasureSummary(
+      token: token, bytesBefore: report.bytesBefore, bytesAfter: report.bytesAfter)
+  }
+}
+
+extension StoreVersion {
+  /// The base of the file, without what is erased.
+  fileprivate func base(of state: State, erasing erasure: Erasure) throws -> RewritePlan.Base {
+    let number = view.base
+    let timestamp = view.file.header.baseTimestamp
+    return .at(number: number, timestamp: timestamp, prunedAt: nil, prunedBy: "") { chunks in
+      var image = state
+      for target in erasure.targets { try image.erase(target) }
+      for entity in Set(erasure.targets.map(\.object.entity)) {
+        try image.remakeIndexes(of: entity)
+      }
+      let values = image
+      let source = LogChunkSource(self.view.file)
+      let entities = try image.writeChunks(to: chunks, of: source)
+      return BaseImage(
+        schema: image.schema, entities: entities, blobs: try values.largeValues().keys.sorted())
+    }
+  }
+
+  /// The erasures that were not carried out: the transactions that say so, and the first one that
+  /// still has a value (that of the base for its state). Reads the whole history, and more.
+  package func unfinishedErasures() throws -> [(number: Int64, found: Int64)] {
+    guard view.features.contains(.erasure) else { return [] }
+    var erasures: [(number: Int64, erasure: Erasure)] = []
+    var cursor = try view.history(after: view.base, through: view.head.number)
+    var batch = ChangeBatch()
+    while try cursor.next(into: &batch) {
+      for record in batch.transactions where record.part == 0 {
+        if let erasure = ErasureCodec.erasure(of: record) {
+          erasures.append((record.number, erasure))
+        }
+      }
+    }
+    guard let last = erasures.last else { return [] }
+    var found: [Int64: Int64] = [:]
+    let state = try state(at: view.base)
+    for (number, erasure) in erasures {
+      if try erasure.targets.contains(where: { try state.hasValue(of: $0) }) {
+        found[number] = view.base
+      }
+    }
+    cursor = try view.history(after: view.base, through: last.number)
+    while try cursor.next(into: &batch) {
+      for record in batch.transactions {
+        for (number, erasure) in erasures where number >= record.number && found[number] == nil {
+          if erasure.isLeft(in: record, of: batch) { found[number] = record.number }
+        }
+      }
+    }
+    return found.map { ($0.key, $0.value) }.sorted { $0.number < $1.number }
+  }
+}
+
+extension State {
+  fileprivate func hasValue(of target: Erasure.Target) throws(StateFault) -> Bool {
+    var copy = self
+    try copy.erase(target)
+    return try State.firstDifference(self, copy) != nil
+  }
+}
+
+extension Erasure {
+  /// Whether a transaction has a value that was to be erased.
+  fileprivate func isLeft(in record: TransactionRecord, of batch: ChangeBatch) -> Bool {
+    batch.changes[record.changeRange].contains { change in
+      let object = ObjectReference(entity: change.entity, row: change.row)
+      return targets.contains { target in
+        target.object == object
+          && batch.properties[change.propertyRange].contains { property in
+            (target.properties.isEmpty || target.properties.contains(property.property))
+              && [property.before, property.after].contains { !$0.isNull && $0.tag != .erased }
+          }
+      }
+    }
+  }
+}

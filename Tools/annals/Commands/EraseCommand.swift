@@ -1,0 +1,90 @@
+import Annals
+import ArgumentParser
+
+struct EraseCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "erase",
+    abstract: "Takes all that an object ever had out of the file, its past included.",
+    discussion: """
+      Deletes the object, and writes the file anew without any value that it had; history says \
+      that something was erased, by whom and why. With --property only what it has and had there. \
+      Says first what would go, then asks; without a terminal to ask on nothing is erased unless \
+      --yes is given.
+
+      It holds for this file, once the last process has let go of the old one. It does not reach \
+      copies, backups, exports, the blocks that the old file leaves on the disk, metadata of \
+      transactions (their messages), and names of authors and contexts.
+      """)
+
+  @Argument(help: "The store.") var file: String
+  @Argument(help: "The OBJECT: Post/7 or Post#7, also a deleted one.") var object: String
+  @Option(
+    name: .customLong("property"), parsing: .unconditionalSingleValue,
+    help: "Erase this property only; may be given several times.")
+  var properties: [String] = []
+  @Option(parsing: .unconditional, help: "Why; it is kept.") var reason: String
+  @Flag(name: .customLong("dry-run"), help: "Only say what would be erased.") var dryRun = false
+  @Flag(help: "Do not ask.") var yes = false
+  @Option(
+    parsing: .unconditional, help: "Who erases. Default: $ANNALS_AUTHOR, else the login name.")
+  var author: String?
+
+  func run(_ console: Console) throws -> ExitStatus {
+    let argument = try ObjectArgument(object)
+    // What is going to be refused does not write either.
+    let isPlan = dryRun || !(yes || console.canAsk)
+    let store =
+      isPlan
+      ? try console.openForReading(file, holdingValues: false) : try console.openForWriting(file)
+    defer { try? store.close() }
+    let found = try find(argument, in: store)
+    try console.output.line(try text(of: found, in: store))
+    if dryRun { return .done }
+    guard try yes || console.confirms("Erase it for good?") else { return .done }
+    let author = console.author(author)
+    let id = found.id(in: store)
+    let summary =
+      properties.isEmpty
+      ? try store.erase(id, reason: reason, author: author)
+      : try store.erase(id, properties: properties, reason: reason, author: author)
+    try store.close()
+    try console.output.line(
+      "erased in transaction \(summary.token.number); \(Numerals.size(summary.bytesBefore)) became "
+        + Numerals.size(summary.bytesAfter))
+    return .done
+  }
+
+  /// The object, which may be deleted. One that is named by its row need not be in the history.
+  private func find(_ argument: ObjectArgument, in store: Store) throws -> ObjectReference {
+    if case .row(let name, let row) = argument, let entity = store.schema.entity(named: name) {
+      return ObjectReference(entity: entity.number, row: row)
+    }
+    let found = try argument.findAll(inHistoryOf: store)
+    guard found.count == 1 else {
+      let list = found.map { "\(argument.entity)#\($0.row)" }.joined(separator: ", ")
+      throw CommandFailure(
+        "\(argument.text) is the name of \(found.count) objects, one after the other: \(list). "
+          + "Say which")
+    }
+    return found[0]
+  }
+
+  private func text(of object: ObjectReference, in store: Store) throws -> String {
+    let id = object.id(in: store)
+    let count = try store.history(where: .touches(id)).count()
+    let newest = try store.version.snapshot(at: store.token.number, withOnly: [])
+    let lives = try newest.reader.object(id) != nil
+    let name = name(of: object, in: store)
+    guard properties.isEmpty else {
+      let names = properties.map { ValueText.plain($0) }.joined(separator: ", ")
+      return "erases \(names) of \(name), now and in \(Numerals.counted(count, "transaction"))"
+    }
+    return (lives ? "deletes \(name) and " : "") + "erases every value that "
+      + (lives ? "it" : name) + " had, in \(Numerals.counted(count, "transaction"))"
+  }
+
+  private func name(of object: ObjectReference, in store: Store) -> String {
+    let entity = store.schema.entity(numbered: object.entity)?.name ?? "#\(object.entity)"
+    return "\(ValueText.plain(entity))#\(object.row)"
+  }
+}
