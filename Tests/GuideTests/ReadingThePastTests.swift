@@ -58,5 +58,10 @@ private struct Entry: Record {
     #expect(try mine.count() == 2)
     #expect(try store.snapshot().objects(of: Entry.self).map(\.title) == ["Mist"])
     #expect(blame.contains { $0.property == "title" && $0.transaction?.author == "me" })
+
+    try store.erase(entry.id, properties: ["title"], reason: "asked for", author: "me")
+    print(try store.snapshot().isErased(\Entry.title, of: entry.id))
+
+    #expect(try store.snapshot(at: 3).isErased(\Entry.title, of: entry.id))
   }
 }

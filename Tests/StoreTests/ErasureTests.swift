@@ -146,9 +146,21 @@ import Testing
 
   /// How often a needle is in the bytes of a file, as they are and inflated wherever they can be.
   static func needleCount(_ files: MemoryFileSystem, _ path: String = path) throws -> Int {
-    let wanted = [
-      Array(needle.utf8), withUnsafeBytes(of: uuid.high.bigEndian) { Array($0) },
-    ]
+    try count(
+      of: [Array(needle.utf8), withUnsafeBytes(of: uuid.high.bigEndian) { Array($0) }], in: files,
+      path)
+  }
+
+  /// How often a text is there in the same way.
+  static func count(
+    of text: String, in files: MemoryFileSystem, _ path: String
+  ) throws -> Int {
+    try count(of: [Array(text.utf8)], in: files, path)
+  }
+
+  private static func count(
+    of wanted: [[UInt8]], in files: MemoryFileSystem, _ path: String
+  ) throws -> Int {
     var walk = try FileWalk(try files.open(path, for: .reading))
     var count = 0
     let whole = try walk.bytes.copy(at: 0, count: Int(walk.bytes.size))
