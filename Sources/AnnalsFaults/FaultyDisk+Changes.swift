@@ -50,7 +50,13 @@ extension FaultyDisk {
 
   private mutating func append(_ kind: Change.Kind, to file: UInt64) {
     let change = Change(kind: kind, sequence: nextNumber())
-    files[file]?.forgetBelievedClean(under: kind)
+    // What is written anew is unsynced again, with the new contents.
+    switch kind {
+    case .write(let offset, let bytes):
+      files[file]?.forgetBelievedClean(in: offset..<offset + bytes.count)
+    case .resize(let size): files[file]?.forgetBelievedClean(in: size..<Int.max)
+    case .grow: break
+    }
     files[file]?.visible.apply(kind)
     files[file]?.pending.append(change)
   }
@@ -91,16 +97,10 @@ extension FaultyDisk.File {
     for change in pending { visible.apply(change.kind) }
   }
 
-  /// A change that covers bytes which the cache wrongly calls clean makes them unsynced again, with
-  /// the new contents.
-  fileprivate mutating func forgetBelievedClean(under kind: FaultyDisk.Change.Kind) {
+  /// Forgets the changes of these bytes that the cache wrongly calls clean: they are written anew,
+  /// or were read past the cache, which shows that the disk does not have them.
+  mutating func forgetBelievedClean(in covered: Range<Int>) {
     guard pending.contains(where: \.isBelievedClean) else { return }
-    let covered: Range<Int>
-    switch kind {
-    case .write(let offset, let bytes): covered = offset..<offset + bytes.count
-    case .resize(let size): covered = size..<Int.max
-    case .grow: return
-    }
     pending = pending.flatMap { change -> [FaultyDisk.Change] in
       guard change.isBelievedClean, case .write(let offset, let bytes) = change.kind else {
         return [change]

@@ -51,8 +51,10 @@ final class FaultyFile: StorageFile {
     try checkOpen(for: .read)
     return try files.disk.withLock { disk throws(StorageError) in
       try disk.check(.read, path)
-      return disk.hasReadPastCache
-        ? buffer.fill(from: disk.files[file]?.durable ?? [], at: offset) : nil
+      guard disk.hasReadPastCache else { return nil }
+      let count = buffer.fill(from: disk.files[file]?.durable ?? [], at: offset)
+      if count > 0 { disk.files[file]?.forgetBelievedClean(in: Int(offset)..<Int(offset) + count) }
+      return count
     }
   }
 

@@ -20,9 +20,9 @@
 // Without a power cut, any call may fail with any error number, before, after or in the middle of
 // its effect; a disk may be full; a sync may fail, after which the cache shows the new bytes and
 // calls them clean: later syncs return without writing them, until they are written anew, and it is
-// open whether the disk holds them. Or it drops them, and shows the old ones. On request the next
-// sync of every other open file of it fails then, too, once, as Linux has it; without, only the
-// call that met the error is told.
+// open whether the disk holds them, until they are read past the cache: it does not. Or the cache
+// drops them, and shows the old ones. On request the next sync of every other open file of it fails
+// then, too, once, as Linux has it; without, only the call that met the error is told.
 //
 // EINTR and transfers of fewer bytes than were asked for do not get here: AnnalsStorage/Posix goes
 // on after both before it answers (`transfer`, `retrying`), so that no error of that kind is for
