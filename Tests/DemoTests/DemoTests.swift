@@ -24,17 +24,20 @@ import Testing
     let sandbox = try Sandbox()
     let repository = sandbox.folder.appending(path: "mine, with spaces")
     try sandbox.makeRepository(at: repository, commits: 4)
+    // What an earlier run left is no matter.
+    let made = sandbox.package.appending(path: "demo")
+    try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true)
+    for name in ["diary.annals", "history.annals", "pruned.annals"] {
+      try "left".write(to: made.appending(path: name), atomically: true, encoding: .utf8)
+    }
     let run = try sandbox.demo("'\(repository.path)'")
     expectTour(run, of: "4 commits of \(repository.path)")
-    let store = sandbox.package.appending(path: "demo/history.annals")
-    #expect(FileManager.default.fileExists(atPath: store.path))
-    #expect(try sandbox.demo("'\(repository.path)'").status == 0, "a second run begins anew")
   }
 
   @Test func theRepositoryItself() throws {
     let sandbox = try Sandbox()
     try sandbox.makeRepository(at: sandbox.package, commits: 6)
-    expectTour(try sandbox.demo(), of: "6 commits of .")
+    #expect(try sandbox.choice() == "Tools/demo imports 6 commits of .\n")
   }
 
   @Test func aShallowCopyTakesTheKeptHistory() throws {
@@ -43,9 +46,9 @@ import Testing
     let whole = sandbox.folder.appending(path: "whole")
     try FileManager.default.moveItem(at: sandbox.package, to: whole)
     try sandbox.git("clone -q --depth 1 'file://\(whole.path)' annals", in: sandbox.folder)
-    let run = try sandbox.demo()
-    expectTour(run, of: "the history of Annals itself")
-    #expect(run.output.contains("a shallow clone; 'git fetch --unshallow' brings the rest"))
+    let choice = try sandbox.choice()
+    #expect(choice.contains("imports the history of Annals itself"))
+    #expect(choice.contains("a shallow clone; 'git fetch --unshallow' brings the rest"))
   }
 
   @Test func aShallowRepositoryByNameIsTakenAsItIs() throws {
@@ -53,27 +56,24 @@ import Testing
     let whole = sandbox.folder.appending(path: "whole")
     try sandbox.makeRepository(at: whole, commits: 6)
     try sandbox.git("clone -q --depth 3 'file://\(whole.path)' part", in: sandbox.folder)
-    let run = try sandbox.demo("../part")
-    expectTour(run, of: "3 commits of")
-    #expect(run.output.contains("This is a shallow clone"))
+    let choice = try sandbox.choice("../part")
+    #expect(choice.contains("imports 3 commits of"))
+    #expect(choice.contains("This is a shallow clone"))
   }
 
   @Test func anExportedTreeTakesTheKeptHistory() throws {
     let sandbox = try Sandbox()
-    let run = try sandbox.demo()
-    expectTour(run, of: "the history of Annals itself")
-    #expect(run.output.contains("it is not a git repository"))
+    let choice = try sandbox.choice()
+    #expect(choice.contains("imports the history of Annals itself"))
+    #expect(choice.contains("it is not a git repository"))
     // Inside somebody else's repository it is still not one itself.
     try sandbox.makeRepository(at: sandbox.folder, commits: 1)
-    expectTour(try sandbox.demo(), of: "the history of Annals itself")
+    #expect(try sandbox.choice().contains("imports the history of Annals itself"))
   }
 
-  @Test func anOrdinaryUser() throws {
+  @Test(.enabled(if: Sandbox.canBecomeNobody, "this user cannot become another one"))
+  func anOrdinaryUser() throws {
     let sandbox = try Sandbox()
-    guard try sandbox.shell("runuser -u nobody -- true", in: sandbox.folder).status == 0 else {
-      print("skipped: this user cannot become another one")
-      return
-    }
     let refused = sandbox.folder.appending(path: "roots")
     try sandbox.makeRepository(at: refused, commits: 6)
     let readOnly = try sandbox.demo(user: "nobody")
@@ -101,9 +101,9 @@ import Testing
       #expect(run.output.contains(reason), "\(run.output)")
     }
     try sandbox.makeRepository(at: sandbox.package, commits: 1)
-    let run = try sandbox.demo()
-    expectTour(run, of: "the history of Annals itself")
-    #expect(run.output.contains("it holds only 1 commits"))
+    let choice = try sandbox.choice()
+    #expect(choice.contains("imports the history of Annals itself"))
+    #expect(choice.contains("it holds only 1 commits"))
   }
 
   @Test func aToolThatIsMissingOrOldIsNamed() throws {

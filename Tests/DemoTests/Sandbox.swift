@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A folder with what Tools/demo needs, and a way to run it there.
 ///
@@ -92,6 +93,19 @@ final class Sandbox {
     }
     return try shell("env \(script)", in: package)
   }
+
+  /// What Tools/demo would import, and why nothing else, as it says.
+  func choice(_ arguments: String = "") throws -> String {
+    let run = try demo("--which \(arguments)")
+    #expect(run.status == 0, "\(run.output)")
+    let diary = package.appending(path: "demo/diary.annals").path
+    #expect(!FileManager.default.fileExists(atPath: diary))
+    return run.output
+  }
+
+  /// Whether programs can be run as the user `nobody`.
+  static let canBecomeNobody =
+    (try? Sandbox().shell("runuser -u nobody -- true", in: URL(filePath: "/")).status) == 0
 
   /// Runs Tools/install with that command.
   func install(_ arguments: String) throws -> Run {
