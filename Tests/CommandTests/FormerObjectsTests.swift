@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: HistoryTests.folder != nil))
+  @Test(.realHistories)
   func theHistoryOfFilesIsWhole() throws {
     let folder = try CommandFolder()
     let data = try #require(HistoryTests.folder)

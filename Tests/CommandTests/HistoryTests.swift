@@ -13,34 +13,38 @@ import Testing
     var sha256: String
   }
 
-  /// Where the histories are; nil with a message if nobody says, or they are not there.
+  /// Where the histories are; nil if nobody says, or they are not there.
   static let folder: String? = {
     let path = ProcessInfo.processInfo.environment["ANNALS_HISTORIES"] ?? ""
-    if FileManager.default.fileExists(atPath: "\(path)/mini.jsonl") { return path }
-    print("skipped: the real histories; set ANNALS_HISTORIES to where they are")
-    return nil
+    return FileManager.default.fileExists(atPath: "\(path)/mini.jsonl") ? path : nil
   }()
 
   /// The histories, and of how many of the oracle's transactions the state is compared at each
   /// stage after the first.
-  static let histories: [(String, Int)] =
-    [
+  @Test(
+    .realHistories,
+    arguments: [
       ("mini.jsonl", 12), ("sp500-records.jsonl.gz", 22), ("graveyard-records.jsonl.gz", 22),
       ("gemoji-records.jsonl.gz", 8), ("tz-files.jsonl.gz", 22), ("congress-records.jsonl.gz", 3),
-    ] + largest
+    ])
+  func statesAreTheOracles(name: String, sample: Int) throws {
+    try compareStates(name, sample)
+  }
 
-  /// Minutes without optimisation, seconds with it.
-  private static var largest: [(String, Int)] {
+  @Test(.realHistories, .enabled(if: isOptimised, "takes minutes without optimisation"))
+  func statesOfTheLargestAreTheOracles() throws {
+    try compareStates("opam-files.jsonl.gz", 2)
+  }
+
+  private static var isOptimised: Bool {
     #if DEBUG
-      print("skipped: opam-files, in a build without optimisation")
-      return []
+      false
     #else
-      return [("opam-files.jsonl.gz", 2)]
+      true
     #endif
   }
 
-  @Test(.enabled(if: folder != nil), arguments: histories)
-  func statesAreTheOracles(name: String, sample: Int) throws {
+  private func compareStates(_ name: String, _ sample: Int) throws {
     let histories = try #require(HistoryTests.folder)
     let short = name.prefix { $0 != "." }
     let oracle = try JSONDecoder().decode(
@@ -92,5 +96,14 @@ import Testing
       try state.write { hash.update($0) }
       #expect(hash.finish() == line.sha256, "\(stage), transaction \(line.n)")
     }
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Runs the test where the real histories are.
+  static var realHistories: Self {
+    .enabled(
+      if: HistoryTests.folder != nil,
+      "the real histories are not here: ANNALS_HISTORIES may say where they are")
   }
 }

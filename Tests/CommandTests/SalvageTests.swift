@@ -190,7 +190,7 @@ import Testing
   /// A real history, a few blocks of whose file are overwritten: what is said to be lost is gone,
   /// and everything else is as it was.
   @Test(
-    .enabled(if: HistoryTests.folder != nil),
+    .realHistories,
     arguments: ["sp500-records", "graveyard-records", "gemoji-records"], [false, true])
   func realHistories(name: String, isCompacted: Bool) throws {
     let folder = try CommandFolder()

@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: HistoryTests.folder != nil)) func theGraveyard() throws {
+  @Test(.realHistories) func theGraveyard() throws {
     let histories = try #require(HistoryTests.folder)
     let path = "\(histories)/graveyard-records.jsonl.gz"
     let folder = try CommandFolder()
@@ -218,7 +218,7 @@ import Testing
   }
 
   /// The terms of the last state, in one transaction.
-  @Test(.enabled(if: HistoryTests.folder != nil)) func theCongress() throws {
+  @Test(.realHistories) func theCongress() throws {
     let histories = try #require(HistoryTests.folder)
     var changes: [[String: Any]] = []
     for object in try unpacked("\(histories)/congress-records.oracle/final.dump.jsonl.gz")

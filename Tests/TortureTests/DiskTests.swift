@@ -63,7 +63,8 @@ import Testing
     }
   }
 
-  @Test func aReadOnlyFileSystemIsReadAndNeverChanged() throws {
+  @Test(.enabled(if: TemporaryFolder.canMount, "no file system can be mounted here"))
+  func aReadOnlyFileSystemIsReadAndNeverChanged() throws {
     try TemporaryFolder.withFileSystem(size: "8m") { folder in
       try fill(folder)
       #expect(try TemporaryFolder.run("mount", "-o", "remount,ro", folder).status == 0)
@@ -84,7 +85,10 @@ import Testing
     }
   }
 
-  @Test func aFileWithoutWritePermissionIsReadAndNeverChanged() throws {
+  @Test(
+    .enabled(
+      if: TemporaryFolder.canRunAsOrdinaryUser, "the command cannot be run as an ordinary user"))
+  func aFileWithoutWritePermissionIsReadAndNeverChanged() throws {
     try TemporaryFolder.with { folder in
       try fill(folder)
       let annals = try TemporaryFolder.annals
@@ -93,15 +97,7 @@ import Testing
       }
       try TemporaryFolder.run("chmod", "555", folder)
       defer { _ = try? TemporaryFolder.run("chmod", "755", folder) }
-      var prefix: [String] = []
-      if getuid() == 0 {
-        // Permissions do not bind the superuser.
-        prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        guard try TemporaryFolder.run(list: prefix + [annals]).status == 0 else {
-          print("skipped: the command cannot be run as an ordinary user here")
-          return
-        }
-      }
+      let prefix = TemporaryFolder.asOrdinaryUser
       let before = try listing(folder)
       try readAll(folder, prefix: prefix)
       let run = try TemporaryFolder.run(
@@ -111,7 +107,8 @@ import Testing
     }
   }
 
-  @Test func aFullFileSystemRefusesAndGoesOnWhenThereIsSpaceAgain() throws {
+  @Test(.enabled(if: TemporaryFolder.canMount, "no file system can be mounted here"))
+  func aFullFileSystemRefusesAndGoesOnWhenThereIsSpaceAgain() throws {
     try TemporaryFolder.withFileSystem(size: "2m") { folder in
       let path = folder + "/a.annals"
       let ballast = folder + "/ballast"

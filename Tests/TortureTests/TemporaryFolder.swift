@@ -53,19 +53,31 @@ enum TemporaryFolder {
     return (process.terminationStatus, String(decoding: output, as: UTF8.self))
   }
 
-  /// Runs `body` with a folder that is a file system of its own, in memory, of so many bytes; nil,
-  /// with a message, where that is not allowed.
-  static func withFileSystem<R>(size: String, _ body: (String) throws -> R) throws -> R? {
+  /// Runs `body` with a folder that is a file system of its own, in memory, of so many bytes; where
+  /// `canMount`.
+  static func withFileSystem<R>(size: String, _ body: (String) throws -> R) throws -> R {
     try with { folder in
       let place = folder + "/disk"
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
       let mounted = try run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", place)
-      guard mounted.status == 0 else {
-        print("skipped: no file system can be mounted here (\(mounted.output))")
-        return nil
-      }
+      guard mounted.status == 0 else { throw Missing(description: mounted.output) }
       defer { _ = try? run("umount", "-l", place) }
       return try body(place)
     }
   }
+
+  /// Whether a file system can be mounted here.
+  static let canMount = (try? withFileSystem(size: "64k") { _ in true }) ?? false
+
+  /// What to put before a program so that permissions bind it: nothing, unless the superuser runs
+  /// the tests.
+  static let asOrdinaryUser =
+    getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
+
+  /// Whether the command can be run as an ordinary user.
+  static let canRunAsOrdinaryUser =
+    (try? run(list: asOrdinaryUser + [annals]).status) == 0
+
+  /// A C compiler; nil if there is none.
+  static let compiler = ["clang", "cc"].first { (try? run($0, "--version").status) == 0 }
 }
