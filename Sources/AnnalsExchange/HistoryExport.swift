@@ -28,7 +28,7 @@ package struct HistoryExport {
     to write: (ContiguousArray<UInt8>) throws -> Void, progress: (Int64) -> Void = { _ in }
   ) throws {
     let version = store.version
-    var moving = try MovingState(version: version, at: after, movingTo: through)
+    var moving = try StateCursor(version: version, at: after, movingTo: through)
     for entity in moving.state.schema.entities {
       nextRows[entity.number] = after == 0 ? 1 : moving.state.nextRow(of: entity.number)
     }

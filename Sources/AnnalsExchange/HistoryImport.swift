@@ -111,7 +111,7 @@ package final class HistoryImport {
   private func readTransaction() throws {
     var origin = TransactionOrigin()
     origin.isAlwaysRecorded = true
-    _ = try opened().transact(origin) { transaction in
+    _ = try opened().commitTransaction(origin) { transaction in
       let changes = try begin(transaction)
       var members = TransactionMembers()
       repeat {
@@ -136,7 +136,7 @@ package final class HistoryImport {
   private func finishSchema() throws {
     let store = try opened()
     guard let pendingSchema else { return }
-    _ = try store.transact(TransactionOrigin()) {
+    _ = try store.commitTransaction(TransactionOrigin()) {
       try $0.take(pendingSchema.schema, exactly: pendingSchema.isExact)
     }
     self.pendingSchema = nil

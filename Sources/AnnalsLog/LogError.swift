@@ -2,77 +2,78 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// What the log answers when it cannot do what was asked.
+/// An error of the log.
 package enum LogError: Error {
   /// The operating system refused; nothing was changed.
   case storage(StorageError)
-  /// The file's first bytes are not a header that this engine can use.
+  /// The file does not begin with a header that this engine can use.
   case header(HeaderFault)
-  /// The file has features, these bits, that a writer must know and this engine does not.
+  /// The file uses features, given as bits, that a writer must know and this engine does not.
   case newerWriter(UInt64)
-  /// The root slot or frame at an offset says that the file has features, these bits, that a reader
-  /// must know and this engine does not.
+  /// The root slot or frame at this offset announces features, given as bits, that a reader must
+  /// know and this engine does not.
   case newerReader(UInt64, at: UInt64)
-  /// Acknowledged data was damaged.
+  /// Acknowledged data is damaged.
   case damage(LogDamage)
-  /// A frame's checksum holds but its payload does not decode; `at` is the frame's offset.
+  /// A frame's checksum is right but its payload does not decode; `at` is the frame's offset.
   case decode(DecodeFault, at: UInt64)
-  /// A write or sync failed: whether the transactions behind the last acknowledged one will be
-  /// there after reopening is not known. The log is poisoned.
+  /// A write or sync failed: whether the transactions after the last acknowledged one exist after
+  /// reopening is unknown. The log is poisoned.
   case outcomeUnknown(StorageError)
-  /// A new file could not be put at this path for certain, nor be taken away again: after a power
-  /// cut it may be there, whole.
+  /// A new file was neither certainly placed at this path nor certainly removed again: after a
+  /// power cut it may be there, whole.
   case placementUnknown(String, StorageError)
-  /// An earlier write or sync failed, with this error; the file must be opened again.
+  /// An earlier write or sync failed with this error; open the file again.
   case poisoned(StorageError)
-  /// The log was closed.
+  /// The log is closed.
   case closed
-  /// The log was opened for reading.
+  /// The log is open for reading only.
   case readOnly
-  /// The lock was not to be had in time, or another rewrite is running.
+  /// The lock was not free in time, or another rewrite is running.
   case busy
-  /// There is no file at the path.
+  /// No file exists at the path.
   case missing
   /// The path now holds another store, or an older generation of this one.
   case foreign(String)
-  /// An older copy, or another, was written over the file while it was open: what this log appended
-  /// or knew to be synced, up to transaction `head`, is not in it.
+  /// An older copy, or another, was written over the file while it was open: it lacks what this log
+  /// appended or knew to be synced, up to transaction `head`.
   case overwritten(head: Int64)
-  /// Transactions that were seen here are gone from the file (their writer could not sync them);
-  /// the number is the last one that is known to be left.
+  /// Transactions that this log has read are gone from the file (their writer could not sync them).
+  /// The number is the last one known to remain.
   case rewound(lastShared: Int64)
-  /// Something is at a path where a new file was to be made.
+  /// A file exists at a path where a new one was to be made.
   case exists(String)
-  /// Something that is no unfinished file has the name of one, and why it is not removed.
+  /// A file that is not an unfinished one has the name of one; the second text says why it is not
+  /// removed.
   case occupied(String, String)
-  /// The file has this many names, so it cannot be replaced.
+  /// The file has this many names (hard links), so it cannot be replaced.
   case hardLinked(Int)
-  /// A record is longer than one frame can be.
+  /// A record does not fit into one frame.
   case tooLarge(length: Int, limit: Int)
-  /// What a transaction has besides its changes is longer than writers make it.
+  /// A transaction's metadata, schema change and names are longer than writers allow.
   case detailsTooLarge(length: Int, limit: Int)
-  /// The store's number of this is as great as writers let one become.
+  /// A number that the store assigns has reached the greatest that writers allow; the text says
+  /// which.
   case numbersSpent(String)
-  /// A frame of a kind that this engine does not know and may not skip.
+  /// A frame of a kind that this engine does not know and must not skip.
   case unsupported(kind: UInt8, at: UInt64)
-  /// The file holds no large value of this number.
+  /// The file holds no large value with this number.
   case blobMissing(UInt64)
-  /// The bytes of the large value of this number were lost before the store was salvaged.
+  /// The bytes of the large value with this number were lost before the store was salvaged.
   case blobLost(UInt64)
-  /// The transaction asked for is not in the file, which holds the states of these numbers.
+  /// The file does not hold the transaction asked for; it holds the states from `base` to `head`.
   case outside(base: Int64, head: Int64)
-  /// What a closure of the caller's threw.
+  /// The error that a closure of the caller threw.
   case interrupted(any Error)
 }
 
-/// Damage to data that was acknowledged.
+/// Damage to acknowledged data.
 package struct LogDamage: Error, Hashable, Sendable {
-  /// Where in the file it was found.
+  /// Where in the file the damage was found.
   package var offset: UInt64
   /// What is wrong there.
   package var reason: String
-  /// The last transaction that can be read by going through the file from the front; nil where that
-  /// is not known.
+  /// The last transaction that a reading from the front reaches; nil if it is not known.
   package var lastGood: Int64?
 
   package init(offset: UInt64, reason: String, lastGood: Int64? = nil) {
@@ -83,7 +84,7 @@ package struct LogDamage: Error, Hashable, Sendable {
 }
 
 extension LogError {
-  /// Whether it says that what the file holds is damaged, as far as it could be looked at.
+  /// Whether the error means that the file is damaged where it was read.
   var isDamage: Bool {
     switch self {
     case .damage, .header(.foreign): true
@@ -149,7 +150,7 @@ extension Features {
   }
 }
 
-/// Runs a storage operation, its error wrapped.
+/// Runs a storage operation and wraps its error.
 @inline(__always)
 func storage<R>(_ body: () throws(StorageError) -> R) throws(LogError) -> R {
   do {
@@ -159,7 +160,7 @@ func storage<R>(_ body: () throws(StorageError) -> R) throws(LogError) -> R {
   }
 }
 
-/// Runs a closure of the caller's, its error wrapped; an error of the log passes as it is.
+/// Runs a closure of the caller and wraps its error; an error of the log stays as it is.
 func calling<R>(_ body: () throws -> R) throws(LogError) -> R {
   do {
     return try body()

@@ -2,36 +2,36 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// The log of one store: what joins the format's bytes and the storage's files.
+// The log of one store: joins the format's bytes and the storage's files.
 //
 // Invariants:
-// - The log is a chain of frames. It ends with its last whole *unit*: a transaction with its blobs
-//   and all of its parts, or a checkpoint with its chunks. What lies behind is zeros, or a unit in
+// - The log is a chain of frames that ends with its last whole *unit*: a transaction with its large
+//   values and all of its parts, or a checkpoint with its chunks. After it follow zeros, a unit in
 //   the making, or what a crash left of one.
-// - Only the holder of the file lock writes. It first catches up to the end of the log, puts zeros
-//   over what a crash left behind the end, and writes again, as they are, and syncs the bytes that
-//   nothing proves to have been synced.
-// - A transaction is in the tables, and visible in `view`, only when its last byte was written. One
-//   that is aborted leaves zeros.
-// - A durable mark (in frames and slots) is where a unit ends, and everything before it was synced
-//   by whoever wrote the mark, or was found proven by an earlier mark.
-// - A root slot names only what was synced before it was written, and is written only after a sync
-//   of this log's own that covered the newest slot, whoever wrote that; so one slot is whole at any
-//   time, and none is damage.
+// - Only the holder of the file lock writes. Before its first write it catches up to the end of the
+//   log and repairs the tail: it writes zeros over what a crash left after the end, and writes
+//   again, unchanged, and syncs the bytes that nothing proves to have been synced.
+// - A transaction is in the tables, and visible in `view`, only after its last byte was written. An
+//   aborted one leaves zeros.
+// - A durable mark (in frames and slots) is the end of a unit. Whoever wrote it had synced
+//   everything before it, or had found that proven by an earlier mark.
+// - A root slot names only what was synced before it was written. It is written only after a sync
+//   of this log's own that covered the newest slot, whoever wrote that. So one slot is whole at any
+//   time; if none is, the file is damaged.
 // - The file is never shorter than the extent in its newest slot says.
-// - After a write or sync failed nothing more is written, ever; what was not acknowledged is taken
-//   out of the file again, as far as that can be done, before the lock is given up.
-// - Reading never writes. Everything read goes through `LogView`, a value that holds on to one
-//   generation of the file.
+// - After a failed write or sync nothing more is written, ever. What was not acknowledged is
+//   removed from the file, as far as possible, before the lock is released.
+// - Reading never writes. All reading goes through `LogView`, a value that keeps one generation of
+//   the file open.
 
 /// One store's log, open.
 ///
-/// `view` may be asked for at any time on any thread. The calls of a writer (`lock` … `unlock`,
-/// `begin` … `finish`, `catchUp`, `reload`, `writeCheckpoint`, `close`) come from one thread at
-/// a time. `sync` comes from one thread at a time and may overlap with `begin` … `finish` or
-/// `abort` of another, and with no other call of a writer.
+/// `view` may be read at any time on any thread. The calls of a writer (`lock` … `unlock`, `begin`
+/// … `commit`, `catchUp`, `reload`, `writeCheckpoint`, `close`) come from one thread at a time.
+/// `sync` comes from one thread at a time; it may overlap with another thread's `begin` … `commit`
+/// or `abort`, and with no other call of a writer.
 package final class LogFile: Sendable {
-  /// The path, all symbolic links followed.
+  /// The path, with all symbolic links followed.
   package let path: String
   /// The store's identity.
   package let store: RawUUID
@@ -49,17 +49,17 @@ package final class LogFile: Sendable {
     state = Locked(try LogState(loading, options))
   }
 
-  /// Opens the log at `path`. Goes through it once; writes nothing and takes no lock.
+  /// Opens the log at `path` and reads it once. Writes nothing and takes no lock.
   ///
-  /// Calls `restore` with the newest state that can be started from, and again, with an older one,
-  /// if that proves unusable (its chunks are damaged, or `restore` or `apply` throws): each time
-  /// all that was made before is void. The state at the base is the last resort. Then calls `apply`
-  /// with the transactions behind it, in order: whole ones, or one part of a large one when all its
-  /// parts are known to be there.
+  /// Calls `restore` with the newest state to start from. Calls it again with an older one if that
+  /// proves unusable (its chunks are damaged, or `restore` or `apply` throws); everything built so
+  /// far is then void. The last resort is the state at the base. Then calls `apply` with the
+  /// transactions that follow, in order: whole ones, or one part of a large one once all its parts
+  /// are known to exist.
   ///
-  /// Throws `damage` if acknowledged data was damaged, unless `options` say to read up to it;
-  /// `newerReader`, or `newerWriter` for writing, if features are announced that this engine does
-  /// not know.
+  /// Throws `damage` if acknowledged data is damaged, unless `options` say to read up to it;
+  /// `newerReader`, or `newerWriter` for writing, if the file announces features that this engine
+  /// does not know.
   package static func open(
     at path: String, in fileSystem: any FileSystem, _ options: LogOptions,
     restore: (LogStart) throws -> Void, apply: (inout ChangeBatch) throws -> Void
@@ -73,7 +73,7 @@ package final class LogFile: Sendable {
       try loading.run(from: .newest, restore: restore, apply: apply)
     } catch {
       guard options.access == .writing, error.isDamage else { throw error }
-      // Only under the lock nobody writes what is judged.
+      // Damage is judged under the lock, while nobody writes.
       let file = generation.file
       let wait = LockWait.until(.now + secondLookWait)
       guard try storage({ () throws(StorageError) in try file.lock(.exclusive, wait: wait) }) else {
@@ -87,7 +87,7 @@ package final class LogFile: Sendable {
       path: resolved, fileSystem: fileSystem, options: options, loading: loading)
   }
 
-  /// How long an opening that met damage waits for the lock, to look again.
+  /// How long an opening that met damage waits for the lock to look again.
   private static let secondLookWait = Duration.seconds(5)
 
   static func openGeneration(
@@ -106,35 +106,34 @@ package final class LogFile: Sendable {
     }
   }
 
-  /// A watch of the file at the path, whichever generation is there.
+  /// A watch of the path, whichever generation of the file is there.
   package func watch() -> any FileWatch { fileSystem.watch(path) }
 
-  /// What opening, or the newest `reload`, found.
+  /// The findings of the opening, or of the newest `reload`.
   package var report: RecoveryReport { state.withLock { $0.report } }
 
-  /// Everything that can be read as of the newest transaction that was appended or caught up with,
-  /// synced or not.
+  /// Everything readable as of the newest transaction that was appended or read, synced or not.
   package var view: LogView { state.withLock { $0.view } }
 
   /// Whether a write or sync has failed, so that nothing more can be written.
   package var isPoisoned: Bool { state.withLock { $0.isPoisoned } }
 
-  /// How many changes lie behind the newest checkpoint, or behind the base.
+  /// The number of changes since the newest checkpoint, or since the base.
   package var changesSinceCheckpoint: Int {
     state.withLock { Int($0.tables.changeCount - $0.tables.changesAtCheckpoint) }
   }
 
-  /// How many bytes of log lie behind the newest checkpoint, or behind the base.
+  /// The bytes of log since the newest checkpoint, or since the base.
   package var bytesSinceCheckpoint: UInt64 {
     state.withLock { $0.end.offset - min($0.tables.checkpointEnd, $0.end.offset) }
   }
 
-  /// Whether transactions were appended that no sync has covered yet.
+  /// Whether transactions were appended that no sync has covered.
   package var needsSync: Bool { state.withLock { $0.synced.offset < $0.end.offset } }
 
-  /// Reads the log anew from the file that is now at the path: after another process has put a new
-  /// generation in its place, after `rewound`, or from the base because a checkpoint proved
-  /// damaged. As `open`, but keeps the lock if it is held. If it throws, the log stays as it was.
+  /// Reads the log again from the file that is now at the path: after another process has replaced
+  /// it by a new generation, after `rewound`, or from the base because a checkpoint proved damaged.
+  /// As `open`, but keeps the lock if it is held. If it throws, the log stays as it was.
   package func reload(
     from choice: StartChoice = .newest, restore: (LogStart) throws -> Void,
     apply: (inout ChangeBatch) throws -> Void

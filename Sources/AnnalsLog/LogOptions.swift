@@ -14,11 +14,11 @@ package enum LogDurability: Sendable {
 package struct LogOptions: Sendable {
   package var access: FileAccess
   package var durability: LogDurability
-  /// Whether a log that was damaged is opened up to the damage, which the report names. For reading
-  /// only: opening for writing never proceeds past damage.
+  /// Whether to open a damaged log up to the damage, which the report names. For reading only:
+  /// opening for writing never proceeds past damage.
   package var readsUpToDamage: Bool
-  /// Who writes: recorded with the first transaction. Its number does not matter. Without one,
-  /// transactions name no opening.
+  /// The opening that transactions name, recorded with the first one. Its number does not matter.
+  /// If nil, transactions name no opening.
   package var opening: Opening?
 
   package init(
@@ -32,11 +32,11 @@ package struct LogOptions: Sendable {
   }
 }
 
-/// Where replaying starts: what the caller restores the state from.
+/// Where replaying starts: the caller restores the state from it.
 package struct LogStart: Sendable {
   /// The checkpoint's directory; nil for the empty state.
   package var directory: CheckpointDirectory?
-  /// The transaction whose state it is.
+  /// The transaction that the state is as of.
   package var number: Int64
   /// The schema at that transaction.
   package var schema: Schema
@@ -46,9 +46,9 @@ package struct LogStart: Sendable {
 
 /// Which state to start from.
 package enum StartChoice: Sendable {
-  /// The newest checkpoint that can be used.
+  /// The newest usable checkpoint.
   case newest
-  /// The base, so that everything is made anew from the history.
+  /// The base, so that everything is rebuilt from the history.
   case base
 }
 
@@ -58,6 +58,6 @@ package enum LogStanding: Hashable, Sendable {
   case current
   /// Transactions were added: call `catchUp`.
   case behind
-  /// Another file took this one's place: call `reload`.
+  /// The file was replaced: call `reload`.
   case replaced
 }

@@ -1,16 +1,16 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A transaction that can be read, and cannot be taken in: it changes what the state before it does
-/// not have. Its checksums fit, so somebody wrote it so.
+/// A readable transaction that cannot be applied: it changes something that the state before it
+/// does not have. Its checksums are right, so it was written so.
 ///
-/// The closures that transactions are handed to throw it; the log says where the frame is.
+/// Thrown by the closures that transactions are handed to; the log adds the frame's offset.
 package struct TransactionMisfit: Error, Hashable {
   /// The transaction's number.
   package var number: Int64
   /// What it would change, and why it cannot.
   package var reason: String
-  /// Where the frame is that holds, or begins, the transaction; nil where that is not known yet.
+  /// The offset of the frame that holds, or begins, the transaction; nil while that is not known.
   package var offset: UInt64?
 
   package init(number: Int64, reason: String, offset: UInt64? = nil) {
@@ -27,8 +27,8 @@ extension TransactionMisfit: CustomStringConvertible {
 }
 
 extension FrameWalk {
-  /// Where the frame is that holds the transaction of this number, or its first part; nil if the
-  /// walk does not come to it. O(length of the walk).
+  /// The offset of the frame that holds this transaction, or its first part; nil if the walk does
+  /// not reach it. O(length of the walk).
   func offset(of number: Int64) throws(LogError) -> UInt64? {
     var walk = self
     while case .frame(let frame) = try walk.next() {
@@ -49,7 +49,7 @@ extension FrameWalk {
 }
 
 extension LogView {
-  /// An error as it is; a misfit with the place of its frame, where that can be found.
+  /// The error; a misfit gets the offset of its frame, if that can be found.
   package func locating(_ error: any Error) -> any Error {
     guard var misfit = error as? TransactionMisfit, misfit.offset == nil else { return error }
     misfit.offset = try? offset(of: misfit.number)
@@ -65,8 +65,7 @@ extension LogView {
 }
 
 extension LogError {
-  /// The transaction that a closure of the caller's could not take in, if that is what ended the
-  /// call.
+  /// The misfit that a closure of the caller threw; nil for other errors.
   var misfit: TransactionMisfit? {
     if case .interrupted(let error) = self { error as? TransactionMisfit } else { nil }
   }

@@ -1,14 +1,14 @@
-// The standard library's `withUnsafeBytes` of arrays forgets the type of what its closure throws.
+// The standard library's `withUnsafeBytes` of arrays loses the type of the error.
 
-/// What a closure returned or threw. As `Result`, but the run time looks for no conformance when it
-/// first meets one of its types, which at the opening of a file counts.
+/// What a closure returned or threw. Used in place of `Result`, whose conformances the runtime
+/// would look up when a file is first opened.
 private enum Outcome<Value, Fault> {
   case value(Value)
   case fault(Fault)
 }
 
 extension ContiguousArray<UInt8> {
-  /// Calls `body` with the array's bytes; what it throws keeps its type.
+  /// Calls `body` with the array's bytes; its error keeps its type.
   @inline(__always)
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let result = withUnsafeBytes { bytes -> Outcome<R, E> in
@@ -24,7 +24,7 @@ extension ContiguousArray<UInt8> {
     }
   }
 
-  /// Calls `body` with the array's bytes, which it may change; what it throws keeps its type.
+  /// Calls `body` with the array's bytes for changing; its error keeps its type.
   @inline(__always)
   mutating func withMutableBytes<R, E: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R

@@ -122,7 +122,7 @@ struct GapInference {
           throw moving.misfit(error, in: record)
         }
       }
-      try moving.take(record, of: batch, direction: .forward)
+      try moving.apply(record, of: batch, direction: .forward)
       if !record.isContinued, let collision = try displace() {
         throw TransactionMisfit(
           number: record.number,

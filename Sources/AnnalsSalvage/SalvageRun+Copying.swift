@@ -80,7 +80,7 @@ extension SalvageRun {
         if case .transactions = item { try judge(ahead.batch, &replay) }
       }
     }
-    var newState = try replay.finish()
+    var newState = try replay.makeState()
     let collision = try newState.collisions().first { !collisions.contains($0) }
     guard let collision else { return newState }
     throw TransactionMisfit(
@@ -94,7 +94,7 @@ extension SalvageRun {
     if let fault = checks.take(batch, largeValue: blobs.fault(of:)) {
       throw TransactionMisfit(number: fault.number, reason: fault.reason)
     }
-    var before = BeforeChecks()
+    var before = BeforeImageCheck()
     try replay.apply(&batch) { (state, record, batch) throws(StateFault) in
       try before.compare(record, in: batch, with: state)
     }

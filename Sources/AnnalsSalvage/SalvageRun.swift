@@ -153,7 +153,7 @@ package struct SalvageRun {
       try target.append(survey.consumers)
       try target.append(survey.retention)
     }
-    try target.finish()
+    try target.putInPlace()
     return report
   }
 

@@ -164,7 +164,7 @@ extension DamagedStates {
       guard let batch = try source.transactions(at: offset) else { return nil }
       for record in batch.transactions.reversed()
       where record.number > number && record.number <= directory.number {
-        try state.take(record, of: batch, direction: .backward)
+        try state.apply(record, of: batch, direction: .backward)
         if record.part == 0, !record.schemaChange.isEmpty {
           guard let schema = try schema(at: record.number - 1, in: directory) else { return nil }
           state.setSchema(schema)

@@ -1,21 +1,21 @@
 // The one place through which Annals touches a disk.
 //
-// Invariants that every conformer keeps and every user may rely on:
-// - A write returns only when all of its bytes are in the file; a read comes back short only at the
-//   end of the file. Neither moves a shared position, so reads on any thread never disturb a
-//   writer.
+// Every conformer keeps these invariants, and every user may rely on them:
+// - A write returns only when all of its bytes are in the file. A read returns fewer bytes than
+//   asked for only at the end of the file. Neither moves a shared position, so a read on any thread
+//   never disturbs a writer.
 // - Bytes between the old end of the file and the start of a later write, and bytes that `allocate`
 //   adds, read as zeros.
-// - Nothing is promised to survive a power cut before `sync` returns; a new, moved or removed name
-//   only once `syncDirectory` has returned as well.
-// - A lock belongs to one open file, not to a process: two opens of one path exclude each other
+// - Nothing is guaranteed to survive a power cut before `sync` returns; a new, moved or removed
+//   name only once `syncDirectory` has returned as well.
+// - A lock belongs to one open file, not to a process. Two opens of one path exclude each other
 //   even within a process, and closing one never releases the lock of another.
 
 /// What a file is opened for.
 package enum FileAccess: Sendable {
   /// Reading only; nothing is created or changed.
   case reading
-  /// Reading and writing of a file that exists.
+  /// Reading and writing an existing file.
   case writing
 }
 
@@ -23,7 +23,7 @@ package enum FileAccess: Sendable {
 package enum LockKind: Sendable {
   /// Held by any number of open files at once.
   case shared
-  /// Held by one open file, while nobody holds either kind.
+  /// Held by one open file, while no other holds either kind.
   case exclusive
 }
 
@@ -31,42 +31,42 @@ package enum LockKind: Sendable {
 package enum LockWait: Sendable {
   /// Not at all.
   case none
-  /// Until this moment; asked for again and again with growing pauses of at most 0.5 ms.
+  /// Until this moment. Tries again and again, with pauses that grow to at most 0.5 ms.
   case until(ContinuousClock.Instant)
   /// As long as it takes.
   case forever
 }
 
-/// What makes a file the same file under any name.
+/// Identifies a file, whatever name it has.
 package struct FileIdentity: Hashable, Sendable {
   /// The device that holds the file.
   package var device: UInt64
   /// The number of the file on the device.
   package var inode: UInt64
 
-  /// The identity with these two numbers.
+  /// Creates the identity from its two numbers.
   package init(device: UInt64, inode: UInt64) {
     self.device = device
     self.inode = inode
   }
 }
 
-/// One open file.
+/// An open file.
 ///
-/// Reads may run at any time on any thread; writes, `sync`, `allocate` and `truncate` come from one
-/// thread at a time. Any call after `close` throws with the error number EBADF; a call that is
-/// running while `close` is called ends undisturbed.
+/// Reads may run at any time on any thread. Writes, `sync`, `allocate` and `truncate` come from one
+/// thread at a time. Any call after `close` throws EBADF; a call that runs while `close` is called
+/// ends undisturbed.
 package protocol StorageFile: AnyObject, Sendable {
   /// The number of bytes in the file.
   func size() throws(StorageError) -> UInt64
 
-  /// Reads into the whole of `buffer` from `offset` on; returns how many bytes were there, fewer
-  /// than asked for only at the end of the file. What is in `buffer` if it throws is undefined.
+  /// Fills `buffer` from `offset` on. Returns the number of bytes read, fewer than asked for only
+  /// at the end of the file. If it throws, the content of `buffer` is undefined.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError)
     -> Int
 
-  /// Reads as `read` does, but what the disk itself holds, past the cache of the operating system;
-  /// nil where the system cannot do that. Bytes that are not synced may be old ones.
+  /// Reads as `read` does, but from the disk itself, past the operating system's cache. Returns nil
+  /// where the system cannot do that. Unsynced bytes may be old ones.
   func readPastCache(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
     throws(StorageError) -> Int?
 
@@ -74,7 +74,7 @@ package protocol StorageFile: AnyObject, Sendable {
   /// may have been written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
 
-  /// Makes what was written survive a power cut (`fdatasync`; `F_FULLFSYNC` on Darwin). If it
+  /// Makes everything written survive a power cut (`fdatasync`; `F_FULLFSYNC` on Darwin). If it
   /// throws, nothing is known about what was written since the last sync that returned, and a
   /// second call that returns proves nothing about it either.
   func sync() throws(StorageError)
@@ -86,71 +86,71 @@ package protocol StorageFile: AnyObject, Sendable {
   /// Cuts the file, or lengthens it with zeros, to `size` bytes.
   func truncate(to size: UInt64) throws(StorageError)
 
-  /// Takes the lock, in place of the one this open file holds; returns whether it got it in time.
-  /// A change of kind is not atomic: another may come in between, and if the new kind is not got
+  /// Takes the lock, in place of the one that this open file holds. Returns whether it was free in
+  /// time. A change of kind is not atomic: another open file may take the lock in between, and then
   /// the old one is lost.
   func lock(_ kind: LockKind, wait: LockWait) throws(StorageError) -> Bool
 
-  /// Gives up the lock, if any.
+  /// Releases the lock, if any.
   func unlock()
 
-  /// What makes this the same file under any name.
+  /// The file's identity.
   func identity() throws(StorageError) -> FileIdentity
 
-  /// Closes the file, which gives up its lock. Safe to call again.
+  /// Closes the file, which releases its lock. Safe to call again.
   func close()
 }
 
 extension StorageFile {
-  /// Nil: for files that no cache stands before, or of which nothing is written.
+  /// Returns nil: for files without a cache before them, or that are never written.
   package func readPastCache(
     into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
   ) throws(StorageError) -> Int? { nil }
 }
 
-/// The directory operations around a store's file, and the opening of files.
+/// Opens files, and does the directory operations around a store's file.
 package protocol FileSystem: Sendable {
-  /// Opens a regular file that exists.
+  /// Opens an existing regular file.
   func open(_ path: String, for access: FileAccess) throws(StorageError) -> any StorageFile
 
-  /// Creates an empty file and opens it for writing; fails with EEXIST if the name is taken. With
-  /// `original`, gives it that file's mode, owner and extended attributes: EPERM if the process may
-  /// not give it to the owner; the rest as far as it may. Nothing is left behind if it throws.
+  /// Creates an empty file and opens it for writing. Throws EEXIST if the name is taken. With
+  /// `original`, gives it that file's mode, owner and extended attributes; throws EPERM if the
+  /// process may not set the owner, and leaves out other attributes that it may not set. Nothing is
+  /// left behind if it throws.
   func create(_ path: String, like original: String?) throws(StorageError) -> any StorageFile
 
-  /// Gives the file `existing` the further name `new`; fails with EEXIST if that is taken.
+  /// Gives the file `existing` the additional name `new`. Throws EEXIST if that is taken.
   func link(_ existing: String, to new: String) throws(StorageError)
 
-  /// Gives the file `from` the name `to` instead, in one step; fails with EEXIST if that is taken.
-  /// Where a file system can only link and remove, a power cut between may leave both names.
+  /// Renames `from` to `to`, in one step. Throws EEXIST if that is taken. If a file system can only
+  /// link and remove, a power cut in between may leave both names.
   func place(_ from: String, at to: String) throws(StorageError)
 
-  /// Gives the file `from` the name `to`, in place of the file that may have had it, in one step.
+  /// Renames `from` to `to`, replacing a file of that name, in one step.
   func rename(_ from: String, over to: String) throws(StorageError)
 
-  /// Removes the name; fails with ENOENT if there is none.
+  /// Removes the name. Throws ENOENT if it does not exist.
   func remove(_ path: String) throws(StorageError)
 
-  /// Makes the names created, changed and removed in the directory that holds `path` survive a
-  /// power cut.
+  /// Makes created, changed and removed names in the directory of `path` survive a power cut.
   func syncDirectory(of path: String) throws(StorageError)
 
-  /// The path with all symbolic links followed. Its last component need not exist. Fails with
-  /// EILSEQ if what the links lead to is not UTF-8: as text it would be another path.
+  /// The path with all symbolic links followed. Its last component need not exist. Throws EILSEQ if
+  /// what the links lead to is not UTF-8: as text it would be another path.
   func resolve(_ path: String) throws(StorageError) -> String
 
-  /// What makes the file at `path` the same file under any name; nil if there is none.
+  /// The identity of the file at `path`; nil if there is none.
   func identity(of path: String) throws(StorageError) -> FileIdentity?
 
-  /// How many names the file at `path` has; 0 if there is none.
+  /// The number of names (hard links) of the file at `path`; 0 if there is none.
   func linkCount(of path: String) throws(StorageError) -> Int
 
-  /// Watches the file at `path`, and whatever file has that name later. A watch ends with its last
+  /// Watches the file at `path`, and any file that gets that name later. A watch ends with its last
   /// reference.
   func watch(_ path: String) -> any FileWatch
 }
 
 extension FileSystem {
-  /// A watch that asks every 50 ms.
+  /// Returns a watch that reports a possible change every 50 ms.
   package func watch(_ path: String) -> any FileWatch { PollingWatch() }
 }

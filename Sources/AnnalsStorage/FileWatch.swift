@@ -1,23 +1,22 @@
-/// Waits for changes of one file, by whoever makes them; for one thread at a time but for `cancel`.
+/// Waits for changes of one file, by whatever process. For one thread at a time, except `cancel`.
 package protocol FileWatch: AnyObject, Sendable {
-  /// Waits until the file may have changed, or another may have its name, since the call before (or
-  /// since the watch was made); or until `deadline`. Uses no CPU meanwhile. May return without
-  /// reason. Returns false once `cancel` was called.
+  /// Waits until the file may have changed, or another file may have got its name, since the
+  /// previous call (or since the watch was made); or until `deadline`. Uses no CPU meanwhile. May
+  /// return without reason. Returns false once `cancel` was called.
   func wait(until deadline: ContinuousClock.Instant?) -> Bool
 
-  /// Ends the watch: whoever waits returns. Safe to call again, on any thread.
+  /// Ends the watch: a waiting thread returns. Safe to call again, on any thread.
   func cancel()
 }
 
-/// A watch that knows nothing of the file, and says every 50 ms that it may have changed: where the
-/// system has no better.
+/// A watch that reports a possible change every 50 ms, for systems that notify of nothing.
 package final class PollingWatch: FileWatch {
-  /// How long a change may stay unseen.
+  /// How long a change may stay unnoticed.
   package static let interval = Duration.milliseconds(50)
 
   private let isCancelled = Monitor(false)
 
-  /// A watch of any file.
+  /// Creates a watch that suits any file.
   package init() {}
 
   package func wait(until deadline: ContinuousClock.Instant?) -> Bool {
@@ -29,9 +28,9 @@ package final class PollingWatch: FileWatch {
   package func cancel() { isCancelled.withLock { $0 = true } }
 }
 
-/// The watches of the files of a file system in memory, which tells of every change.
+/// The watches of a file system in memory, which notifies them of every change.
 package final class WatchList: Sendable {
-  /// A watch that is told.
+  /// A watch that is notified.
   private final class Watch: FileWatch {
     fileprivate enum News { case none, changed, cancelled }
 
@@ -58,10 +57,10 @@ package final class WatchList: Sendable {
 
   private let watches = Locked<[Reference]>([])
 
-  /// No watches yet.
+  /// Creates an empty list.
   package init() {}
 
-  /// A watch that is told of every change of every file.
+  /// Adds a watch that is notified of every change of every file.
   package func add() -> any FileWatch {
     let watch = Watch()
     watches.withLock { watches in
@@ -71,7 +70,7 @@ package final class WatchList: Sendable {
     return watch
   }
 
-  /// Tells all watches that a file has changed.
+  /// Notifies all watches that a file has changed.
   package func tell() {
     let told = watches.withLock { $0.isEmpty ? [] : $0.compactMap(\.watch) }
     for watch in told {

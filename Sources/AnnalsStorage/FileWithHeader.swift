@@ -1,11 +1,11 @@
 import SystemPackage
 
-/// A file as it will be with other first bytes, which are not written yet: for reading alone.
+/// A view of a file with other first bytes, which are not written yet. For reading only.
 package final class FileWithHeader: StorageFile {
   private let file: any StorageFile
   private let header: ContiguousArray<UInt8>
 
-  /// The file, at least as long as `header`, which its first bytes will be. It stays open.
+  /// Overlays `header` on the beginning of a file that is at least as long. The file stays open.
   package init(_ file: any StorageFile, header: ContiguousArray<UInt8>) {
     self.file = file
     self.header = header

@@ -1,9 +1,9 @@
-/// Random numbers that follow from a seed, the same everywhere: for faults and trials that can be
-/// repeated. Not for secrets.
+/// Random numbers from a seed, the same everywhere: for faults and trials that can be repeated. Not
+/// for secrets.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The numbers that follow from the seed.
+  /// Starts the sequence of this seed.
   package init(seed: UInt64) { state = seed }
 
   /// The next number.

@@ -1,6 +1,7 @@
 import SystemPackage
 
 extension StorageError {
-  /// Whether the disk itself failed to give or take the bytes, while others may still be readable.
+  /// Whether the disk itself failed to read or write these bytes, while others may still be
+  /// readable.
   package var isDiskDamage: Bool { errno == .ioError }
 }

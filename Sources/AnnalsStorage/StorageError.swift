@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// What the operating system refused: the operation, the file, the error number.
+/// An error of the operating system: the operation, the file, the error number.
 ///
-/// `description` says it in one line together with what to do about it.
+/// `description` says it in one line, together with the remedy.
 package struct StorageError: Error, Hashable, Sendable {
   /// The operations that can fail.
   package enum Operation: String, Hashable, Sendable, CaseIterable {
@@ -10,14 +10,14 @@ package struct StorageError: Error, Hashable, Sendable {
     case link, place, rename, remove, syncDirectory, resolve, copyAttributes, startThread, watch
   }
 
-  /// What was asked for.
+  /// The operation that failed.
   package var operation: Operation
-  /// The file it was asked for.
+  /// The file it was for.
   package var path: String
-  /// What the operating system answered.
+  /// The operating system's error number.
   package var errno: Errno
 
-  /// The error of this operation on this file.
+  /// Creates the error of this operation on this file.
   package init(_ operation: Operation, _ path: String, _ errno: Errno) {
     self.operation = operation
     self.path = path
@@ -26,7 +26,7 @@ package struct StorageError: Error, Hashable, Sendable {
 }
 
 extension StorageError: CustomStringConvertible {
-  /// One line: what could not be done to which file, why, and what to do about it.
+  /// One line: what failed on which file, why, and what to do about it.
   package var description: String {
     var text = "cannot \(attempt): \(reason)"
     if let remedy { text += ". \(remedy)" }
@@ -42,7 +42,7 @@ extension StorageError: CustomStringConvertible {
     }
   }
 
-  /// What the user can do about it; nil where nothing general can be said.
+  /// What the user can do about it; nil if there is no general advice.
   package var remedy: String? {
     switch errno {
     case .noSpace: "Free some space on that disk and try again."
@@ -109,10 +109,10 @@ extension StorageError: CustomStringConvertible {
 }
 
 extension StorageError {
-  /// Whether what was asked for does not exist.
+  /// Whether the file does not exist.
   package var isMissing: Bool { errno == .noSuchFileOrDirectory }
 
-  /// Whether permissions do not allow it.
+  /// Whether permissions forbid it.
   package var isForbidden: Bool { errno == .permissionDenied }
 
   /// Whether the name is taken.

@@ -15,7 +15,7 @@ import Testing
     var crafted = try CraftedStore(files, base: 0)
     try crafted.transaction(1, text: "one", definesSchema: true)
     try write(&crafted)
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     return try files.contents(of: SampleFile.path)
   }
 

@@ -61,7 +61,7 @@ import Testing
     var crafted = try CraftedStore(files, base: 0)
     try crafted.transaction(1, text: "one", definesSchema: true)
     try write(&crafted)
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     return try Store(StoreLocation(fileSystem: files, path: SampleFile.path), creates: false)
   }
 

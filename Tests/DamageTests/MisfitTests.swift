@@ -94,7 +94,7 @@ import Testing
         batch = part.batch
         try log.appendPart(&batch, isLast: steps.first?.isPart != true)
       }
-      _ = try log.finish()
+      _ = try log.commit()
     }
     if let checkpoint {
       var image = checkpoint

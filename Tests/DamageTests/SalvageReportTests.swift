@@ -123,7 +123,7 @@ import Testing
           kind: isDeleted ? .delete : .update, entity: 1, row: 1, firstProperty: 0,
           propertyCount: 1))
       try crafted.append(batch)
-      try crafted.log.finish()
+      try crafted.log.putInPlace()
       let (report, _) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
       #expect(report.lost.map(\.numbers) == [2...2])
       let line = try #require(report.lines().first)
@@ -162,7 +162,7 @@ import Testing
     }
     try crafted.transaction(4, text: .null, author: NameNumber(limit))
     try crafted.transaction(5, text: .null)
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     let sound = try files.contents(of: SampleFile.path)
     for (author, fits) in [(400_000, true), (2 * limit, true), (2 * limit + 1, false)] {
       var bytes = sound

@@ -109,7 +109,7 @@ import Testing
     try crafted.writeBase(1)
     try crafted.blob(5)
     try crafted.transaction(2, text: .large(CraftedStore.value(5)))
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     let report = try Store.salvage(
       location(files, SampleFile.path), to: SalvageLab.out, environment: .fixed(seed: 9))
     #expect(report.lost.isEmpty && report.lostValues.map(\.number) == [7], "\(report.lines())")
@@ -126,7 +126,7 @@ import Testing
     try crafted.blob(1)
     try crafted.writeCheckpoint()
     try crafted.transaction(1, text: .large(CraftedStore.value(1)), kind: .update)
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     if isCheckpointDamaged {
       var bytes = try files.contents(of: SampleFile.path)
       let place = try #require(try frameList(bytes).first { $0.kind == .checkpoint })
@@ -145,7 +145,7 @@ import Testing
     let files = MemoryFileSystem()
     var crafted = try CraftedStore(files, base: 0)
     try crafted.transaction(1, text: .large(CraftedStore.value(3)))
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     let report = try Store.salvage(
       location(files, SampleFile.path), to: SalvageLab.out, environment: .fixed(seed: 9))
     #expect(report.lost.map(\.numbers) == [1...1])
@@ -162,7 +162,7 @@ import Testing
     try crafted.writeBase(1)
     try crafted.blob(2)
     try crafted.transaction(2, text: .large(CraftedStore.value(2)))
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     var bytes = try files.contents(of: SampleFile.path)
     // The chunk behind that of the rows holds the ids.
     let chunks = try frameList(bytes).filter { $0.kind == .chunk }
@@ -186,7 +186,7 @@ import Testing
     try crafted.transaction(1, text: .null, definesSchema: true)
     try crafted.transaction(2, text: .large(value))
     try crafted.transaction(3, text: "short")
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     let (report, store) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
     #expect(report.lost.map(\.numbers) == [2...2], "\(report.lines())")
     #expect(report.lostValues.isEmpty)
@@ -197,7 +197,7 @@ import Testing
     try second.note(1, id: "a", text: value)
     try second.writeBase(1)
     try second.transaction(2, text: "short")
-    try second.log.finish()
+    try second.log.putInPlace()
     let (other, left) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
     #expect(other.lost.map(\.numbers) == [1...1], "\(other.lines())")
     #expect(try texts(left) == [1: "none", 2: "short"])

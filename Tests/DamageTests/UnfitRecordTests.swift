@@ -47,7 +47,7 @@ import Testing
     var crafted = try CraftedStore(files, base: 0)
     try crafted.transaction(1, text: "one", definesSchema: true)
     try write(&crafted)
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     return try files.contents(of: SampleFile.path)
   }
 
@@ -196,7 +196,7 @@ import Testing
     try crafted.blob(1)
     try crafted.writeBase(5)
     try crafted.append(batch([insert(2, id: "b", text: .large(CraftedStore.value(1)))]))
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     let (report, store) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
     #expect(report.lost.map(\.numbers) == [1...5], "\(report.lines())")
     #expect(report.lostValues.isEmpty)
@@ -213,7 +213,7 @@ import Testing
     }
     try crafted.writeBase(5)
     try crafted.append(batch([insert(3, id: "c", text: "c")]))
-    try crafted.log.finish()
+    try crafted.log.putInPlace()
     let (report, store) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
     #expect(report.lost.map(\.numbers) == [1...5], "\(report.lines())")
     #expect(try store.snapshot().objects(of: "Note").count == 2)

@@ -241,7 +241,7 @@ struct AnnouncementTests {
     let (bytes, _) = try announce(features, in: files)
     try lab.lock()
     do throws(LogError) {
-      #expect(try rewriter.finish().outcome == .overtaken)
+      #expect(try rewriter.putInPlace().outcome == .overtaken)
       #expect(features == AnnouncementTests.low)
     } catch {
       guard case .newerWriter = error else { throw error }

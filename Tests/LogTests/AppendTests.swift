@@ -156,7 +156,7 @@ struct AppendTests {
     try lab.log.describe(lab.draft())
     try lab.log.appendPart(&batch, isLast: true)
     #expect(lab.log.view.head.number == 0)
-    _ = try lab.log.finish()
+    _ = try lab.log.commit()
     try lab.log.sync()
     try lab.log.close()
     let again = try LogLab(files, creates: false)

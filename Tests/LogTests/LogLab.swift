@@ -275,7 +275,7 @@ extension LogLab {
     willAppend(next)
     try log.describe(draft())
     try log.appendPart(&batch, isLast: true)
-    #expect(try log.finish().number == next.number)
+    #expect(try log.commit().number == next.number)
     state = next
     large[row] = value
   }
@@ -292,7 +292,7 @@ extension LogLab {
       var part = LogLab.batch(titles, old: state)
       try log.appendPart(&part, isLast: index == parts.count - 1)
     }
-    #expect(try log.finish().number == next.number)
+    #expect(try log.commit().number == next.number)
     state = next
   }
 
@@ -357,7 +357,7 @@ extension LogLab {
     try rewriter.copy()
     try lock()
     defer { log.unlock() }
-    let report = try rewriter.finish()
+    let report = try rewriter.putInPlace()
     if report.outcome == .done { try reload() }
     return report
   }

@@ -28,7 +28,7 @@ import Testing
     second.changes.append(
       ChangeEntry(kind: .insert, entity: 1, row: 2, firstProperty: 0, propertyCount: 1))
     try lab.log.appendPart(&second, isLast: true)
-    _ = try lab.log.finish()
+    _ = try lab.log.commit()
     var state = Titles()
     state.number = 1
     state.titles = [1: "one", 2: "large \(value.number)"]

@@ -210,7 +210,7 @@ struct RewriteTests {
     let other = try LogLab(lab.files, creates: false, opening: 9)
     try other.commit([(9, "from another process")])
     try lab.lock()
-    let report = try rewriter.finish()
+    let report = try rewriter.putInPlace()
     #expect(report.outcome == .done)
     try lab.reload()
     lab.log.unlock()
@@ -252,7 +252,7 @@ struct RewriteTests {
           base: base, through: number, checkpoint: true,
           destination: .new(path: path, store: other, created: Timestamp(microseconds: 5))))
       try rewriter.copy()
-      #expect(try rewriter.finish().outcome == .done)
+      #expect(try rewriter.putInPlace().outcome == .done)
       var state = Titles()
       let log = try LogFile.open(
         at: path, in: lab.files, LogOptions(access: .writing),

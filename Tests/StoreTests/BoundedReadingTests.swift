@@ -102,7 +102,7 @@ import Testing
     let number = try #require(note.propertyNumber(named: "text"))
     let others = try #require(note.propertyNumber(named: "others"))
     for (start, end) in [(0, 21), (3, 21)] as [(Int64, Int64)] {
-      var moving = try MovingState(version: store.version, at: start, movingTo: end)
+      var moving = try StateCursor(version: store.version, at: start, movingTo: end)
       for step in start...end {
         try moving.move(to: step)
         let whole = try store.version.state(at: step)
@@ -117,7 +117,7 @@ import Testing
         }
       }
     }
-    var back = try MovingState(version: store.version, at: 21, movingTo: 1)
+    var back = try StateCursor(version: store.version, at: 21, movingTo: 1)
     for step in (1...21).reversed() as ReversedCollection<ClosedRange<Int64>> {
       try back.move(to: step)
       let whole = try store.version.state(at: step)

@@ -107,7 +107,7 @@ import Testing
     writers.wait()
     #expect(writers.failures.isEmpty)
     #expect(disk.callCount(.lock) - locks >= 2)
-    #expect(store.writer.staysOffUntil == nil, "nobody else writes")
+    #expect(store.writer.yieldsUntil == nil, "nobody else writes")
     #expect(try store.snapshot().count(of: "Note") == 4)
   }
 
@@ -122,9 +122,9 @@ import Testing
       until { ContinuousClock.now > deadline }
     }
     try store.note("b")
-    #expect(store.writer.staysOffUntil != nil)
+    #expect(store.writer.yieldsUntil != nil)
     try store.note("c")
-    #expect(store.writer.staysOffUntil == nil)
+    #expect(store.writer.yieldsUntil == nil)
     try other.note("d")
     #expect(try other.ids() == ["a", "b", "c", "d"])
   }
@@ -142,7 +142,7 @@ import Testing
     try store.note("a")
     let first = writer.lockedSince
     try store.note("b")
-    #expect(writer.lockedSince == first && writer.staysOffUntil == nil)
+    #expect(writer.lockedSince == first && writer.yieldsUntil == nil)
     // What others commit in between ends it.
     try other.note("c")
     try store.note("d")
@@ -150,7 +150,7 @@ import Testing
     #expect(second != first)
     writer.longestTurn = .zero
     try store.note("e")
-    #expect(writer.lockedSince == second && writer.staysOffUntil != nil)
+    #expect(writer.lockedSince == second && writer.yieldsUntil != nil)
     try store.note("f")
     #expect(writer.lockedSince != second)
     // A pause ends it, too.

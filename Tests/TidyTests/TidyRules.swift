@@ -17,7 +17,7 @@ enum TidyRules {
   static func violations(in file: SourceFile) -> [Violation] {
     size(of: file) + functions(of: file) + imports(of: file) + platforms(of: file)
       + mutexes(of: file) + names(of: file) + force(of: file) + notes(of: file)
-      + commands(of: file)
+      + commands(of: file) + verbs(of: file)
   }
 
   static func size(of file: SourceFile) -> [Violation] {
@@ -117,6 +117,19 @@ enum TidyRules {
     }
     return lines.map {
       Violation(path: file.path, line: $0, rule: "a name that says nothing of what it owns")
+    }
+  }
+
+  /// Modules whose functions are named for what they do; to grow to all.
+  static let modulesWithClearVerbs: Set<String> = ["AnnalsEngine", "AnnalsLog", "AnnalsStorage"]
+
+  /// A verb that fits any operation says nothing: `decode`, `adopt`, `seal`, `apply`… do.
+  static func verbs(of file: SourceFile) -> [Violation] {
+    guard modulesWithClearVerbs.contains(file.module) else { return [] }
+    return file.matches(
+      of: /\bfunc (take|takeBack|finish|settle|moveOn|transact|prepare|look)\b/, having: "func "
+    ).map {
+      Violation(path: file.path, line: $0, rule: "a verb that fits any operation")
     }
   }
 

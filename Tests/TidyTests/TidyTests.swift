@@ -49,6 +49,14 @@ import Testing
     #expect(TidyRules.violations(in: file) == [])
   }
 
+  @Test func findsVerbsThatFitAnyOperation() {
+    let text = "func take(_ a: Int) {}\nfunc takeWaiters() {}\nfunc finish() {}\n"
+    for (module, count) in [("AnnalsLog", 2), ("AnnalsTorture", 0)] {
+      let file = SourceFile(path: "Sources/\(module)/A.swift", text: text)
+      #expect(TidyRules.violations(in: file).count == count)
+    }
+  }
+
   @Test func findsLongFilesAndFunctions() {
     let lines = { (count: Int) in String(repeating: "  let a = 1\n", count: count) }
     let file = SourceFile(path: "Sources/AnnalsState/A.swift", text: lines(501))

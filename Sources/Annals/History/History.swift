@@ -42,8 +42,8 @@ public struct History: Sendable {
   }
 
   /// A cursor before the first transaction.
-  public func makeCursor() throws(AnnalsError) -> HistoryCursor {
-    try HistoryCursor(self)
+  public func makeCursor() throws(AnnalsError) -> TransactionCursor {
+    try TransactionCursor(self)
   }
 
   /// Runs `body` on each transaction with its changes. Whatever `body` throws ends the walk.

@@ -33,7 +33,7 @@ package struct TransactionPart {
 
 /// Walks history part by part, holding one frame.
 package struct PartCursor {
-  private var log: AnnalsLog.HistoryCursor
+  private var log: FrameHistoryReader
   private let glossary: Glossary
   private let condition: ResolvedCondition
   private let selectsAll: Bool
@@ -109,7 +109,7 @@ extension TransactionRecord {
 ///
 ///     var cursor = try store.history(after: token).makeCursor()
 ///     while let transaction = try cursor.next() { … }
-public struct HistoryCursor {
+public struct TransactionCursor {
   private var parts: PartCursor
   private let isReversed: Bool
 

@@ -25,7 +25,7 @@ public struct TransactionStream: AsyncSequence, Sendable {
     private let stream: TransactionStream
     /// All transactions up to here were handed out or not wanted.
     private var position: Token
-    private var cursor: HistoryCursor?
+    private var cursor: TransactionCursor?
     /// What `position` will be when the cursor is at its end.
     private var end: Token
     /// Held from the first wait on, so that other processes' commits arrive.
@@ -127,7 +127,7 @@ extension StoreVersion {
   /// A cursor over what came after a position.
   fileprivate func cursor(
     after position: Token, where condition: HistoryCondition
-  ) throws(AnnalsError) -> HistoryCursor {
+  ) throws(AnnalsError) -> TransactionCursor {
     try History(
       version: self, after: number(after: .token(position)), through: head.number,
       condition: condition

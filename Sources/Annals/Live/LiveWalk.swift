@@ -59,7 +59,7 @@ struct LiveWalk {
           state.changeSchema(record.schemaChange)
           hasNewSchema = true
         }
-        try state.take(record, of: part.page.batch, direction: .forward)
+        try state.apply(record, of: part.page.batch, direction: .forward)
       }
       pending.append(part.page.batch, record.changeRange)
       if record.isContinued { continue }

@@ -21,7 +21,7 @@ extension Store {
         "a store keeps history of more than no days, and at least one transaction; or everything"
       )
     }
-    try writer.keep(retention.policy)
+    try writer.setRetention(retention.policy)
   }
 
   /// What `maintain` would do now.

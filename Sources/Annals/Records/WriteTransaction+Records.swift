@@ -21,8 +21,8 @@ extension WriteTransaction {
         record, row, into: &reader.state, store: reader.store, largeValues: largeValues,
         violations: &violations)
     } catch {
-      takeBack(
-        insertionOf: ObjectReference(entity: binding.entity, row: row),
+      undoInsertion(
+        of: ObjectReference(entity: binding.entity, row: row),
         violationCount: violationCount)
       throw error
     }
@@ -64,7 +64,7 @@ extension WriteTransaction {
         largeValues: largeValues, violations: &violations)
     } catch {
       violations.removeLast(violations.count - violationCount)
-      if !takeBack(updateOf: id.row, from: record, to: current.value, binding) { _ = fail(error) }
+      if !undoUpdate(of: id.row, from: record, to: current.value, binding) { _ = fail(error) }
       throw error
     }
     touch(id.entity, id.row)
@@ -87,10 +87,9 @@ extension WriteTransaction {
     try AnnalsError.narrowing { try update(R.self, edited.objectID) { $0 = edited.value } }
   }
 
-  /// Gives an object back what it had before an update that failed on the way; false if that cannot
-  /// be done exactly.
-  private func takeBack<R: Record>(
-    updateOf row: Int64, from record: R, to previous: R, _ binding: RecordBinding<R>
+  /// Undoes an update that failed halfway. Returns false if the object cannot be restored exactly.
+  private func undoUpdate<R: Record>(
+    of row: Int64, from record: R, to previous: R, _ binding: RecordBinding<R>
   ) -> Bool {
     // A null that stood for a default cannot be told from the default.
     if binding.layout.columns.contains(where: { $0.hasDefault && !$0.isOptional }) { return false }
@@ -150,7 +149,7 @@ extension WriteTransaction {
     let column = binding.layout.columns[binding.position(of: keyPath)]
     if column.hasDefault, let entity = schema.entity(numbered: id.entity) {
       let given = Value.whole(value)
-      let settled = try settled(given, of: column.property, of: entity, row: id.row)
+      let settled = try normalised(given, of: column.property, of: entity, row: id.row)
       if settled.isNull, !given.isNull {
         return try store(.null, in: column.property, row: id.row, of: id.entity)
       }

@@ -42,7 +42,7 @@ extension Store {
                 throw AnnalsError(
                   .cancelled, "the task was cancelled before the write began; nothing was recorded")
               }
-              return try transact(origin, preconditions, body)
+              return try commitTransaction(origin, preconditions, body)
             })
         }
         if !isAccepted { continuation.resume(throwing: AnnalsError.closedStore) }

@@ -41,7 +41,7 @@ extension Store {
     origin.isAlwaysRecorded = true
     origin.allowsDangling = true
     do {
-      _ = try store.transact(origin, body)
+      _ = try store.commitTransaction(origin, body)
     } catch let error as AnnalsError where error.code == .outcomeUnknown {
       // The outcome is known: the scratch file goes, and with it everything.
       throw AnnalsError(

@@ -172,7 +172,7 @@ extension StoreWriter {
       plan.base = try version.base(of: state, erasing: erasure)
     }
     plan.erasure = HistoryErasure(erasure, through: token.number, lengths: lengths)
-    let report = try log.rewrite(plan).finish()
+    let report = try log.rewrite(plan).putInPlace()
     guard report.outcome == .done else {
       throw AnnalsError.conflict("the file was written to meanwhile by another process")
     }

@@ -171,7 +171,7 @@ extension Store {
               "another process has written the file anew meanwhile; nothing was changed, try again")
           }
           try check()
-          let report = try rewriter.finish()
+          let report = try rewriter.putInPlace()
           // What was asked for is done and durable. If the new file cannot be read now, whoever
           // comes next tries again, and learns why not.
           if report.outcome == .done { try? writer.reload() }
@@ -181,7 +181,7 @@ extension Store {
           return report
         }
       } else {
-        report = try rewriter.finish()
+        report = try rewriter.putInPlace()
       }
       return report
     } catch let error as AnnalsError {

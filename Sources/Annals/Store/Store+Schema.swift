@@ -38,7 +38,7 @@ extension Store {
       return
     }
     try AnnalsError.narrowing {
-      _ = try transact(TransactionOrigin(context: "schema")) {
+      _ = try commitTransaction(TransactionOrigin(context: "schema")) {
         try $0.require(schema, edits: edits)
       }
     }

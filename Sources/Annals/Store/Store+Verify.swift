@@ -145,7 +145,7 @@ extension StoreVersion {
         throw view.locating(error)
       }
     }
-    return try replay.finish()
+    return try replay.makeState()
   }
 }
 
@@ -159,7 +159,7 @@ extension State {
 
 /// What is looked at while the history is gone through.
 private struct HistoryChecks {
-  var before = BeforeChecks()
+  var before = BeforeImageCheck()
   var tables: TableChecks
 }
 

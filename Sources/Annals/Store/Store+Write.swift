@@ -64,7 +64,7 @@ extension Store {
     basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {
-    try transact(
+    try commitTransaction(
       TransactionOrigin(author: author, context: context, metadata: metadata),
       WritePreconditions(basedOn: basedOn, policy: merging, expecting: expecting), body)
   }
@@ -79,17 +79,17 @@ extension Store {
     var origin = TransactionOrigin(author: author, context: context, metadata: metadata)
     origin.timestamp = timestamp
     origin.isAlwaysRecorded = true
-    return try transact(origin, body)
+    return try commitTransaction(origin, body)
   }
 
-  package func transact(
+  package func commitTransaction(
     _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     try writer.commit(origin, nil, body)
   }
 
-  /// As `transact(_:_:)`, if the preconditions hold when the write gets its turn.
-  func transact<Result>(
+  /// As `commitTransaction(_:_:)`, if the preconditions hold when the write gets its turn.
+  func commitTransaction<Result>(
     _ origin: TransactionOrigin, _ preconditions: WritePreconditions,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {

@@ -138,7 +138,7 @@ public final class Store: Sendable {
   /// stays as it is. The store is closed all the same.
   public func close() throws(AnnalsError) {
     defer { writer.head.end() }
-    try AnnalsError.narrowing { try writer.finish() }
+    try AnnalsError.narrowing { try writer.checkpointAndClose() }
   }
 
   /// Closes the store and removes its file, if this very opening has made it and nothing was ever

@@ -64,7 +64,7 @@ extension Store {
       var metadata = metadata
       if metadata["reverts"] == nil { metadata["reverts"] = .int(number) }
       let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
-      return try writer.transact(origin) { transaction in
+      return try writer.appendTransaction(origin) { transaction in
         var inverse = try TransactionInverse(of: number, in: writer.newest)
         try inverse.compare(with: transaction.base)
         if let refusal = inverse.plan.refusal { throw refusal }

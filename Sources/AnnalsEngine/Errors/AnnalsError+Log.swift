@@ -5,10 +5,10 @@ import AnnalsState
 import AnnalsStorage
 import SystemPackage
 
-// From the typed errors of the inner modules to the one public error, with what to do about it.
+// Maps the typed errors of the inner modules to the one public error, and adds the remedy.
 
 extension AnnalsError {
-  /// The error of the log as a user of the store understands it.
+  /// Translates an error of the log for a user of the store.
   package init(_ error: LogError, opening path: String? = nil) {
     let file = path ?? "the store"
     switch error {
@@ -120,7 +120,7 @@ extension AnnalsError {
     }
   }
 
-  /// The error of a transaction that does not fit the state before it.
+  /// Translates a transaction that does not fit the state before it.
   private init(_ misfit: TransactionMisfit, in file: String) {
     self.init(
       .damaged,
@@ -129,12 +129,12 @@ extension AnnalsError {
         + "readable into a new file", offset: misfit.offset)
   }
 
-  /// The error of the file system.
+  /// Translates an error of the file system.
   package init(_ error: StorageError) {
     self.init(Code(of: error.errno), "\(error)", underlying: error.errno)
   }
 
-  /// The error of a file whose header cannot be used.
+  /// Translates a header that cannot be used.
   private init(_ fault: HeaderFault, _ file: String) {
     switch fault {
     case .tooShort(let count):
@@ -182,7 +182,7 @@ extension AnnalsError {
     }
   }
 
-  /// Any error as the public one; one that is already passes as it is.
+  /// Any error as the public one; an `AnnalsError` stays as it is.
   package static func wrapping(_ error: any Error, opening path: String? = nil) -> AnnalsError {
     switch error {
     case let error as AnnalsError: error
@@ -196,8 +196,8 @@ extension AnnalsError {
 }
 
 extension AnnalsError {
-  /// The error for a file with features, these bits, that a reader must know and this version does
-  /// not; `offset` is that of the frame or slot that says so, if it was not the header.
+  /// The error for a file that uses features, given as bits, that a reader must know and this
+  /// version does not. `offset` is that of the frame or slot that names them; nil for the header.
   package static func newerFeatures(_ bits: UInt64, _ file: String, at offset: UInt64?)
     -> AnnalsError
   {
@@ -207,7 +207,7 @@ extension AnnalsError {
         + "Use a newer version of Annals", offset: offset)
   }
 
-  /// The error for a frame with bytes of a form that only later versions know.
+  /// The error for a frame in a form that only later versions know.
   static func newerBytes(_ fault: DecodeFault, _ file: String, at offset: UInt64) -> AnnalsError {
     AnnalsError(
       .newerVersion,
@@ -223,14 +223,14 @@ extension AnnalsError {
     AnnalsError(.readOnly, "\(path) was opened for reading only; open it for writing")
   }
 
-  /// The error for a relationship that would name too many objects.
+  /// The error for a relationship with too many objects.
   package static func tooManyReferences(_ count: Int, _ place: String) -> AnnalsError {
     AnnalsError(
       .tooLarge,
       "\(place) would name \(count) objects; the most is \(FormatLimits.maximumReferences)")
   }
 
-  /// The error for an object that would come in a row beyond the last.
+  /// The error for an object whose row would lie beyond the last possible one.
   static func noMoreRows(_ entity: String, _ row: Int64) -> AnnalsError {
     AnnalsError(
       .tooLarge,
@@ -238,7 +238,7 @@ extension AnnalsError {
         + "is used twice")
   }
 
-  /// The error for a name that is no entity.
+  /// The error for an unknown entity name.
   package static func unknownEntity(_ name: String, in schema: Schema) -> AnnalsError {
     let names = schema.entities.filter { !$0.isRemoved }.map(\.name)
     let known = names.isEmpty ? "; it has none" : "; it has " + names.joined(separator: ", ")

@@ -4,7 +4,7 @@ import AnnalsModel
 import AnnalsState
 
 extension AnnalsError {
-  /// What a fault of the state in memory means to a caller.
+  /// Translates a fault of the state in memory.
   package init(_ fault: StateFault) {
     switch fault {
     case .chunk(let chunk): self.init(chunk)
@@ -14,7 +14,7 @@ extension AnnalsError {
     }
   }
 
-  /// What a chunk that cannot be had means to a caller.
+  /// Translates a chunk that cannot be read.
   package init(_ fault: ChunkFault) {
     let remedy =
       "Verify the file: damage to the newest state can be repaired from history"
@@ -38,7 +38,7 @@ extension AnnalsError {
     }
   }
 
-  /// Runs `body`, with faults of the state as errors of the public interface.
+  /// Runs `body` and translates faults of the state into public errors.
   package static func translating<T>(
     _ body: () throws(StateFault) -> T
   ) throws(AnnalsError) -> T {
@@ -49,7 +49,7 @@ extension AnnalsError {
     }
   }
 
-  /// Runs `body`, with errors of the inner modules as errors of the public interface.
+  /// Runs `body` and translates errors of the inner modules into public errors.
   package static func narrowing<T>(_ body: () throws -> T) throws(AnnalsError) -> T {
     do {
       return try body()

@@ -1,23 +1,24 @@
 import AnnalsModel
 import SystemPackage
 
-/// What a call that can touch the disk, or that takes input from outside the program, throws.
+/// The one public error: thrown by every call that touches the disk or takes input from outside the
+/// program.
 ///
-/// `message` says what, where, and what to do. The further properties hold the same for programs;
-/// each is nil or empty unless the description of its code says otherwise.
+/// `message` says what happened, where, and what to do. The other properties hold the same for
+/// programs. Each is nil or empty unless the description of its code says otherwise.
 public struct AnnalsError: Error, Sendable {
-  /// What kind of thing went wrong.
+  /// The kind of error.
   public var code: Code
-  /// What happened, where, and what to do about it; without a full stop at the end, so that it can
-  /// be continued.
+  /// What happened, where, and what to do about it. Ends without a full stop, so that a caller can
+  /// continue the sentence.
   public var message: String
-  /// The offset in the file, where there is one.
+  /// The offset in the file; nil if the error has none.
   public var offset: UInt64?
-  /// The system's error, where there is one.
+  /// The operating system's error; nil if none caused this one.
   public var underlying: Errno?
   private var details: Details?
 
-  /// An error of these parts.
+  /// Creates an error from its parts.
   public init(
     _ code: Code, _ message: String, offset: UInt64? = nil, underlying: Errno? = nil
   ) {
@@ -27,7 +28,7 @@ public struct AnnalsError: Error, Sendable {
     self.underlying = underlying
   }
 
-  /// What only some codes have.
+  /// Properties that only some codes have.
   private indirect enum Details: Sendable {
     case schema([SchemaConflict])
     case violations([ValidationViolation])
@@ -41,11 +42,11 @@ public struct AnnalsError: Error, Sendable {
 }
 
 extension AnnalsError: CustomStringConvertible {
-  /// The message, with the offset and the system's error where there are any.
+  /// The message, with the offset and the system's error if there are any.
   public var description: String {
     var text = message
     if let offset { text += " (offset \(offset))" }
-    // Most messages say it in their own place.
+    // Most messages already name the offset.
     if let underlying, !message.contains(underlying.description) {
       text += text.hasSuffix(".") ? " (\(underlying))" : ": \(underlying)"
     }
@@ -54,46 +55,46 @@ extension AnnalsError: CustomStringConvertible {
 }
 
 extension AnnalsError {
-  /// Every reason why a schema is impossible; code `invalidSchema`.
+  /// Everything that makes a schema impossible; for code `invalidSchema`.
   public var schemaConflicts: [SchemaConflict] {
     if case .schema(let conflicts) = details { conflicts } else { [] }
   }
 
-  /// Every rule that the changes of a transaction break; code `invalidChange`.
+  /// Every rule that the transaction's changes break; for code `invalidChange`.
   public var violations: [ValidationViolation] {
     if case .violations(let violations) = details { violations } else { [] }
   }
 
-  /// What the store no longer has; code `pruned`.
+  /// The history that the store no longer has; for code `pruned`.
   public var gap: HistoryGap? {
     if case .gap(let gap) = details { gap } else { nil }
   }
 
-  /// The transactions that are missing; code `lost`.
+  /// The missing transactions; for code `lost`.
   public var lostTransactions: LostTransactions? {
     if case .lost(let lost) = details { lost } else { nil }
   }
 
-  /// The newest position that the token's history and the store's have in common, where it is
-  /// known; code `lostBranch`.
+  /// The newest position that the token's history and the store's have in common, if it is known;
+  /// for code `lostBranch`.
   public var lastShared: Token? {
     if case .lastShared(let token) = details { token } else { nil }
   }
 
-  /// The properties that changed meanwhile; code `conflict`.
+  /// The properties that changed meanwhile; for code `conflict`.
   public var conflicts: [PropertyConflict] {
     if case .conflicts(let conflicts) = details { conflicts } else { [] }
   }
 }
 
 extension AnnalsError {
-  /// What the program's own code threw; code `projectionFailed`.
+  /// The error that the program's own code threw; for code `projectionFailed`.
   public var thrown: (any Error)? {
     if case .thrown(let error) = details { error } else { nil }
   }
 
-  /// The error for a projection whose code threw; `doing` says when. An error of the store's own
-  /// stays what it is.
+  /// The error for a projection whose code threw; `doing` says during what. An `AnnalsError` stays
+  /// as it is.
   package static func projection(
     _ name: String, _ doing: String, _ error: any Error
   ) -> AnnalsError {
@@ -106,12 +107,13 @@ extension AnnalsError {
     return result
   }
 
-  /// The names of the consumers that have not seen what was to be dropped; code `blocked`.
+  /// The names of the consumers that have not read what was to be dropped; for code `blocked`.
   public var blockers: [String] {
     if case .blockers(let names) = details { names } else { [] }
   }
 
-  /// The error for a prune that consumers are waited for: their names, and for each a line.
+  /// The error for a prune that must wait for consumers: their names, and one line of detail for
+  /// each.
   package static func blocked(_ names: [String], _ lines: [String], floor: Int64) -> AnnalsError {
     var error = AnnalsError(
       .blocked,
@@ -123,7 +125,7 @@ extension AnnalsError {
 }
 
 extension AnnalsError {
-  /// The error for a schema that is impossible.
+  /// The error for an impossible schema.
   package static func invalidSchema(_ conflicts: [SchemaConflict]) -> AnnalsError {
     var error = AnnalsError(
       .invalidSchema,
@@ -132,7 +134,7 @@ extension AnnalsError {
     return error
   }
 
-  /// The error for a schema that is impossible.
+  /// The error for an impossible schema.
   package static func invalidSchema(_ error: SchemaError) -> AnnalsError {
     invalidSchema(error.conflicts)
   }
@@ -147,7 +149,7 @@ extension AnnalsError {
     return error
   }
 
-  /// The error for a position before the base, whose moment is `oldest`.
+  /// The error for a position before the base; `oldest` is the base's timestamp.
   package static func pruned(_ gap: HistoryGap, oldest: Timestamp? = nil) -> AnnalsError {
     let base = gap.oldestValid.number
     var text = "(floor is \(base + 1)"
@@ -168,7 +170,7 @@ extension AnnalsError {
     return error
   }
 
-  /// The error for a position among transactions that damage destroyed.
+  /// The error for a transaction that damage destroyed.
   package static func lost(_ number: Int64, _ lost: LostTransactions) -> AnnalsError {
     var error = AnnalsError(
       .lost,
@@ -187,7 +189,7 @@ extension AnnalsError {
         + "Start from the beginning, or use the file that the token came from")
   }
 
-  /// The error for a token whose transaction another opening wrote.
+  /// The error for a token whose transaction number another opening has used.
   package static func lostBranch(token: Token, lastShared: Token?) -> AnnalsError {
     let shared = lastShared.map { "The last transaction in common is \($0.number)" }
     var error = AnnalsError(
@@ -216,7 +218,7 @@ extension AnnalsError {
     return error
   }
 
-  /// One line as it is, several one under the other, cut after twenty.
+  /// One line as it is; several lines one below the other, at most twenty.
   private static func list(_ lines: [String]) -> String {
     let limit = 20
     guard lines.count > 1 else { return " " + (lines.first ?? "") }
@@ -226,20 +228,20 @@ extension AnnalsError {
   }
 }
 
-/// History that a store no longer has.
+/// The history that a pruned store no longer has.
 public struct HistoryGap: Hashable, Sendable {
-  /// The number of the transaction asked for; nil if it was a date.
+  /// The transaction number asked for; nil if a date was asked for.
   public package(set) var requested: Int64?
-  /// The moment asked for; nil if it was a number or a token.
+  /// The moment asked for; nil if a number or a token was asked for.
   package var requestedMoment: Timestamp?
   /// The oldest position that can be read: the base.
   public package(set) var oldestValid: Token
-  /// When the history was pruned, where it is known.
+  /// When the history was pruned; nil if that is not known.
   package var prunedMoment: Timestamp?
-  /// Who pruned it, where it is known.
+  /// Who pruned it; nil if that is not known.
   public package(set) var prunedBy: String?
 
-  /// The gap of these parts.
+  /// Creates the description of a gap from its parts.
   package init(
     requested: Int64?, requestedMoment: Timestamp? = nil, oldestValid: Token,
     prunedAt: Timestamp?, prunedBy: String?

@@ -1,32 +1,31 @@
 import AnnalsModel
 
-/// A property that others changed, where a write, or what it undoes, changes it too.
+/// A property that a write, or a revert, changes and that others have changed since.
 public struct PropertyConflict: Hashable, Sendable, CustomStringConvertible {
   /// The object.
   public var object: ObjectID
   /// The object as text: `Entity/KEY` or `Entity#ROW`.
   public var objectName: String
-  /// The name of the property; nil where the whole object is meant.
+  /// The name of the property; nil if the conflict concerns the whole object.
   public var property: String?
   /// The transaction that changed it last.
   public var changedBy: Int64?
   /// Whether that transaction deleted the object.
   public var isDeletion: Bool
-  /// The value in the state that a merged write was decided on; nil if the object was not there
-  /// then, and where nothing was to be merged. A value of many megabytes may be given without its
-  /// bytes.
+  /// The value in the state that the merged write is based on. Nil if the object did not exist
+  /// then, or if nothing was merged. A value of many megabytes may come without its bytes.
   public var base: Value?
-  /// The value that others have given the property meanwhile; nil if they deleted the object, and
-  /// where nothing was to be merged.
+  /// The value that others have stored since. Nil if they deleted the object, or if nothing was
+  /// merged.
   public var stored: Value?
-  /// The value that the write gives the property; nil if it deletes the object, and where nothing
-  /// was to be merged.
+  /// The value that the write gives the property. Nil if it deletes the object, or if nothing was
+  /// merged.
   public var own: Value?
-  /// The id that the write's closure got for an object that it inserted, if it became one with
-  /// `object`, which has its unique key; nothing has that id.
+  /// The id of an object that the write inserted and that was united with `object`, which has the
+  /// same unique key. No object has that id.
   public var insertedAs: ObjectID?
 
-  /// The conflict of these parts.
+  /// Creates a conflict from its parts.
   package init(
     object: ObjectID, objectName: String, property: String?, changedBy: Int64?,
     isDeletion: Bool = false

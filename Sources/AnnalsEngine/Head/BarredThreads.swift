@@ -1,13 +1,15 @@
 import AnnalsStorage
 import Synchronization
 
-/// Threads that run a program's code amid an operation of the store, from which it must not come
-/// back: whoever it would wait for may be waiting for it.
+/// The threads that run a program's code inside an operation of the store.
+///
+/// Such code must not call back into a waiting operation: the thread it would wait for may be
+/// waiting for it.
 package final class BarredThreads: Sendable {
   private let count = Atomic<Int>(0)
   private let threads = Locked<[UInt64]>([])
 
-  /// Runs `body` with its thread barred.
+  /// Runs `body` with the calling thread barred.
   package func run<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     let thread = CurrentThread.number
     threads.withLock { $0.append(thread) }
@@ -21,9 +23,9 @@ package final class BarredThreads: Sendable {
     return try body()
   }
 
-  /// Traps if this thread is barred: `what` it is that it must not do.
+  /// Traps if the calling thread is barred; `what` names the operation in the message.
   package func requireOutside(_ what: @autoclosure () -> String) {
-    // A thread sees its own count.
+    // A thread only ever sees its own count.
     guard count.load(ordering: .relaxed) != 0 else { return }
     let thread = CurrentThread.number
     precondition(

@@ -3,10 +3,10 @@ import AnnalsModel
 import AnnalsStorage
 import Synchronization
 
-/// Follows what other processes commit, while somebody listens.
+/// Follows the commits of other processes while somebody listens.
 ///
-/// Its thread waits for the file to change, and takes in what was added. It starts with the first
-/// listener, and ends with the last one and with the store.
+/// A thread waits for the file to change and then catches up. It starts with the first listener and
+/// ends with the last one, or with the store.
 final class CommitWatcher: Sendable {
   private struct State {
     var listeners = 0
@@ -17,22 +17,23 @@ final class CommitWatcher: Sendable {
 
   private let state = Locked(State())
   private let looks = Atomic<Int>(0)
-  /// Changes that come closer to each other are taken in together: the writes of this process wake
-  /// the thread too.
+  /// Changes closer together than this are read together: the writes of this process wake the
+  /// thread too.
   private static let pause = Duration.milliseconds(10)
-  /// After this time what failed is tried again.
+  /// How long to wait before a failed catch-up is tried again.
   private static let retry = Duration.milliseconds(500)
 
-  /// How often the thread looked what was added; for tests.
+  /// How often the thread has looked for new commits; for tests.
   var lookCount: Int { looks.load(ordering: .relaxed) }
 
-  /// Whether there is a thread.
+  /// Whether the thread is running.
   var isRunning: Bool { state.withLock { $0.thread != nil } }
 
-  /// Adds a listener. `takeIn` takes in what was added to the file that `watch` watches; it returns
-  /// false if that failed and is to be tried again. Throws if there can be no thread.
+  /// Adds a listener and starts the thread if it is the first. `catchUp` reads what was added to
+  /// the file that `watch` watches; it returns false if that failed and should be tried again.
+  /// Throws if no thread can be started.
   func add(
-    watch: () -> any FileWatch, takeIn: @escaping @Sendable () -> Bool
+    watch: () -> any FileWatch, catchUp: @escaping @Sendable () -> Bool
   ) throws(StorageError) {
     try state.withLock { (state) throws(StorageError) in
       if state.thread == nil, !state.isClosed {
@@ -44,8 +45,8 @@ final class CommitWatcher: Sendable {
           var isWell = true
           repeat {
             looks.wrappingAdd(1, ordering: .relaxed)
-            // What was there before the watch began is taken in first.
-            isWell = takeIn()
+            // Catch up first with what came before the watch began.
+            isWell = catchUp()
             sleepThread(for: CommitWatcher.pause)
           } while watch.wait(until: isWell ? nil : .now.advanced(by: CommitWatcher.retry))
         }
@@ -54,7 +55,7 @@ final class CommitWatcher: Sendable {
     }
   }
 
-  /// Takes a listener away; the last one ends the thread.
+  /// Removes a listener. The last one ends the thread.
   func remove() {
     state.withLock { state in
       state.listeners -= 1
@@ -62,7 +63,7 @@ final class CommitWatcher: Sendable {
     }
   }
 
-  /// Ends the thread for good and returns when it has ended, unless called on it.
+  /// Ends the thread for good. Returns once it has ended, unless called on the thread itself.
   func close() {
     let thread = state.withLock { state in
       state.isClosed = true
@@ -80,8 +81,7 @@ final class CommitWatcher: Sendable {
   }
 }
 
-/// Somebody who listens to the feed: as long as it lives, what other processes commit arrives by
-/// itself.
+/// A listener of the feed: while it lives, commits of other processes arrive by themselves.
 package final class FeedListener: Sendable {
   private let watcher: CommitWatcher
 
@@ -91,26 +91,26 @@ package final class FeedListener: Sendable {
 }
 
 extension StoreWriter {
-  /// Begins to listen to the feed. Throws `.io` if there can be no thread that watches the file.
+  /// Starts listening to the feed. Throws `.io` if no thread can be started to watch the file.
   package func listen() throws(AnnalsError) -> FeedListener {
     do throws(StorageError) {
       try watcher.add(
-        watch: { log.watch() }, takeIn: { [weak self] in self?.takeInOthers() ?? true })
+        watch: { log.watch() }, catchUp: { [weak self] in self?.catchUpForListeners() ?? true })
     } catch {
       throw AnnalsError(.io, "other processes' commits cannot be followed: \(error)")
     }
     return FeedListener(watcher)
   }
 
-  /// Whether the file is watched for other processes' commits.
+  /// Whether the file is watched for commits of other processes.
   package var isWatching: Bool { watcher.isRunning }
 
   /// How often the file was looked at since somebody listens; for tests.
   package var watchLookCount: Int { watcher.lookCount }
 
-  /// Takes in what other processes have committed; false if it cannot be read now, which listeners
-  /// are told.
-  private func takeInOthers() -> Bool {
+  /// Catches up with the commits of other processes. Returns false if they cannot be read now;
+  /// listeners learn of the failure.
+  private func catchUpForListeners() -> Bool {
     do {
       try refresh()
       head.endFailure()

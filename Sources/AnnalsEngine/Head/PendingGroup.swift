@@ -2,33 +2,34 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// Commits appended to the log and not acknowledged yet, that are published together.
+/// A group of commits that are appended to the log but not yet acknowledged, and will be published
+/// together.
 ///
-/// One commit alone has no version of its own as long as nobody asks for it: when it is
-/// acknowledged, the version that readers see takes its batch over in place, which copies nothing.
-/// Where others join it, the group's version is made, and takes over theirs in place.
+/// A group of one small commit has no version of its own until somebody asks for it: when it is
+/// acknowledged, the published version applies its batch in place and copies nothing. When a second
+/// commit joins, the group's version is made, and applies later batches in place.
 struct PendingGroup {
-  /// The position after the last of them.
+  /// The position after the group's last commit.
   var position: LogPosition
-  /// The log up to it.
+  /// The log up to that position.
   var view: LogView
-  /// The version after it; nil as long as none was made.
+  /// The version at that position; nil until one is made.
   var version: StoreVersion?
-  /// The state after it; nil if there is a version.
+  /// The state at that position; nil once there is a version.
   var state: State?
-  /// All changes of the one commit, where they are few; nil if there are several commits.
+  /// All changes of a single small commit; nil if there are several commits.
   var batch: ChangeBatch?
-  /// Whether no other commit joins it: its sync has begun.
+  /// Whether the group accepts no more commits because its sync has begun.
   var isClosed = false
 }
 
-/// What was published last: which transactions, and their changes.
+/// The most recently published transactions, and their changes.
 package struct PublishedChanges: Sendable {
   /// The transactions are those after this number…
   package let after: Int64
-  /// … up to and with this one.
+  /// … up to and including this one.
   package let through: Int64
-  /// All of their changes; nil where they are many, or another process made them: then they are
-  /// read from the log.
+  /// All of their changes. Nil if they are many or another process made them; then readers get them
+  /// from the log.
   package let batch: ChangeBatch?
 }

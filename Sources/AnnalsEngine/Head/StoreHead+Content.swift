@@ -4,15 +4,15 @@ import AnnalsModel
 import AnnalsState
 import AnnalsStorage
 
-// How what `StoreHead` guards moves on: commits are added to groups, groups are published.
+// The transitions of what `StoreHead` guards: a commit joins a group, a group is published.
 
 extension StoreHead.Content {
-  /// The newest version that was made.
+  /// The newest version that exists already.
   var newestMade: StoreVersion {
     pending.last { $0.version != nil }?.version ?? published
   }
 
-  /// The version after the newest commit, made if it has none yet.
+  /// The version after the newest commit; makes it if it does not exist yet.
   mutating func materializeNewest() -> StoreVersion {
     let made = newestMade
     guard let newest = pending.last, newest.version == nil, let state = newest.state else {
@@ -24,8 +24,8 @@ extension StoreHead.Content {
     return version
   }
 
-  /// Adds a commit to the group that is filling, or begins one with it. Returns a version to let go
-  /// of.
+  /// Adds a commit to the open group, or opens a group with it. Returns a version for the caller to
+  /// release.
   mutating func append(
     _ state: State, _ batch: ChangeBatch?, view: LogView, inPlace: Bool
   ) -> StoreVersion? {
@@ -39,7 +39,7 @@ extension StoreHead.Content {
       pending.append(group)
       return nil
     }
-    // The commit was made on this version, so it is there already.
+    // The commit was based on this version, so it exists.
     _ = materializeNewest()
     guard var version = pending[last].version.take() else { preconditionFailure("no version") }
     defer { pending[last].version = version }
@@ -52,12 +52,12 @@ extension StoreHead.Content {
     return old
   }
 
-  /// Says that no other commit joins the newest group.
+  /// Closes the newest group to further commits.
   mutating func closeGroup() {
     if let last = pending.indices.last { pending[last].isClosed = true }
   }
 
-  /// Makes the group what readers see; returns the version to let go of.
+  /// Makes the group visible to readers. Returns the version for the caller to release.
   mutating func publish(_ group: PendingGroup) -> StoreVersion? {
     let before = published.head.number
     defer {
@@ -74,7 +74,7 @@ extension StoreHead.Content {
     return old
   }
 
-  /// Notes what was published; the memory of the batch before is free.
+  /// Records what was published, and frees the memory of the batch before.
   mutating func note(_ newest: PublishedChanges) {
     if let batch = changes.batch {
       changes = newest
@@ -86,7 +86,7 @@ extension StoreHead.Content {
     failure = nil
   }
 
-  /// Keeps the memory of a batch that nobody needs any more.
+  /// Keeps the memory of a batch that is no longer needed.
   mutating func keepSpare(_ batch: consuming ChangeBatch) {
     batch.removeAll()
     spareBatch = batch
@@ -99,8 +99,8 @@ extension StoreHead.Content {
   }
 }
 
-/// Moves a version on by a commit, in place, if nobody else holds it; false if that cannot be:
-/// then the version is not to be used any more, but for making its successor.
+/// Applies a commit to a version in place, if nobody else holds it. Returns false if that is not
+/// possible; then the version may only be used to make its successor.
 private func advance(
   _ version: inout StoreVersion, by batch: ChangeBatch, like state: State, view: LogView
 ) -> Bool {
@@ -113,10 +113,10 @@ private func advance(
   }
 }
 
-/// Whether there is no other reference to the version: then nobody reads it any more.
+/// Whether no other reference to the version exists, so that nobody reads it any more.
 ///
-/// What readers did before they gave theirs up is over, as the count of references says; the thread
-/// sanitizer does not see the count, so for it no version is ever free.
+/// The reference count proves that earlier readers are done. The thread sanitizer does not see the
+/// count, so in its builds no version counts as free.
 private func isHeldHereOnly(_ version: inout StoreVersion) -> Bool {
   #if ANNALS_THREAD_SANITIZER
     false

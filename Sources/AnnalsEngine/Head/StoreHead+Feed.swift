@@ -1,32 +1,34 @@
 import AnnalsModel
 import AnnalsStorage
 
-// The feed: what was published, whoever committed it, and waiting for the next.
+// The feed: what was published, by whichever process, and waiting for the next commit.
 //
-// Nothing is queued for anybody. A listener holds the number up to which it knows everything, and
-// asks for what came behind: one that keeps up is given the changes themselves, one that is behind
-// reads them from the log.
+// Nothing is queued. A listener holds the number up to which it knows everything, and asks for what
+// follows. One that keeps up gets the changes themselves; one that is behind reads them from the
+// log.
 
-/// What a listener of the feed is given: a version, and what lies between what it knew and that.
+/// What a listener of the feed gets: the published version, and the changes since the number it
+/// knew.
 package struct Publication: Sendable {
-  /// What is published now: position, state, and the log up to there.
+  /// The published version: position, state, and the log up to there.
   package let version: StoreVersion
-  /// The changes behind the number asked for, if they are at hand; nil if they are to be read from
+  /// The changes since the number asked for, if they are in memory; nil if they must be read from
   /// the log.
   package let batch: ChangeBatch?
 }
 
-/// A moment of the feed, to wait beyond.
+/// A point of the feed to wait beyond.
 package struct FeedPosition: Sendable {
   package let edition: UInt64
-  /// The position after the newest transaction then.
+  /// The position after the newest transaction at that point.
   package let token: Token
   /// Whether nothing will follow.
   package let isLast: Bool
 }
 
 extension StoreHead {
-  /// Where the feed stands. Throws what keeps the commits of other processes from being read.
+  /// The current point of the feed. Throws the error that keeps the commits of other processes from
+  /// being read.
   package func feedPosition() throws(AnnalsError) -> FeedPosition {
     let (position, failure) = content.withLock { content in
       (
@@ -48,8 +50,8 @@ extension StoreHead {
     }
   }
 
-  /// Waits until something is published behind the position, or nothing will be any more, or the
-  /// task is cancelled. Uses no thread and no CPU meanwhile.
+  /// Waits until something is published after the position, the feed ends, or the task is
+  /// cancelled. Uses no thread and no CPU meanwhile.
   package func wait(beyond position: FeedPosition) async {
     let number = content.withLock { content in
       content.nextWaiter &+= 1
@@ -58,7 +60,7 @@ extension StoreHead {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = content.withLock { content in
-          // The flag is set before the handler below runs, and that needs the lock.
+          // The flag is set before the handler below can run, since the handler needs the lock.
           if content.edition != position.edition || content.isLast || Task.isCancelled {
             return true
           }
@@ -72,7 +74,8 @@ extension StoreHead {
     }
   }
 
-  /// Wakes those who wait, for another reason than a commit: who does not know it waits again.
+  /// Wakes all waiting tasks for another reason than a commit. A task that has no use for it waits
+  /// again.
   package func wake() {
     let waiters = content.withLock { content in
       content.edition &+= 1
@@ -81,7 +84,7 @@ extension StoreHead {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Tells those who wait that the commits of other processes cannot be read.
+  /// Tells all waiting tasks that the commits of other processes cannot be read.
   func fail(_ error: AnnalsError) {
     let waiters = content.withLock { content in
       content.failure = error
@@ -91,12 +94,12 @@ extension StoreHead {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Says that the commits of other processes can be read again.
+  /// Clears the failure: the commits of other processes can be read again.
   func endFailure() {
     content.withLock { if $0.failure != nil { $0.failure = nil } }
   }
 
-  /// Says that nothing will be published any more.
+  /// Ends the feed: nothing will be published any more.
   package func end() {
     let waiters = content.withLock { content in
       content.isLast = true

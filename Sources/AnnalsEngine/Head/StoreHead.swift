@@ -3,30 +3,30 @@ import AnnalsModel
 import AnnalsState
 import AnnalsStorage
 
-/// The one owner of a store's newest state, which knows what of it is acknowledged.
+/// Owns a store's newest state, and knows how much of it is acknowledged.
 ///
 /// - `published` is the version that readers see: everything acknowledged, nothing else.
-/// - `pending` are the commits appended and not acknowledged yet, by groups, oldest first.
-/// - `working`, if there is one, is the state after the newest commit, and shares with its version
-///   what was not changed lately. Transactions change it while they follow each other closely, so
-///   that neither has to be copied for the other's sake.
+/// - `pending` are the commits that are appended but not acknowledged, in groups, oldest first.
+/// - `working`, if kept, is the state after the newest commit for the next transaction to change.
+///   It shares unchanged leaves with its version, so that closely following transactions copy
+///   neither.
 ///
-/// Safe on any thread. `append`, `publishAppended` and `replace` come from the holder of the
-/// writer's lock, `closeGroup`, `publishGroup` and `discardPending` from the leader of a group.
+/// Safe on any thread. The holder of the writer's lock calls `append`, `publishAppended` and
+/// `replace`; the leader of a group calls `closeGroup`, `publishGroup` and `discardPending`.
 package final class StoreHead: Sendable {
   struct Content {
     var published: StoreVersion
     var pending: [PendingGroup] = []
     var working: State?
-    /// What was published last.
+    /// The most recent publication.
     var changes: PublishedChanges
-    /// The memory of a batch that nobody needs any more.
+    /// Spare memory for the next batch.
     var spareBatch = ChangeBatch()
-    /// How often something was published.
+    /// Counts publications.
     var edition: UInt64 = 0
     /// Whether nothing will be published any more.
     var isLast = false
-    /// What kept other processes' commits from being read.
+    /// The error that keeps the commits of other processes from being read.
     var failure: AnnalsError?
     var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var nextWaiter: UInt64 = 0
@@ -34,7 +34,7 @@ package final class StoreHead: Sendable {
 
   let content: Locked<Content>
 
-  /// The head of a store that was just opened: all of it is acknowledged.
+  /// The head of a store that was just opened: everything in it is acknowledged.
   init(_ version: StoreVersion) {
     let number = version.head.number
     content = Locked(
@@ -53,22 +53,22 @@ package final class StoreHead: Sendable {
 
   /// The last transaction that changed the newest schema.
   var newestSchemaVersion: Int64 {
-    // A group without a version has not changed it.
+    // A group without a version has not changed the schema.
     content.withLock { $0.newestMade.schemaVersion }
   }
 
   /// Whether commits wait to be acknowledged.
   var hasPending: Bool { content.withLock { !$0.pending.isEmpty } }
 
-  /// The version after the newest commit, acknowledged or not; made if it has none yet.
+  /// The version after the newest commit, acknowledged or not. Makes it if it does not exist yet.
   package func materializeNewest() -> StoreVersion {
     content.withLock { $0.materializeNewest() }
   }
 
-  /// The newest state for a transaction to change, if one is kept. It is not kept any longer.
+  /// Moves out the working state for a transaction to change; nil if none is kept.
   func takeWorkingState() -> State? { content.withLock { $0.working.take() } }
 
-  /// Memory for a batch, empty.
+  /// Moves out the spare memory for a batch; the batch is empty.
   func takeSpareBatch() -> ChangeBatch {
     content.withLock { content in
       var batch = ChangeBatch()
@@ -77,48 +77,47 @@ package final class StoreHead: Sendable {
     }
   }
 
-  /// Gives back the memory of a batch that was not appended.
-  func giveBack(_ batch: consuming ChangeBatch) {
+  /// Keeps the memory of a batch that was not appended.
+  func recycle(_ batch: consuming ChangeBatch) {
     batch.removeAll()
     let empty = batch
     content.withLock { $0.spareBatch = empty }
   }
 
-  /// Notes a commit that was appended, in the group that is filling. With `keepsWorking` its state
-  /// is kept for the next transaction to change, and versions take the batch over in place if they
-  /// can.
+  /// Adds an appended commit to the open group. With `keepsWorking`, keeps its state for the next
+  /// transaction to change, and lets versions apply the batch in place if they can.
   ///
-  /// `batch` has all of the commit's changes, none of which is to the schema; nil if they are many.
+  /// `batch` holds all of the commit's changes, none of them to the schema; nil if they are many.
   func append(_ state: State, _ batch: ChangeBatch?, view: LogView, keepsWorking: Bool) {
     let old = content.withLock { content in
       content.working = keepsWorking ? state : nil
       return content.append(state, batch, view: view, inPlace: keepsWorking)
     }
-    // A version that is replaced may be large: it ends outside the lock.
+    // A replaced version may be large: it is released outside the lock.
     withExtendedLifetime(old) {}
   }
 
-  /// Drops the state that is kept for the next transaction; no transaction is expected soon.
+  /// Releases the working state; no transaction is expected soon.
   func dropWorkingState() {
-    // What only it held ends outside the lock.
+    // Its memory is released outside the lock.
     withExtendedLifetime(takeWorkingState()) {}
   }
 
-  /// Says that no other commit joins those appended so far: their sync begins.
+  /// Closes the open group: its sync begins, and later commits go into the next group.
   func closeGroup() {
     content.withLock { $0.closeGroup() }
   }
 
-  /// Publishes the commits of the group that was closed, now that they are acknowledged.
+  /// Publishes the closed group, whose commits are now acknowledged.
   func publishGroup() { publish { _ in } }
 
-  /// Publishes what was just appended: it needs no sync.
+  /// Publishes what was just appended and needs no sync.
   func publishAppended() { publish { $0.closeGroup() } }
 
   private func publish(_ prepare: (inout Content) -> Void) {
     let (old, waiters) = content.withLock { content in
       prepare(&content)
-      // A group may have come in time to be closed and published with the one before.
+      // If another group was appended in time, it is closed and published with the one before.
       guard let group = content.pending.first, group.isClosed else {
         return (StoreVersion?.none, [Waiter]())
       }
@@ -126,13 +125,13 @@ package final class StoreHead: Sendable {
       let old = content.publish(group)
       return (old, content.takeWaiters())
     }
-    // The old version may be large: it ends outside the lock, and the waiters wake outside it.
+    // The old version may be large: it is released, and waiters are woken, outside the lock.
     for waiter in waiters { waiter.resume() }
     withExtendedLifetime(old) {}
   }
 
-  /// Publishes a version that is no commit of this store: after a catch-up, a reload, a checkpoint.
-  /// Nothing is pending then. Wakes nobody if it has no transaction that was not published before.
+  /// Publishes a version that no commit of this store made: after a catch-up, a reload, or a
+  /// checkpoint. Nothing may be pending. Wakes nobody if it holds no new transaction.
   func replace(with version: StoreVersion) {
     let (old, waiters) = content.withLock { content in
       let old = content.published
@@ -148,7 +147,7 @@ package final class StoreHead: Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// Forgets the commits that wait: their sync failed, and nobody may see them.
+  /// Drops the pending commits: their sync failed, and nobody may see them.
   func discardPending() {
     content.withLock {
       $0.pending = []

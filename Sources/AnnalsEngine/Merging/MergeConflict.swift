@@ -1,31 +1,32 @@
 import AnnalsModel
 import AnnalsState
 
-/// A property of an object that a write and others have changed, by numbers.
+/// A property that both a write and others have changed, by numbers.
 package struct MergeConflict: Sendable {
   /// The object.
   package let object: ObjectReference
-  /// The property; nil where the whole object is meant.
+  /// The property; nil if the conflict concerns the whole object.
   package let property: PropertyNumber?
-  /// What it was before both, is now, and would be by the write; nil where the object is not there.
+  /// The value in the base, the stored value, and the write's own value; nil where the object does
+  /// not exist.
   package let base: Value?
   package let stored: Value?
   package let own: Value?
-  /// The object as the write inserted it, if it became one with a stored one.
+  /// The object as the write inserted it, if it was united with a stored one.
   package let insertedAs: ObjectReference?
 }
 
-/// Reads what conflicts tell.
+/// Reads the values that conflicts report.
 struct ConflictValues {
   private let largeValues: any LargeValueSource
-  /// How many more bytes of large values are read; the rest stay as they are.
+  /// How many more bytes of large values may be read; the rest are reported without their bytes.
   private var bytesLeft: UInt64 = 16 << 20
 
   init(_ largeValues: any LargeValueSource) {
     self.largeValues = largeValues
   }
 
-  /// The value of a property; nil if the object is not there.
+  /// The value of a property; nil if the object does not exist.
   mutating func value(
     _ property: ReadableProperty, of object: ObjectReference, in state: State
   ) throws(AnnalsError) -> Value? {

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What a merge has decided of unique keys that both sides have given.
+/// What a merge has decided about unique keys that both sides have given.
 struct SharedKeys {
   /// A unique rule, and the stored object that has the key.
   private struct Holder: Hashable {
@@ -8,16 +8,16 @@ struct SharedKeys {
     let object: ObjectReference
   }
 
-  /// Objects that the write inserted, each with the stored object that it becomes one with; in the
-  /// order in which they were found.
+  /// Objects that the write inserted, each with the stored object it is united with; in the order
+  /// found.
   private(set) var united: [(inserted: ObjectReference, stored: ObjectReference)] = []
   private var storedObjects: [ObjectReference: ObjectReference] = [:]
   private var holders: Set<Holder> = []
-  /// Objects of which the write's changes are dropped.
+  /// Objects whose changes by the write are dropped.
   private(set) var dropped: Set<ObjectReference> = []
   private var kept: [ObjectReference: Set<PropertyNumber>] = [:]
 
-  /// The stored object that one that the write inserted has become one with.
+  /// The stored object that an inserted one is united with; nil if none.
   func storedObject(for inserted: ObjectReference) -> ObjectReference? {
     storedObjects.isEmpty ? nil : storedObjects[inserted]
   }
@@ -27,10 +27,11 @@ struct SharedKeys {
     kept[object]?.contains(property) ?? false
   }
 
-  /// Whether references of the write may have to be led elsewhere.
+  /// Whether references of the write may have to be redirected.
   var redirects: Bool { !storedObjects.isEmpty }
 
-  /// Makes an inserted object one with the holder of its key; false if another already is.
+  /// Unites an inserted object with the holder of its key. Returns false if another one is already
+  /// united with that holder.
   mutating func unite(
     _ inserted: ObjectReference, with stored: ObjectReference, by rule: PropertyNumber
   ) -> Bool {
@@ -41,17 +42,17 @@ struct SharedKeys {
     return true
   }
 
-  /// Drops what the write did to an object; false if it was dropped already.
+  /// Drops the write's changes of an object. Returns false if they were dropped already.
   mutating func drop(_ object: ObjectReference) -> Bool { dropped.insert(object).inserted }
 
-  /// Keeps the stored values of an object's properties; false if they were kept already.
+  /// Keeps the stored values of an object's properties. Returns false if they were kept already.
   mutating func keep(_ properties: [PropertyNumber], of object: ObjectReference) -> Bool {
     let before = kept[object, default: []]
     kept[object] = before.union(properties)
     return kept[object] != before
   }
 
-  /// Where a reference of the write leads.
+  /// The value, with references to united objects redirected to the stored ones.
   func redirect(_ value: Value) -> Value {
     switch value {
     case .object(let reference): .object(storedObjects[reference] ?? reference)

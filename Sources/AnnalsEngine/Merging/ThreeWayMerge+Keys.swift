@@ -1,14 +1,15 @@
 import AnnalsModel
 import AnnalsState
 
-// Unique keys that both sides have given: found once all is merged, and settled by merging again.
+// Unique keys that both sides have given: found after a merge, and resolved by merging again.
 
 extension ThreeWayMerge {
-  /// Decides of the unique keys that the merged state has twice. Returns whether anything was
-  /// decided, so that it must be merged again; what cannot be settled is refused later.
-  mutating func settleKeys() throws(AnnalsError) -> Bool {
+  /// Resolves unique keys that occur twice in the merged state. Returns whether anything was
+  /// decided, so that the merge must run again. What cannot be resolved is refused later as a
+  /// violation.
+  mutating func resolveKeys() throws(AnnalsError) -> Bool {
     do throws(StateFault) {
-      var hasSettled = false
+      var hasResolved = false
       for violation in try merged.checkUniqueness() {
         guard let other = violation.otherRow,
           let shape = merged.schema.entity(numbered: violation.entity)?.indexShapes
@@ -19,18 +20,18 @@ extension ThreeWayMerge {
         let isStored = (
           try hasStoredKey(shape, one, in: merged), try hasStoredKey(shape, another, in: merged)
         )
-        // Two keys that the write has given are its own affair.
+        // Two equal keys that both come from the write violate uniqueness; that is reported later.
         guard isStored.0 != isStored.1 else { continue }
         let (mine, holder) = isStored.0 ? (another, one) : (one, another)
-        if try settle(shape, of: mine, heldBy: holder) { hasSettled = true }
+        if try resolve(shape, of: mine, heldBy: holder) { hasResolved = true }
       }
-      return hasSettled
+      return hasResolved
     } catch {
       throw AnnalsError(error)
     }
   }
 
-  /// Whether an object has the key in a state that it is stored with.
+  /// Whether an object has its stored key in `state` too.
   private func hasStoredKey(
     _ shape: IndexShape, _ object: ObjectReference, in state: State
   ) throws(StateFault) -> Bool {
@@ -44,13 +45,13 @@ extension ThreeWayMerge {
     return true
   }
 
-  private mutating func settle(
+  private mutating func resolve(
     _ shape: IndexShape, of object: ObjectReference, heldBy holder: ObjectReference
   ) throws(StateFault) -> Bool {
     let isStored = try stored.contains(object.entity, object.row)
     let wasThere = try base.contains(object.entity, object.row)
     if !isStored, !wasThere {
-      // Where the closure could see the other, it has broken the rule itself.
+      // If the closure could see the other object, the write itself has broken the rule.
       if try hasStoredKey(shape, holder, in: own) { return false }
       return policy != .error && keys.unite(object, with: holder, by: shape.number)
     }

@@ -1,10 +1,10 @@
 import AnnalsModel
 import AnnalsState
 
-/// Merges what a transaction did to an earlier state into the newest state, object by object.
+/// Merges a transaction based on an earlier state into the newest state, object by object.
 ///
-/// There are three states: the *base*, which the transaction began with; *own*, as it left it; and
-/// *stored*, the newest one. All have the same schema. Costs what the transaction touched.
+/// Three states of one schema: *base*, which the transaction began with; *own*, as it left it; and
+/// *stored*, the newest one. Costs what the transaction touched.
 struct ThreeWayMerge {
   let policy: MergePolicy
   let base: State
@@ -12,19 +12,19 @@ struct ThreeWayMerge {
   let stored: State
   let comparison: ValueComparison
   private var values: ConflictValues
-  /// The newest state with what is merged into it.
+  /// The merge's result: the newest state with the write's changes.
   var merged: State
-  /// The objects that were changed in it.
+  /// The objects that the merge changed in it.
   private(set) var touched: ContiguousArray<ObjectReference> = []
-  /// What the policy resolves, or with `.error` refuses.
+  /// The conflicts, which the policy resolves or, with `.error`, refuses.
   private(set) var conflicts: [MergeConflict] = []
   private let largeValues: any LargeValueSource
   var keys = SharedKeys()
   private var properties: (entity: EntityNumber, list: [ReadableProperty])?
 
-  /// So many conflicts are told of.
+  /// The most conflicts that are reported.
   private static let mostConflicts = 1_000
-  /// So often unique keys are settled anew; what is shared then is refused.
+  /// The most rounds of resolving unique keys; keys that still collide then are refused.
   private static let mostRounds = 16
 
   init(
@@ -51,7 +51,7 @@ struct ThreeWayMerge {
       values = ConflictValues(largeValues)
       for object in objects { try merge(object) }
       for (inserted, stored) in keys.united { try unite(inserted, with: stored) }
-      guard try settleKeys() else { return }
+      guard try resolveKeys() else { return }
     }
   }
 
@@ -74,7 +74,7 @@ struct ThreeWayMerge {
     }
   }
 
-  /// The write deletes the object, which is still stored.
+  /// Merges a deletion by the write of an object that is still stored.
   private mutating func mergeDeletion(_ object: ObjectReference) throws(AnnalsError) {
     let theirs = try differences(of: object, base, stored)
     if !theirs.isEmpty {
@@ -87,7 +87,7 @@ struct ThreeWayMerge {
     touched.append(object)
   }
 
-  /// The write changes the object, which others have deleted.
+  /// Merges changes by the write of an object that others have deleted.
   private mutating func mergeRevival(_ object: ObjectReference) throws(AnnalsError) {
     let mine = try differences(of: object, base, own)
     guard !mine.isEmpty else { return }
@@ -102,11 +102,11 @@ struct ThreeWayMerge {
     }
     touched.append(object)
     for property in readableProperties(of: object.entity) {
-      try take(property.number, of: object, into: object)
+      try copyOwnValue(property.number, of: object, into: object)
     }
   }
 
-  /// The object is there on both sides.
+  /// Merges an object that exists on both sides.
   private mutating func mergeUpdate(_ object: ObjectReference) throws(AnnalsError) {
     let mine = try differences(of: object, base, own)
     guard !mine.isEmpty else { return }
@@ -134,11 +134,11 @@ struct ThreeWayMerge {
       if theirs.isEmpty { try add(mine, of: object) }
       return
     }
-    for property in taken { try takeUnlessKept(property, of: object, into: object) }
+    for property in taken { try copyUnlessKept(property, of: object, into: object) }
     if !taken.isEmpty { touched.append(object) }
   }
 
-  /// The write's object and a stored one with its unique key are one.
+  /// Unites an inserted object with the stored one that has its unique key.
   private mutating func unite(
     _ inserted: ObjectReference, with object: ObjectReference
   ) throws(AnnalsError) {
@@ -162,14 +162,15 @@ struct ThreeWayMerge {
         case .error, .rollBack: (false, given)
         }
       if isLost { try add([property.number], of: object, insertedAs: inserted) }
-      if isTaken { try takeUnlessKept(property.number, of: inserted, into: object) }
+      if isTaken { try copyUnlessKept(property.number, of: inserted, into: object) }
     }
     touched.append(object)
   }
 
   // MARK: Values
 
-  /// The properties in which an object differs between two states; all if it is in one alone.
+  /// The properties in which an object differs between two states; all of them if it exists in only
+  /// one.
   private mutating func differences(
     of object: ObjectReference, _ a: State, _ b: State
   ) throws(AnnalsError) -> [PropertyNumber] {
@@ -181,18 +182,18 @@ struct ThreeWayMerge {
     return result
   }
 
-  /// As `take`, unless a unique key is to stay as it is stored.
-  private mutating func takeUnlessKept(
+  /// As `copyOwnValue`, unless the object keeps its stored unique key.
+  private mutating func copyUnlessKept(
     _ property: PropertyNumber, of object: ObjectReference, into target: ObjectReference
   ) throws(AnnalsError) {
     if keys.keeps(property, of: target) {
       return try add([property], of: target)
     }
-    try take(property, of: object, into: target)
+    try copyOwnValue(property, of: object, into: target)
   }
 
-  /// Gives an object the write's value of a property.
-  private mutating func take(
+  /// Copies the write's value of a property to an object of the merged state.
+  private mutating func copyOwnValue(
     _ property: PropertyNumber, of object: ObjectReference, into target: ObjectReference
   ) throws(AnnalsError) {
     try translating { (merge) throws(StateFault) in
@@ -212,7 +213,7 @@ struct ThreeWayMerge {
     }
   }
 
-  /// Notes a conflict over properties of an object.
+  /// Records a conflict for properties of an object.
   private mutating func add(
     _ numbers: [PropertyNumber], of object: ObjectReference, insertedAs: ObjectReference? = nil
   ) throws(AnnalsError) {

@@ -1,7 +1,7 @@
 import AnnalsModel
 import AnnalsState
 
-/// Compares properties of objects between states, as readers see them.
+/// Compares properties of objects across states, as readers see them.
 struct ValueComparison {
   private let largeValues: any LargeValueSource
 
@@ -9,8 +9,8 @@ struct ValueComparison {
     self.largeValues = largeValues
   }
 
-  /// Whether an object has the same value of a property in one state as another object, or the same
-  /// one, in another state. An object that is not there has none, which is no null either.
+  /// Whether an object's property in one state equals that of an object in another state. An object
+  /// that does not exist has no value, which is not the same as null.
   func areSame(
     _ property: ReadableProperty, _ object: ObjectReference, in state: State,
     _ otherObject: ObjectReference, in otherState: State
@@ -30,7 +30,7 @@ struct ValueComparison {
     case (.null, .null): return true
     case (.null, let value), (let value, .null): return value == property.valueForOlder
     case (.large(let one), .large(let other)):
-      // The same bytes may have been written twice.
+      // The same bytes may have been written twice, as two large values.
       return one.tag == other.tag && one.length == other.length && one.checksum == other.checksum
         ? try largeValues.bytesLeft(of: one) == largeValues.bytesLeft(of: other) : false
     default: return false

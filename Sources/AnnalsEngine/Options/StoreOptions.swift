@@ -1,11 +1,11 @@
 import AnnalsStorage
 
-/// Where a store lives.
+/// Where a store is kept.
 public struct StoreLocation: Sendable {
   package var fileSystem: any FileSystem
   package var path: String
-  /// How near to each other commits must be for a run (`CommitRun`), and how long the file lock is
-  /// kept in one; nil for no runs, where every call of the file system is to come at its own time.
+  /// The greatest pause between the commits of a run (`CommitRun`), and how long a run keeps the
+  /// file lock. Nil for no runs; then every file system call happens at its own time.
   package var commitRun: Duration?
 
   package init(fileSystem: any FileSystem, path: String, commitRun: Duration? = nil) {
@@ -14,66 +14,68 @@ public struct StoreLocation: Sendable {
     self.commitRun = commitRun
   }
 
-  /// The file at this path.
+  /// A store in the file at this path.
   public static func file(_ path: String) -> StoreLocation {
     StoreLocation(fileSystem: PosixFileSystem(), path: path, commitRun: .milliseconds(5))
   }
 
-  /// A new store in memory: the whole engine without a file, for tests. It ends with the `Store`.
+  /// A new store in memory: the whole engine without a file, for tests. It is gone when the `Store`
+  /// is released.
   public static var memory: StoreLocation {
     StoreLocation(
       fileSystem: MemoryFileSystem(), path: "/memory.annals", commitRun: .milliseconds(5))
   }
 }
 
-/// How a store is opened; fixed for one opening.
+/// How a store is opened. Fixed for one opening.
 public struct StoreOptions: Sendable {
-  /// What a commit promises when it returns.
+  /// What a commit guarantees when it returns.
   public enum Durability: Sendable {
-    /// Synced: a power cut loses nothing acknowledged. Concurrent commits share a sync.
+    /// Synced to disk: a power cut loses nothing acknowledged. Concurrent commits share a sync.
     case full
-    /// Written: a killed process loses nothing acknowledged, a power cut may. Synced by `sync()`,
-    /// at checkpoints and by `close()`; if that fails, with `.outcomeUnknown`, what was committed
-    /// since the last sync may be gone at once, since systems may drop what they could not write.
+    /// Written to the operating system: a killed process loses nothing acknowledged, a power cut
+    /// may. `sync()`, checkpoints and `close()` sync. If a sync fails, it throws `.outcomeUnknown`,
+    /// and the commits since the last sync may be lost at once, since systems may drop what they
+    /// could not write.
     case deferred
   }
 
-  /// How the file's lock is held.
+  /// How the file lock is held.
   public enum LockMode: Sendable {
-    /// For each group of commits, so that other processes may write in between. What one process
-    /// commits without a break counts as a group, for 5 ms at most.
+    /// Taken for each group of commits, so that other processes can write in between. Commits of
+    /// one process without a pause count as one group, for at most 5 ms.
     case shared
-    /// Throughout, so that no other process can write until the store is closed.
+    /// Held throughout: no other process can write until the store is closed.
     case exclusive
   }
 
-  /// What a commit promises; full by default.
+  /// What a commit guarantees; `.full` by default.
   public var durability: Durability = .full
-  /// How the lock is held; shared by default.
+  /// How the file lock is held; `.shared` by default.
   public var lockMode: LockMode = .shared
-  /// Whether the store is opened for reading only: nothing is created or changed.
+  /// Whether the store is opened for reading only. Then nothing is created or changed.
   public var isReadOnly = false
-  /// Whether a store whose middle is damaged may be read up to the damage. For reading only.
+  /// Whether a store with damage may be read up to the damage. For reading only.
   public var readsUpToDamage = false
-  /// How long a write waits for another process to give up the lock before it throws `.busy`.
+  /// How long a write waits for another process to release the lock before it throws `.busy`.
   public var lockTimeout: Duration = .seconds(10)
 
-  /// Whether opening makes the newest state with the objects' values. Without them it takes no
-  /// memory for what lies behind the newest checkpoint, and objects can be counted; what needs
-  /// values goes through the log again. For reading only.
+  /// Whether opening loads the objects' values. Without them the store takes no memory for what
+  /// lies after the newest checkpoint, and can only count objects; reading values goes through the
+  /// log again. For reading only.
   package var holdsValues = true
 
   /// The default options.
   public init() {}
 
-  /// The default options, but for reading only.
+  /// The default options, for reading only.
   public static var readOnly: StoreOptions {
     var options = StoreOptions()
     options.isReadOnly = true
     return options
   }
 
-  /// The default options, but with commits that are not synced before they return.
+  /// The default options with `.deferred` durability: commits return before they are synced.
   public static var deferred: StoreOptions {
     var options = StoreOptions()
     options.durability = .deferred

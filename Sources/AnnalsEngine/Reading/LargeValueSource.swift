@@ -1,10 +1,10 @@
 import AnnalsModel
 
-/// Where the bytes of values over 4 KiB are read.
+/// Reads the bytes of large values (over 4 KiB).
 package protocol LargeValueSource: Sendable {
   /// The bytes of the value, checked against its length and checksum.
   ///
-  /// Throws `.damaged` with the offset if they fail the check, `.lost` if they were lost before the
+  /// Throws `.damaged` with the offset if the check fails, `.lost` if they were lost before the
   /// store was salvaged, `.io` if they cannot be read.
   func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>
 }
@@ -21,8 +21,8 @@ extension LargeValueSource {
   }
 }
 
-/// Where the bytes of values over 4 KiB go before the record that mentions them.
+/// Also stores the bytes of new large values, before the record that names them is written.
 package protocol LargeValueSink: LargeValueSource {
-  /// Keeps the bytes of a new large value.
+  /// Stores the bytes of a new large value.
   func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
 }

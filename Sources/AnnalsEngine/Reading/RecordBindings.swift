@@ -1,9 +1,9 @@
 import AnnalsModel
 import AnnalsStorage
 
-/// What joins a store's record types to its schema, each made once for a version of the schema.
+/// Caches how a store's record types bind to its schema, one binding per type and schema version.
 ///
-/// The engine keeps these with its versions and does not look into them.
+/// The engine keeps these with its versions and does not look inside.
 package final class RecordBindings: Sendable {
   private struct Entry: Sendable {
     var schemaVersion: Int64
@@ -15,7 +15,7 @@ package final class RecordBindings: Sendable {
   /// No bindings yet.
   package init() {}
 
-  /// The binding of the record type to the schema of this version; nil if none was kept.
+  /// The binding of the record type to this version of the schema; nil if none is cached.
   package func binding(
     for type: ObjectIdentifier, version: Int64
   ) -> (any Sendable & AnyObject)? {
@@ -24,7 +24,7 @@ package final class RecordBindings: Sendable {
     return known.binding
   }
 
-  /// Keeps the binding of a record type to the schema of this version, in place of an older one.
+  /// Caches the binding of a record type to this version of the schema, in place of an older one.
   package func keep(
     _ binding: any Sendable & AnyObject, for type: ObjectIdentifier, version: Int64
   ) {
@@ -32,7 +32,7 @@ package final class RecordBindings: Sendable {
   }
 }
 
-/// The bindings of a store's record types to the schema of one version.
+/// The bindings of a store's record types to one version of the schema.
 package struct BoundRecords: Sendable {
   package let bindings: RecordBindings
   /// The newest schema, whose names the record types use.
@@ -40,7 +40,7 @@ package struct BoundRecords: Sendable {
   /// The transaction that changed it last.
   package let schemaVersion: Int64
 
-  /// The bindings to this schema.
+  /// Creates the bindings to this schema.
   package init(bindings: RecordBindings, schema: Schema, schemaVersion: Int64) {
     self.bindings = bindings
     self.schema = schema

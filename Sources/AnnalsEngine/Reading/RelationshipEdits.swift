@@ -1,27 +1,27 @@
 import AnnalsModel
 
-/// What an update did to a to-many relationship.
+/// The edits of a to-many relationship by one update.
 public struct RelationshipEdits: Sendable, Hashable {
-  /// One object taken out or put in, and where.
+  /// One object removed or inserted, and its position.
   public struct Edit: Sendable, Hashable {
-    /// The position, from 0: of a removal in the list before, of an insertion in the list after.
+    /// The position, from 0. For a removal in the list before; for an insertion in the list after.
     public var position: Int
     /// The object.
     public var object: ObjectReference
   }
 
-  /// The objects taken out, positions rising.
+  /// The removed objects, by rising position.
   public var removed: [Edit]
-  /// The objects put in, positions rising.
+  /// The inserted objects, by rising position.
   public var inserted: [Edit]
 
-  /// These edits.
+  /// Creates edits from their parts.
   package init(removed: [Edit] = [], inserted: [Edit] = []) {
     self.removed = removed
     self.inserted = inserted
   }
 
-  /// The edits that a cell of a record holds.
+  /// Decodes the edits from a cell of a record.
   package static func list(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> [Edit] {
     guard cell.usesArena else { return [] }
     let bytes = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])

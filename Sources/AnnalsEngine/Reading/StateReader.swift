@@ -1,7 +1,7 @@
 import AnnalsModel
 import AnnalsState
 
-/// Reading objects out of one state: what snapshots and write transactions have in common.
+/// Reads objects from one state, for snapshots and write transactions.
 package struct StateReader: Sendable {
   package var state: State
   package let store: RawUUID
@@ -15,13 +15,13 @@ package struct StateReader: Sendable {
 
   /// The entity of this name.
   ///
-  /// Throws `.invalidArgument` that lists the entities there are if there is none.
+  /// Throws `.invalidArgument`, with a list of the entities, if there is none.
   package func entity(named name: String) throws(AnnalsError) -> Entity {
     if let entity = state.schema.entity(named: name) { return entity }
     throw .unknownEntity(name, in: state.schema)
   }
 
-  /// The object, nil if it does not exist in this state or belongs to another store.
+  /// The object; nil if it does not exist in this state or belongs to another store.
   package func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? {
     guard id.store == store, let entity = state.schema.entity(numbered: id.entity),
       !entity.isRemoved
@@ -29,7 +29,7 @@ package struct StateReader: Sendable {
     return try object(id.row, of: entity)
   }
 
-  /// The object in this row; nil if there is none.
+  /// The object in this row; nil if the row is empty.
   package func object(
     _ row: Int64, of entity: Entity, properties: [String]? = nil
   ) throws(AnnalsError) -> StoredObject? {
@@ -53,8 +53,8 @@ package struct StateReader: Sendable {
       values: values)
   }
 
-  /// The value of one property with its bytes, or null; the default of a required attribute that
-  /// was added after the object was made.
+  /// The value of one property with its bytes, or null. For a required attribute that was added
+  /// after the object, its default.
   private func value(
     of property: ReadableProperty, _ read: () throws(StateFault) -> Value
   ) throws(AnnalsError) -> Value {
@@ -67,7 +67,7 @@ package struct StateReader: Sendable {
     switch stored {
     case .null: return property.valueForOlder ?? .null
     case .large(let reference):
-      // What was lost stays described, so that the rest of the object can be read.
+      // A lost large value stays a reference, so that the rest of the object can be read.
       guard let bytes = try largeValues.bytesLeft(of: reference) else { return stored }
       return Value(bytes: bytes, tag: reference.tag)
     case .object(let reference):
@@ -89,7 +89,7 @@ package struct StateReader: Sendable {
     state.count(of: try entity(named: name).number)
   }
 
-  /// Runs `body` on each object of the entity, in the order of their ids.
+  /// Runs `body` on each object of the entity, in id order.
   package func forEachObject(
     of name: String, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
   ) throws {
@@ -99,8 +99,7 @@ package struct StateReader: Sendable {
     }
   }
 
-  /// As `forEachObject(of:)`; what has to be read of the objects is forgotten again with each group
-  /// of rows.
+  /// As `forEachObject(of:)`, but releases the chunks it has loaded after each group of rows.
   package func forEachObject(
     inPassing entity: Entity, _ body: (StoredObject) throws -> Void
   ) throws {
@@ -129,7 +128,7 @@ package struct StateReader: Sendable {
     }
   }
 
-  /// Runs `body` on each row of the entity that holds an object, rising.
+  /// Runs `body` on each occupied row of the entity, rising.
   package func forEachRow(of entity: EntityNumber, _ body: (Int64) throws -> Void) throws {
     var rows = state.rows(of: entity)
     while true {
@@ -159,16 +158,16 @@ package struct StateReader: Sendable {
   }
 }
 
-/// One property that readers of an entity see.
+/// A property of an entity that readers see.
 package struct ReadableProperty: Sendable {
   package var number: PropertyNumber
   package var name: String
-  /// What objects have that were made before the property was; nil for none.
+  /// The value of objects older than the property; nil if they have none.
   package var valueForOlder: Value?
 }
 
 extension Entity {
-  /// The properties that are not removed, rising by number.
+  /// The properties that are not removed, by rising number.
   package var readableProperties: [ReadableProperty] {
     var result: [ReadableProperty] = []
     for attribute in attributes where !attribute.isRemoved {

@@ -1,15 +1,15 @@
 import AnnalsModel
 
-/// One object as a snapshot or a transaction holds it, for programs that learn the schema at run
+/// One object read from a snapshot or a transaction, for programs that learn the schema at run
 /// time.
 ///
-/// Complete: its values do not touch the disk again.
+/// Complete: reading its values never touches the disk.
 public struct StoredObject: Sendable, Identifiable {
   /// The object's identity.
   public let objectID: ObjectID
-  /// The object's entity, as of the state that it was read from.
+  /// The object's entity, as defined in the state that it was read from.
   public let entity: Entity
-  /// The values that are not null, rising by property number.
+  /// The values that are not null, by rising property number.
   package let values: [(property: PropertyNumber, value: Value)]
 
   package init(
@@ -23,8 +23,8 @@ public struct StoredObject: Sendable, Identifiable {
   /// The same as `objectID`.
   public var id: ObjectID { objectID }
 
-  /// The value of the named attribute or relationship; null if it has none, or if there is no such
-  /// property.
+  /// The value of the named attribute or relationship; null if it has none, or if no such property
+  /// exists.
   public subscript(name: String) -> Value {
     guard let number = entity.propertyNumber(named: name) else { return .null }
     return self[number]

@@ -1,8 +1,8 @@
 import AnnalsModel
 
 extension Value {
-  /// The value as the text of an object's key: what follows `Entity/`. Nil for null, data and
-  /// lists, which name nothing.
+  /// The text of the value as an object's key: what follows `Entity/`. Nil for null, data and
+  /// lists, which cannot name an object.
   package var keyText: String? {
     switch self {
     case .string(let text), .url(let text), .json(let text): text

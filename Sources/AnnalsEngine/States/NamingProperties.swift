@@ -2,18 +2,17 @@ import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 
-/// The properties that a reader of history asks a state for, since changes do not say them: keys,
-/// which name objects, and the lists of relationships, of which changes say the edits.
+/// The properties that a reader of history needs from a state, since changes do not contain them:
+/// keys, which name objects, and the lists of relationships, of which changes hold only the edits.
 ///
-/// A state that moves along history with these alone takes no memory for the other values, however
-/// many there are and were.
+/// A state that follows history with these alone takes no memory for other values.
 package struct NamingProperties: Sendable {
-  /// By entity. All that any schema of the file names: which attribute is the key may change.
+  /// By entity. Includes what any schema of the file defined, since the key attribute may change.
   private var kept: [EntityNumber: Set<PropertyNumber>] = [:]
   /// Objects of which all values are kept.
   private let objects: Set<ObjectReference>
 
-  /// The properties of a file's schemas, and whatever these objects have.
+  /// Collects these properties from a file's schemas; of the given objects, all properties.
   package init(_ view: LogView, andAllOf objects: Set<ObjectReference> = []) {
     self.objects = objects
     for step in view.schemaHistory {
@@ -25,9 +24,9 @@ package struct NamingProperties: Sendable {
     }
   }
 
-  /// Leaves out of all changes the other properties. The changes stay where they are.
+  /// Removes all other properties from the changes, in place.
   ///
-  /// A reference stays wherever it is: in an attribute it is for the state to refuse.
+  /// References always stay, even in an attribute: it is for the state to refuse those.
   package func reduce(_ batch: inout ChangeBatch) {
     var entity: EntityNumber = 0
     var numbers: Set<PropertyNumber> = []

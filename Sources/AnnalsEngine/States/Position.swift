@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// A place in the log, as the store keeps it in memory.
+/// A position in the history of an open store.
 package struct Position: Hashable, Sendable {
   /// The number of the last transaction; 0 before the first.
   package var number: Int64 = 0

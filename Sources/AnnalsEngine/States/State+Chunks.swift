@@ -3,7 +3,7 @@ import AnnalsLog
 import AnnalsState
 
 extension State {
-  /// Writes every chunk of the state, and returns what a directory says of them.
+  /// Writes the chunks of the state, and returns the entity directories that refer to them.
   package mutating func writeChunks(
     to chunks: CheckpointWriter, of source: LogChunkSource, full: Bool = true
   ) throws -> [EntityDirectory] {

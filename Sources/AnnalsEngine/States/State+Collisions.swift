@@ -1,25 +1,25 @@
 import AnnalsModel
 import AnnalsState
 
-// What a unique rule gives to one object, and another has too: no transaction may leave that.
+// Two objects with one unique key: no transaction may leave that.
 
 extension State {
-  /// The objects that have what a unique rule gives to another; brings the indexes up to date.
+  /// The objects that share a unique key with another. Brings the indexes up to date.
   package mutating func collisions() throws(StateFault) -> [UniqueViolation] {
     try checkUniqueness().filter { violation in
       violation.otherRow != nil && schema.entity(numbered: violation.entity)?.isRemoved == false
     }
   }
 
-  /// Deletes the objects whose keys others have.
+  /// Deletes the objects that share a unique key with another.
   package mutating func dropCollisions() throws(StateFault) {
     while let collision = try collisions().first {
       try deleteRow(collision.entity, collision.row)
     }
   }
 
-  /// Throws `.damaged` if two objects have one unique key: the state would be the only one left to
-  /// say so.
+  /// Throws `.damaged` if two objects share a unique key. Called before the history that could
+  /// explain it is dropped.
   package func requireDistinctKeys(asOf number: Int64) throws(AnnalsError) {
     try AnnalsError.narrowing {
       var state = self
@@ -32,7 +32,7 @@ extension State {
     }
   }
 
-  /// `Note#3 and #1 have the same id`, with another verb if that is wanted.
+  /// For example `Note#3 and #1 have the same id`; `verb` replaces "have".
   package func text(of collision: UniqueViolation, _ verb: String) -> String {
     let entity = schema.entity(numbered: collision.entity)
     let rules =

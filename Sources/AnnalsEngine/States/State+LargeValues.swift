@@ -2,15 +2,15 @@ import AnnalsModel
 import AnnalsState
 
 extension State {
-  /// The large values that the state holds, by number. O(size of the state).
+  /// The large values that the state refers to, by number. O(size of the state).
   package func largeValues() throws(StateFault) -> [UInt64: LargeValue] {
     var values: [UInt64: LargeValue] = [:]
     try forEachLargeValue { _, _, value in values[value.number] = value }
     return values
   }
 
-  /// Calls `body` with each large value that the state holds, its object and its property. O(size
-  /// of the state).
+  /// Calls `body` with each large value that the state refers to, with its object and property.
+  /// O(size of the state).
   package func forEachLargeValue(
     _ body: (ObjectReference, PropertyNumber, LargeValue) -> Void
   ) throws(StateFault) {

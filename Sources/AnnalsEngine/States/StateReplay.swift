@@ -3,29 +3,29 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// Builds a state from what the log hands out: a checkpoint, then the batches behind it.
+/// Builds a state by replay: restores a checkpoint, then applies the batches that follow it.
 package struct StateReplay {
   package private(set) var state: State
-  /// Without them only which objects there are is right.
+  /// Without values, the state only knows which objects exist.
   fileprivate let holdsValues: Bool
 
-  /// Starts from the state without entities.
+  /// Starts with the empty state.
   package init(holdingValues holdsValues: Bool = true) {
     self.init(state: State(schema: Schema()), holdingValues: holdsValues)
   }
 
-  /// Starts from a state at hand.
+  /// Starts with a given state.
   package init(state: State, holdingValues holdsValues: Bool = true) {
     self.state = state
     self.holdsValues = holdsValues
   }
 
-  /// Starts afresh from a checkpoint, or from the empty state.
+  /// Restarts from a checkpoint, or from the empty state.
   package mutating func restore(_ start: LogStart) throws(StateFault) {
     try restore(start.directory, schema: start.schema, file: start.file)
   }
 
-  /// Starts afresh from a checkpoint's directory, or without one from the empty state.
+  /// Restarts from a checkpoint's directory; from the empty state if it is nil.
   package mutating func restore(
     _ directory: CheckpointDirectory?, schema: Schema, file: LogGeneration
   ) throws(StateFault) {
@@ -36,23 +36,22 @@ package struct StateReplay {
     state = try State(directory: directory, source: LogChunkSource(file))
   }
 
-  /// The state, its indexes brought up to date for whoever reads it.
+  /// The replayed state, with its indexes up to date.
   ///
-  /// The log holds nothing that breaks a rule of uniqueness, so what the check returns is of no
-  /// interest here; `Store.verify` looks at it.
-  package consuming func finish() throws(StateFault) -> State {
+  /// Ignores violations of uniqueness, since a log holds none; `Store.verify` reports them.
+  package consuming func makeState() throws(StateFault) -> State {
     _ = try state.checkUniqueness()
     return state
   }
 
   /// Applies every transaction, or part of one, in the batch. Throws `TransactionMisfit` for one
-  /// that does not fit, `StateFault` for a part of the state that cannot be had.
+  /// that does not fit the state, `StateFault` if a chunk of the state cannot be read.
   package mutating func apply(_ batch: inout ChangeBatch) throws {
     try apply(&batch) { (_, _, _) throws(StateFault) in }
   }
 
-  /// Applies every transaction, or part of one, in the batch; before each, but behind its change of
-  /// the schema, `look` sees the state.
+  /// As `apply(_:)`, and calls `look` before each transaction, with the state after its schema
+  /// change.
   package mutating func apply(
     _ batch: inout ChangeBatch,
     look: (State, TransactionRecord, ChangeBatch) throws(StateFault) -> Void
@@ -63,13 +62,13 @@ package struct StateReplay {
         state.changeSchema(transaction.schemaChange)
       }
       try look(state, transaction, batch)
-      try state.take(transaction, of: batch, direction: .forward)
+      try state.apply(transaction, of: batch, direction: .forward)
     }
   }
 }
 
 extension ChangeBatch {
-  /// Leaves of each change only what becomes of the object.
+  /// Keeps of each change only whether its object exists afterwards.
   fileprivate mutating func dropValues() {
     for index in changes.indices { changes[index].propertyCount = 0 }
   }
@@ -77,8 +76,9 @@ extension ChangeBatch {
 
 extension State {
   /// Applies or undoes the changes of a transaction, or of a part of one. Throws
-  /// `TransactionMisfit` if they do not fit, `StateFault` if a part of the state cannot be had.
-  package mutating func take(
+  /// `TransactionMisfit` if they do not fit the state, `StateFault` if a chunk of the state cannot
+  /// be read.
+  package mutating func apply(
     _ transaction: TransactionRecord, of batch: ChangeBatch, direction: ChangeDirection
   ) throws {
     do throws(StateFault) {
@@ -88,8 +88,8 @@ extension State {
     }
   }
 
-  /// What a fault of this state in a transaction's change means: a misfit, unless a part of the
-  /// state cannot be had.
+  /// Interprets a fault of this state in a transaction's change: a misfit, unless a chunk cannot be
+  /// read.
   package func misfit(_ fault: StateFault, in transaction: TransactionRecord) -> any Error {
     guard case .invalid(let entity, let row, let reason) = fault else { return fault }
     let name = schema.entity(numbered: entity)?.name ?? "entity \(entity) "
@@ -98,20 +98,20 @@ extension State {
 }
 
 extension LogFile {
-  /// The state that a replay up to the head has led to. If only now a part of the checkpoint that
-  /// it began with proves damaged, everything is replayed from the base.
+  /// The state at the end of a replay up to the head. Replays again from the base if a part of the
+  /// checkpoint proves damaged only now.
   ///
-  /// Throws what replaying throws: the log then stands at its head all the same.
+  /// Throws what replaying throws; the log then stands at its head all the same.
   package func state(after replay: consuming StateReplay) throws(LogError) -> State {
     let holdsValues = replay.holdsValues
     do throws(StateFault) {
-      return try replay.finish()
+      return try replay.makeState()
     } catch {
       var again = StateReplay(holdingValues: holdsValues)
       try reload(
         from: .base, restore: { try again.restore($0) }, apply: { try again.apply(&$0) })
       do throws(StateFault) {
-        return try again.finish()
+        return try again.makeState()
       } catch {
         throw .interrupted(error)
       }

@@ -2,14 +2,14 @@ import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 
-// What a store without its oldest history can say of the past, and what not.
+// Past positions by date, and the errors for those that a pruned store no longer has.
 
 extension StoreVersion {
-  /// The last transaction of the longest run of history whose timestamps are all at or before a
+  /// The last transaction of the longest prefix of history whose timestamps are all at or before a
   /// moment; 0 for a moment before all history.
   ///
-  /// Throws `.pruned` if the run ends before the base: nobody knows where, or what the state was.
-  /// A base of 0 is the beginning itself. Reads one segment of the log.
+  /// Throws `.pruned` if that prefix ends before the base, where neither the transaction nor its
+  /// state is known. A base of 0 is the beginning of history. Reads one segment of the log.
   package func number(asOf moment: Timestamp) throws(AnnalsError) -> Int64 {
     let (number, timestamp) = base
     guard number == 0 || moment >= timestamp else { throw pruned(moment) }

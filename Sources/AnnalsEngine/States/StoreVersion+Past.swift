@@ -3,13 +3,12 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-// The state as of a past transaction. Two ways lead there: from this version backward, undoing what
-// came after, and from a checkpoint or the base forward. The shorter one is taken, counted in
-// transactions.
+// States of past transactions. Two ways lead there: undo from this version backward, or replay from
+// a checkpoint or the base forward. The one with fewer transactions is used.
 
 extension StoreVersion {
-  /// The state just after the transaction of this number, which the store holds; with `naming`,
-  /// only these properties of what transactions on the way changed are as they were then.
+  /// The state just after this transaction, which the store must hold. With `naming`, only these
+  /// properties are as they were then, of objects that the transactions on the way changed.
   package func state(
     at number: Int64, keeping naming: NamingProperties? = nil
   ) throws(AnnalsError) -> State {
@@ -18,13 +17,13 @@ extension StoreVersion {
       let directory = try view.checkpoint(atOrBefore: number)
       let start = directory?.number ?? view.base
       if holdsValues, view.head.number - number <= number - start {
-        // What lies behind the number may be what does not fit; then the other way is free.
+        // If the undo meets damage after that transaction, replaying may still succeed.
         do { return try stateByUndoing(to: number, naming) } catch is TransactionMisfit {}
       }
       guard !holdsValues, let directory, !directory.isBase else {
         return try stateByReplaying(from: directory, to: number, keeping: naming)
       }
-      // As in an opening, the base stands in for a checkpoint of which a chunk is damaged.
+      // As in an opening, the base replaces a checkpoint with a damaged chunk.
       do {
         return try stateByReplaying(from: directory, to: number, keeping: naming)
       } catch is StateFault {
@@ -40,7 +39,8 @@ extension StoreVersion {
     at first: Int64, and second: Int64, keeping naming: NamingProperties
   ) throws(AnnalsError) -> (State, State) {
     let early = try state(at: first, keeping: naming)
-    // What is held can be gone back from; otherwise the later one continues the earlier.
+    // If undoing gets there from the state in memory, undo twice; otherwise continue the earlier
+    // one.
     if holdsValues { return (early, try state(at: second, keeping: naming)) }
     do {
       return (
@@ -59,16 +59,16 @@ extension StoreVersion {
     while try cursor.next(into: &batch) {
       naming?.reduce(&batch)
       for transaction in batch.transactions {
-        try state.take(transaction, of: batch, direction: .backward)
+        try state.apply(transaction, of: batch, direction: .backward)
         if transaction.part == 0, !transaction.schemaChange.isEmpty {
           state.setSchema(view.schema(at: transaction.number - 1))
         }
       }
     }
-    return try StateReplay(state: state).finish()
+    return try StateReplay(state: state).makeState()
   }
 
-  /// The state from a checkpoint, or from the empty base, forward.
+  /// The state by replay from a checkpoint, or from the empty base.
   package func stateByReplaying(
     from directory: CheckpointDirectory?, to number: Int64, keeping naming: NamingProperties? = nil
   ) throws -> State {
@@ -88,15 +88,15 @@ extension StoreVersion {
       naming?.reduce(&batch)
       try replay.apply(&batch)
     }
-    return try replay.finish()
+    return try replay.makeState()
   }
 }
 
 extension StoreVersion {
-  /// The state just after the transaction of this number, for a write to begin with: with the
-  /// schema and the indexes of now, and rows for new objects that were never given.
+  /// The state just after this transaction, for a write that is based on it: with the newest schema
+  /// and indexes, and with new rows that were never used.
   ///
-  /// O(transactions since); O(objects) of an entity of which an index came since.
+  /// O(transactions since); O(objects) for an entity that has got an index since.
   package func stateForWriting(at number: Int64) throws(AnnalsError) -> State {
     var past = try state(at: number)
     return try AnnalsError.translating { () throws(StateFault) in

@@ -5,21 +5,22 @@ import AnnalsState
 
 /// Everything that can be read as of one transaction: the state in memory, and the log up to there.
 ///
-/// Never changes while it is held: only `StoreHead` applies a commit in place, when nobody else
-/// has it. A version keeps its generation of the file open, so it stays readable after a rewrite
+/// Immutable while anybody else holds it: only `StoreHead` applies a commit in place, as the one
+/// holder. A version keeps its generation of the file open, so it stays readable after a rewrite
 /// has replaced the file.
 package final class StoreVersion: @unchecked Sendable {
   // Exclusive access follows from the rule above.
   @exclusivity(unchecked) package private(set) var state: State
   @exclusivity(unchecked) package private(set) var view: LogView
-  /// The position of the last transaction; beside the view, which is dear to copy for one field.
+  /// The position of the last transaction. Kept beside the view, since copying a view for one field
+  /// is expensive.
   @exclusivity(unchecked) package private(set) var head: LogPosition
   /// The last transaction that changed the schema.
   package let schemaVersion: Int64
   package let store: RawUUID
   private let bindings: RecordBindings
-  /// Whether the state has the objects' values. Without them it says which objects there are and no
-  /// more; `state(at:keeping:)` then goes through the log, also for the newest state.
+  /// Whether the state has the objects' values. If not, it only knows which objects exist, and
+  /// `state(at:keeping:)` replays the log even for the newest state.
   package let holdsValues: Bool
 
   package init(
@@ -34,8 +35,8 @@ package final class StoreVersion: @unchecked Sendable {
     self.bindings = bindings
   }
 
-  /// The version after this one. After a reload a number may stand for another schema than before:
-  /// then record types are bound anew.
+  /// The version after this one. After a reload a transaction number may stand for another schema
+  /// than before, so record types are bound again.
   package func successor(
     state: State, view: LogView, isReloaded: Bool = false
   ) -> StoreVersion {
@@ -44,9 +45,9 @@ package final class StoreVersion: @unchecked Sendable {
       holdsValues: holdsValues)
   }
 
-  /// Becomes the version after one transaction, all of whose changes are in the batch and none of
-  /// which is to the schema; for the holder of the only reference. `newer` is the state after it as
-  /// the transaction has made it, `view` the log up to it.
+  /// Applies one transaction in place, and becomes the version after it. `batch` holds all of its
+  /// changes, none of them to the schema; `newer` is the state that the transaction made, `view`
+  /// the log up to it. Only for the holder of the only reference.
   ///
   /// If it throws, the version must not be used any more.
   func applyInPlace(
@@ -73,26 +74,26 @@ package final class StoreVersion: @unchecked Sendable {
     Token(store: store, number: head.number, opening: head.openingID)
   }
 
-  /// The number that history starts behind, 0 unless the store was pruned, and the moment of it.
+  /// The base's number, 0 unless the store was pruned, and its timestamp.
   package var base: (number: Int64, timestamp: Timestamp) {
     (view.base, view.file.header.baseTimestamp)
   }
 
-  /// Reads a state of this store: this one's, or a past one's.
+  /// A reader of a state of this store: this version's, or a past one's.
   package func reader(of state: State) -> StateReader {
     StateReader(state: state, store: store, largeValues: LogLargeValues(view))
   }
 }
 
 extension Position {
-  /// The position that the log speaks of.
+  /// Converts a position of the log.
   package init(_ position: LogPosition) {
     self.init(
       number: position.number, timestamp: position.timestamp, opening: position.openingID)
   }
 }
 
-/// Reads chunks out of one generation of a store's file.
+/// Reads chunks from one generation of a store's file.
 package final class LogChunkSource: ChunkSource {
   private let file: LogGeneration
 
@@ -111,7 +112,7 @@ package final class LogChunkSource: ChunkSource {
   }
 }
 
-/// Reads large values out of a store's file.
+/// Reads large values from a store's file.
 package struct LogLargeValues: LargeValueSource {
   private let view: LogView
 

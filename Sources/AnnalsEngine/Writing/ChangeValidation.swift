@@ -1,27 +1,25 @@
 import AnnalsModel
 import AnnalsState
 
-/// Checks the net changes of a transaction against the schema, all of them, before they are
-/// committed.
+/// Checks all net changes of a transaction against the schema before the commit.
 struct ChangeValidation {
   private let state: State
   private let schema: Schema
   private let largeValues: any LargeValueSource
-  /// The rules by entity number, as far as they were needed; for the next validation against the
-  /// same schema.
+  /// Cached rules by entity number, for the next validation against the same schema.
   private(set) var rules: [EntityRules?]
-  /// How many violations are kept; a bad import may have millions.
+  /// The most violations that are kept; a bad import may have millions.
   private static let limit = 1_000
   private(set) var violations: [ValidationViolation] = []
-  /// Whether relationships may name objects that do not exist.
+  /// Whether relationships may refer to objects that do not exist.
   var allowsDangling = false
   /// Whether required values may be missing.
   var allowsMissing = false
-  /// The state that the changes were decided on, if not the newest: what an object referred to in
-  /// it may have been deleted since.
+  /// The earlier state that the changes are based on; nil if that is the newest. An object referred
+  /// to in it may have been deleted since.
   var base: State?
 
-  /// A validation against the state and schema at the end of the transaction.
+  /// Creates a validation against the state and schema at the end of the transaction.
   init(
     state: State, largeValues: any LargeValueSource, knownRules: [EntityRules?] = []
   ) {
@@ -31,13 +29,14 @@ struct ChangeValidation {
     rules = knownRules
   }
 
-  /// Checks one change of the batch; returns whether an object of its entity can be too long.
+  /// Checks one change of the batch. Returns whether objects of its entity can become too long for
+  /// one change.
   mutating func check(_ entry: ChangeEntry, in batch: ChangeBatch) throws(AnnalsError) -> Bool {
     guard entry.kind != .delete, let rules = rules(of: entry.entity) else { return false }
     if entry.kind == .insert, !allowsMissing { checkRequired(entry, rules, in: batch) }
     for position in entry.propertyRange {
       let change = batch.properties[position]
-      // What was erased keeps every rule. Only an erasure and an import write it.
+      // Rules do not apply to erased values. Only erasures and imports write them.
       if change.after.tag == .erased { continue }
       switch rules.check(change.property) {
       case .none: continue
@@ -70,7 +69,7 @@ struct ChangeValidation {
     _ change: PropertyChange, _ rules: EntityRules, _ entry: ChangeEntry, in batch: ChangeBatch
   ) throws(AnnalsError) {
     guard let attribute = rules.attribute(change.property) else { return }
-    // A required attribute without a value has its default.
+    // A required attribute without a value reads as its default.
     if change.after.isNull, allowsMissing || attribute.defaultValue != nil { return }
     let value = try value(change.after, in: batch)
     let isUnique = rules.isUnique(change.property)
@@ -79,10 +78,10 @@ struct ChangeValidation {
     }
   }
 
-  /// The rules of the entity; nil for one that the schema does not have.
+  /// The rules of the entity; nil if the schema does not define it.
   private mutating func rules(of number: EntityNumber) -> EntityRules? {
     let index = Int(number)
-    // Writers give out no greater numbers; a file may have any.
+    // Writers never assign greater numbers, but a file may contain any.
     guard index <= SchemaLimits.entities else {
       return schema.entity(numbered: number).map { EntityRules($0) }
     }
@@ -107,7 +106,7 @@ struct ChangeValidation {
     }
   }
 
-  /// Required attributes that an update cleared and that no other check covers.
+  /// Adds violations for required attributes that an update cleared and that no other check covers.
   private mutating func checkCleared(
     _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
   ) {
@@ -171,7 +170,7 @@ struct ChangeValidation {
 }
 
 extension State {
-  /// Whether the object of a change referred to another.
+  /// Whether the changed object refers to `target` in this state.
   fileprivate func refers(
     _ entry: ChangeEntry, _ property: PropertyNumber, to target: ObjectReference
   ) throws(StateFault) -> Bool {

@@ -1,19 +1,19 @@
-// One commit, from top to bottom. Each stage is a function of its own; they run in this order, and
-// a stage is added by a call in `commit` or `run`.
+// One commit, from top to bottom. Each stage is a function; they run in this order. To add a stage,
+// add a call in `appendTransaction` or `run`.
 //
-// 1. turn            the writer's lock, the file lock, what other processes wrote (`write`)
+// 1. turn            the writer's lock, the file lock, catching up with other processes (`write`)
 // 2. body            the caller's closure changes the working state
-// 3. preconditions   what the transaction was decided on still holds
-// 4. merge           what was done to an earlier state goes into the newest one
-// 5. uniqueness      no value is there twice
-// 6. normalise       the net changes, object by object, in the form of records
-// 7. rules           each change against the schema
+// 3. preconditions   `basedOn:` and `expecting:` hold
+// 4. merge           changes based on an earlier state go into the newest one
+// 5. uniqueness      no unique key occurs twice
+// 6. normalise       the net change of each object, in the form of records
+// 7. rules           each change is checked against the schema
 // 8. encode          full parts go to the log, uncommitted; the transaction's head is made
 // 9. append          the last part; from now on the commit is the newest state
 // 10. sync           shared with the commits of its group; none with `.deferred`
 // 11. publish        readers and the feed see it
 //
-// Up to 8 everything can be refused: then no trace remains.
+// Through stage 8 the transaction can still be refused; then no trace remains.
 
 import AnnalsFormat
 import AnnalsLog
@@ -21,20 +21,21 @@ import AnnalsModel
 import AnnalsState
 
 extension StoreWriter {
-  /// Commits one transaction, and checkpoints if it is time. Returns the position after it, the
-  /// head's if nothing changed. If it throws, no trace remains, unless it says otherwise.
+  /// Commits one transaction, and writes a checkpoint if one is due. Returns the position after it;
+  /// the head's if nothing changed. If it throws, no trace remains, except where the error says
+  /// otherwise (`outcomeUnknown`).
   package func commit(
     _ origin: TransactionOrigin, _ preconditions: (any CommitPreconditions)? = nil,
     _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
-    // The turn; and behind it the sync, led or followed, at whose end the leader publishes.
-    let token = try write { try $0.transact(origin, preconditions, body) }
+    // `write` takes the turn, and then syncs as a leader or follower; the leader publishes.
+    let token = try write { try $0.appendTransaction(origin, preconditions, body) }
     checkpointIfDue()
     return token
   }
 
-  /// As `commit`, for a caller that has the turn: the stages from the body to the append.
-  package func transact(
+  /// The stages from the body to the append, for a caller that has the turn.
+  package func appendTransaction(
     _ origin: TransactionOrigin, _ preconditions: (any CommitPreconditions)? = nil,
     _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
@@ -55,14 +56,14 @@ extension StoreWriter {
   }
 }
 
-/// The stages of a commit between the caller's closure and the sync.
+/// The stages of a commit from uniqueness to the append.
 private struct CommitPipeline {
   let writer: StoreWriter
   let transaction: WriteTransaction
   let pending: PendingLargeValues
   var validation: ChangeValidation
   var parts: PartWriter
-  /// Values that would be there twice.
+  /// Unique keys that would occur twice.
   var collisions: [ValidationViolation] = []
 
   init(_ writer: StoreWriter, _ transaction: WriteTransaction, _ pending: PendingLargeValues) {
@@ -82,13 +83,14 @@ private struct CommitPipeline {
     try refuseIfBroken()
     guard hasContent else {
       if pending.hasBegun { writer.log.abort() }
-      return writer.head.giveBack(parts.takeBatch())
+      return writer.head.recycle(parts.takeBatch())
     }
     try append()
   }
 
   private mutating func collectChanges() throws {
-    // It holds both states: it ends here, so that the newest version can be changed in place.
+    // It holds both states. It is released at the end of this stage, so that the newest version can
+    // be changed in place.
     var changes = NetChanges(from: transaction.base, to: transaction.reader.state)
     for object in transaction.touched.list {
       guard try normalise(object, &changes) else { continue }
@@ -106,20 +108,20 @@ private struct CommitPipeline {
     collisions = found.map { ValidationViolation($0, in: state) }
   }
 
-  /// Puts the object's net change into the batch; false if there is none.
+  /// Appends the object's net change to the batch; returns false if there is none.
   private mutating func normalise(
     _ object: ObjectReference, _ changes: inout NetChanges
   ) throws -> Bool {
     let arenaBefore = parts.batch.arena.count
     guard try changes.append(object, to: &parts.batch) else { return false }
-    // What is not in the arena is far below the limit, however many properties there are.
+    // What lies outside the arena is far below the limit, however many properties there are.
     if parts.batch.arena.count - arenaBefore > FormatLimits.maximumChangeLength / 2 {
       try writer.requireWithinLimit(parts.batch, transaction)
     }
     return true
   }
 
-  /// Checks the last change of the batch, which is of this object.
+  /// Checks the last change of the batch, which is this object's.
   private mutating func checkRules(_ object: ObjectReference) throws(AnnalsError) {
     let change = parts.batch.changes[parts.batch.changes.count - 1]
     if try validation.check(change, in: parts.batch), change.kind == .update {
@@ -131,7 +133,7 @@ private struct CommitPipeline {
     !(transaction.violations.isEmpty && collisions.isEmpty && validation.violations.isEmpty)
   }
 
-  /// Hands a full batch to the log, unless the transaction is refused anyway.
+  /// Appends a full batch to the log, unless the transaction will be refused.
   private mutating func encodePart() throws {
     if isBroken { return parts.batch.removeAll() }
     try parts.appendPart()
@@ -149,22 +151,22 @@ private struct CommitPipeline {
     parts.hasChanges || !transaction.changedEntities.isEmpty || transaction.origin.isAlwaysRecorded
   }
 
-  /// Ends the transaction in the log, and makes its state the newest one.
+  /// Commits the transaction in the log, and makes its state the newest one.
   private mutating func append() throws {
     let isWhole = parts.isWhole && transaction.changedEntities.isEmpty
-    let position = try parts.finish()
+    let position = try parts.commit()
     if transaction.origin.timestamp == nil { writer.lastOwnTimestamp = position.timestamp }
     writer.appended(transaction.takeState(), parts.takeBatch(), isWhole: isWhole)
   }
 }
 
 extension StoreWriter {
-  /// How many changes are applied while readers wait, and kept for the feed.
+  /// The most changes that are applied while readers wait, and kept for the feed.
   private static let mostChangesAtHand = 16
 
-  /// Takes over a commit that is in the log: queued for its sync or, with `.deferred`, published.
+  /// Adopts a commit that is in the log: it joins a group or, with `.deferred`, is published.
   ///
-  /// Where another is expected to follow soon, the state is kept for it.
+  /// If another commit is expected soon, the state is kept for it.
   fileprivate func appended(_ state: State, _ batch: ChangeBatch, isWhole: Bool) {
     let view = log.view
     let isSmall = isWhole && batch.changes.count <= StoreWriter.mostChangesAtHand
@@ -173,7 +175,7 @@ extension StoreWriter {
     head.append(
       state, isSmall ? batch : nil, view: view,
       keepsWorking: isSmall && (run == nil || isRunWatched))
-    if !isSmall { head.giveBack(batch) }
+    if !isSmall { head.recycle(batch) }
     if options.durability == .deferred {
       head.publishAppended()
     } else {
@@ -181,7 +183,7 @@ extension StoreWriter {
     }
   }
 
-  /// A validation with the rules that the last one made, unless this very transaction changes them.
+  /// A validation with the cached rules, unless this transaction changes the schema.
   fileprivate func validation(
     of transaction: WriteTransaction, _ pending: PendingLargeValues
   ) -> ChangeValidation {
@@ -195,14 +197,14 @@ extension StoreWriter {
     return validation
   }
 
-  /// Keeps the rules that a validation made, for the next.
+  /// Caches the rules that a validation prepared.
   fileprivate func keepRules(of validation: ChangeValidation, _ transaction: WriteTransaction) {
     guard transaction.changedEntities.isEmpty else { return }
     knownRules = validation.rules
     knownRulesVersion = head.newestSchemaVersion
   }
 
-  /// Throws `invalidChange` or `tooLarge` for metadata that no file may hold.
+  /// Throws `invalidChange` or `tooLarge` for metadata that a file cannot hold.
   fileprivate func requireStorable(_ metadata: [String: Value]) throws(AnnalsError) {
     guard metadata.count <= FormatLimits.maximumChanges else {
       throw AnnalsError(
@@ -223,7 +225,7 @@ extension StoreWriter {
     }
   }
 
-  /// What the record says besides the changes. Looks at the clock.
+  /// The record's content besides the changes. Reads the clock.
   fileprivate func draft(for transaction: WriteTransaction) -> TransactionDraft {
     let origin = transaction.origin
     var metadata: [MetadataEntry] = []
@@ -240,8 +242,8 @@ extension StoreWriter {
     return draft
   }
 
-  /// Gives the transaction one microsecond after the last own one if the clock has gone back, and
-  /// lets it say so.
+  /// If the clock has gone back, sets the timestamp to one microsecond after this store's last own
+  /// one, and marks the transaction with the clock jump.
   private func keepOrder(_ draft: inout TransactionDraft) {
     let newest = head.newestPosition
     let last = lastOwnTimestamp ?? newest.timestamp

@@ -2,32 +2,33 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// What must still hold when a write gets its turn, for one that was decided on an earlier state,
-/// and how it is merged with what came since.
+/// The preconditions of a write based on an earlier state, and how the write is merged into the
+/// newest.
 package protocol CommitPreconditions {
-  /// Checked before the closure runs, with the store level with what other processes wrote.
+  /// Checks the state before the closure runs, after catching up with other processes.
   func check(before version: StoreVersion) throws(AnnalsError)
 
-  /// The earlier state that the closure runs on, and the policy by which its changes are merged
-  /// into the newest; nil if it runs on the newest.
+  /// The earlier state that the closure runs on, and the policy that merges its changes into the
+  /// newest; nil if it runs on the newest.
   func merge(on version: StoreVersion) throws(AnnalsError) -> (base: State, policy: MergePolicy)?
 
-  /// What to throw where the closure asks for an object that is not there; nil for the usual.
+  /// The error for an object that the closure asks for and that was deleted meanwhile; nil for the
+  /// usual one.
   func deletion(
     of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) -> AnnalsError?
 
-  /// Checked when the closure has made its changes.
+  /// Checks the closure's changes after it has run.
   func check(after transaction: WriteTransaction, on version: StoreVersion) throws(AnnalsError)
 
-  /// The conflicts of a merge as the caller is told of them. Throws them with `.error`.
+  /// The conflicts of a merge, for the caller. Throws them with `.error`.
   func resolved(
     _ conflicts: [MergeConflict], on version: StoreVersion
   ) throws(AnnalsError) -> [PropertyConflict]
 }
 
 extension StoreWriter {
-  /// Runs the closure, and returns what it did as a transaction on the newest state.
+  /// Runs the closure, and returns its changes as a transaction on the newest state.
   func run(
     _ body: (WriteTransaction) throws -> Void, _ origin: TransactionOrigin,
     _ pending: PendingLargeValues, _ preconditions: (any CommitPreconditions)?
@@ -40,7 +41,7 @@ extension StoreWriter {
     return transaction
   }
 
-  /// A transaction on the newest state.
+  /// Starts a transaction on the newest state.
   private func begin(
     _ origin: TransactionOrigin, _ pending: PendingLargeValues
   ) -> WriteTransaction {
@@ -50,8 +51,8 @@ extension StoreWriter {
       origin: origin, largeValues: pending, records: version.records)
   }
 
-  /// Runs the closure between the two checks of the preconditions, and merges what it did if it ran
-  /// on an earlier state.
+  /// Runs the closure between the two checks of the preconditions. Merges the changes if the
+  /// closure ran on an earlier state.
   private func run(
     _ body: (WriteTransaction) throws -> Void, _ origin: TransactionOrigin,
     _ pending: PendingLargeValues, checking preconditions: any CommitPreconditions
@@ -86,8 +87,8 @@ extension StoreWriter {
 }
 
 extension WriteTransaction {
-  /// The transaction on the newest state that does what this one did to an earlier state. Nothing
-  /// can be read of this one any more.
+  /// Merges this transaction, based on an earlier state, into a new one on the newest state. This
+  /// one cannot be read any more.
   fileprivate func merged(
     into version: StoreVersion, from base: State, by policy: MergePolicy,
     resolving: ([MergeConflict]) throws(AnnalsError) -> [PropertyConflict]

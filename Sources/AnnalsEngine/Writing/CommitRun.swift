@@ -1,16 +1,16 @@
 import AnnalsStorage
 
-/// Commits of one writer that follow each other closely, and the thread that notices their end.
+/// A run: commits of one writer in close succession, and the thread that notices its end.
 ///
-/// While they do, the writer keeps a state of its own to work on (`StoreHead`). With
-/// `.deferred` it keeps the file lock as well, for turns: taking it, looking whether others have
-/// written, and giving it up are calls of the system as dear as the rest of a small commit. When a
-/// turn is over it pauses, so that others who ask get theirs. A writer that commits now and then
-/// keeps nothing.
+/// During a run the writer keeps a working state (`StoreHead`). With `.deferred` it keeps the file
+/// lock as well, one turn at a time: taking the lock, looking for commits of others and releasing
+/// the lock are system calls that cost as much as the rest of a small commit. After a turn it
+/// pauses, so that other processes get theirs. A writer that commits only now and then keeps
+/// nothing.
 package final class CommitRun: Sendable {
-  /// How near to each other commits must be, and how long a turn is.
+  /// The greatest pause between two commits of a run; also the length of a turn.
   let length: Duration
-  /// How long a writer waits between two turns.
+  /// The pause between two turns.
   private static let pause = Duration.microseconds(20)
 
   private let thread = LazyWorkerThread()
@@ -19,8 +19,8 @@ package final class CommitRun: Sendable {
     self.length = length
   }
 
-  /// Runs `body` on the run's own thread when it may be over, again and again until it returns
-  /// true. Returns false if there can be no thread.
+  /// Runs `body` on the run's own thread after each `length`, until it returns true. Returns false
+  /// if no thread can be started.
   func watch(_ body: @escaping @Sendable () -> Bool) -> Bool {
     guard let thread = try? thread.running() else { return false }
     return thread.submit { [length] in
@@ -28,6 +28,6 @@ package final class CommitRun: Sendable {
     }
   }
 
-  /// Lets others take the lock that was just given up.
+  /// Gives other processes a chance to take the lock that was just released.
   static func yield() { sleepThread(for: pause) }
 }

@@ -1,20 +1,20 @@
 import AnnalsModel
 
-/// What the changed properties of an entity's objects are checked against at the end of a
-/// transaction, prepared so that properties without rules cost next to nothing.
+/// The rules of an entity's properties, prepared so that properties without rules cost almost
+/// nothing to check.
 final class EntityRules: Sendable {
   /// How a property is checked.
   enum Check: UInt8, Sendable {
     case none
-    /// A double: finite.
+    /// A double that must be finite.
     case finite
-    /// A whole number of 16 bits, without rules beyond that.
+    /// An integer of 16 bits, without further rules.
     case int16
-    /// A whole number of 32 bits, without rules beyond that.
+    /// An integer of 32 bits, without further rules.
     case int32
-    /// An attribute with rules beyond its kind.
+    /// An attribute with rules beyond its type.
     case attribute
-    /// A relationship: its objects exist.
+    /// A relationship, whose objects must exist.
     case relationship
   }
 
@@ -24,11 +24,11 @@ final class EntityRules: Sendable {
   /// Attributes and relationships, by property number.
   private let attributes: ContiguousArray<Attribute?>
   private let relationships: ContiguousArray<Relationship?>
-  /// The attributes that must have a value, rising by number.
+  /// The attributes that must have a value, by rising number.
   let required: ContiguousArray<Attribute>
-  /// Whether an object can be too long for one change.
+  /// Whether an object can become too long for one change.
   let admitsLongObjects: Bool
-  /// The properties covered by a unique rule.
+  /// The properties that a unique rule covers.
   private let uniqueProperties: Set<PropertyNumber>
 
   init(_ entity: Entity) {
@@ -67,12 +67,12 @@ final class EntityRules: Sendable {
     Int(property) < checks.count ? checks[Int(property)] : .none
   }
 
-  /// The attribute of this number; nil for one that does not exist, or was removed.
+  /// The attribute of this number; nil if it does not exist or was removed.
   func attribute(_ property: PropertyNumber) -> Attribute? {
     Int(property) < attributes.count ? attributes[Int(property)] : nil
   }
 
-  /// The relationship of this number; nil as with attributes.
+  /// The relationship of this number; nil if it does not exist or was removed.
   func relationship(_ property: PropertyNumber) -> Relationship? {
     Int(property) < relationships.count ? relationships[Int(property)] : nil
   }

@@ -1,66 +1,67 @@
 import AnnalsStorage
 import Synchronization
 
-/// How concurrent commits share one sync.
+/// Group commit: concurrent commits share one sync.
 ///
-/// A commit is *appended* under the writer's lock, where it joins the group that is filling, and
-/// *acknowledged* here. The first to join a group leads it: when the group before has ended, it
-/// closes its own, so that another can fill, and syncs on its own thread for all in it. So there
-/// are two groups at most, one that is synced and one that fills meanwhile.
+/// A commit is *appended* under the writer's lock, where it joins the open group, and
+/// *acknowledged* here. The first to join a group is its leader. When the group before it has
+/// ended, the leader closes its own group, so that the next one can open, and syncs on its own
+/// thread for all members. So at most two groups exist: one is synced while the other fills.
 ///
-/// Those who are released by the end of a group mostly write again at once. If they came too late
-/// for the next, threads would share each sync with half of the others. So that group waits for as
-/// many as were released, for as long as a sync takes at most, and not where they did not come; the
-/// last of them leads in place of the first, which need not be woken.
+/// Threads that a group's end releases mostly write again at once. If they came too late for the
+/// next group, each sync would serve only half of the threads. So the next group waits for as many
+/// commits as were released, at most for the length of a sync, and not after a group for which they
+/// did not come. The last expected one becomes the leader in place of the first, which then need
+/// not be woken.
 ///
-/// Only those are woken whose turn it is: at the end of a group its followers, and the leader of
-/// the next. If a sync fails, its group fails, and so does all that comes behind.
+/// The end of a group wakes only its followers and the leader of the next group. If a sync fails,
+/// its group fails, and so do all groups behind it.
 ///
-/// It knows no numbers and no states: those are `StoreHead`'s, the file is the log's. `join` comes
-/// from the holder of the writer's lock; all else from any thread.
+/// Knows no transaction numbers and no states: `StoreHead` and the log do. `join` is for the holder
+/// of the writer's lock; everything else may be called on any thread.
 final class GroupCommit: @unchecked Sendable {
-  /// What a leader does for its group.
+  /// The work of a leader for its group.
   struct Duties {
-    /// Whether those who were released can come: nobody keeps them out.
+    /// Whether the leader may wait for more members: nothing keeps them from joining.
     let mayWait: () -> Bool
     /// Makes everything appended so far durable.
     let sync: () throws(AnnalsError) -> Void
-    /// Shows readers what is durable now. Called before any commit of the group is acknowledged.
+    /// Makes the group visible to readers. Called before any commit of the group is acknowledged.
     let publish: () -> Void
-    /// Forgets what was appended, since a sync failed.
+    /// Drops what was appended, since a sync failed.
     let discard: () -> Void
   }
 
-  /// A commit's place in its group.
+  /// A commit's membership in its group.
   struct Membership {
     fileprivate let group: CommitGroup
     fileprivate let number: Int
     fileprivate let isLeader: Bool
   }
 
-  /// Guards what follows. The leader of the group that fills waits on it, and for a moment one whom
-  /// another has relieved.
+  /// Guards what follows. The leader of the open group waits on it; so does, briefly, a leader that
+  /// another member has replaced.
   private let turn = Condition()
   @exclusivity(unchecked) private var filling: CommitGroup?
   @exclusivity(unchecked) private var syncing: CommitGroup?
   @exclusivity(unchecked) private var firstFailure: AnnalsError?
   @exclusivity(unchecked) private var returning = ReturningWriters()
-  /// How often a thread that waited was woken; for tests.
+  /// How often a waiting thread was woken; for tests.
   private let wakeUps = Atomic<Int>(0)
 
   /// Whether commits wait for their sync.
   var isPending: Bool { turn.withLock { filling != nil || syncing != nil } }
 
-  /// What a sync has failed with; nothing is acknowledged any more.
+  /// The error of the first failed sync; after it nothing is acknowledged any more.
   var failure: AnnalsError? { turn.withLock { firstFailure } }
 
-  /// How often threads that waited for a group or for their turn were woken.
+  /// How often threads were woken that waited for a group or for their turn.
   var wakeUpCount: Int { wakeUps.load(ordering: .relaxed) }
 
-  /// Joins a commit that was appended to the group that is filling.
+  /// Adds an appended commit to the open group.
   ///
-  /// `earlier` is the membership of the same caller's commit before, which this one then stands
-  /// for: whoever joins has to call `acknowledge` with the last.
+  /// `earlier` is the membership of the same caller's previous commit, which this one then stands
+  /// for: whoever joins must call `acknowledge` with the last membership.
   func join(after earlier: Membership? = nil) -> Membership {
     turn.withLock {
       if let earlier, earlier.group === filling { return earlier }
@@ -76,9 +77,10 @@ final class GroupCommit: @unchecked Sendable {
     }
   }
 
-  /// Waits until the commit is synced and published; its leader sees to that.
+  /// Waits until the commit is synced and published, which the leader of its group does.
   ///
-  /// Returns whether this call led. Throws what the sync failed with, to all that waited for it.
+  /// Returns whether this call was the leader. Throws the sync's error to every member of the
+  /// group.
   func acknowledge(_ member: Membership, _ duties: Duties) throws(AnnalsError) -> Bool {
     let group = member.group
     var failure: AnnalsError?
@@ -101,8 +103,8 @@ final class GroupCommit: @unchecked Sendable {
     return true
   }
 
-  /// Waits until the group before has ended, and closes this one; returns false if another leads
-  /// it. `failure` becomes what an earlier sync has failed with.
+  /// Waits until the previous group has ended, and closes this one. Returns false if another member
+  /// leads it. `failure` becomes the error of an earlier sync.
   private func awaitTurn(
     of member: Membership, _ mayWait: () -> Bool, _ failure: inout AnnalsError?
   ) -> Bool {
@@ -112,7 +114,7 @@ final class GroupCommit: @unchecked Sendable {
         turn.wait()
         wakeUps.wrappingAdd(1, ordering: .relaxed)
       }
-      // Another may have come last and lead now: it need not wait for this thread to notice.
+      // If the last expected member leads now, it does not wait for this thread to notice.
       guard group.leader == member.number else { return false }
       if let deadline = returning.deadline, firstFailure == nil, mayWait() {
         while group.leader == member.number, turn.wait(until: deadline) {}
@@ -128,7 +130,8 @@ final class GroupCommit: @unchecked Sendable {
     }
   }
 
-  /// Ends the group that was synced, or failed: the next leader first, so that the disk has work.
+  /// Ends the group that was synced or failed. Wakes the next leader first, so that the disk has
+  /// work.
   private func end(
     _ group: CommitGroup, _ failure: AnnalsError?, since start: ContinuousClock.Instant?
   ) {
@@ -152,21 +155,22 @@ final class GroupCommit: @unchecked Sendable {
   }
 }
 
-/// Who was released by the end of a group, and is expected in the next.
+/// The writers that a group's end released, and that are expected in the next group.
 private struct ReturningWriters {
-  /// How many commits the next group has when all are back; 0 if nobody is waited for.
+  /// How many commits the next group has when all are back; 0 if none is expected.
   private var expected = 0
   /// Until when they are waited for.
   private(set) var deadline: ContinuousClock.Instant?
-  /// How many groups are not to wait, and how many were last time.
+  /// How many groups will not wait, and how many did not the last time.
   private var groupsLeft = 0
   private var groupsSkipped = 0
 
   private static let longestWait = Duration.milliseconds(1)
   private static let mostSkipped = 64
 
-  /// Begins to expect those who were released, besides those who have joined meanwhile. `start` is
-  /// when the sync began; nil if it was for one commit, whose writer then keeps nobody waiting.
+  /// Starts to expect the released writers, in addition to those that have joined meanwhile.
+  /// `start` is when the sync began; nil if it was for a single commit, whose writer nobody waits
+  /// for.
   mutating func begin(released: Int, joined: Int, since start: ContinuousClock.Instant?) {
     guard released + joined > 1 else { return }
     if groupsLeft > 0 {
@@ -179,7 +183,7 @@ private struct ReturningWriters {
     deadline = now.advanced(by: min(length, ReturningWriters.longestWait))
   }
 
-  /// Whether the last that was expected has come, who then leads.
+  /// Whether the last expected writer has come; it becomes the leader.
   mutating func isComplete(_ count: Int) -> Bool {
     guard expected > 0, count == expected else { return false }
     groupsSkipped = 0
@@ -187,8 +191,8 @@ private struct ReturningWriters {
     return true
   }
 
-  /// Ends the wait when the group closes. If they did not come, the next groups do not wait: twice
-  /// as many each time.
+  /// Ends the wait when the group closes. If the writers did not come, the next groups do not wait:
+  /// twice as many each time.
   mutating func end(with count: Int) {
     guard expected > 0 else { return }
     if count < expected - expected / 4 {
@@ -205,26 +209,26 @@ private struct ReturningWriters {
   }
 }
 
-/// Commits that share one sync, and the threads that wait for it.
+/// The commits that share one sync, and the threads that wait for it.
 private final class CommitGroup: @unchecked Sendable {
   // Guarded by `GroupCommit.turn`.
   /// How many commits have joined.
   @exclusivity(unchecked) var count = 0
   /// The number of the commit whose thread syncs.
   @exclusivity(unchecked) var leader = 0
-  /// What those who wait do so on; made for the first, as most groups have a leader alone. Not set
-  /// any more once the group has ended.
+  /// What the followers wait on. Made for the first of them, as most groups consist of a leader
+  /// alone. Not set any more once the group has ended.
   @exclusivity(unchecked) private var condition: Condition?
   // Guarded by the condition.
   @exclusivity(unchecked) private var hasEnded = false
   @exclusivity(unchecked) private var failure: AnnalsError?
 
-  /// Sees to it that a thread can wait; under `GroupCommit.turn`.
+  /// Makes sure that a follower can wait; call it under `GroupCommit.turn`.
   func admitWaiter() {
     if condition == nil { condition = Condition() }
   }
 
-  /// Waits for the end of the group; throws what its sync failed with. For those who were admitted.
+  /// Waits for the end of the group; throws the sync's error. For admitted followers.
   func wait(countingIn wakeUps: borrowing Atomic<Int>) throws(AnnalsError) {
     guard let condition else { preconditionFailure("only those who were admitted wait") }
     let failure = condition.withLock {
@@ -238,15 +242,15 @@ private final class CommitGroup: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Says how the sync went; once, when nobody can be admitted any more.
+  /// Ends the group with the sync's result; once, when nobody can be admitted any more.
   func end(_ failure: AnnalsError?) {
     guard let condition else { return }
     condition.withLock {
       hasEnded = true
       self.failure = failure
     }
-    // Outside the lock, which those who wake need. Each then wakes another: if all woke at once,
-    // all but a few would have to sleep again at the writer's lock.
+    // Signalled outside the lock, which the woken thread needs. Each woken thread wakes one more:
+    // if all woke at once, most would only sleep again at the writer's lock.
     for _ in 0..<min(Condition.processorCount, CommitGroup.mostWokenAtOnce) { condition.signal() }
   }
 

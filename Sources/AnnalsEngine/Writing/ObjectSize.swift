@@ -2,11 +2,11 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-// An insert and a delete hold the whole object, and one change goes into one frame. So the object
-// itself is kept within what one change can hold: what was written can be deleted.
+// An insert or delete holds the whole object, and one change must fit into one frame. So an object
+// is kept short enough for one change: whatever was written can be deleted.
 
 extension StoreWriter {
-  /// Throws `.tooLarge` if the last change of the batch is longer than one may be.
+  /// Throws `.tooLarge` if the last change of the batch exceeds the limit of one change.
   func requireWithinLimit(
     _ batch: ChangeBatch, _ transaction: WriteTransaction
   ) throws(AnnalsError) {
@@ -26,10 +26,10 @@ extension StoreWriter {
         + "transaction is \(FormatLimits.maximumChangeLength). \(remedy)")
   }
 
-  /// Throws `.tooLarge` if the transaction has made an object longer than what one change can hold,
-  /// which deleting it would have to.
+  /// Throws `.tooLarge` if the transaction has made an object too long for the change that would
+  /// delete it.
   ///
-  /// To be asked for updated objects of entities that allow such ones. O(properties).
+  /// Call it for updated objects of entities that admit such objects. O(properties).
   func requireDeletable(
     _ object: ObjectReference, in transaction: WriteTransaction
   ) throws(AnnalsError) {
@@ -55,14 +55,14 @@ extension AnnalsError {
 }
 
 extension Entity {
-  /// The most that the attributes of one object take by row.
+  /// The greatest length of one object's attributes in row form.
   fileprivate var greatestAttributesLength: Int {
-    // Behind the value: its kind and length, and the bits in the set of properties.
+    // Besides the value: its kind and length, and its bit in the set of properties.
     16 + attributes.count * (FormatLimits.largeValueThreshold + 4)
       + Int(nextPropertyNumber) / 8
   }
 
-  /// Whether an object of the entity can be too long for one change.
+  /// Whether an object of the entity can become too long for one change.
   var admitsLongObjects: Bool {
     relationships.contains(where: \.isToMany)
       || greatestAttributesLength > FormatLimits.maximumChangeLength
@@ -70,7 +70,7 @@ extension Entity {
 }
 
 extension State {
-  /// An upper bound of what an object takes by row, from the lengths of its lists alone.
+  /// An upper bound of an object's length in row form, from the lengths of its lists alone.
   fileprivate func greatestLength(of object: ObjectReference) throws(StateFault) -> Int {
     guard let entity = schema.entity(numbered: object.entity) else { return 0 }
     var result = entity.greatestAttributesLength + entity.relationships.count * 16
@@ -82,7 +82,7 @@ extension State {
     return result
   }
 
-  /// What an object takes by row, inserted or deleted.
+  /// The length of an object's insert or delete in row form.
   fileprivate func changeLength(of object: ObjectReference) throws(StateFault) -> Int {
     var batch = ChangeBatch()
     guard

@@ -2,12 +2,12 @@ import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 
-/// Hands a transaction's changes to the log, part by part if they are many.
+/// Appends a transaction's changes to the log, in parts if they are many.
 struct PartWriter {
   let log: LogFile
   let pending: PendingLargeValues
   var batch: ChangeBatch
-  /// What the record says besides the changes.
+  /// The record's content besides the changes.
   let draft: TransactionDraft
   private var partCount = 0
 
@@ -20,19 +20,19 @@ struct PartWriter {
     self.batch = batch
   }
 
-  /// Whether the batch has all changes.
+  /// Whether the batch still holds all changes.
   var isWhole: Bool { partCount == 0 }
 
   var hasChanges: Bool { partCount > 0 || !batch.changes.isEmpty }
 
-  /// Gives the batch's memory back.
+  /// Moves out the batch's memory.
   mutating func takeBatch() -> ChangeBatch {
     var result = ChangeBatch()
     swap(&result, &batch)
     return result
   }
 
-  /// Appends what the batch holds as a part that others follow, and empties it.
+  /// Appends the batch as a part that others follow, and empties it.
   mutating func appendPart() throws {
     try begin()
     try log.appendPart(&batch, isLast: false)
@@ -40,12 +40,12 @@ struct PartWriter {
     batch.removeAll()
   }
 
-  /// Appends what is left and ends the transaction.
-  mutating func finish() throws -> LogPosition {
+  /// Appends the rest as the last part and commits the transaction in the log.
+  mutating func commit() throws -> LogPosition {
     if partCount == 0, !pending.hasBegun { return try log.append(draft, &batch) }
     try begin()
     try log.appendPart(&batch, isLast: true)
-    return try log.finish()
+    return try log.commit()
   }
 
   private mutating func begin() throws {

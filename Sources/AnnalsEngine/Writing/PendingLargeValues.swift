@@ -1,23 +1,23 @@
 import AnnalsLog
 import AnnalsModel
 
-/// The large values that a transaction in the making has been given, and those that the store has.
+/// The new large values of an open transaction, and those that the store already has.
 ///
-/// New ones go to the file at once, uncommitted, so that a transaction may hold more of them than
-/// memory does. Used by the writer's thread only.
+/// New ones are written to the file at once, uncommitted, so that a transaction may hold more of
+/// them than memory does. For the writer's thread only.
 package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
   private let log: LogFile
-  /// Those of the store; most transactions need none.
+  /// Reads those already stored; most transactions need none.
   private lazy var stored = LogLargeValues(log.view)
   private var added: Set<LargeValue> = []
-  /// Whether the transaction has begun in the log, so that it must be finished or aborted.
+  /// Whether the transaction has begun in the log, so that it must be committed or aborted.
   private(set) var hasBegun = false
 
   init(log: LogFile) {
     self.log = log
   }
 
-  /// Begins the transaction in the log, if it has not begun.
+  /// Begins the transaction in the log unless it has begun.
   func beginIfNeeded() throws(LogError) {
     guard !hasBegun else { return }
     try log.begin()
@@ -44,7 +44,7 @@ package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
     do throws(LogError) {
       return try log.pendingBytes(of: value)
     } catch {
-      // What the store had already was not written again.
+      // A value that the store already has was not written again.
       if case .blobMissing = error { return try stored.bytes(of: value) }
       throw AnnalsError(error)
     }

@@ -4,31 +4,33 @@ import AnnalsState
 import AnnalsStorage
 import Synchronization
 
-/// Who keeps projections of which the writer saves the states. Asked with no lock held.
+/// Owns the projections whose states the writer saves with checkpoints. The writer asks it without
+/// holding a lock.
 package protocol ProjectionKeeper: AnyObject, Sendable {
-  /// How many changes they have taken in since they were last saved, at the most.
+  /// The greatest number of changes that a projection has applied since it was last saved.
   var unsavedChanges: Int { get }
-  /// Notes that these were saved. Called under the writer's lock, and waits for nobody.
+  /// Notes that these were saved. Called under the writer's lock; must not wait.
   func noteSaved(_ images: [ProjectionImage])
-  /// The newest states of those that were read, as far as they are not saved and no thread is just
-  /// at work on them.
+  /// The newest states of projections that were read, are not yet saved, and are not being updated
+  /// by a thread right now.
   func imagesToSave() -> [ProjectionImage]
 }
 
 extension StoreWriter {
-  /// Checkpoints after this many changes when the store is closed or compacted.
+  /// Closing or compacting a store checkpoints after at least this many changes.
   private static let changesWorthACheckpoint = 5_000
 
-  /// Notes whether the log behind the last checkpoint has outgrown the threshold.
+  /// Notes whether the log since the last checkpoint exceeds the threshold.
   func noteLength(of view: LogView) {
     if view.bytesSinceCheckpoint > checkpointThreshold.load(ordering: .relaxed) {
       isCheckpointDue.store(true, ordering: .relaxed)
     }
   }
 
-  /// Writes a checkpoint if the log behind the last one has outgrown what a new one would take.
+  /// Writes a checkpoint if the log since the last one exceeds the size of a new one.
   ///
-  /// Failures are left for the next call to meet: the transactions before are acknowledged.
+  /// Ignores failures: the transactions are acknowledged, and the next call will meet the same
+  /// error.
   package func checkpointIfDue() {
     guard isCheckpointDue.load(ordering: .relaxed),
       isCheckpointDue.exchange(false, ordering: .relaxed)
@@ -51,13 +53,13 @@ extension StoreWriter {
     projections.withLock { $0 }?.imagesToSave() ?? []
   }
 
-  /// Writes a checkpoint of the newest state, and saves with it those of projections that are of
-  /// this history still.
+  /// Writes a checkpoint of the newest state, and saves those projections that belong to this
+  /// history.
   package func checkpoint(saving images: [ProjectionImage] = []) throws {
     var state = newest.state
     let images = images.filter { image in
       guard let position = try? log.view.position(of: image.position.number) else { return false }
-      // That of the base may be unknown.
+      // The base's size may be unknown.
       return [position.openingID, 0].contains(image.position.opening) || position.openingID == 0
     }
     let source = LogChunkSource(log.view.file)
@@ -72,9 +74,9 @@ extension StoreWriter {
     adopt(state)
   }
 
-  /// Sees to it that few changes lie behind the newest checkpoint, and that it can be read with all
-  /// its chunks: if some are damaged, one is made anew from the base and the history. States of
-  /// projections are saved with one that is written.
+  /// Makes sure that few changes follow the newest checkpoint, and that all its chunks can be read:
+  /// if some are damaged, a checkpoint is rebuilt from the base and the history. Projections are
+  /// saved with a checkpoint that is written.
   package func renewCheckpoint(saving images: [ProjectionImage]) throws {
     do {
       if hasMuchToSave { try checkpoint(saving: images) }
@@ -84,15 +86,15 @@ extension StoreWriter {
     try checkpoint(saving: images)
   }
 
-  /// Whether many changes lie behind the newest checkpoint, or behind the saved state of a
-  /// projection that has taken them in.
+  /// Whether many changes follow the newest checkpoint, or the saved state of a projection that has
+  /// applied them.
   private var hasMuchToSave: Bool {
     let unsaved = projections.withLock { $0 }?.unsavedChanges ?? 0
     return max(Int(log.changesSinceCheckpoint), unsaved) > StoreWriter.changesWorthACheckpoint
   }
 
-  /// Removes the file if it is still as it was made, and closes. Other processes may have opened it
-  /// meanwhile; what they write next fails, as there is no file any more.
+  /// Removes the file if it is still as it was created, and closes. Other processes may have opened
+  /// it meanwhile; their next write fails, since the file is gone.
   package func discardIfUnused() {
     try? writeAlone { writer in
       guard writer.head.newestPosition.number == 0 else { return }
@@ -101,8 +103,8 @@ extension StoreWriter {
     try? close()
   }
 
-  /// Checkpoints if it is worth it, and closes.
-  package func finish() throws {
+  /// Writes a checkpoint if it is worth it, and closes.
+  package func checkpointAndClose() throws {
     if log.hasPendingAdvances, !log.isPoisoned { notingFailure { try $0.appendAdvances() } }
     if !options.isReadOnly, !log.isPoisoned, hasMuchToSave, !isBare {
       let images = imagesToSave()
@@ -112,8 +114,8 @@ extension StoreWriter {
     if let failure = backgroundFailure.withLock({ $0.take() }) { throw failure }
   }
 
-  /// Runs `body` as the only writer, and says nothing of errors, unless they mean that commits of
-  /// `.deferred` may be gone: those are left for the end of the store.
+  /// Runs `body` as the only writer and ignores its errors, except those that may have lost
+  /// `.deferred` commits: `close()` rethrows them.
   func notingFailure(waiting wait: LockWait? = nil, _ body: (StoreWriter) throws -> Void) {
     do {
       try writeAlone(waiting: wait, body)

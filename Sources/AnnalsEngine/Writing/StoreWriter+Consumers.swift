@@ -3,12 +3,12 @@ import AnnalsModel
 import AnnalsStorage
 import Synchronization
 
-// Consumers: registering them is written and synced at once, what they have seen with the next
-// commit, or alone at most once a second and at the close.
+// Consumers. Registrations are written and synced at once. Advances go with the next commit, or
+// alone: at most once a second, and at the close.
 
 extension StoreWriter {
-  /// Writes what `body` makes of the consumers, which are those of all processes then, and syncs
-  /// it. Throws what `body` throws: then nothing was written; and as a commit does.
+  /// Writes the consumer changes that `body` returns, and syncs them. `body` sees the consumers of
+  /// all processes. Throws what `body` throws, with nothing written; and as a commit does.
   package func changeConsumers(
     _ body: (StoreWriter) throws -> [ConsumerChange]
   ) throws {
@@ -18,8 +18,8 @@ extension StoreWriter {
     }
   }
 
-  /// Writes how much history is kept from now on, and syncs it. Throws as a commit does.
-  package func keep(_ retention: RetentionPolicy) throws(AnnalsError) {
+  /// Writes the retention policy, and syncs it. Throws as a commit does.
+  package func setRetention(_ retention: RetentionPolicy) throws(AnnalsError) {
     try AnnalsError.narrowing {
       try writeAlone { writer in
         if writer.log.retention != retention {
@@ -35,8 +35,8 @@ extension StoreWriter {
     }
   }
 
-  /// Notes what a consumer has seen. Throws `.readOnly`, `.closed` or `.poisoned` if it can never
-  /// be written; what keeps it from being written now is left for the next call to meet.
+  /// Notes that a consumer has advanced. Throws `.readOnly`, `.closed` or `.poisoned` if that can
+  /// never be written; the next call will meet any other error.
   package func note(_ advance: ConsumerAdvance) throws(AnnalsError) {
     let isDue: Bool
     do throws(LogError) {
@@ -44,12 +44,12 @@ extension StoreWriter {
     } catch {
       throw AnnalsError(error, opening: log.path)
     }
-    // Within the closure of a write it goes with that.
+    // Inside the closure of a write, the advance goes with that commit.
     guard isDue, writingThread.load(ordering: .relaxed) != CurrentThread.number else { return }
     notingFailure(waiting: LockWait.none) { try $0.appendAdvances() }
   }
 
-  /// Appends what waits to be written of consumers, for the only writer.
+  /// Appends the pending advances. For the only writer.
   package func appendAdvances() throws(AnnalsError) { try append([]) }
 
   private func append(_ changes: [ConsumerChange]) throws(AnnalsError) {

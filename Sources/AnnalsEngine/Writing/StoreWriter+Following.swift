@@ -4,20 +4,20 @@ import AnnalsState
 import AnnalsStorage
 import Synchronization
 
-// Where the file stands: catching up with other processes, reading it anew, and the end.
+// Following the file: catching up with other processes, reloading, and closing.
 
 extension StoreWriter {
   /// Takes the file lock and catches up with other processes.
   func lockAndCatchUp(_ given: LockWait? = nil) throws {
     guard !isClosed else { throw AnnalsError.closedStore }
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
-    // A log that is not poisoned by it says so itself no more: nothing could be acknowledged.
+    // After a failed sync nothing can be acknowledged, even if the log itself is not poisoned.
     if !log.isPoisoned, let failure = group.failure { throw failure }
     if isFileLocked {
       if isStale { try reload() }
-      return try lookAgain()
+      return try recheckFile()
     }
-    stayOff()
+    yieldToOthers()
     do {
       let standing = try lockFile(given ?? .until(.now.advanced(by: options.lockTimeout)))
       isFileLocked = true
@@ -25,7 +25,7 @@ extension StoreWriter {
       beginTurn(at: lastLook, standing)
       try follow(standing)
     } catch {
-      // Whoever comes next must catch up first.
+      // The next writer must catch up first.
       if isFileLocked { releaseFileLock() }
       throw AnnalsError.wrapping(error, opening: log.path)
     }
@@ -35,15 +35,15 @@ extension StoreWriter {
     do throws(LogError) {
       return try log.lock(wait)
     } catch {
-      // The lock is held; what was read and never synced by its writer is gone.
+      // The lock is held; transactions that were read but never synced by their writer are gone.
       if case .rewound = error { return .replaced }
       throw error
     }
   }
 
-  /// Under a lock that was kept, sees from time to time that nobody has copied other bytes over the
-  /// file; taking the lock looks every time.
-  private func lookAgain() throws {
+  /// Under a lock that is kept, checks from time to time that nobody has copied other bytes over
+  /// the file. Taking the lock always checks.
+  private func recheckFile() throws {
     let now = ContinuousClock.now
     guard lastLook.duration(to: now) >= lookInterval else { return }
     do throws(LogError) {
@@ -54,7 +54,7 @@ extension StoreWriter {
     lastLook = now
   }
 
-  /// Brings `newest` to where the file stands.
+  /// Brings `newest` up to the end of the file.
   private func follow(_ standing: LogStanding) throws {
     if standing != .current { othersWrote = .now }
     if isStale { return try reload() }
@@ -73,10 +73,10 @@ extension StoreWriter {
     }
   }
 
-  /// Reads the file anew: another process or a rewrite replaced it, or what was read is damaged.
+  /// Reloads from the file: another process or a rewrite has replaced it, or damage was read.
   package func reload(from choice: StartChoice = .newest) throws {
     var replay = StateReplay(holdingValues: newest.holdsValues)
-    // A number may stand for another schema than before.
+    // A transaction number may stand for another schema than before.
     knownRulesVersion = -1
     isStale = true
     try log.reload(
@@ -84,14 +84,14 @@ extension StoreWriter {
     adopt(try log.state(after: replay), isReloaded: true)
   }
 
-  /// Whether the file is one that was compacted without a checkpoint, and nothing was added since.
+  /// Whether the file was compacted without a checkpoint and has had no commits since.
   package var isBare: Bool {
     enter()
     defer { leave() }
     return bareHead == head.newestPosition.number
   }
 
-  /// Catches up with other processes without the lock: for readers.
+  /// Catches up with other processes without the lock; for readers.
   package func refresh() throws {
     enter()
     defer { leave() }
@@ -110,13 +110,13 @@ extension StoreWriter {
     }
   }
 
-  /// Ends all writing; safe to call again.
+  /// Ends all writing. Safe to call again.
   package func close() throws {
     watcher.close()
     enterAlone()
     defer {
       isFileLocked = false
-      // Those who wait for the group to end learn that the store is closed.
+      // Threads that wait for the group to end learn that the store is closed.
       lock.broadcast()
       writingThread.store(0, ordering: .relaxed)
       lock.unlock()

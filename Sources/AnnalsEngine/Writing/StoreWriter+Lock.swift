@@ -4,15 +4,16 @@ import AnnalsStorage
 import Synchronization
 
 // Who may write when: the lock among threads, the file lock among processes, the group that shares
-// a sync, the run of a writer that commits again and again.
+// a sync, and the run of closely following commits.
 
 extension StoreWriter {
-  /// How long this store stays off then, if others write too: they ask every half of it.
+  /// How long this store leaves the file lock to other processes that write too; they ask twice as
+  /// often.
   private static let pause = Duration.milliseconds(1)
-  /// For how long others who wrote are expected to write again.
+  /// How long after their last write other processes are expected to write again.
   private static let othersMemory = Duration.seconds(1)
 
-  /// Waits for the writer's turn among threads; a closure of this store's own write traps.
+  /// Waits for the writer's turn among threads. Traps inside the closure of this store's own write.
   func enter() {
     let thread = requireOutside()
     lock.lock()
@@ -20,7 +21,7 @@ extension StoreWriter {
     writingThread.store(thread, ordering: .relaxed)
   }
 
-  /// Traps inside the closure of a write; returns the number of the thread.
+  /// Traps inside the closure of a write. Returns the number of the thread.
   private func requireOutside() -> UInt64 {
     let thread = CurrentThread.number
     precondition(
@@ -30,28 +31,28 @@ extension StoreWriter {
     return thread
   }
 
-  /// Waits, under `lock`, while somebody is to write alone, and until the turn is over if it has
-  /// been long enough.
+  /// Waits, under `lock`, while somebody is about to write alone; also until the turn ends if it
+  /// has lasted long enough.
   private func waitAtGate() {
     while true {
       if waitingAlone.load(ordering: .relaxed) == 0 {
         guard isFileLocked, options.lockMode == .shared, options.durability == .full, isTurnOver
         else { return }
-        // Whoever ended the last group has not come to it yet.
+        // The thread that ended the last group has not ended the turn yet.
         if !group.isPending { return endTurn() }
       }
       lock.wait()
     }
   }
 
-  /// Whether writers can join the group that fills; for its leader. While there is a group the lock
-  /// is not taken anew, so what is looked at stays as it is.
-  private var letsOthersIn: Bool {
+  /// Whether writers can still join the open group; for its leader. The file lock is not taken
+  /// while a group exists, so the answer does not change meanwhile.
+  private var admitsMembers: Bool {
     waitingAlone.load(ordering: .relaxed) == 0 && (options.lockMode == .exclusive || !isTurnOver)
   }
 
-  /// As `enter`, when nothing waits for a sync. Whoever enters later waits meanwhile, as otherwise
-  /// one group might follow the other for ever.
+  /// As `enter`, and waits until no sync is pending. Later writers wait meanwhile, since otherwise
+  /// groups might follow each other for ever.
   func enterAlone() {
     let thread = requireOutside()
     lock.lock()
@@ -65,14 +66,14 @@ extension StoreWriter {
     writingThread.store(thread, ordering: .relaxed)
   }
 
-  /// Whether the file lock was held for so long that it goes to others as soon as no sync needs it.
+  /// Whether the file lock was held so long that other processes get it once no sync needs it.
   private var isTurnOver: Bool {
     lockedSince.duration(to: .now) > longestTurn
   }
 
-  /// Ends what `enter` began, and gives the file lock up unless a sync or a turn needs it still.
+  /// Ends `enter`. Releases the file lock unless a sync or a turn still needs it.
   func leave() {
-    let now = hasCommitted ? goOnRunning() : nil
+    let now = hasCommitted ? extendRun() : nil
     hasCommitted = false
     if options.lockMode == .shared, isFileLocked, !group.isPending {
       if let now, let run, options.durability == .deferred {
@@ -85,14 +86,14 @@ extension StoreWriter {
     lock.unlock()
   }
 
-  /// Ends what `enterAlone` began.
+  /// Ends `enterAlone`.
   func leaveAlone() {
     leave()
     lock.broadcast()
   }
 
-  /// Notes a commit; returns the moment if it belongs to a run, whose end will be noticed.
-  private func goOnRunning() -> ContinuousClock.Instant? {
+  /// Notes a commit. Returns the moment if the commit belongs to a run whose end will be noticed.
+  private func extendRun() -> ContinuousClock.Instant? {
     guard let run else { return nil }
     let now = ContinuousClock.now
     let rest = lastCommit?.duration(to: now)
@@ -102,16 +103,15 @@ extension StoreWriter {
     return isRunWatched ? now : nil
   }
 
-  /// Gives the file lock up if the turn is over. Then it pauses, under `lock`, so that no other
-  /// thread of this process takes back what is left to other processes; longer if they write.
+  /// Releases the file lock if the turn is over. Then pauses, under `lock`, so that no other thread
+  /// of this process takes the lock before other processes can; longer if they write.
   private func endTurn(of run: CommitRun, at now: ContinuousClock.Instant) {
     guard lockedSince.duration(to: now) >= run.length else { return }
     releaseFileLock()
-    if othersWrite { stayOffForAWhile() } else { CommitRun.yield() }
+    if othersWrite { beginYielding() } else { CommitRun.yield() }
   }
 
-  /// Gives up what is kept for a run if no commits come any more; returns false if there is
-  /// something to wait for.
+  /// Ends a run that has no more commits and releases what it keeps. Returns false if it may go on.
   private func end(_ run: CommitRun) -> Bool {
     lock.lock()
     let isIdle = lastCommit.map { $0.duration(to: .now) >= run.length } ?? true
@@ -125,7 +125,7 @@ extension StoreWriter {
     return isOver
   }
 
-  /// Gives the file lock up; for the holder of `lock`.
+  /// Releases the file lock; for the holder of `lock`.
   func releaseFileLock() {
     log.unlock()
     isFileLocked = false
@@ -135,7 +135,7 @@ extension StoreWriter {
   /// Waits until the commit is synced and published.
   func acknowledge(_ member: GroupCommit.Membership) throws(AnnalsError) {
     let duties = GroupCommit.Duties(
-      mayWait: { self.letsOthersIn },
+      mayWait: { self.admitsMembers },
       sync: { () throws(AnnalsError) in
         self.head.closeGroup()
         _ = try self.sync()
@@ -144,24 +144,24 @@ extension StoreWriter {
     do throws(AnnalsError) {
       if try group.acknowledge(member, duties) { endGroup() }
     } catch {
-      // Nothing waits for a sync any more: others may have the lock, and those who wait for the
-      // turn to end must learn that the store is poisoned.
+      // No sync is pending any more: others may have the lock, and threads that wait for the turn
+      // to end must learn that the store is poisoned.
       endGroup()
       throw error
     }
   }
 
-  /// Lets go of the file lock if no other group needs it.
+  /// Releases the file lock if no other group needs it.
   private func endGroup() {
-    // The next group's end sees to it otherwise.
+    // Otherwise the end of the next group releases it.
     guard options.lockMode == .shared, !group.isPending else { return }
     lock.lock()
     if isFileLocked, !group.isPending { endTurn() }
     lock.unlock()
   }
 
-  /// Notes that the file lock was taken: a new turn, or the one before goes on. `standing` is what
-  /// was found of others' commits.
+  /// Notes that the file lock was taken: a new turn begins, or the one before goes on. `standing`
+  /// says whether others have committed meanwhile.
   func beginTurn(at now: ContinuousClock.Instant, _ standing: LogStanding) {
     if standing == .current, let interrupted = turnInterruption.take(),
       interrupted.duration(to: now) < longestInterruption
@@ -171,32 +171,32 @@ extension StoreWriter {
     lockedSince = now
   }
 
-  /// Gives the file lock up after the last sync, for the holder of `lock`; stays off for a moment
-  /// if the turn is over and others write too. A thread that took it back at once after each of its
-  /// commits would hardly ever let in those who ask for it now and then.
+  /// Releases the file lock after the last sync; for the holder of `lock`. Leaves it to other
+  /// processes for a moment if the turn is over and they write too: a thread that took it again
+  /// after each of its commits would hardly ever let in a process that only asks now and then.
   private func endTurn() {
     let isOver = isTurnOver
     turnInterruption = isOver ? nil : .now
-    if isOver, othersWrite { stayOffForAWhile() }
+    if isOver, othersWrite { beginYielding() }
     releaseFileLock()
   }
 
-  /// Whether other processes have written lately, and may wait for the lock.
+  /// Whether other processes have written recently and may wait for the lock.
   private var othersWrite: Bool {
     othersWrote.map { $0.duration(to: .now) < StoreWriter.othersMemory } ?? false
   }
 
-  private func stayOffForAWhile() {
-    staysOffUntil = .now.advanced(by: StoreWriter.pause)
+  private func beginYielding() {
+    yieldsUntil = .now.advanced(by: StoreWriter.pause)
   }
 
   /// Waits, under `lock`, while the file lock is left to others.
-  func stayOff() {
-    guard let end = staysOffUntil.take() else { return }
+  func yieldToOthers() {
+    guard let end = yieldsUntil.take() else { return }
     sleepThread(for: ContinuousClock.now.duration(to: end))
   }
 
-  /// Syncs the log; returns the position that is durable then.
+  /// Syncs the log. Returns the position that is now durable.
   package func sync() throws(AnnalsError) -> LogPosition {
     do throws(LogError) {
       return try log.sync()

@@ -1,18 +1,18 @@
 import AnnalsModel
 
-/// The objects that a transaction has touched, each once, in the order of their first touch.
+/// The objects that a transaction has touched, each once, in order of first touch.
 package struct TouchedObjects {
   package private(set) var list: ContiguousArray<ObjectReference> = []
   private var seen: Set<ObjectReference> = []
 
-  /// Adds an object made in this transaction, which cannot have been touched before.
+  /// Adds an object that this transaction made, which cannot have been touched before.
   mutating func appendNew(_ object: ObjectReference) {
     list.append(object)
   }
 
-  /// Adds an object that was there before the transaction, unless it was added already.
+  /// Adds an object that existed before the transaction, unless it was added already.
   mutating func insert(_ object: ObjectReference) {
-    // The common transaction touches one object, many times perhaps: no hashing for that.
+    // Most transactions touch one object, perhaps many times; they need no hashing.
     if list.last == object { return }
     if list.count < 8 {
       if !list.contains(object) { list.append(object) }

@@ -1,24 +1,24 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Where a transaction comes from, besides its changes.
+/// Everything a transaction records besides its changes, and how it is checked.
 package struct TransactionOrigin: Sendable {
   package var author: String?
   package var context: String?
   package var metadata: [String: Value] = [:]
-  /// The transaction's own moment, kept as it is; nil takes the clock's.
+  /// The transaction's own timestamp, kept as it is; nil for the clock's.
   package var timestamp: Timestamp?
-  /// The opening that the transaction names; nil names this one.
+  /// The opening that the transaction names; nil for this one.
   package var opening: Opening?
-  /// Whether the transaction is recorded even if nothing changed.
+  /// Whether to record the transaction even if nothing changed.
   package var isAlwaysRecorded = false
-  /// Whether relationships may name objects that do not exist: for imports of what another store
-  /// once allowed.
+  /// Whether relationships may refer to objects that do not exist: for imports of stores that once
+  /// allowed it.
   package var allowsDangling = false
-  /// Whether required values may be missing: what led over a gap knows some no more.
+  /// Whether required values may be missing: after a gap some are unknown.
   package var allowsMissing = false
 
-  /// What the transaction uses that the file may not have yet.
+  /// The features that the transaction uses and that the file may not have announced yet.
   package var features = Features.none
   /// What the transaction erases, for its record.
   package var erasure: Erasure?

@@ -1,12 +1,12 @@
 import AnnalsModel
 import AnnalsState
 
-// Violations are found where an object is known by its row alone, or where its key is yet to come.
-// The names that people know are put in once, when the transaction is refused.
+// Names objects in violations. A check knows an object by its row alone, or before its key is set;
+// the names that people know are filled in once, when the transaction is refused.
 
 extension [ValidationViolation] {
-  /// With the names of the objects that they speak of, as far as they have keys: as the transaction
-  /// leaves them, or had found them.
+  /// The violations with the names of their objects, if they have keys: as the transaction leaves
+  /// them, or as they were before it.
   func named(in transaction: WriteTransaction) -> [ValidationViolation] {
     map { violation in
       var named = violation
@@ -22,7 +22,7 @@ extension [ValidationViolation] {
 }
 
 extension ValidationViolation {
-  /// The object that the rule or the value speaks of, besides the one with the value.
+  /// The other object that the rule or the value refers to.
   fileprivate var otherObject: ObjectReference? {
     switch rule {
     case .unique(let other), .existing(let other): return other
@@ -35,7 +35,7 @@ extension ValidationViolation {
 }
 
 extension WriteTransaction {
-  /// The object's key as text; nil if it has none, or was never there.
+  /// The object's key as text; nil if it has none or never existed.
   fileprivate func keyText(of object: ObjectReference) -> String? {
     reader.state.keyText(of: object) ?? base.keyText(of: object)
   }
@@ -47,7 +47,7 @@ extension WriteTransaction {
 }
 
 extension State {
-  /// The object's key as text; nil if it has none, is not there, or cannot be read.
+  /// The object's key as text; nil if it has none, does not exist, or cannot be read.
   package func keyText(of object: ObjectReference) -> String? {
     guard let entity = schema.entity(numbered: object.entity), let attribute = entity.keyAttribute,
       (try? contains(object.entity, object.row)) == true,

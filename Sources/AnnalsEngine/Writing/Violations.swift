@@ -2,8 +2,8 @@ import AnnalsModel
 import AnnalsState
 
 extension [ValidationViolation] {
-  /// Without those that repeat others, or only follow from them: where a value was refused, that
-  /// there is none.
+  /// Without those that repeat others or follow from them: for example that a required value is
+  /// missing because it was refused.
   func besides(_ others: [ValidationViolation]) -> [ValidationViolation] {
     guard !others.isEmpty else { return self }
     return filter { violation in
@@ -16,7 +16,7 @@ extension [ValidationViolation] {
 }
 
 extension ValidationViolation {
-  /// The violation of a uniqueness rule.
+  /// Describes a violation of uniqueness.
   init(_ found: UniqueViolation, in state: State) {
     let entity = state.schema.entity(numbered: found.entity) ?? Entity("#\(found.entity)")
     let rule = entity.uniqueRules.first { $0.number == found.rule }

@@ -2,15 +2,15 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-// What is checked of the values that the untyped form of writing is given, before any is stored.
-// The typed form needs none of it: its properties have the right kinds.
+// Checks of the values given to the untyped form of writing, before any is stored. The typed form
+// needs none: its properties have the right types.
 
 extension WriteTransaction {
-  /// The values that can be stored, by property number, rising. What cannot be is noted: the
-  /// transaction fails at its end with all that is wrong with it.
+  /// The storable values, by rising property number. Values that cannot be stored are noted, and
+  /// the transaction fails at its end with all violations.
   ///
-  /// Rules that concern the value alone are judged here, as it is at hand; whether a required
-  /// attribute has a value is judged at the end.
+  /// Checks rules that concern the value alone. Whether a required attribute has a value is checked
+  /// at the end.
   func assignments(
     _ values: [String: Value], to entity: Entity, row: Int64
   ) -> [(PropertyNumber, Value)] {
@@ -44,7 +44,7 @@ extension WriteTransaction {
 }
 
 extension Value {
-  /// The bytes, if there are more of them than a record holds itself; nil for other values.
+  /// The bytes, if they are too many for a record; nil for other values.
   package var largeBytes: ContiguousArray<UInt8>? {
     switch self {
     case .string(let text), .url(let text), .json(let text):

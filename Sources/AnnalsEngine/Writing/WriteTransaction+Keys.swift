@@ -1,8 +1,8 @@
 import AnnalsModel
 import AnnalsState
 
-// Index entries of the transaction's own changes: each look-up and each query finds them, and pays
-// for those since the one before.
+// Index entries of the transaction's own changes. Each look-up and query finds them, and pays for
+// the changes since the one before.
 
 extension WriteTransaction {
   /// The row of the object whose unique attribute has this value; nil if there is none.
@@ -13,7 +13,7 @@ extension WriteTransaction {
     return try reader.row(of: entity, where: attribute, is: value)
   }
 
-  /// Brings the unique keys of the transaction's own changes to where look-ups find them.
+  /// Merges the unique keys of the transaction's own changes into the index that look-ups search.
   package func mergePendingKeys(of entity: EntityNumber) throws(AnnalsError) {
     checkOpen()
     try AnnalsError.translating { () throws(StateFault) in
@@ -21,7 +21,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Brings all index entries of the transaction's own changes to where queries find them.
+  /// Merges all index entries of the transaction's own changes into the indexes that queries
+  /// search.
   package func mergePendingEntries() throws(AnnalsError) {
     checkOpen()
     try AnnalsError.translating { () throws(StateFault) in

@@ -2,11 +2,11 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-// Writing by number rather than by name, for tools that move whole histories: no dictionary, and no
-// check but those at the end of the transaction.
+// Writing by number instead of name, for tools that move whole histories: no dictionary, and no
+// checks but those at the end of the transaction.
 
 extension Entity {
-  /// The values that a new object has for a start.
+  /// The initial values of a new object.
   package var defaults: [(property: PropertyNumber, value: Value)] {
     DefinitionProbe.count(attributes.count)
     return attributes.compactMap { attribute in
@@ -16,17 +16,17 @@ extension Entity {
 }
 
 extension WriteTransaction {
-  /// Inserts an object; in the given row, which must be free, or in the next one.
+  /// Inserts an object in the given row, which must be free, or in the next one.
   ///
-  /// Attributes get their default now.
+  /// Sets attributes to their defaults.
   package func insert(
     entity: Entity, row: Int64? = nil
   ) throws(AnnalsError) -> ObjectReference {
     try insert(entity: entity.number, row: row, defaults: entity.defaults)
   }
 
-  /// As `insert(entity:row:)`, with these values for a start; for a caller that inserts many
-  /// objects of an entity.
+  /// As `insert(entity:row:)`, with these initial values; for a caller that inserts many objects of
+  /// an entity.
   package func insert(
     entity: EntityNumber, row: Int64? = nil, defaults: [(property: PropertyNumber, value: Value)]
   ) throws(AnnalsError) -> ObjectReference {
@@ -50,13 +50,13 @@ extension WriteTransaction {
         try store(value, in: property, row: made, of: entity)
       }
     } catch {
-      takeBack(insertionOf: object, violationCount: violations.count)
+      undoInsertion(of: object, violationCount: violations.count)
       throw error
     }
     return object
   }
 
-  /// Throws `.tooLarge` for more objects than one relationship can name.
+  /// Throws `.tooLarge` for more objects than one relationship can hold.
   func requireWithinLimit(
     _ list: [ObjectReference], in property: PropertyNumber, row: Int64, of entity: EntityNumber
   ) throws(AnnalsError) {
@@ -66,8 +66,8 @@ extension WriteTransaction {
     throw .tooManyReferences(list.count, "\(object).\(name)")
   }
 
-  /// Undoes an insertion that failed on the way, so that the transaction may go on without it.
-  package func takeBack(insertionOf object: ObjectReference, violationCount: Int) {
+  /// Undoes an insertion that failed halfway, so that the transaction may go on without it.
+  package func undoInsertion(of object: ObjectReference, violationCount: Int) {
     violations.removeLast(violations.count - violationCount)
     do throws(StateFault) {
       try reader.state.deleteRow(object.entity, object.row)
@@ -76,9 +76,9 @@ extension WriteTransaction {
     }
   }
 
-  /// The value to store for one that an update gives. A null stored in a required attribute stands
-  /// for its default: where it was stored before the transaction, the default is no change.
-  package func settled(
+  /// The value to store for an update. A null stored in a required attribute stands for its
+  /// default, so setting the default where null was stored before the transaction is no change.
+  package func normalised(
     _ value: Value, of property: PropertyNumber, of entity: Entity, row: Int64
   ) throws(AnnalsError) -> Value {
     guard row < base.nextRow(of: entity.number),
@@ -130,7 +130,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Notes an object made in this transaction: new, or revived.
+  /// Notes an object made in this transaction: new or revived.
   package func noteInsertion(_ entity: EntityNumber, _ row: Int64) {
     let object = ObjectReference(entity: entity, row: row)
     if row >= base.nextRow(of: entity) {

@@ -2,11 +2,11 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-/// The changes of one transaction in the making; what the closure of `Store.write` gets.
+/// One open transaction; the argument of the closure of `Store.write`.
 ///
-/// Reads see the transaction's own changes. Nothing is stored, and nobody else sees anything, until
-/// the closure has returned and the commit succeeded; if it throws, no trace remains. For use
-/// within the closure only, on its thread.
+/// Reads see the transaction's own changes. Nothing is committed, and nobody else sees anything,
+/// until the closure has returned and the commit has succeeded; if either throws, no trace remains.
+/// Use it only within the closure, on its thread.
 public final class WriteTransaction {
   /// The state before the transaction.
   @exclusivity(unchecked) package private(set) var base: State
@@ -15,27 +15,28 @@ public final class WriteTransaction {
   @exclusivity(unchecked) package var reader: StateReader
   @exclusivity(unchecked) package var touched = TouchedObjects()
   package let largeValues: PendingLargeValues
-  /// Who writes, when, and how; a reader of another store's records may learn it late.
+  /// Who writes, when, and how. Variable, since a reader of another store's records may learn it
+  /// late.
   @exclusivity(unchecked) package var origin: TransactionOrigin
   /// The entities whose definitions the transaction changed.
   @exclusivity(unchecked) package var changedEntities: Set<EntityNumber> = []
-  /// Key-value pairs to keep with the transaction: a commit message, a request's id.
+  /// Key-value pairs stored with the transaction: a commit message, a request id.
   public var metadata: [String: Value]
-  /// Rules broken by values that could not even be put into the working state.
+  /// Violations by values that could not be stored in the working state at all.
   @exclusivity(unchecked) package var violations: [ValidationViolation] = []
-  /// Why the transaction cannot be committed: an operation failed and could not be taken back.
+  /// Why the transaction cannot be committed: an operation failed and could not be undone.
   private(set) var failure: AnnalsError?
-  /// The error for an object that was deleted since the state that the transaction was decided on;
-  /// nil if it was not decided on one.
+  /// The error for an object that was deleted since the state that the transaction is based on; nil
+  /// if it is not based on an earlier one.
   @exclusivity(unchecked) package var deletionConflict:
     ((ObjectID) throws(AnnalsError) -> AnnalsError?)?
-  /// The earlier state that what was merged into `base` was decided on; nil if nothing was merged.
+  /// The earlier state that the changes merged into `base` are based on; nil if nothing was merged.
   @exclusivity(unchecked) var mergeBase: State?
-  /// What a merge policy resolved.
+  /// The conflicts that a merge policy resolved.
   @exclusivity(unchecked) package var resolvedConflicts: [PropertyConflict] = []
-  /// The record types, bound to the schema from before the transaction.
+  /// The record types, bound to the schema before the transaction.
   package let boundRecords: BoundRecords
-  /// The record type used last, bound to the schema from before the transaction.
+  /// The record type used last, bound to the schema before the transaction.
   @exclusivity(unchecked) package var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?
   @exclusivity(unchecked) private var isOpen = true
   @exclusivity(unchecked) private var scratch: ContiguousArray<UInt8> = []
@@ -53,13 +54,13 @@ public final class WriteTransaction {
     reader = StateReader(state: working, store: store, largeValues: largeValues)
   }
 
-  /// The definitions that the transaction changed, complete, one an entity.
+  /// The complete new definitions of the entities that the transaction changed.
   package var schemaChange: [Entity] {
     let schema = reader.state.schema
     return changedEntities.sorted().compactMap { schema.entity(numbered: $0) }
   }
 
-  /// The schema, with the transaction's own changes to it.
+  /// The schema, with the transaction's own changes.
   public var schema: Schema { reader.state.schema }
 
   // MARK: Reading
@@ -70,9 +71,9 @@ public final class WriteTransaction {
     return try reader.object(id)
   }
 
-  /// The object of the named entity whose unique attribute has this value; nil if there is none.
+  /// The object of the named entity whose unique attribute has this value; nil if none has.
   ///
-  /// Throws `.invalidArgument` if there is no such entity, or if the attribute is not unique.
+  /// Throws `.invalidArgument` if the entity does not exist or the attribute is not unique.
   public func object(
     of entity: String, where attribute: String, is value: Value
   ) throws(AnnalsError) -> StoredObject? {
@@ -81,7 +82,7 @@ public final class WriteTransaction {
     return try reader.object(row, of: entity)
   }
 
-  /// All objects of the named entity, in the order of their ids.
+  /// All objects of the named entity, in id order.
   public func objects(of entity: String) throws(AnnalsError) -> [StoredObject] {
     checkOpen()
     var result: [StoredObject] = []
@@ -91,13 +92,13 @@ public final class WriteTransaction {
     return result
   }
 
-  /// How many objects the named entity has. O(1).
+  /// The number of objects of the named entity. O(1).
   public func count(of entity: String) throws(AnnalsError) -> Int {
     checkOpen()
     return try reader.count(of: entity)
   }
 
-  /// The record types, bound to the schema as the transaction has it.
+  /// The record types, bound to the transaction's schema.
   package var records: BoundRecords {
     guard !changedEntities.isEmpty else { return boundRecords }
     return BoundRecords(bindings: RecordBindings(), schema: schema, schemaVersion: 0)
@@ -105,12 +106,13 @@ public final class WriteTransaction {
 
   // MARK: Writing
 
-  /// Inserts an object of the named entity and returns its id. Attributes not given take their
+  /// Inserts an object of the named entity and returns its id. Attributes not given get their
   /// default.
   ///
   /// A value that breaks a rule, or a property that does not exist, fails the transaction at its
-  /// end, with all the others. Throws `.invalidArgument` for an unknown entity, `.noSpace` if there
-  /// is none for a long value; then nothing is inserted, and the transaction may go on.
+  /// end, together with all other violations. Throws `.invalidArgument` for an unknown entity,
+  /// `.noSpace` if the disk has no space for a large value; then nothing is inserted, and the
+  /// transaction may go on.
   @discardableResult
   public func insert(
     _ entity: String, _ values: [String: Value] = [:]
@@ -124,7 +126,7 @@ public final class WriteTransaction {
         try store(value, in: property, row: object.row, of: entity.number)
       }
     } catch {
-      takeBack(insertionOf: object, violationCount: violationCount)
+      undoInsertion(of: object, violationCount: violationCount)
       throw error
     }
     return ObjectID(store: reader.store, entity: entity.number, row: object.row)
@@ -138,11 +140,11 @@ public final class WriteTransaction {
     checkOpen()
     let entity = try existing(id)
     let violationCount = violations.count
-    // Long values first: what they fail with leaves nothing changed.
+    // Large values first: if storing them fails, nothing has changed.
     var kept: [(property: PropertyNumber, value: Value)] = []
     do throws(AnnalsError) {
       for (property, value) in assignments(values, to: entity, row: id.row) {
-        let value = try settled(value, of: property, of: entity, row: id.row)
+        let value = try normalised(value, of: property, of: entity, row: id.row)
         kept.append((property, try self.kept(value, in: property, row: id.row, of: entity.number)))
       }
     } catch {
@@ -177,7 +179,7 @@ public final class WriteTransaction {
     }
   }
 
-  /// Puts a value into the working state; a long one becomes a large value.
+  /// Sets a property in the working state. Long bytes become a large value.
   package func store(
     _ value: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
   ) throws(AnnalsError) {
@@ -185,7 +187,7 @@ public final class WriteTransaction {
       try kept(value, in: property, row: row, of: entity), in: property, row: row, of: entity)
   }
 
-  /// The value in the form in which the state has it.
+  /// The value in the form that the state stores.
   private func kept(
     _ value: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
   ) throws(AnnalsError) -> Value {
@@ -215,8 +217,8 @@ public final class WriteTransaction {
     }
   }
 
-  /// The large value for these bytes: the one that the property has or had before the transaction,
-  /// if it is the same, so that setting a value to what it was is no change.
+  /// The large value for these bytes. Reuses the one that the property has, or had before the
+  /// transaction, if the bytes are the same, so that setting a value to what it was is no change.
   package func large(
     _ bytes: ContiguousArray<UInt8>, tag: ValueTag, in property: PropertyNumber, row: Int64,
     of entity: EntityNumber
@@ -236,7 +238,7 @@ public final class WriteTransaction {
     return .large(try largeValues.add(bytes, tag: tag))
   }
 
-  /// Notes that the transaction must not be committed, as an operation was done by half.
+  /// Notes that the transaction must not be committed, since an operation was left half done.
   package func fail(_ error: AnnalsError) -> AnnalsError {
     failure = failure ?? error
     return error
@@ -247,8 +249,8 @@ public final class WriteTransaction {
     isOpen = false
   }
 
-  /// Lets go of the state before the transaction and hands over the one after it, which nobody else
-  /// holds then. Nothing can be read any more.
+  /// Releases the state before the transaction and hands over the one after it, which then has no
+  /// other holder. Nothing can be read any more.
   package func takeState() -> State {
     base = State()
     var state = State()
@@ -272,7 +274,7 @@ public final class WriteTransaction {
     throw missing(id)
   }
 
-  /// The error for an object that is not there.
+  /// The error for an object that does not exist.
   package func missing(_ id: ObjectID) -> AnnalsError {
     do throws(AnnalsError) {
       if let conflict = try deletionConflict?(id) {

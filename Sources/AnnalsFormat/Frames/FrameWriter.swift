@@ -47,7 +47,7 @@ package struct FrameWriter: Sendable {
 
   /// Takes back the last frames, those from `place` on, of which none was written; the frame before
   /// them has a header with the checksum `previous`.
-  package mutating func takeBack(to place: UInt64, behind previous: UInt32) {
+  package mutating func rollBack(to place: UInt64, behind previous: UInt32) {
     precondition(place >= start && place <= offset, "frames that were written stay")
     bytes.removeLast(Int(offset - place))
     offset = place

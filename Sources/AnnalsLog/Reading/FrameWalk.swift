@@ -1,11 +1,12 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A place in the log between two frames, and what the frame there must name as its predecessor.
+/// A place in the log between two frames, and the predecessor that the next frame must name.
 struct ChainPoint: Hashable, Sendable {
   /// Where the next frame begins.
   var offset: UInt64
-  /// The header checksum of the frame before; nil if it is not known and any will do.
+  /// The header checksum of the frame before; nil if it is not known and the next frame may name
+  /// any.
   var previousChecksum: UInt32?
   /// Where the frame before begins; 0 if there is none.
   var previousOffset: UInt64 = 0
@@ -22,7 +23,7 @@ struct ChainPoint: Hashable, Sendable {
   }
 }
 
-/// A frame met on a walk.
+/// A frame found by a walk.
 struct WalkedFrame {
   var offset: UInt64
   var header: FrameHeader
@@ -38,12 +39,13 @@ enum WalkEnd: Hashable {
   case limit
   /// A header's worth of zeros: space that was never written.
   case zeros
-  /// There is something that is not the next frame.
+  /// Bytes that are not the next frame.
   case badFrame(reason: String)
-  /// A header that somebody wrote, as its checksum fits, with fields that this version refuses.
+  /// A header with a right checksum, so somebody wrote it, and with fields that this version
+  /// refuses.
   case refusedFrame(reason: String)
 
-  /// What is wrong, where a frame should be.
+  /// What is wrong where a frame should be, in words.
   var reason: String {
     switch self {
     case .limit: "the log ends here"
@@ -53,28 +55,28 @@ enum WalkEnd: Hashable {
   }
 }
 
-/// What a walk comes to: the next frame, or its end.
+/// The result of one step: the next frame, or the end of the walk.
 ///
-/// No `Result`: the run time of Swift looks a while for the conformance that its failure must have,
-/// once in every process, as long as opening a file takes otherwise.
+/// Not a `Result`: the Swift runtime looks up the conformance of its failure once in every process,
+/// which takes as long as the rest of opening a file.
 enum WalkStep {
   case frame(WalkedFrame)
   case end(WalkEnd)
 }
 
-/// Reads frames forward from one point of the log to a limit, as long as each is valid and names
-/// the one before. Payloads are checked only when asked for.
+/// Reads frames forward from one point of the log to a limit, while each is valid and names the one
+/// before. Checks payloads only when asked.
 ///
-/// Reads the file through a window: 4 KiB at first and after a jump over a large payload, doubling
-/// while frames follow one another, so that a walk over headers alone reads little. Memory: the
-/// window, at most 256 KiB or one frame.
+/// Reads through a window: 4 KiB at first and after a jump over a large payload, doubling while
+/// frames follow one another, so that a walk over headers alone reads little. Memory: the window,
+/// at most 256 KiB or one frame.
 struct FrameWalk {
   let generation: LogGeneration
   /// Where the next frame begins, and its predecessor.
   private(set) var point: ChainPoint
-  /// Where to stop: the end of the file as it was, or of the part of it that is wanted.
+  /// Where to stop: the end of the file as it was, or of the wanted part.
   let limit: UInt64
-  /// The features announced in the frames met so far.
+  /// The features announced in the frames passed so far.
   private(set) var announced = Features.none
 
   private var window: ContiguousArray<UInt8> = []
@@ -85,7 +87,8 @@ struct FrameWalk {
   private static let largestRead = 256 << 10
   private static let largestExpected: UInt64 = 128 << 10
 
-  /// A walk from `point`. `expected` is how many bytes will likely be wanted: the first read.
+  /// Creates a walk from `point`. `expected` is the likely number of bytes to read: the size of the
+  /// first read.
   init(
     _ generation: LogGeneration, from point: ChainPoint, limit: UInt64,
     expecting expected: UInt64 = 0
@@ -97,7 +100,7 @@ struct FrameWalk {
   }
 
   /// The next frame, or why there is none. Throws `unsupported` at a valid frame that this engine
-  /// may not skip, `newerReader` at one that announces features which it must know.
+  /// must not skip, `newerReader` at one that announces features which this engine must know.
   mutating func next() throws(LogError) -> WalkStep {
     let step = try peek()
     if case .frame(let frame) = step {
@@ -107,7 +110,7 @@ struct FrameWalk {
     return step
   }
 
-  /// The frame at the walk's point, which stays.
+  /// The frame at the walk's point, without advancing.
   private mutating func peek() throws(LogError) -> WalkStep {
     let offset = point.offset
     guard offset < limit else { return .end(.limit) }
@@ -157,12 +160,13 @@ struct FrameWalk {
       throw .unsupported(kind: header.kind.rawValue, at: offset)
     }
     let frame = WalkedFrame(offset: offset, header: header)
-    if header.kind == .featureAnnouncement { return try take(announcement: frame) }
+    if header.kind == .featureAnnouncement { return try adopt(announcement: frame) }
     return .frame(frame)
   }
 
-  /// Takes in what a frame announces. Without its payload nobody knows how to read on.
-  private mutating func take(announcement frame: WalkedFrame) throws(LogError) -> WalkStep {
+  /// Adopts the features that a frame announces. A damaged announcement ends the walk, since nobody
+  /// knows whether what follows can be read.
+  private mutating func adopt(announcement frame: WalkedFrame) throws(LogError) -> WalkStep {
     guard try payloadIsValid(frame) else {
       return .end(.badFrame(reason: "the payload of an announcement was changed"))
     }
@@ -178,7 +182,7 @@ struct FrameWalk {
     }
   }
 
-  /// Whether the frame's payload is what its header says.
+  /// Whether the frame's payload matches its header's checksum.
   mutating func payloadIsValid(_ frame: WalkedFrame) throws(LogError) -> Bool {
     let length = Int(frame.header.payloadLength)
     try load(frame.payloadOffset, count: length)
@@ -191,7 +195,7 @@ struct FrameWalk {
   }
 
   /// Calls `body` with the payload of the frame that `payloadIsValid` has just checked. The bytes
-  /// are valid within the call.
+  /// are valid only within the call.
   @inline(__always)
   func withPayload<R, E: Error>(
     of frame: WalkedFrame, _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -214,7 +218,7 @@ struct FrameWalk {
     }
   }
 
-  /// Whether bytes between the frame's payload and its end, which no checksum covers, are not zero.
+  /// Whether the padding after the frame's payload, which no checksum covers, has nonzero bytes.
   mutating func hasBytesBehindPayload(_ frame: WalkedFrame) throws(LogError) -> Bool {
     try load(frame.payloadEnd, count: Int(frame.end - frame.payloadEnd))
     return withWindow(frame.payloadEnd) { bytes in
@@ -230,7 +234,7 @@ struct FrameWalk {
     }
   }
 
-  /// Makes the window hold `count` bytes at `offset`, or as many as the file has.
+  /// Loads `count` bytes at `offset` into the window, or as many as the file has.
   private mutating func load(_ offset: UInt64, count: Int) throws(LogError) {
     let windowEnd = windowStart + UInt64(window.count)
     if offset >= windowStart, offset + UInt64(count) <= windowEnd { return }

@@ -7,13 +7,13 @@ package enum HistoryDirection: Hashable, Sendable {
   case backward
 }
 
-/// What parts of the history must hold to be of interest: all that is given must be met. History
-/// passes over what cannot hold it, and hands out the rest: each transaction still has to be
+/// A coarse filter of history: blocks and segments that cannot match are skipped. All given
+/// conditions must be met. What is not skipped is handed out, so each transaction must still be
 /// tested.
 package struct HistoryFilter: Sendable {
-  /// Any of these authors; 0 stands for none.
+  /// Any of these authors; 0 stands for no author.
   package var authors: [NameNumber]?
-  /// Any of these contexts; 0 stands for none.
+  /// Any of these contexts; 0 stands for no context.
   package var contexts: [NameNumber]?
   /// A change of any of these entities.
   package var entities: [EntityNumber]?
@@ -21,21 +21,20 @@ package struct HistoryFilter: Sendable {
   package var object: ObjectReference?
   /// A change that lists this property.
   package var property: (entity: EntityNumber, property: PropertyNumber)?
-  /// A change of one of these kinds, as a block's summary writes them: bit 0 insert, bit 1 update,
-  /// bit 2 delete. Of the same change as `object` and `property`.
+  /// A change of one of these kinds, as in a block's summary: bit 0 insert, bit 1 update, bit 2
+  /// delete. The same change must meet `object` and `property`.
   package var kinds: UInt8?
-  /// A transaction's own timestamp, at the earliest.
+  /// The earliest own timestamp of a transaction.
   package var since: Timestamp?
-  /// A transaction's own timestamp, at the latest.
+  /// The latest own timestamp of a transaction.
   package var until: Timestamp?
 
   package init() {}
 
-  /// Passes over nothing.
+  /// Skips nothing.
   package static let none = HistoryFilter()
 
-  /// Whether a block may hold what is wanted. A part of a transaction is wanted for the sake of the
-  /// others, whatever it changes.
+  /// Whether a block may match. A part of a transaction always may, since the other parts need it.
   func mayMatch(_ block: BlockSummary) -> Bool {
     if let since, block.maximumTimestamp < since { return false }
     if let until, block.minimumTimestamp > until { return false }
@@ -63,8 +62,8 @@ package struct HistoryFilter: Sendable {
     return true
   }
 
-  /// Whether a segment of the log may hold what is wanted. `nextMaximum` is the running maximum of
-  /// timestamps behind it.
+  /// Whether a segment of the log may match. `nextMaximum` is the running maximum of timestamps at
+  /// its end.
   func mayMatch(_ segment: HistoryIndexEntry, nextMaximum: Timestamp) -> Bool {
     if let since, nextMaximum < since { return false }
     if let entities, !entities.contains(where: segment.entities.contains) { return false }

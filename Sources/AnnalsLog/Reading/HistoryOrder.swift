@@ -1,43 +1,43 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Makes sure that the frames of a history follow one another: no transaction a second time, none
-/// missing, of one in parts each part once and in order.
+/// Checks that the frames of a history follow one another: no transaction twice, none missing, and
+/// each part of a transaction once and in order.
 ///
-/// An opening sees to that behind the checkpoint it starts from; what lies before is only looked at
+/// An opening checks this after the checkpoint it starts from. What lies before is checked only
 /// when it is read.
 struct HistoryOrder {
   private let direction: HistoryDirection
-  /// The number nearest to what was read, which must come next; nil if anything may.
+  /// The number that must come next; nil if any may.
   private var expected: Int64?
-  /// The part that comes next of a transaction in parts; nil between transactions.
+  /// The part that must come next; nil between transactions.
   private var part: UInt32?
 
   init(_ direction: HistoryDirection) { self.direction = direction }
 
-  /// Takes note that something was passed over.
+  /// Notes that something was skipped.
   mutating func skip() {
     expected = nil
   }
 
-  /// Says what must come next, unless what was read before says so.
+  /// Sets what must come next, unless what was read before determines it.
   mutating func begin(at number: Int64) {
     if expected == nil { expected = number }
   }
 
-  /// Whether no part is missing at the end of what is read.
+  /// Whether no part is missing at the end of what was read.
   var isAtEnd: Bool { part == nil }
 
-  /// Takes the next frame, of the transactions of these numbers (of a gap record all that it stands
-  /// for), or a part of one. Returns false if it does not follow.
-  mutating func take(_ numbers: ClosedRange<Int64>, part: UInt32?, isContinued: Bool) -> Bool {
+  /// Accepts the next frame: transactions of these numbers (for a gap record, all that it covers),
+  /// or a part of one. Returns false if it does not follow.
+  mutating func accept(_ numbers: ClosedRange<Int64>, part: UInt32?, isContinued: Bool) -> Bool {
     switch direction {
-    case .forward: takeForward(numbers, part, isContinued)
-    case .backward: takeBackward(numbers, part, isContinued)
+    case .forward: acceptForward(numbers, part, isContinued)
+    case .backward: acceptBackward(numbers, part, isContinued)
     }
   }
 
-  private mutating func takeForward(
+  private mutating func acceptForward(
     _ numbers: ClosedRange<Int64>, _ next: UInt32?, _ isContinued: Bool
   ) -> Bool {
     guard expected == nil || numbers.lowerBound == expected, (next ?? 0) == (part ?? 0),
@@ -48,7 +48,7 @@ struct HistoryOrder {
     return true
   }
 
-  private mutating func takeBackward(
+  private mutating func acceptBackward(
     _ numbers: ClosedRange<Int64>, _ next: UInt32?, _ isContinued: Bool
   ) -> Bool {
     guard expected == nil || numbers.upperBound == expected, isContinued == (part != nil),

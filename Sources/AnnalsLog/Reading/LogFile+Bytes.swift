@@ -1,9 +1,9 @@
 import AnnalsStorage
 
 extension LogFile {
-  /// Runs `body` on the bytes of the file at the path, opened once more for reading, and says
-  /// whether no writer can be at work meanwhile: waits a moment for one to finish, then goes on
-  /// without the lock. Where there is no file any more, on that which is open.
+  /// Runs `body` on the bytes of the file at the path, opened again for reading. `isLocked` says
+  /// whether no writer can be at work meanwhile: waits a moment for one to end, then goes on
+  /// without the lock. If no file is at the path any more, uses the one that is open.
   ///
   /// Throws `StorageError` if the file cannot be opened, and what `body` throws.
   package func withBytes<R>(
@@ -18,7 +18,7 @@ extension LogFile {
     }
     guard let file = found else { return try body(own, false) }
     defer { file.close() }
-    // What this very log holds would be waited for in vain.
+    // A lock that this log holds itself would be awaited in vain.
     if isLockedHere { return try body(file, false) }
     let isLocked = try file.lock(.shared, wait: .until(.now + .seconds(2)))
     return try body(file, isLocked)

@@ -2,11 +2,11 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// One generation of a store's file, open: what everything that reads from it holds on to.
+/// One generation of a store's file, kept open by everything that reads from it.
 ///
-/// A rewrite puts another generation in this one's place; whoever still holds this one goes on
-/// reading it, as the operating system keeps the file until it is closed, which happens when the
-/// last holder lets go. Any method may be called on any thread.
+/// A rewrite replaces the file by the next generation. Whoever holds this one goes on reading it:
+/// the operating system keeps the file until it is closed, which happens when the last holder
+/// releases it. Any method may be called on any thread.
 package final class LogGeneration: Sendable {
   let file: any StorageFile
   /// The file's header.
@@ -21,7 +21,7 @@ package final class LogGeneration: Sendable {
 
   deinit { file.close() }
 
-  /// The generation in an open file, whose header is read and checked.
+  /// Opens the generation in a file, and reads and checks its header.
   static func open(_ file: any StorageFile) throws(LogError) -> LogGeneration {
     let block = try read(FormatLimits.blockLength, at: 0, of: file)
     do {
@@ -34,8 +34,8 @@ package final class LogGeneration: Sendable {
     }
   }
 
-  /// Reads the header again, and throws `foreign` if it is not the one known: somebody has copied
-  /// other bytes into the file, in its place. Throws `header` if it can no longer be read.
+  /// Reads the header again. Throws `foreign` if it is another one: somebody has copied other bytes
+  /// into the file, in place. Throws `header` if it can no longer be read.
   func requireOwnHeader() throws(LogError) {
     let block = try read(FormatLimits.blockLength, at: 0)
     let found: FileHeader
@@ -73,7 +73,7 @@ package final class LogGeneration: Sendable {
     try LogGeneration.read(count, at: offset, of: file)
   }
 
-  /// The number of bytes in the file now.
+  /// The size of the file now.
   func size() throws(LogError) -> UInt64 {
     try storage { () throws(StorageError) in try file.size() }
   }
@@ -84,8 +84,8 @@ package final class LogGeneration: Sendable {
     return bytes.withUnsafeBytes { try? FrameHeader.decode($0, at: offset, seed: seed) }
   }
 
-  /// Reads the payload of the frame at `offset`, which must be of this kind; everything is checked.
-  /// Throws `damage` if it does not hold. Memory: the payload, never more than the file has.
+  /// Reads the payload of the frame at `offset`, which must be of this kind, and checks everything.
+  /// Throws `damage` if a check fails. Memory: the payload, never more than the file has.
   func payload(
     at offset: UInt64, kind: FrameKind
   ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>) {
@@ -93,7 +93,7 @@ package final class LogGeneration: Sendable {
     return (header, bytes)
   }
 
-  /// As `payload`, with the crc32 of the bytes by themselves.
+  /// As `payload`, and returns the crc32 of the payload by itself.
   private func checkedPayload(
     at offset: UInt64, kind: FrameKind
   ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>, crc: UInt32) {
@@ -115,7 +115,7 @@ package final class LogGeneration: Sendable {
     return (header, bytes, crc)
   }
 
-  /// Reads a chunk's payload; frame and payload are checked. Throws `damage` if they do not hold.
+  /// Reads a chunk's payload; checks frame and payload. Throws `damage` if a check fails.
   package func chunk(
     _ reference: ChunkReference
   ) throws(LogError) -> ContiguousArray<UInt8> {
@@ -127,8 +127,8 @@ package final class LogGeneration: Sendable {
     return bytes
   }
 
-  /// Reads the payload of a frame of tombstones, and its flags; frame and payload are checked.
-  /// Throws `damage` if they do not hold.
+  /// Reads the payload of a frame of tombstones, and its flags; checks frame and payload. Throws
+  /// `damage` if a check fails.
   func tombstones(
     _ reference: ChunkReference
   ) throws(LogError) -> (flags: FrameFlags, bytes: ContiguousArray<UInt8>) {
@@ -140,8 +140,8 @@ package final class LogGeneration: Sendable {
     return (header.flags, bytes)
   }
 
-  /// Whether every chunk of the state that the directory stands for can be read and, if they are
-  /// decoded, is what it is said to be. Reads them all.
+  /// Whether every chunk of the state under the directory can be read and, with `decoding`, decodes
+  /// to what the directory says. Reads all of them.
   func holdsState(
     of directory: CheckpointDirectory, decoding: Bool
   ) throws(LogError) -> Bool {
@@ -153,8 +153,8 @@ package final class LogGeneration: Sendable {
     }
   }
 
-  /// Throws `damage`, with its place, for a chunk of the state that the directory stands for which
-  /// cannot be read or, if they are decoded, is not what it is said to be. Reads them all.
+  /// Throws `damage`, with its place, for a chunk of the state under the directory that cannot be
+  /// read or, with `decoding`, does not decode to what the directory says. Reads all of them.
   func requireState(of directory: CheckpointDirectory, decoding: Bool) throws(LogError) {
     for (reference, role) in directory.entities.flatMap(\.chunks) {
       let reason = try chunk(reference).withBytes { bytes -> String? in
@@ -172,7 +172,7 @@ package final class LogGeneration: Sendable {
   }
 
   /// Reads the checkpoint directory at `offset`, and its list chunks. Throws `damage` or `decode`
-  /// if it does not hold.
+  /// if a check fails.
   func directory(
     at offset: UInt64
   ) throws(LogError) -> (header: FrameHeader, directory: CheckpointDirectory) {

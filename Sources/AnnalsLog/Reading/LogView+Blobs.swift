@@ -5,7 +5,7 @@ import AnnalsModel
 
 extension LogView {
   /// The bytes of a large value, checked. Memory: the value. Throws `blobMissing` if the file does
-  /// not hold it, `damage` if its bytes were changed.
+  /// not hold it, `damage` if its bytes have changed.
   package func bytes(of value: LargeValue) throws(LogError) -> ContiguousArray<UInt8> {
     var result: ContiguousArray<UInt8> = []
     try withPieces(of: value) { piece in
@@ -14,8 +14,8 @@ extension LogView {
     return result
   }
 
-  /// Calls `body` with one piece of the value after the other, each at most 1 MiB. The pieces are
-  /// checked one by one, and the whole when the last was handed over.
+  /// Calls `body` with each piece of the value in order, at most 1 MiB each. Checks each piece
+  /// before the call, and the whole value after the last.
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {
@@ -30,8 +30,7 @@ extension LogView {
 }
 
 extension LogGeneration {
-  /// Calls `body` with one piece after the other of the large value whose first frame is at
-  /// `offset`.
+  /// Calls `body` with each piece of the large value whose first frame is at `offset`.
   func withPieces(
     of value: LargeValue, at offset: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {

@@ -46,11 +46,11 @@ extension LogView {
     try lastNumber { $0 >= date }
   }
 
-  /// The last transaction before the first whose timestamp is too late.
+  /// The last transaction before the first one whose timestamp is too late.
   private func lastNumber(isTooLate: (Timestamp) -> Bool) throws(LogError) -> Int64 {
     if !isTooLate(head.maximumTimestamp) { return head.number }
     let next = try index.partitioningIndex(in: file) { isTooLate($0.maximumTimestamp) }
-    // The maximum before the first entry is the base's: a base that is too late itself is the
+    // The maximum before the first entry is the base's: if the base is too late itself, it is the
     // answer.
     guard next > 0 else { return base }
     let entry = try index.entry(at: next - 1, in: file)
@@ -68,14 +68,14 @@ extension LogView {
 
   var index: GrowingTable<HistoryIndexEntry> { tables.index.table }
 
-  /// The index of the segment that holds a transaction that the file has.
+  /// The index of the segment that holds a transaction of the file.
   func segment(of number: Int64) throws(LogError) -> Int {
     let next = try index.partitioningIndex(in: file) { $0.firstNumber > number }
     guard index.count > 0 else {
       throw .damage(LogDamage(offset: FormatLimits.logStart, reason: "the history index has a gap"))
     }
-    // A gap record stands in the index under the last of its numbers: with an earlier one of the
-    // first, nothing comes before the first segment.
+    // The index lists a gap record under the last number that it covers, so an earlier number may
+    // precede the first segment.
     return max(next, 1) - 1
   }
 

@@ -1,16 +1,16 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Deletes of dropped history that the base remembers: FORMAT.md, "Tombstones".
+// Tombstones: deletes in pruned history that the base remembers. See FORMAT.md, "Tombstones".
 
 extension LogView {
-  /// Which deletes of dropped history are remembered, and where; nil if none are. Reads the base's
-  /// directory; throws `damage` or `decode` if that does not hold.
+  /// Which deletes in pruned history are remembered, and where; nil if none are. Reads the base's
+  /// directory; throws `damage` or `decode` if that is damaged.
   package func tombstones() throws(LogError) -> KeptTombstones? {
     try baseDirectory()?.tombstones
   }
 
-  /// Puts the deletes of one frame into the batch, in place of what was there. Throws `damage` or
+  /// Fills the batch, in place of its content, with the deletes of one frame. Throws `damage` or
   /// `decode` if the frame is not what the directory says.
   package func read(
     tombstones reference: ChunkReference, into batch: inout ChangeBatch
@@ -33,8 +33,8 @@ extension LogView {
 }
 
 extension ConsumerTable {
-  /// The least that any consumer has seen of those that are waited for at a moment: blocking, with
-  /// a lease that runs. Nil if there is none.
+  /// The least that any blocking consumer with a running lease has read; nil if there is no such
+  /// consumer.
   func leastWaitedFor(at moment: Timestamp) -> Int64? {
     list.lazy.filter { $0.isBlocking && $0.isLeaseRunning(at: moment) }.map(\.number).min()
   }

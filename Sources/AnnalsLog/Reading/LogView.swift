@@ -1,8 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Everything that can be read of a log as of one transaction: it stays as it is whatever is
-/// written or rewritten afterwards.
+/// Everything readable of a log as of one transaction. Immutable, whatever is written or rewritten
+/// afterwards.
 ///
 /// Any method may be called on any thread, also after the log was closed.
 package final class LogView: Sendable {
@@ -20,21 +20,21 @@ package final class LogView: Sendable {
 
   /// The position of the last transaction.
   package var head: LogPosition { tables.head }
-  /// The base: the file holds the state as of this transaction and all later ones.
+  /// The base: the file holds the state as of this transaction, and all later ones.
   package var base: Int64 { file.header.base }
   /// The first transaction that the file may hold.
   package var floor: Int64 { file.header.base + 1 }
-  /// The features of the file: those of its header, and those announced since.
+  /// The features of the file: those in its header, and those announced since.
   package var features: Features { file.header.features.union(tables.announced) }
   /// How many changes the file holds.
   package var changeCount: Int64 { tables.changeCount }
-  /// How many bytes of log lie behind the newest checkpoint, or behind the base.
+  /// The bytes of log since the newest checkpoint, or since the base.
   package var bytesSinceCheckpoint: UInt64 { end - min(tables.checkpointEnd, end) }
-  /// How many transactions say that their clock had jumped back.
+  /// How many transactions record that their clock had jumped back.
   package var clockJumps: Int64 { tables.clockJumps }
 
-  /// How many transactions up to one say that their clock had jumped back. Reads the history behind
-  /// it if any do.
+  /// How many transactions up to one record that their clock had jumped back. Reads the history
+  /// after it if any do.
   func clockJumps(upTo number: Int64) throws(LogError) -> Int64 {
     var count = clockJumps
     if count == 0 || number == head.number { return count }
@@ -48,18 +48,18 @@ package final class LogView: Sendable {
     return max(count, 0)
   }
 
-  /// The gaps that a salvage left in the history, rising; those before the base among them.
+  /// The gaps that salvages left in the history, rising; including those before the base.
   package var gaps: [LostTransactions] { tables.gaps }
 
-  /// The gap that a transaction's number lies in. O(number of gaps).
+  /// The gap that contains this transaction; nil if it is not in one. O(number of gaps).
   package func gap(at number: Int64) -> LostTransactions? {
     tables.gaps.first { $0.numbers.contains(number) }
   }
 
-  /// The interned names; the one with number 1 is first.
+  /// The interned names; number 1 is first.
   package var names: [String] { tables.names.list }
 
-  /// The name with this number; nil for 0 and for numbers never given.
+  /// The name with this number; nil for 0 and for numbers never assigned.
   package func name(_ number: NameNumber) -> String? {
     let index = Int(number) - 1
     return tables.names.list.indices.contains(index) ? tables.names.list[index] : nil
@@ -70,10 +70,10 @@ package final class LogView: Sendable {
     tables.names.list.firstIndex { $0.hasSameBytes(as: name) }.map { NameNumber($0 + 1) }
   }
 
-  /// The openings; the one with number 1 is first.
+  /// The openings; number 1 is first.
   package var openings: [Opening] { tables.openings.list }
 
-  /// The opening with this number; nil for 0 and for numbers never given.
+  /// The opening with this number; nil for 0 and for numbers never assigned.
   package func opening(_ number: OpeningNumber) -> Opening? {
     let index = Int(number) - 1
     return tables.openings.list.indices.contains(index) ? tables.openings.list[index] : nil
@@ -82,13 +82,13 @@ package final class LogView: Sendable {
   /// The schema at the head.
   package var schema: Schema { tables.schema }
 
-  /// The changes of the schema; the first is the whole schema at the base, unless that is empty.
+  /// The schema changes. The first is the whole schema at the base, unless that is empty.
   package var schemaHistory: [SchemaHistoryEntry] { tables.schemaHistory.list }
 
   /// The last transaction that changed the schema; the base if none did.
   package var schemaVersion: Int64 { tables.schemaHistory.list.last?.number ?? base }
 
-  /// The schema as of a transaction. O(changes of the schema).
+  /// The schema as of a transaction. O(schema changes).
   package func schema(at number: Int64) -> Schema {
     var schema = Schema()
     for step in schemaHistory where step.number <= number {
@@ -97,21 +97,21 @@ package final class LogView: Sendable {
     return schema
   }
 
-  /// The history index. Reads its chunks; throws if one does not hold.
+  /// The history index. Reads its chunks; throws if one is damaged.
   package func historyIndex() throws(LogError) -> [HistoryIndexEntry] {
     try tables.index.table.all(in: file)
   }
 
-  /// The directory of the state at the base; nil if that is the empty state. Throws `damage` or
-  /// `decode` if it does not hold.
+  /// The directory of the state at the base; nil if that is empty. Throws `damage` or `decode` if
+  /// it is damaged.
   package func baseDirectory() throws(LogError) -> CheckpointDirectory? {
     let offset = file.header.baseCheckpointOffset
     return offset == 0 ? nil : try file.directory(at: offset).directory
   }
 
-  /// The newest checkpoint of a transaction not after `number`, the base's among them; nil if the
-  /// nearest is the empty state at the base. Reads the directories of checkpoints after it; one
-  /// that cannot be read ends the search at the base.
+  /// The newest checkpoint, including the base's, of a transaction at or before `number`; nil if
+  /// that is the empty state at the base. Reads the directories of later checkpoints. If one cannot
+  /// be read, the search continues at the base.
   package func checkpoint(
     atOrBefore number: Int64
   ) throws(LogError) -> CheckpointDirectory? {
@@ -121,21 +121,21 @@ package final class LogView: Sendable {
         directory.number == next.number
       else { break }
       if directory.number <= number { return directory }
-      // Each lies before the last, so that a crafted file cannot make this go round for ever.
+      // Each lies before the last, so a crafted file cannot make this loop for ever.
       place = directory.previousCheckpoint.flatMap { $0.offset < next.offset ? $0 : nil }
     }
     return try baseDirectory()
   }
 
-  /// Whether the newest checkpoint not after `number`, if there is one behind the base, can be read
-  /// with all its chunks. Costs the reading of its state.
+  /// Whether the newest checkpoint at or before `number`, if it is not the base's, can be read with
+  /// all its chunks. Reads its whole state.
   package func holdsCheckpoint(atOrBefore number: Int64) throws(LogError) -> Bool {
     guard let directory = try checkpoint(atOrBefore: number), !directory.isBase else { return true }
     return try file.holdsState(of: directory, decoding: true)
   }
 
-  /// The names and openings as the base's own directory has them; nil if the base is the empty
-  /// state. Reads their chunks.
+  /// The names and openings in the base's own directory; nil if the base is the empty state. Reads
+  /// their chunks.
   package func namesAtBase() throws(LogError) -> (names: [String], openings: [Opening])? {
     guard let directory = try baseDirectory() else { return nil }
     return (
@@ -144,22 +144,22 @@ package final class LogView: Sendable {
     )
   }
 
-  /// Throws `damage`, with its place, if a chunk of the state at the base cannot be read, or is not
-  /// what it is said to be. Costs the reading of that state.
+  /// Throws `damage`, with its place, if a chunk of the state at the base cannot be read or is not
+  /// what the directory says. Reads that whole state.
   package func requireBaseState() throws(LogError) {
     if let directory = try baseDirectory() { try file.requireState(of: directory, decoding: true) }
   }
 
   /// The transactions after `after`, up to and including `through`. Throws `outside` if the file
-  /// does not hold them. `filter` says what may be passed over; see `HistoryFilter`.
+  /// does not hold them. `filter` says what may be skipped; see `HistoryFilter`.
   package func history(
     after: Int64, through: Int64, direction: HistoryDirection = .forward,
     skipping filter: HistoryFilter = .none
-  ) throws(LogError) -> HistoryCursor {
+  ) throws(LogError) -> FrameHistoryReader {
     guard after >= base, through <= head.number else {
       throw .outside(base: base, head: head.number)
     }
-    return try HistoryCursor(
+    return try FrameHistoryReader(
       self, after: after, through: through, direction: direction, filter: filter)
   }
 }

@@ -3,31 +3,31 @@ import AnnalsModel
 
 /// The two root slots of a file, read together.
 ///
-/// One slot is whole at any time, and each is of the store and generation that the header names.
-/// Where that is not so, nothing tells what of the log was synced, and `requireSound` says why.
+/// One slot is whole at any time, and each belongs to the store and generation of the header.
+/// Otherwise nothing tells what of the log was synced, and `requireSound` throws the reason.
 struct RootSlots: Sendable {
-  /// The slots that can be read, the newer one first.
+  /// The readable slots, the newer one first.
   private(set) var valid: [RootSlot] = []
   /// What is wrong with the others.
   private(set) var findings: [LogFinding] = []
-  /// The places of slots that are whole, and of another store or generation than the header.
+  /// The places of whole slots that belong to another store or generation than the header.
   private var foreign: [UInt64] = []
-  /// The bytes of both.
+  /// The bytes of both slots.
   fileprivate let blocks: ContiguousArray<UInt8>
 
-  /// The slot in force; nil if none can be read.
+  /// The newest readable slot; nil if there is none.
   var newest: RootSlot? { valid.first }
 
   /// Whether both can be read.
   var areWhole: Bool { valid.count == FormatLimits.slotOffsets.count }
 
-  /// Whether both say that the log was closed with this end, where the file ends.
+  /// Whether both say that the log was closed with this end, and the file ends there.
   func sayClosed(at end: UInt64, size: UInt64) -> Bool {
     areWhole && size == end && valid.allSatisfy { $0.durableMark == end && $0.extent == end }
   }
 
-  /// The slots in the bytes from the first slot's place to the second's end. Throws `newerReader`
-  /// if one needs features that this engine does not know.
+  /// Decodes the slots from the bytes between the first slot's place and the second's end. Throws
+  /// `newerReader` if one needs features that this engine does not know.
   init(_ blocks: ContiguousArray<UInt8>, header: FileHeader) throws(LogError) {
     self.blocks = blocks
     var unknown: LogError?
@@ -53,8 +53,8 @@ struct RootSlots: Sendable {
     valid.sort { $0.sequence > $1.sequence }
   }
 
-  /// Throws `header` if the header is of another store or generation than the log, `damage` if a
-  /// slot is, or if none can be read.
+  /// Throws `header` if the header belongs to another store or generation than the log, `damage` if
+  /// a slot does, or if none can be read.
   func requireSound() throws(LogError) {
     guard !foreign.isEmpty || valid.isEmpty else { return }
     guard let offset = foreign.first else {
@@ -71,9 +71,9 @@ struct RootSlots: Sendable {
 }
 
 extension LogGeneration {
-  /// The root slots of the file. Both are read again if one cannot be used, as another process may
-  /// just be writing it, until what is read stays the same. Throws `newerReader` if one needs
-  /// features that this engine does not know.
+  /// The root slots of the file. Reads both again if one is unusable, since another process may be
+  /// writing it, until two readings agree. Throws `newerReader` if one needs features that this
+  /// engine does not know.
   func slots() throws(LogError) -> RootSlots {
     var slots = try readSlots()
     var tries = 1
@@ -87,7 +87,7 @@ extension LogGeneration {
     return slots
   }
 
-  /// How often what another process may be changing is looked at before it is judged.
+  /// How often something that another process may be changing is read before it is judged.
   static let mostTries = 16
 
   private func readSlots() throws(LogError) -> RootSlots {

@@ -1,16 +1,16 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Saved states of projections. They are looked for when one is wanted: opening a store, and
-// following one, cost nothing for them. Whatever of them cannot be read is as if it were not there.
+// Saved states of projections. They are searched for only when wanted: opening and following a
+// store cost nothing for them. One that cannot be read counts as missing.
 
 /// The state of a projection, to be saved.
 package struct ProjectionImage: Sendable {
-  /// What the program calls the projection.
+  /// The program's name for the projection.
   package var name: String
-  /// Which version of the program's code it is of.
+  /// The version of the program's code that made it.
   package var version: Int64
-  /// The position that it is level with.
+  /// The position that it is as of.
   package var position: Token
   /// The program's own bytes, at most `SavedProjection.maximumState`.
   package var state: ContiguousArray<UInt8>
@@ -26,7 +26,7 @@ package struct ProjectionImage: Sendable {
 }
 
 extension LogGeneration {
-  /// What the directory at this offset says of saved projections, and the directory.
+  /// The directory at this offset, and the saved projections that it lists.
   private func projections(
     at offset: UInt64
   ) -> (directory: CheckpointDirectory, saved: [SavedProjection])? {
@@ -43,20 +43,20 @@ extension LogGeneration {
     return (directory, projections.list.filter { known.contains($0.number) })
   }
 
-  /// What the directory of a checkpoint says of saved projections.
+  /// The saved projections that a checkpoint's directory lists.
   func savedProjections(at place: CheckpointReference?) -> [SavedProjection] {
     place.flatMap { projections(at: $0.offset) }?.saved ?? []
   }
 
-  /// The latest state of a projection not after `number` that a directory from this one backward
-  /// names. Each lies before the last, so that a crafted file cannot make this go round for ever.
+  /// The latest saved state of a projection at or before `number`, in this directory or an earlier
+  /// one. Each directory lies before the last, so a crafted file cannot make this loop for ever.
   func savedProjection(
     _ name: String, version: Int64, atOrBefore number: Int64, from start: CheckpointReference?
   ) -> SavedProjection? {
     var place = start
     while let next = place, let (directory, list) = projections(at: next.offset) {
       let saved = list.first { $0.isNamed(name) && $0.version == version }
-      // What an earlier directory has and this one has not was left out for a reason.
+      // A projection that an earlier directory lists and this one does not was dropped on purpose.
       guard let saved else { return nil }
       if saved.number <= number { return saved }
       place = directory.previousCheckpoint.flatMap { $0.offset < next.offset ? $0 : nil }
@@ -64,7 +64,7 @@ extension LogGeneration {
     return nil
   }
 
-  /// The bytes of a saved projection. Throws `damage` or `decode` if they are not there as said.
+  /// The bytes of a saved projection. Throws `damage` or `decode` if they are damaged.
   func state(of saved: SavedProjection) throws(LogError) -> ContiguousArray<UInt8> {
     let payload = try chunk(saved.chunk)
     let contents: ProjectionCodec.Contents
@@ -86,21 +86,21 @@ extension LogGeneration {
 }
 
 extension LogView {
-  /// The projections of which a state is saved with the newest checkpoint. Reads its directory.
+  /// The projections saved with the newest checkpoint. Reads its directory.
   package var savedProjections: [SavedProjection] {
     file.savedProjections(at: tables.checkpoint)
   }
 
-  /// The latest saved state of a projection, in this version, not after a transaction; nil if there
-  /// is none. Reads the directories of checkpoints behind it.
+  /// The latest state of a projection, saved by this version of its code, at or before a
+  /// transaction; nil if there is none. Reads the directories of later checkpoints.
   package func savedProjection(
     _ name: String, version: Int64, atOrBefore number: Int64
   ) -> SavedProjection? {
     file.savedProjection(name, version: version, atOrBefore: number, from: tables.checkpoint)
   }
 
-  /// The bytes that a program made of its projection. Throws `damage` or `decode` if they are not
-  /// there as said.
+  /// The bytes that a program made of its projection. Throws `damage` or `decode` if they are
+  /// damaged.
   package func state(of saved: SavedProjection) throws(LogError) -> ContiguousArray<UInt8> {
     try file.state(of: saved)
   }

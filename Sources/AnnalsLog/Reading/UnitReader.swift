@@ -1,26 +1,26 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Goes through frames and gathers them into units: what a transaction or checkpoint consists of.
+/// Groups the frames of a walk into units: the frames of one transaction, or of one checkpoint.
 ///
-/// Shared by recovery, history and rewrites. Decodes nothing; whoever uses it decodes the frames
-/// that it hands out, whose payloads it has checked.
+/// Used by recovery, history and rewrites. Decodes nothing: callers decode the frames that it hands
+/// out, whose payloads it has checked.
 struct UnitReader {
   var walk: FrameWalk
-  /// Where the unit that the next frame belongs to begins; nil between units.
+  /// Where the unit of the next frame begins; nil between units.
   private(set) var unitStart: UInt64?
-  /// The large values met since the last unit ended.
+  /// The large values found since the last unit ended.
   private(set) var blobs: [BlobEntry] = []
 
-  /// A frame of interest. Blobs and chunks are passed over.
+  /// A frame of interest. Blob pieces and chunks are skipped.
   enum Step {
-    /// A transaction in row form, or a block; `payloadIsValid` has been called.
+    /// A transaction in row form, or a block; its payload is checked.
     case record(WalkedFrame, unitStart: UInt64, blobs: [BlobEntry])
-    /// A checkpoint's directory, not checked; and the large values before it in its unit.
+    /// A checkpoint's directory, unchecked, and the large values before it in its unit.
     case checkpoint(WalkedFrame, blobs: [BlobEntry])
-    /// A frame without transactions or state: a consumer change, not checked; one of a kind of a
-    /// later version; or one that announces features, which the walk has taken in. It ends a unit;
-    /// and the large values before it in that unit.
+    /// A frame without transactions or state: a consumer change, unchecked; one of a later
+    /// version's kind; or an announcement of features, which the walk has adopted. It ends a unit;
+    /// `blobs` are the large values before it in that unit.
     case skipped(WalkedFrame, blobs: [BlobEntry])
     /// The walk cannot go on.
     case end(WalkEnd)
@@ -28,7 +28,7 @@ struct UnitReader {
 
   init(_ walk: FrameWalk) { self.walk = walk }
 
-  /// The next frame of interest. Throws `damage` at a record whose payload does not hold.
+  /// The next frame of interest. Throws `damage` at a record whose payload fails its check.
   mutating func next() throws(LogError) -> Step {
     while true {
       let frame: WalkedFrame
@@ -80,7 +80,7 @@ struct UnitReader {
     if let entry { blobs.append(entry) }
   }
 
-  /// Whether all parts behind `frame`, the first of several, are there, whole and in order.
+  /// Whether all parts after `frame`, the first of several, exist, whole and in order.
   func partsFollow(_ frame: WalkedFrame) throws(LogError) -> Bool {
     var ahead = walk
     guard try ahead.payloadIsValid(frame), let first = ahead.summary(of: frame), first.isPart else {
@@ -101,7 +101,7 @@ struct UnitReader {
 }
 
 extension FrameWalk {
-  /// The next frame that is no piece of a large value; nil if the walk cannot go on.
+  /// The next frame that is not a piece of a large value; nil if the walk cannot go on.
   fileprivate mutating func nextBehindBlobs() throws(LogError) -> WalkedFrame? {
     while case .frame(let frame) = try next() {
       if frame.header.kind != .blob { return frame }
@@ -109,7 +109,7 @@ extension FrameWalk {
     return nil
   }
 
-  /// Appends the transactions of a frame to the batch. The frame's payload was checked.
+  /// Appends the transactions of a frame, whose payload was checked, to the batch.
   func decode(_ frame: WalkedFrame, into batch: inout ChangeBatch) throws(LogError) {
     do {
       try withPayload(of: frame) { payload throws(DecodeFault) in
@@ -125,8 +125,8 @@ extension FrameWalk {
     }
   }
 
-  /// The number that a transaction's record or a checkpoint's directory begins with; nil if it
-  /// cannot be read. The frame's payload was checked.
+  /// The transaction number at the beginning of a record or directory; nil if it cannot be decoded.
+  /// The frame's payload must have been checked.
   @inline(never)
   func number(of frame: WalkedFrame) -> Int64? {
     withPayload(of: frame) { payload in
@@ -135,7 +135,7 @@ extension FrameWalk {
     }
   }
 
-  /// What the block says of itself; nil if it cannot be decoded. The frame's payload was checked.
+  /// The block's summary; nil if it cannot be decoded. The frame's payload must have been checked.
   func summary(of frame: WalkedFrame) -> BlockSummary? {
     withPayload(of: frame) { try? BlockCodec.decodeSummary($0) }
   }

@@ -1,45 +1,44 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Where the log of a file ends, and what lies behind.
+/// Finds where the log of a file ends, and what follows the end.
 ///
-/// A *unit* is what a crash leaves whole or not at all: a transaction with the blobs before it and
-/// all of its parts, or a checkpoint with its chunks. The log ends with its last whole unit.
+/// A *unit* is what a crash leaves whole or not at all: a transaction with the large values before
+/// it and all of its parts, or a checkpoint with its chunks. The log ends with its last whole unit.
 ///
-/// The search goes through frame headers from a root slot's mark (or the log's beginning) while
-/// each follows the one before. Payloads are checked only behind the greatest mark that a slot or a
-/// frame on the way proves: what lies before it was synced, and is checked by whoever reads it.
+/// The search follows frame headers from a root slot's mark (or the log's beginning) while each
+/// names the one before. It checks payloads only after the greatest mark that a slot or a frame on
+/// the way proves: what lies before was synced, and is checked by whoever reads it.
 ///
-/// What ends the log is a torn tail, as a crash leaves it, unless something proves that the bytes
-/// at the bad spot were once synced: a slot's mark or extent, or the mark in a valid frame anywhere
-/// behind. Then it is damage.
+/// What follows the end is a torn tail, as a crash leaves it, unless something proves that the
+/// bytes at the bad spot were once synced: a slot's mark or extent, or the mark in a valid frame
+/// anywhere after it. Then it is damage.
 struct EndOfLog {
-  /// The end: behind the last whole unit.
+  /// The end: after the last whole unit.
   private(set) var point: ChainPoint
   /// The greatest offset that a slot or a frame proves synced.
   private(set) var provenMark: UInt64
-  /// What lies behind the end.
+  /// What follows the end.
   private(set) var tail = LogTail.clean
-  /// The size of the file when it was looked at.
+  /// The size of the file when it was examined.
   private(set) var size: UInt64
-  /// The last checkpoint's directory on the way; nil if there was none.
+  /// The directory of the last checkpoint on the way; nil if there was none.
   private(set) var newestCheckpoint: UInt64?
-  /// The features announced between where the search began and the end.
+  /// The features announced between the start of the search and the end.
   private(set) var announced = Features.none
 
-  /// The valid slots of the file, the newer first, as they were when the end was found; none if it
-  /// was looked for without them.
+  /// The valid slots of the file, the newer first, as they were when the end was found; none if the
+  /// search ran without them.
   private(set) var slots: [RootSlot]
 
-  /// Finds the end of the log that begins at `start`, where a unit begins. `slots` are the valid
-  /// ones of the file, the newer first; without any the frames alone tell what was synced.
+  /// Finds the end of the log that begins at `start`, where a unit begins. `slots` are the file's
+  /// valid ones, the newer first; without any, the frames alone tell what was synced.
   ///
-  /// Another process may write meanwhile, or close the file and so shorten it: where damage is met,
-  /// slots, size and bad spot are looked at again, and all is done anew if they have changed.
+  /// Another process may write meanwhile, or close the file and so shorten it. So after damage,
+  /// slots, size and bad spot are read again, and the search restarts if they have changed.
   ///
-  /// Time: that of reading the headers behind `start`, the payloads behind the last proven mark,
-  /// and the rest of the file once. Throws `storage`, `unsupported` and
-  /// `newerReader`; damage is in `tail`.
+  /// Time: reading the headers after `start`, the payloads after the last proven mark, and the rest
+  /// of the file once. Throws `storage`, `unsupported` and `newerReader`; damage is in `tail`.
   static func find(
     in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
   ) throws(LogError) -> EndOfLog {
@@ -54,7 +53,7 @@ struct EndOfLog {
     return result
   }
 
-  /// Looks once.
+  /// Searches once.
   private init(
     in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
   ) throws(LogError) {
@@ -64,7 +63,7 @@ struct EndOfLog {
     provenMark = slotMark
     size = try generation.size()
     guard size >= slotMark, size >= start.offset else {
-      // What is left of the log can be read as far as it goes.
+      // The rest of the log can be read as far as it goes.
       if size >= start.offset { _ = try findBadSpot(in: generation, from: start) }
       tail = .damaged(
         LogDamage(
@@ -76,7 +75,7 @@ struct EndOfLog {
     try judge(spot, in: generation)
   }
 
-  /// Where the chain of frames breaks off; nil if it was not looked for.
+  /// Where the chain of frames breaks; nil if the search did not look for it.
   private var badSpot: BadSpot?
 
   private struct BadSpot {
@@ -84,8 +83,7 @@ struct EndOfLog {
     var end: WalkEnd
   }
 
-  /// Goes forward to the first frame that is missing or not what it should be; sets `point` and
-  /// `provenMark`.
+  /// Advances to the first frame that is missing or invalid; sets `point` and `provenMark`.
   private mutating func findBadSpot(
     in generation: LogGeneration, from start: ChainPoint
   ) throws(LogError) -> BadSpot {
@@ -102,7 +100,7 @@ struct EndOfLog {
         break headers
       }
     }
-    // The frames before `spot` follow one another. Those that nothing proves synced must be whole.
+    // The frames before `spot` are chained. Those that nothing proves synced must be whole.
     walk = FrameWalk(generation, from: start, limit: spot.offset)
     point = start
     while case .frame(let frame) = try walk.next() {
@@ -115,14 +113,14 @@ struct EndOfLog {
     return spot
   }
 
-  /// Decides what the bad spot means; sets `tail`.
+  /// Decides whether the bad spot is a torn tail or damage; sets `tail`.
   private mutating func judge(
     _ spot: BadSpot, in generation: LogGeneration
   ) throws(LogError) {
     let extent = slots.first?.extent ?? 0
     if spot.end == .limit, point.offset == size, size >= extent { return }
     if case .refusedFrame(let reason) = spot.end {
-      // No crash leaves a right checksum over such a header: this is not for a writer to clear.
+      // No crash leaves a right checksum over such a header, so a writer must not clear it.
       tail = .damaged(LogDamage(offset: spot.offset, reason: reason))
       return
     }
@@ -143,7 +141,7 @@ struct EndOfLog {
     }
   }
 
-  /// Where the last byte ends that is not zero; where the log ends if all behind it are.
+  /// The end of the last nonzero byte; the end of the log if only zeros follow.
   private func endOfBytes(in generation: LogGeneration) throws(LogError) -> UInt64 {
     var limit = size
     while limit > point.offset {
@@ -155,14 +153,14 @@ struct EndOfLog {
     return limit
   }
 
-  /// The same end, with a tail that was found to be damaged otherwise.
+  /// The same end, with a tail that was found to be damaged in another way.
   func damaged(_ tail: LogTail) -> EndOfLog {
     var result = self
     result.tail = tail
     return result
   }
 
-  /// Whether a valid frame is now at the bad spot, or the file has another length.
+  /// Whether a valid frame is now at the bad spot, or the file's size has changed.
   private func hasChanged(in generation: LogGeneration) throws(LogError) -> Bool {
     let sizeNow = try generation.size()
     if sizeNow != size { return true }
@@ -179,8 +177,9 @@ struct EndOfLog {
 }
 
 extension FrameHeader {
-  /// Whether what stands before the end of this frame is whole: the last part of a transaction, or
-  /// a checkpoint's directory. Blobs, chunks and continued parts wait for what follows.
+  /// Whether everything before the end of this frame is whole: it is the last part of a
+  /// transaction, or a checkpoint's directory. Blobs, chunks and continued parts need what follows
+  /// them.
   var closesUnit: Bool {
     switch kind {
     case .blob, .chunk: false

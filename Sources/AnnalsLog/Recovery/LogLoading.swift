@@ -2,20 +2,20 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Reads a generation of a file from the newest state that can be used to the end of its log.
+/// Loads a generation of a file: from the newest usable state to the end of its log.
 ///
-/// The steps are those of FORMAT.md, "Recovery". Nothing is written and no lock is needed.
+/// Follows FORMAT.md, "Recovery". Writes nothing and needs no lock.
 struct LogLoading {
   let generation: LogGeneration
   let options: LogOptions
-  /// Results.
+  /// The results.
   private(set) var tables: LogTables
   private(set) var end: ChainPoint
   private(set) var report = RecoveryReport()
   private var slots: [RootSlot] = []
   /// The features announced in the file, in frames and slots.
   private var announced = Features.none
-  /// The checkpoints that were tried.
+  /// The checkpoints already tried.
   private var tried: [UInt64] = []
 
   init(_ generation: LogGeneration, _ options: LogOptions) {
@@ -32,7 +32,7 @@ struct LogLoading {
     var isBase: Bool
   }
 
-  /// Finds the end, then tries one start after the other until one leads there.
+  /// Finds the end, then tries one start after the other until one reaches it.
   mutating func run(
     from choice: StartChoice, restore: (LogStart) throws -> Void,
     apply: (inout ChangeBatch) throws -> Void
@@ -49,7 +49,7 @@ struct LogLoading {
     }
     if !slots.isEmpty { slots = endOfLog.slots }
     report.slot = slots.first?.index
-    // A slot says what was announced before its mark, the frames say it behind.
+    // A slot lists what was announced before its mark; frames announce what came after.
     announced = slots.reduce(endOfLog.announced) { $0.union($1.announced) }
     if case .damaged(let damage) = endOfLog.tail {
       guard options.readsUpToDamage else { throw .damage(damage) }
@@ -64,7 +64,7 @@ struct LogLoading {
       case .directoryDamaged: continue
       }
     }
-    // Without a directory that can be read, the frames before it still tell where earlier ones are.
+    // If no directory can be read, the frames before it still lead to earlier ones.
     if choice == .newest, !report.findings.isEmpty {
       for offset in try earlierCheckpoints(before: endOfLog) {
         let result = try attempt(offset, &endOfLog, restore: restore, apply: apply)
@@ -78,11 +78,11 @@ struct LogLoading {
   private enum Attempt {
     case done
     case directoryDamaged
-    /// Earlier checkpoints may share the chunk.
+    /// A chunk of the checkpoint is damaged; earlier checkpoints may share it.
     case chunkDamaged
   }
 
-  /// Tries to start from the checkpoint at `offset`; notes a finding if it cannot be used.
+  /// Tries to start from the checkpoint at `offset`; adds a finding if it cannot be used.
   private mutating func attempt(
     _ offset: UInt64, _ endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
     apply: (inout ChangeBatch) throws -> Void
@@ -91,9 +91,9 @@ struct LogLoading {
     tried.append(offset)
     var result = Attempt.directoryDamaged
     do throws(LogError) {
-      let prepared = try prepare(candidate)
+      let loaded = try loadStart(candidate)
       result = .chunkDamaged
-      try load(candidate, prepared, to: &endOfLog, restore: restore, apply: apply)
+      try load(candidate, loaded, to: &endOfLog, restore: restore, apply: apply)
       return .done
     } catch {
       guard error.mayDependOnStart else { throw error }
@@ -107,18 +107,18 @@ struct LogLoading {
     _ endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
     apply: (inout ChangeBatch) throws -> Void
   ) throws(LogError) {
-    try load(base, prepare(base), to: &endOfLog, restore: restore, apply: apply)
+    try load(base, loadStart(base), to: &endOfLog, restore: restore, apply: apply)
   }
 
-  /// The newest root slot; nil if none can be read.
+  /// The newest readable root slot; nil if there is none.
   var newestSlot: RootSlot? { slots.first }
 
   private var base: Candidate {
     Candidate(offset: generation.header.baseCheckpointOffset, isBase: true)
   }
 
-  /// Finds the end of the log from the newest slot's mark. A file that ends before it is damaged;
-  /// then the end that is left is looked for from the beginning.
+  /// Finds the end of the log from the newest slot's mark. A file that ends before the mark is
+  /// damaged; then the remaining end is searched for from the beginning.
   private func findEnd() throws(LogError) -> EndOfLog {
     let header = generation.header
     let size = try generation.size()
@@ -144,8 +144,8 @@ struct LogLoading {
     return result
   }
 
-  /// The last checkpoints that the chain of frames leads to from the log's beginning, the newest
-  /// first; those already tried left out.
+  /// The last checkpoints that the chain of frames from the log's beginning reaches, the newest
+  /// first, without those already tried.
   private func earlierCheckpoints(before end: EndOfLog) throws(LogError) -> [UInt64] {
     var walk = FrameWalk(
       generation, from: ChainPoint(beginningOf: generation.header), limit: end.point.offset)
@@ -162,15 +162,15 @@ struct LogLoading {
   private static let greatestAttempts = 4
 
   private mutating func load(
-    _ candidate: Candidate, _ prepared: (LogStart, LogTables, ChainPoint),
+    _ candidate: Candidate, _ loaded: (LogStart, LogTables, ChainPoint),
     to endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
     apply: (inout ChangeBatch) throws -> Void
   ) throws(LogError) {
     let start: LogStart
     let point: ChainPoint
-    (start, tables, point) = prepared
+    (start, tables, point) = loaded
     if case .damaged = endOfLog.tail, endOfLog.point.offset < point.offset {
-      // Damage before the mark: how far the log goes from here, only the replay can tell.
+      // Damage before the mark: only the replay can tell how far the log can be read from here.
       endOfLog = try EndOfLog.find(in: generation, from: point, slots: []).damaged(endOfLog.tail)
     }
     try calling { try restore(start) }
@@ -185,7 +185,8 @@ struct LogLoading {
       var limit = error.misfit?.offset
       if replay.isAmidTransaction { limit = replay.point.offset }
       if let limit {
-        // A part of it may be in what was handed on: all again, and only up to there.
+        // The caller may have been given a part of it: replay everything again, and only up to
+        // there.
         try calling { try restore(start) }
         replay = LogReplay(generation, from: point, tables: tables, limit: limit, slots: slots)
         try replay.run(apply: apply)
@@ -201,7 +202,7 @@ struct LogLoading {
   }
 
   /// Reads what a start needs. Throws `damage` or `decode` if it cannot be used.
-  private func prepare(
+  private func loadStart(
     _ candidate: Candidate
   ) throws(LogError) -> (LogStart, LogTables, ChainPoint) {
     let header = generation.header
@@ -236,7 +237,7 @@ struct LogLoading {
 }
 
 extension LogError {
-  /// What a reading that is to go up to damage stops at; nil if the error is another.
+  /// The damage at which a reading "up to the damage" stops; nil for other errors.
   fileprivate var damageMet: LogDamage? {
     switch self {
     case .damage(let damage): return damage
@@ -249,7 +250,7 @@ extension LogError {
     }
   }
 
-  /// Whether starting from another state may help.
+  /// Whether starting from another state may avoid the error.
   var mayDependOnStart: Bool {
     switch self {
     case .decode(let fault, _): !fault.isNewer

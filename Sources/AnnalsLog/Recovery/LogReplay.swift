@@ -1,35 +1,35 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Reads the transactions from one point of the log to its end, brings the tables up to date and
-/// hands the changes on, in batches.
+/// Replays the transactions from one point of the log to its end: updates the tables and hands the
+/// changes to the caller, in batches.
 ///
-/// Small transactions are gathered into batches of about 64 KiB of log; of a transaction in several
-/// parts nothing is handed on before all parts were found whole. So whatever ends the replay, what
-/// was handed on is whole transactions; but for one whose later part has a right checksum and
-/// cannot be decoded (`isAmidTransaction`). Memory: one batch.
+/// Gathers small transactions into batches of about 64 KiB of log. Hands out no part of a
+/// transaction before all of its parts were found whole. So whatever ends the replay, the caller
+/// has whole transactions, with one exception: a later part with a right checksum that cannot be
+/// decoded (`isAmidTransaction`). Memory: one batch.
 struct LogReplay {
   private let generation: LogGeneration
   private var reader: UnitReader
   private(set) var tables: LogTables
-  /// Where the last unit that was taken in ends.
+  /// The end of the last unit that was applied to the tables.
   private(set) var point: ChainPoint
   private(set) var replayedTransactions: Int64 = 0
   private(set) var findings: [LogFinding] = []
-  /// Whether parts of a transaction were handed on whose end was not: set only if the replay ended
+  /// Whether the caller has some but not all parts of a transaction: set only if the replay ended
   /// with an error.
   private(set) var isAmidTransaction = false
   private var batch = ChangeBatch()
   private var batchedBytes: UInt64 = 0
-  /// Where the units begin that the batch is of.
+  /// Where the units of the current batch begin.
   private var batchStart: ChainPoint
   /// The slots whose marks lie ahead, the nearest first.
   private var slots: ArraySlice<RootSlot>
 
   private static let batchLength: UInt64 = 64 << 10
 
-  /// A replay from `point`, where `tables` stand, to `limit`. What the valid `slots` say of the
-  /// frame before their marks is compared on the way.
+  /// Creates a replay from `point`, where `tables` stand, to `limit`. Checks on the way the frame
+  /// before each mark against what the valid `slots` say of it.
   init(
     _ generation: LogGeneration, from point: ChainPoint, tables: LogTables, limit: UInt64,
     slots: [RootSlot] = []
@@ -42,8 +42,8 @@ struct LogReplay {
     reader = UnitReader(FrameWalk(generation, from: point, limit: limit))
   }
 
-  /// Replays up to the limit. Throws `damage` or `decode` where the log does not hold, after
-  /// handing on what was read before; `point` and `tables` then stand behind the last whole unit.
+  /// Replays up to the limit. Where the log is damaged it throws `damage` or `decode`, after
+  /// handing out what was read before; `point` and `tables` then stand after the last whole unit.
   mutating func run(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
     do {
       repeat { try compareMarks() } while try step(apply: apply)
@@ -57,7 +57,7 @@ struct LogReplay {
     }
   }
 
-  /// Makes sure that the log up to a slot's mark is the one that was synced.
+  /// Checks that the log up to a slot's mark is the one that was synced.
   private mutating func compareMarks() throws(LogError) {
     while let slot = slots.first, slot.durableMark <= point.offset {
       slots.removeFirst()
@@ -87,7 +87,7 @@ struct LogReplay {
       point = reader.walk.point
     case .record(let frame, let start, let blobs):
       if frame.header.kind == .transaction, !frame.header.flags.contains(.continued) {
-        try take(frame, unitStart: start, blobs: blobs)
+        try decode(frame, unitStart: start, blobs: blobs)
         batchedBytes += frame.header.frameLength
         if batchedBytes >= LogReplay.batchLength { try flush(apply: apply) }
       } else {
@@ -98,8 +98,8 @@ struct LogReplay {
     return true
   }
 
-  /// Takes one transaction in row form into the batch.
-  private mutating func take(
+  /// Decodes one transaction in row form into the batch.
+  private mutating func decode(
     _ frame: WalkedFrame, unitStart: UInt64, blobs: [BlobEntry]
   ) throws(LogError) {
     let before = batch.transactions.count
@@ -129,7 +129,7 @@ struct LogReplay {
       throw .damage(LogDamage(offset: first.offset, reason: "a transaction without its last part"))
     }
     try reader.walk.decode(first, into: &batch)
-    // Nothing of it may be handed on if it does not follow.
+    // Nothing of it may be handed out if it does not follow.
     guard var record = batch.transactions.first, record.part == 0,
       !isParted || batch.transactions.count == 1
     else {
@@ -195,7 +195,7 @@ struct LogReplay {
     point = reader.walk.point
   }
 
-  /// Hands on what was gathered.
+  /// Hands the batch to the caller.
   private mutating func flush(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
     if !batch.transactions.isEmpty { try call(apply) }
     batchedBytes = 0
@@ -214,8 +214,8 @@ struct LogReplay {
     }
   }
 
-  /// Takes in what became of a consumer. What cannot be read is a finding, and the consumer stays
-  /// as it was: it reads again.
+  /// Applies a consumer change. One that cannot be decoded becomes a finding, and the consumer
+  /// stays as it was: it reads again.
   private mutating func note(consumer frame: WalkedFrame) throws(LogError) {
     var isTaken = false
     if try reader.walk.payloadIsValid(frame) {
@@ -228,8 +228,8 @@ struct LogReplay {
     findings.append(LogFinding(offset: frame.offset, text: "a consumer change cannot be used"))
   }
 
-  /// Takes in how much history is kept. What cannot be read is a finding, and turns it off: nothing
-  /// is dropped that should perhaps stay.
+  /// Applies a retention policy. One that cannot be decoded becomes a finding and turns retention
+  /// off, so that nothing is dropped that should be kept.
   private mutating func note(retention frame: WalkedFrame) throws(LogError) {
     var policy: RetentionPolicy?
     if try reader.walk.payloadIsValid(frame) {
@@ -242,8 +242,8 @@ struct LogReplay {
     findings.append(LogFinding(offset: frame.offset, text: "the retention cannot be read"))
   }
 
-  /// Notes a checkpoint met on the way. One that cannot be read is a finding: the state it stands
-  /// for is made anew.
+  /// Notes a checkpoint on the way. One that cannot be decoded becomes a finding: its state is
+  /// rebuilt.
   private mutating func note(checkpoint frame: WalkedFrame) throws(LogError) {
     guard try reader.walk.payloadIsValid(frame) else {
       findings.append(
@@ -261,7 +261,7 @@ struct LogReplay {
 }
 
 extension ChangeBatch {
-  /// The entities that a run of changes is of, rising.
+  /// The entities of a run of changes, rising.
   func entities(of range: Range<Int>) -> [EntityNumber] {
     guard let first = range.first.map({ changes[$0].entity }) else { return [] }
     var result = [first]

@@ -1,22 +1,22 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Looks for proof, behind a spot where the log breaks off, that the bytes there were once synced:
-/// a valid frame whose durable mark lies beyond the spot.
+/// Searches after a spot where the log breaks for proof that the bytes there were once synced: a
+/// valid frame whose durable mark lies beyond the spot.
 ///
-/// Frame headers alone are tried, at every multiple of 8; the payload of a header that fits is
-/// checked before it counts, and what was checked is not looked at again. A crafted file could make
-/// many headers claim the same bytes; once as many payload bytes were checked as there are behind
-/// the spot, headers count by themselves, which errs on the side of damage. So the search reads
-/// each byte at most three times. Memory: one window and one payload.
+/// Tries frame headers at every multiple of 8. Checks the payload of a header that fits before it
+/// counts, and does not search checked bytes again. A crafted file could let many headers claim the
+/// same bytes: once as many payload bytes were checked as follow the spot, headers count without
+/// their payload, which errs on the side of damage. So the search reads each byte at most three
+/// times. Memory: one window and one payload.
 struct SearchBehindDamage {
   private let generation: LogGeneration
   private let badSpot: UInt64
   private let end: UInt64
   private var budget: UInt64
-  /// Whether any byte from the spot on is not zero.
+  /// Whether any byte from the spot on is nonzero.
   private(set) var sawBytes = false
-  /// Whether a valid frame behind the spot carries a mark beyond it.
+  /// Whether a valid frame after the spot carries a mark beyond it.
   private(set) var foundMarkBeyond = false
 
   private static let windowLength = 256 << 10
@@ -28,7 +28,7 @@ struct SearchBehindDamage {
     budget = end > badSpot ? end - badSpot : 0
   }
 
-  /// Searches; the results are in the properties. Ends early once a mark was found.
+  /// Runs the search, and stops early at the first such mark; the results are in the properties.
   mutating func run() throws(LogError) {
     let alignment = UInt64(FormatLimits.frameAlignment)
     var offset = (badSpot + alignment - 1) / alignment * alignment
@@ -41,7 +41,7 @@ struct SearchBehindDamage {
         offset += UInt64(window.count)
         continue
       }
-      // The next window begins so early that no header is cut in two.
+      // Windows overlap so that no header is cut in two.
       offset = try search(window, at: offset)
     }
   }
@@ -61,7 +61,7 @@ struct SearchBehindDamage {
       let offset = start + UInt64(candidate.position)
       guard let length = try count(candidate.header, at: offset) else { continue }
       if foundMarkBeyond { return end }
-      // A valid frame: go on behind it, in this window or another.
+      // A valid frame: go on after it, in this window or a later one.
       let next = candidate.position + Int(length)
       if next >= window.count { return offset + length }
       position = next
@@ -72,8 +72,8 @@ struct SearchBehindDamage {
       ? end : start + UInt64((window.count - overlap) / 8 * 8)
   }
 
-  /// The next place in the window where a frame header fits, from `position` on, which is left
-  /// behind it.
+  /// The next place in the window, from `position` on, where a frame header fits. Advances
+  /// `position` past it.
   private mutating func nextCandidate(
     in window: ContiguousArray<UInt8>, from position: inout Int, at start: UInt64
   ) -> (position: Int, header: FrameHeader)? {
@@ -85,8 +85,8 @@ struct SearchBehindDamage {
           if bytes[position...].contains(where: { $0 != 0 }) { sawBytes = true }
           continue
         }
-        // The first eight bytes hold the kind, which is never zero, flags, and two reserved bytes,
-        // which always are: most places are passed over without a checksum.
+        // The first eight bytes hold the kind (never zero), flags, and two reserved bytes (always
+        // zero): most places are ruled out without a checksum.
         let first = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self).littleEndian
         if first == 0 { continue }
         sawBytes = true
@@ -103,7 +103,7 @@ struct SearchBehindDamage {
     }
   }
 
-  /// Counts a header that fits; returns the frame's length if its payload fits as well.
+  /// Counts a header that fits. Returns the frame's length if its payload fits as well.
   private mutating func count(
     _ header: FrameHeader, at offset: UInt64
   ) throws(LogError) -> UInt64? {

@@ -1,10 +1,10 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Which values a rewrite takes out of history, and what it knows of them on the way.
+/// The values that a rewrite erases from history.
 ///
-/// It goes over the transactions in their order, as it counts the references of lists: their edits
-/// do not say whether a list was there before.
+/// Must see the transactions in order, since it counts the references in lists: the edits alone do
+/// not tell whether a list existed before.
 package struct HistoryErasure {
   /// A to-many relationship of an object.
   package struct List: Hashable, Sendable {
@@ -17,18 +17,18 @@ package struct HistoryErasure {
     }
   }
 
-  /// The properties of each object; empty for all of them.
+  /// The properties to erase of each object; empty for all of them.
   private var targets: [ObjectReference: Set<PropertyNumber>] = [:]
   private let entities: Set<EntityNumber>
   /// The last transaction whose values are erased.
   private let through: Int64
-  /// How many references lists have, those without any left out.
+  /// How many references each list has; lists without any are left out.
   private var lengths: [List: Int]
-  /// The large values that something else mentions; what is not among them is dropped.
+  /// The large values that something unerased refers to; all others are dropped.
   private(set) var keptBlobs: Set<UInt64> = []
 
-  /// What a transaction of this number has erased. `lengths` says how many references the lists of
-  /// these objects have at the base.
+  /// Erases values of transactions up to and including `through`. `lengths` gives the number of
+  /// references that these objects' lists have at the base.
   package init(_ erasure: Erasure, through: Int64, lengths: [List: Int]) {
     for target in erasure.targets { targets[target.object] = Set(target.properties) }
     entities = Set(erasure.targets.map(\.object.entity))
@@ -46,10 +46,10 @@ package struct HistoryErasure {
     }
   }
 
-  /// Keeps large values of the state at the base as well.
+  /// Also keeps these large values of the state at the base.
   mutating func keep(_ blobs: [UInt64]) { keptBlobs.formUnion(blobs) }
 
-  /// Collects the large values that a transaction mentions where nothing is erased.
+  /// Collects the large values that a transaction refers to in values that are not erased.
   func noteBlobs(
     of record: TransactionRecord, in batch: ChangeBatch, into found: inout Set<UInt64>
   ) {
@@ -85,8 +85,8 @@ package struct HistoryErasure {
     return properties.isEmpty || properties.contains(property)
   }
 
-  /// Takes the values out of a transaction of the batch. Their bytes stay in its arena, where no
-  /// encoder looks.
+  /// Erases values of one transaction of the batch. Their bytes stay in its arena, where no encoder
+  /// reads them.
   mutating func erase(_ record: TransactionRecord, in batch: inout ChangeBatch) {
     guard record.number <= through else { return }
     for change in batch.changes[record.changeRange] where entities.contains(change.entity) {
@@ -98,12 +98,12 @@ package struct HistoryErasure {
           erase(&batch.properties[place], of: List(object, property))
         }
       }
-      // The lists of a deleted object are gone, whether the delete lists them or not.
+      // The lists of a deleted object are gone, whether or not the delete contains them.
       if change.kind == .delete { lengths = lengths.filter { $0.key.object != object } }
     }
   }
 
-  /// What is null stays null: there was no value.
+  /// Erases one value. A null stays null: there was no value.
   private mutating func erase(_ change: inout PropertyChange, of list: List) {
     if change.isEdits {
       let old = lengths[list] ?? 0

@@ -1,23 +1,23 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Writes history into the new file: small transactions together in blocks of about 256 KiB of row
-/// form, large ones and whole blocks as they are.
+/// Writes history into the new file of a rewrite: packs small transactions into blocks of about 256
+/// KiB of row form, and copies large ones and whole blocks unchanged.
 struct HistorySealer {
   private let target: RewriteTarget
   private let old: LogGeneration
-  /// The transactions to copy: those after the first number, up to the second.
+  /// The transactions to copy: after the first number, up to and including the second.
   private let range: (after: Int64, through: Int64)
   /// Small transactions that wait for a block, and the large values copied before them.
   private var pending = ChangeBatch()
   private var blobs: [BlobEntry] = []
   private var unitStart: UInt64?
-  /// What is taken out of the transactions.
+  /// What is erased from the transactions.
   private var erasure: HistoryErasure?
   /// The transaction in parts that is being copied.
   private var open: OpenParts?
 
-  /// A block whose payload is this long or longer is copied as it is.
+  /// A block with a payload of at least this length is copied unchanged.
   private static let wholeBlockLength = 32 << 10
 
   private struct OpenParts {
@@ -26,7 +26,7 @@ struct HistorySealer {
     var entities: [EntityNumber]
   }
 
-  /// The base has the large values with lower numbers.
+  /// Large values with lower numbers belong to the base.
   private let firstBlob: UInt64
 
   init(
@@ -40,8 +40,8 @@ struct HistorySealer {
     range = (base.number, through)
   }
 
-  /// Copies a record's frame, whose payload was checked, and the large values before it, as far as
-  /// they belong to the range. Returns false behind the range.
+  /// Copies a record's frame, whose payload was checked, and the large values before it, if they
+  /// belong to the range. Returns false after the range.
   mutating func copy(
     _ frame: WalkedFrame, in walk: FrameWalk, blobs found: [BlobEntry]
   ) throws(LogError) -> Bool {
@@ -71,12 +71,12 @@ struct HistorySealer {
     return true
   }
 
-  /// Whether a large value belongs to the transactions, and not all that mentions it is erased.
+  /// Whether a large value belongs to the transactions, and some reference to it is not erased.
   private func keeps(_ blob: BlobEntry) -> Bool {
     blob.number >= firstBlob && erasure?.keptBlobs.contains(blob.number) ?? true
   }
 
-  /// Copies large values that come with a checkpoint, behind the transactions that were sealed.
+  /// Copies the large values that come with a checkpoint, after the transactions sealed so far.
   mutating func copy(_ blobs: [BlobEntry]) throws(LogError) {
     var copied: [BlobEntry] = []
     for blob in blobs where keeps(blob) {
@@ -85,7 +85,7 @@ struct HistorySealer {
     target.absorb(copied)
   }
 
-  /// The numbers of the first and the last transaction of a frame.
+  /// The first and the last transaction number in a frame.
   private static func numbers(
     of frame: WalkedFrame, in walk: FrameWalk
   ) throws(LogError) -> (first: Int64, last: Int64) {
@@ -111,8 +111,8 @@ struct HistorySealer {
     if isWhole, Int(frame.header.payloadLength) >= HistorySealer.wholeBlockLength,
       !erases(in: frame, walk)
     {
-      // Large values copied for this block go with the block that is sealed now: they stand before
-      // the transactions that mention them all the same.
+      // Large values copied for this block stay with the block sealed now: either way they precede
+      // the transactions that refer to them.
       try seal()
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
@@ -136,14 +136,14 @@ struct HistorySealer {
     }
   }
 
-  /// Whether anything of a block is taken out, as far as its summary tells.
+  /// Whether anything of a block may be erased, by its summary.
   private func erases(in frame: WalkedFrame, _ walk: FrameWalk) -> Bool {
     guard let erasure else { return false }
     return walk.summary(of: frame).map(erasure.touches) ?? true
   }
 
-  /// Throws `damage` unless the transaction that was taken in last follows the one before it. What
-  /// lies before the checkpoint that an opening starts from was not looked at by it.
+  /// Throws `damage` unless the last transaction follows the one before it. An opening does not
+  /// check this before the checkpoint that it starts from.
   private func requireOrder(at offset: UInt64) throws(LogError) {
     guard let record = pending.transactions.last else { return }
     let before = pending.transactions.dropLast().last?.number ?? target.tables.head.number
@@ -155,8 +155,8 @@ struct HistorySealer {
     }
   }
 
-  /// Copies a gap record, which stands alone in its frame, as the numbers around it leap. Large
-  /// values copied for it go with the block that is sealed before.
+  /// Copies a gap record. It stands alone in its frame, since the numbers around it are not
+  /// consecutive. Large values copied for it go with the block sealed before.
   private mutating func copy(gap batch: ChangeBatch) throws(LogError) {
     try seal()
     pending.append(batch.transactions[0], from: batch)
@@ -211,7 +211,7 @@ struct HistorySealer {
     }
   }
 
-  /// Writes the transactions that wait, as one block, or one as it was.
+  /// Writes the waiting transactions as one block; a single one as it was.
   mutating func seal() throws(LogError) {
     guard !pending.transactions.isEmpty else { return }
     noteUnit()
@@ -232,7 +232,7 @@ struct HistorySealer {
     pending.removeAll()
   }
 
-  /// Takes the transactions of a block that was written into the tables.
+  /// Adds the transactions of a written block to the tables.
   private mutating func absorb(_ batch: ChangeBatch) throws(LogError) {
     let start = unitStart ?? target.offset
     for record in batch.transactions {
@@ -263,7 +263,7 @@ extension ChangeBatch {
     transactions.append(copy)
   }
 
-  /// Whether a block of this batch and another would be beyond its limits.
+  /// Whether a block of this batch and another would exceed its limits.
   fileprivate func isTooMany(with other: ChangeBatch) -> Bool {
     changes.count + other.changes.count > FormatLimits.maximumChanges
       || properties.count + other.properties.count > FormatLimits.maximumPropertyChanges

@@ -3,14 +3,14 @@ import AnnalsModel
 import AnnalsStorage
 
 extension LogView {
-  /// Copies the file, with its header and every frame of the log up to this view's end, as they
-  /// are, to `path`, where there must be no file. Others may write meanwhile, or replace the file.
-  /// `original` is the file that lends mode, owner and extended attributes.
+  /// Copies the file to `path`, where no file may exist: its header, and every frame of the log up
+  /// to this view's end, unchanged. Others may write meanwhile, or replace the file. The copy gets
+  /// mode, owner and extended attributes from the file `original`.
   ///
-  /// Memory: 1 MiB. `check` sees the copy before it has its header, and this file. Returns how many
-  /// bytes the copy has. Throws `exists` if there is a file, `busy` if another copy is being made
-  /// there, `occupied` if something else has its temporary name, `damage` if the log cannot be
-  /// followed to the view's end; what `check` throws. Then nothing is left, but for
+  /// Memory: 1 MiB. `check` sees the copy before it has its header, and this file. Returns the
+  /// copy's size. Throws `exists` if a file exists, `busy` if another copy is being made there,
+  /// `occupied` if another file has its temporary name, `damage` if the log cannot be followed to
+  /// the view's end; and what `check` throws. Then nothing is left, except after
   /// `placementUnknown`.
   package func backUp(
     to path: String, in fileSystem: any FileSystem, like original: String?,
@@ -24,7 +24,7 @@ extension LogView {
     do throws(LogError) {
       try copyLog(to: temporary.file)
       var header = file.header
-      try temporary.finish(header.encode(with: slot)) { try check($0, file.file) }
+      try temporary.seal(header.encode(with: slot)) { try check($0, file.file) }
     } catch {
       temporary.discard()
       throw error
@@ -33,7 +33,7 @@ extension LogView {
     return end
   }
 
-  /// The root slot of a file that ends where this view does. Reads the frame headers behind the
+  /// The root slot of a file that ends where this view does. Reads the frame headers after the
   /// newest checkpoint.
   private func slotAtEnd() throws(LogError) -> RootSlot {
     var start = ChainPoint(beginningOf: file.header)

@@ -2,15 +2,15 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Writes a store's file anew beside the old one and puts it in its place, or makes another store
-/// of it: compaction, pruning, replay.
+/// Rewrites a store's file, and puts the new file in place of the old one or makes another store of
+/// it: compaction, pruning, replay.
 ///
-/// `copy` copies what there is, without lock or mutex, beside writers; `finish`, a writer's call,
-/// copies what was appended meanwhile and puts the complete and synced file in place. Until then
-/// nothing is changed, and whatever happens leaves the old file or the new one, whole. Used by one
-/// thread at a time. Letting go of it removes an unfinished file.
+/// `copy` copies the existing log without lock or mutex, beside writers. `putInPlace`, a writer's
+/// call, copies what was appended meanwhile and puts the complete and synced file in place. Nothing
+/// is changed until then, and whatever happens leaves either the old file or the new one, whole.
+/// Used by one thread at a time. Releasing it removes an unfinished file.
 ///
-/// Memory: what a part of a transaction takes, and the log's tables; not the history.
+/// Memory: one part of a transaction, and the log's tables; not the history.
 package final class LogRewriter {
   private let log: LogFile
   private let plan: RewritePlan
@@ -21,14 +21,13 @@ package final class LogRewriter {
   private var point: ChainPoint
   private var generation: LogGeneration
   private let destination: String
-  /// The checkpoint to carry over; nil once it was, or for none.
+  /// The checkpoint to carry over; nil after it was copied, or if none is wanted.
   private var checkpoint: CheckpointReference?
-  /// Large values met that no transaction or checkpoint behind them took along yet.
+  /// Large values that no transaction or checkpoint copied so far has claimed.
   private var waiting: [BlobEntry] = []
-  /// What consumers that are waited for have seen at least, as far as was known when the base was
-  /// written; nil if there were none.
+  /// The least that blocking consumers had read when the base was written; nil if there were none.
   private var least: Int64?
-  /// The schema at a base that was made: what it has removed is left out of the checkpoint as well.
+  /// The schema at a new base; what it has removed is also left out of the checkpoint.
   private var schemaMade: Schema?
 
   init(_ log: LogFile, _ plan: RewritePlan) throws(LogError) {
@@ -69,9 +68,9 @@ package final class LogRewriter {
     guard count <= 1 else { throw .hardLinked(count) }
   }
 
-  /// Copies everything up to the head. Throws `busy` if another rewrite is at work, `occupied` if
-  /// something else has the new file's name, `storage` if there is no space, `damage` if what is to
-  /// be copied does not hold; what a closure of the plan throws. Then nothing is left of the new
+  /// Copies everything up to the head. Throws `busy` if another rewrite is running, `occupied` if
+  /// another file has the new file's name, `storage` if there is no space, `damage` if what is to
+  /// be copied is damaged; and what a closure of the plan throws. Then nothing is left of the new
   /// file.
   package func copy() throws(LogError) {
     do throws(LogError) {
@@ -108,7 +107,7 @@ package final class LogRewriter {
     try copyUnits(upTo: view.end)
   }
 
-  /// What consumers that are waited for have seen at least; nil if there are none.
+  /// The least that blocking consumers have read; nil if there are none.
   private var leastWaitedFor: Int64? {
     guard case .replace = plan.destination else { return nil }
     let consumers = log.consumers
@@ -116,8 +115,8 @@ package final class LogRewriter {
     return consumers.leastWaitedFor(at: clock())
   }
 
-  /// Whether what the new file's beginning says holds no longer: others have announced features, or
-  /// somebody is to be waited for who may need more tombstones.
+  /// Whether the beginning of the new file has become outdated: others have announced features, or
+  /// a new blocking consumer needs more tombstones.
   private func isOvertaken(by view: LogView) -> Bool {
     guard let target else { return false }
     return !target.has(view.features)
@@ -130,7 +129,7 @@ package final class LogRewriter {
     header.features = view.features
     header.baseCheckpointOffset = 0
     var original: String?
-    var known: Leftover.Known?
+    var known: Leftover.ExistingStore?
     switch plan.destination {
     case .replace:
       guard old.generation < FormatLimits.writerNumberLimit else {
@@ -138,12 +137,12 @@ package final class LogRewriter {
       }
       header.generation = old.generation + 1
       original = log.path
-      known = Leftover.Known(header: old, head: view.head.number)
+      known = Leftover.ExistingStore(header: old, head: view.head.number)
     case .new(_, let store, let created):
       header = FileHeader(store: store, generation: 1, base: old.base, created: created)
       header.baseTimestamp = old.baseTimestamp
       header.features = view.features
-      // Who reads this store does not read that one.
+      // Consumers of this store do not read the other one.
       let none = Features.consumers.union(.retention).union(.tombstones)
       header.features.optional &= ~none.optional
     }
@@ -160,7 +159,7 @@ package final class LogRewriter {
     return RewriteTarget(temporary, header: header)
   }
 
-  /// Copies the units from where copying stands up to `end`.
+  /// Copies the units from the current point up to `end`.
   private func copyUnits(upTo end: UInt64) throws(LogError) {
     guard var sealer else { return }
     defer { self.sealer = sealer }
@@ -174,8 +173,8 @@ package final class LogRewriter {
         }
         waiting = []
       case .skipped(_, let blobs):
-        // Consumers go to the end of the file. Whether what a frame of another kind says holds in
-        // another file, nobody can tell: it is left out.
+        // Consumers are written at the end of the file. A frame of an unknown kind is left out,
+        // since nobody can tell whether it is still true in another file.
         waiting += blobs
       case .checkpoint(let frame, let blobs):
         waiting += blobs
@@ -189,9 +188,9 @@ package final class LogRewriter {
     }
   }
 
-  /// Carries a checkpoint over if it is the one that is wanted, and before it the large values that
-  /// came with it and not with a transaction; returns whether it was. One that cannot be read is
-  /// left out: it can be made anew.
+  /// Copies a checkpoint if it is the one to carry over, and before it the large values that came
+  /// with it and not with a transaction. Returns whether it was copied. One that cannot be read is
+  /// left out: it can be rebuilt.
   private func carry(
     _ frame: WalkedFrame, with blobs: [BlobEntry], _ sealer: inout HistorySealer
   ) throws(LogError) -> Bool {
@@ -213,22 +212,22 @@ package final class LogRewriter {
 
   /// Copies what was appended since `copy`, and puts the new file in place.
   ///
-  /// To replace the old file, the lock is held and the log stands at the file's end. Afterwards it
-  /// stands at `.replaced`, the lock held on both files: call `reload`. If it throws, or was
-  /// overtaken, the old file is in place and nothing is left of the new one; but after
-  /// `outcomeUnknown` the one or the other is in place once the disk is back, and the log is
-  /// poisoned; and after `placementUnknown`, only thrown for another store, that may be there or
-  /// not.
-  package func finish() throws(LogError) -> RewriteReport {
+  /// To replace the old file, the caller holds the lock and the log stands at the file's end.
+  /// Afterwards the log is `.replaced`, with the lock held on both files: call `reload`. If it
+  /// throws, or was overtaken, the old file is in place and nothing is left of the new one, with
+  /// two exceptions: after `outcomeUnknown` either of them is in place once the disk works again,
+  /// and the log is poisoned; after `placementUnknown`, thrown only for another store, that store
+  /// may or may not exist.
+  package func putInPlace() throws(LogError) -> RewriteReport {
     do throws(LogError) {
-      return try finishOrThrow()
+      return try complete()
     } catch {
       cancel()
       throw error
     }
   }
 
-  private func finishOrThrow() throws(LogError) -> RewriteReport {
+  private func complete() throws(LogError) -> RewriteReport {
     if target == nil { try copy(log.view) }
     let isReplacing: Bool
     if case .replace = plan.destination { isReplacing = true } else { isReplacing = false }
@@ -242,7 +241,7 @@ package final class LogRewriter {
         }
       }
       try requireCopiedStands()
-      // The new header was made before: it cannot say what was announced since.
+      // The new header was made before, so it cannot list what was announced since.
       let view = log.view
       try view.features.requireWritable()
       if isOvertaken(by: view) { return overtaken() }
@@ -251,7 +250,8 @@ package final class LogRewriter {
     try sealer?.seal()
     guard let target else { throw .closed }
     if isReplacing {
-      // A prune relies on what they have seen: the new file says also what waited to be written.
+      // A prune relies on what consumers have read: the new file also records their pending
+      // advances.
       try target.append(log.consumers)
       try target.append(log.retention)
     }
@@ -268,7 +268,8 @@ package final class LogRewriter {
       report.bytesAfter = report.bytesBefore
       return report
     }
-    // What the new file holds, the old one holds for certain: so one that is left can go.
+    // Syncs the old file first: a finished new file that a crash leaves then holds nothing that the
+    // old one lacks, and may be removed.
     if isReplacing { try syncOld() }
     let old = generation.file
     try target.complete { new in try plan.check(new, old) }
@@ -277,7 +278,7 @@ package final class LogRewriter {
     return report
   }
 
-  /// Gives up, as the new file's beginning says something that holds no longer.
+  /// Gives up, since the beginning of the new file is outdated.
   private func overtaken() -> RewriteReport {
     cancel()
     return RewriteReport(
@@ -285,7 +286,8 @@ package final class LogRewriter {
       changes: 0)
   }
 
-  /// Syncs the old file. One whose numbers are spent is only read: the new one begins with others.
+  /// Syncs the old file. One whose numbers are used up is only read: the new file starts new
+  /// numbers.
   private func syncOld() throws(LogError) {
     do throws(LogError) {
       _ = try log.sync()
@@ -294,8 +296,8 @@ package final class LogRewriter {
     }
   }
 
-  /// Throws `rewound` if transactions that were copied are gone from the old file: their writer, in
-  /// another process, could not sync them.
+  /// Throws `rewound` if copied transactions are gone from the old file: their writer, in another
+  /// process, could not sync them.
   private func requireCopiedStands() throws(LogError) {
     guard point.previousOffset != 0, plan.through == nil else { return }
     let header = try generation.frameHeader(at: point.previousOffset)
@@ -330,7 +332,7 @@ package final class LogRewriter {
     try log.state.withLock { (state) throws(LogError) in
       state.replacement = new
       if let synced {
-        // Which of the two files a power cut would leave is not known: nothing may be appended.
+        // It is unknown which of the two files a power cut would leave: nothing may be appended.
         state.failure = synced
         throw .outcomeUnknown(synced)
       }
@@ -346,15 +348,15 @@ extension LogFile {
     return place == (try? generation.file.identity())
   }
 
-  /// Lets nothing more be written: it is not known which file is in place.
+  /// Poisons the log: it is unknown which file is in place.
   fileprivate func poisoned(by error: StorageError) -> LogError {
     state.withLock { $0.failure = error }
     return .outcomeUnknown(error)
   }
 
-  /// Begins to write the file anew. Throws `hardLinked` if the file to replace has other names,
-  /// `exists` if there is a file where another store is to be made, `newerWriter` if the file has
-  /// features that a writer must know and this engine does not.
+  /// Begins a rewrite. Throws `hardLinked` if the file to replace has other names, `exists` if a
+  /// file exists where another store is to be made, `newerWriter` if the file uses features that a
+  /// writer must know and this engine does not.
   package func rewrite(_ plan: RewritePlan) throws(LogError) -> LogRewriter {
     try state.withLock { (state) throws(LogError) in try state.requireOpen() }
     return try LogRewriter(self, plan)

@@ -2,17 +2,17 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Writes what was read from a damaged file into a new one, from front to back: the base, then
-/// large values, transactions and gap records in their order, then a checkpoint.
+/// Writes what was salvaged from a damaged file into a new one, front to back: the base, then large
+/// values, transactions and gap records in order, then a checkpoint.
 ///
-/// The new file is there when `finish` returns; before, and if anything throws, nothing is. Used by
-/// one thread at a time. Letting go of it removes an unfinished file. Memory: 1 MiB of frames, and
-/// the log's tables.
+/// The new file exists once `putInPlace` returns; before that, and if anything throws, nothing
+/// exists. Used by one thread at a time. Releasing it removes an unfinished file. Memory: 1 MiB of
+/// frames, and the log's tables.
 package final class LogSalvage {
   private let fileSystem: any FileSystem
   private let destination: String
   private var target: RewriteTarget?
-  /// Large values written since the last transaction.
+  /// The large values written since the last transaction.
   private var blobs: [BlobEntry] = []
   private var unitStart: UInt64?
   /// The transaction whose parts are being written.
@@ -20,8 +20,8 @@ package final class LogSalvage {
 
   /// Begins a new file at `path` with this header, whose base is so far the empty state.
   ///
-  /// Throws `exists` if there is a file, `busy` if somebody else is making one, `occupied` if
-  /// something else has the name of one, `storage`.
+  /// Throws `exists` if a file exists, `busy` if somebody else is making one, `occupied` if another
+  /// file has the temporary name, `storage`.
   package init(
     at path: String, header: FileHeader, in fileSystem: any FileSystem
   ) throws(LogError) {
@@ -52,22 +52,22 @@ package final class LogSalvage {
 
   /// The number of the last transaction written, or of the base.
   package var head: Int64 { target?.tables.head.number ?? 0 }
-  /// The greatest timestamp of what was written; 0 if nothing was.
+  /// The greatest timestamp written so far; 0 if none was.
   package var maximumTimestamp: Timestamp {
     guard let head = target?.tables.head, head.maximumTimestamp != .min else {
       return Timestamp(microseconds: 0)
     }
     return head.maximumTimestamp
   }
-  /// How many names, and how many openings, are known by now.
+  /// The number of names, and of openings, known so far.
   package var nameCount: Int { target?.tables.names.count ?? 0 }
   package var openingCount: Int { target?.tables.openings.count ?? 0 }
-  /// The names and openings known by now.
+  /// The names and openings known so far.
   package var names: [String] { target?.tables.names.list ?? [] }
   package var openings: [Opening] { target?.tables.openings.list ?? [] }
   /// The schema as of the head.
   package var schema: Schema { target?.tables.schema ?? Schema() }
-  /// How long the file is by now.
+  /// The length of the file so far.
   package var length: UInt64 { target?.offset ?? 0 }
 
   /// What the log knew at the base.
@@ -94,7 +94,8 @@ package final class LogSalvage {
     }
   }
 
-  /// Writes the base; its large values were written before. `image` stores the chunks of its state.
+  /// Writes the base, whose large values were written before. `image` stores the chunks of its
+  /// state.
   package func writeBase(
     _ base: Base, schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
   ) throws(LogError) {
@@ -109,8 +110,8 @@ package final class LogSalvage {
     unitStart = nil
   }
 
-  /// Writes a checkpoint of the state at the head. Large values written since the last transaction
-  /// belong to it.
+  /// Writes a checkpoint of the state at the head, with the large values written since the last
+  /// transaction.
   package func writeCheckpoint(
     schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
   ) throws(LogError) {
@@ -130,14 +131,15 @@ package final class LogSalvage {
     return try calling { try image(writer) }
   }
 
-  /// Writes deletes of dropped history, the payload of a frame that was read; before the base.
+  /// Writes a frame of tombstones; `payload` is that of a frame that was read. Call it before
+  /// `writeBase`.
   package func append(
     tombstones payload: UnsafeRawBufferPointer, count: Int
   ) throws(LogError) {
     try writing().store(tombstones: payload, count: UInt32(count))
   }
 
-  /// Says that those that were written are of all deletes after a transaction, up to the base.
+  /// Says that the tombstones written cover all deletes after this transaction, up to the base.
   package func remember(after number: Int64) throws(LogError) {
     try writing().remember(after: number)
   }
@@ -154,7 +156,7 @@ package final class LogSalvage {
     try target.append(kind: .blob, flags: isLast ? [] : .continued, payload: payload)
   }
 
-  /// Writes what stands for a large value whose bytes are lost.
+  /// Writes the mark of a large value whose bytes are lost.
   package func append(lostBlob number: UInt64, length: UInt64) throws(LogError) {
     var payload: ContiguousArray<UInt8> = []
     BlobCodec.encode(BlobPart(lost: number, totalLength: length), into: &payload)
@@ -163,9 +165,9 @@ package final class LogSalvage {
     }
   }
 
-  /// Writes a frame of transactions, or of one part of one, that was read; `batch` is what it says.
-  /// A block whose summary says something else than its columns is written anew, any other frame
-  /// as it was. Throws `damage` if it does not follow what was written before.
+  /// Copies a frame of transactions, or of one part of one; `batch` is its decoded content. A block
+  /// whose summary contradicts its columns is encoded again; any other frame is copied unchanged.
+  /// Throws `damage` if it does not follow what was written before.
   package func append(
     copyOf kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
   ) throws(LogError) {
@@ -181,8 +183,8 @@ package final class LogSalvage {
     try append(kind: kind, payload: payload, batch: batch)
   }
 
-  /// Writes a frame of transactions, or of one part of one, as it is; `batch` is what it says.
-  /// Throws `damage` if it does not follow what was written before.
+  /// Writes a frame of transactions, or of one part of one, unchanged; `batch` is its decoded
+  /// content. Throws `damage` if it does not follow what was written before.
   package func append(
     kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
   ) throws(LogError) {
@@ -221,8 +223,8 @@ package final class LogSalvage {
     unitStart = nil
   }
 
-  /// Writes a gap record with these changes, in parts if they are many. `record` has no changes of
-  /// its own.
+  /// Writes a gap record with these changes, in parts if they are many. `record` itself lists no
+  /// changes.
   package func append(gap record: TransactionRecord, changes: ChangeBatch) throws(LogError) {
     precondition(record.lost != nil, "a gap says what is lost")
     var splitter = PartSplitter(changes)
@@ -246,8 +248,8 @@ package final class LogSalvage {
     }
   }
 
-  /// Writes whole transactions, or one part of one, as a frame of their own: some of those of a
-  /// frame that was read. Throws `damage` if they do not follow what was written before.
+  /// Writes whole transactions, or one part of one, as a new frame: some of those of a frame that
+  /// was read. Throws `damage` if they do not follow what was written before.
   package func write(_ batch: ChangeBatch) throws(LogError) {
     var payload: ContiguousArray<UInt8> = []
     var kind = FrameKind.block
@@ -269,19 +271,19 @@ package final class LogSalvage {
     if unitStart == nil { unitStart = target.offset }
   }
 
-  /// Writes what is known of consumers, behind all else.
+  /// Writes the consumers, after everything else.
   package func append(_ consumers: ConsumerTable) throws(LogError) {
     try writing().append(consumers)
   }
 
-  /// Writes how much history is kept, behind all else.
+  /// Writes the retention policy, after everything else.
   package func append(_ retention: RetentionPolicy) throws(LogError) {
     try writing().append(retention)
   }
 
-  /// Completes the file and puts it in its place. Throws `exists` if there is a file by now,
-  /// `placementUnknown` if it may be there or not.
-  package func finish() throws(LogError) {
+  /// Completes the file and puts it in place. Throws `exists` if a file exists by now,
+  /// `placementUnknown` if the new file may or may not be there.
+  package func putInPlace() throws(LogError) {
     let target = try writing()
     precondition(open == nil && blobs.isEmpty, "the last transaction is whole")
     try target.complete()

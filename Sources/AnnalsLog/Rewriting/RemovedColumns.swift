@@ -2,9 +2,9 @@ import AnnalsFormat
 import AnnalsModel
 
 extension [EntityDirectory] {
-  /// The directories of a later checkpoint in a file whose base, with this schema, has dropped what
-  /// was removed: without the chunks of removed properties and entities, which states behind that
-  /// base do not have.
+  /// The directories without the chunks of removed properties and entities. For a later checkpoint
+  /// in a file whose base, with this schema, has dropped those: states after that base do not have
+  /// them.
   func withoutWhatIsRemoved(from schema: Schema) -> [EntityDirectory] {
     map { directory in
       guard let entity = schema.entity(numbered: directory.entity) else { return directory }

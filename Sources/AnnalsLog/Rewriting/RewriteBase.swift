@@ -1,23 +1,22 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// What the new file of a rewrite begins with: the state at its base, and what the log knows as of
-/// it.
+/// The base of a rewritten file: its state, and what the log knows as of it.
 struct RewriteBase {
   /// The number of the base.
   var number: Int64
-  /// Where reading the old file's history begins, and the large values before that.
+  /// Where copying the old file's history begins, and the large values before that.
   var start: ChainPoint
   /// Large values with lower numbers were copied with the base, as far as they are needed.
   var firstBlob: UInt64 = 0
-  /// The schema at a base that was made, which has nothing of what that schema has removed.
+  /// The schema at a new base, which has dropped what that schema removed; nil for a kept base.
   var schemaMade: Schema?
 
-  /// The large values in the state of a base that was made, and those that tombstones mention.
+  /// The large values in the state of a new base, and those that tombstones refer to.
   var blobsOfState: [UInt64] = []
 
-  /// Writes the base of the plan into the target; `view` is the old file's. Deletes are remembered
-  /// of transactions after `least`.
+  /// Writes the plan's base into the target; `view` is the old file's. Remembers deletes of
+  /// transactions after `least` as tombstones.
   static func write(
     _ plan: RewritePlan, of view: LogView, rememberingAfter least: Int64?,
     into target: RewriteTarget, _ erasure: HistoryErasure?
@@ -26,7 +25,7 @@ struct RewriteBase {
     case .keep:
       if plan.decodesState { try view.requireBaseState() }
       return try keep(view, rememberingAfter: least, into: target)
-    // There is nothing at 0, so that the file needs no base.
+    // The state at 0 is empty, so the file needs no base.
     case .at(0, _, _, _, _):
       return RewriteBase(number: 0, start: ChainPoint(beginningOf: view.file.header))
     case .at(let number, let timestamp, _, _, let image):
@@ -70,7 +69,7 @@ struct RewriteBase {
         previousChecksum: frame.checksum, previousOffset: header.baseCheckpointOffset))
   }
 
-  /// Makes the state at a later transaction the base.
+  /// Makes the state at a later transaction the new base.
   private static func make(
     at number: Int64, through: Int64, maximumTimestamp: Timestamp, of view: LogView,
     rememberingAfter least: Int64?, into target: RewriteTarget, _ erasure: HistoryErasure?,
@@ -81,8 +80,8 @@ struct RewriteBase {
     }
     let tombstoneBlobs = try TombstoneWriter.write(
       after: least, of: view, upTo: number, into: target, erasure)
-    // The chunks come before the large values, since storing them tells which of those the state
-    // has.
+    // The chunks come before the large values: storing them finds out which of those the state
+    // refers to.
     let writer = CheckpointWriter { (payload, first, count) throws(LogError) in
       try target.store(chunk: payload, first: first, count: count)
     }
@@ -105,7 +104,7 @@ struct RewriteBase {
       openings: Array(view.openings.prefix(kept.openingCount)), blobs: blobs,
       nextBlobNumber: kept.nextBlobNumber, clockJumps: try view.clockJumps(upTo: number),
       gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
-    // What a program has made of history may hold what is erased.
+    // Projections may contain what is erased.
     let projections =
       erasure == nil ? try target.copy(view.savedProjections, upTo: number, from: view.file) : []
     try target.writeBase(
@@ -116,23 +115,22 @@ struct RewriteBase {
   }
 }
 
-/// What of the log's tables was there at a transaction, and which of the large values from before
-/// it are spoken of after it.
+/// The log's tables as of a transaction, and the earlier large values that later transactions refer
+/// to.
 private struct KeptTables {
   var nameCount: Int
   var openingCount: Int
   /// How many large values were stored before the first transaction to keep.
   var blobCount: Int
   var nextBlobNumber: UInt64
-  /// The numbers of large values that the transactions to keep mention.
+  /// The large values that the transactions to keep refer to, by number.
   var referred: Set<UInt64> = []
   /// The beginning of the segment with the first transaction to keep.
   var start: ChainPoint
 
-  /// Reads the history after `base`, as far as there is something to find out.
+  /// Scans the history after `base`, as far as needed.
   ///
-  /// With no transaction to keep, nothing that the state mentions comes with one: all large values
-  /// count as stored before.
+  /// With no transaction to keep, every large value counts as stored before.
   init(
     _ view: LogView, base: Int64, through: Int64, _ erasure: HistoryErasure?
   ) throws(LogError) {
@@ -151,13 +149,13 @@ private struct KeptTables {
     } else {
       nextBlobNumber = try view.tables.blobs.entry(at: blobCount - 1, in: view.file).number + 1
     }
-    // What an earlier prune dropped had numbers too.
+    // Large values dropped by an earlier prune had numbers too.
     nextBlobNumber = max(nextBlobNumber, try view.baseDirectory()?.nextBlobNumber ?? 1)
-    try look(after: base, in: view, erasure)
+    try scan(after: base, in: view, erasure)
   }
 
-  /// Where the unit with a transaction begins. If it holds earlier ones as well, whose large values
-  /// the base may need, where its record is: behind the large values.
+  /// Where the unit with a transaction begins. If the unit also holds earlier ones, whose large
+  /// values the base may need: where its record begins, after the large values.
   private static func beginning(
     of number: Int64, from start: ChainPoint, in view: LogView
   ) throws(LogError) -> UInt64 {
@@ -179,10 +177,10 @@ private struct KeptTables {
     }
   }
 
-  private mutating func look(
+  private mutating func scan(
     after base: Int64, in view: LogView, _ erasure: HistoryErasure?
   ) throws(LogError) {
-    // Nothing is erased by an erasure of nothing.
+    // An erasure without targets erases nothing.
     let erasure = erasure ?? HistoryErasure(Erasure([], reason: ""), through: 0, lengths: [:])
     var hasNames = false
     var hasOpenings = false
@@ -200,7 +198,7 @@ private struct KeptTables {
         }
       }
       if blobCount > 0 {
-        // A block has changes of other transactions, too.
+        // A block also holds changes of other transactions.
         for record in batch.transactions {
           erasure.noteBlobs(of: record, in: batch, into: &referred)
         }

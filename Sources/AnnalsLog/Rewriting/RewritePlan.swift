@@ -2,45 +2,45 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// How to write a store's file anew.
+/// How to rewrite a store's file.
 package struct RewritePlan {
-  /// Which state the new file begins with.
+  /// The state that the new file begins with.
   package enum Base {
-    /// The one that the file has.
+    /// The old file's base.
     case keep
     /// The state as of transaction `number`; history up to it is dropped. `timestamp` is the
-    /// greatest of the timestamps up to it. `image` stores the chunks of that state.
+    /// greatest timestamp up to it. `image` stores the chunks of that state.
     case at(
       number: Int64, timestamp: Timestamp, prunedAt: Timestamp?, prunedBy: String,
       image: (CheckpointWriter) throws -> BaseImage)
   }
 
-  /// What becomes of the new file.
+  /// Where the new file goes.
   package enum Destination {
-    /// It takes the old one's place, as its next generation.
+    /// It replaces the old one, as its next generation.
     case replace
-    /// It is another store of its own; there must be no file at `path`.
+    /// It becomes another store; no file may exist at `path`.
     case new(path: String, store: RawUUID, created: Timestamp)
   }
 
   package var base: Base
-  /// The last transaction to copy; nil for all, those included that are appended meanwhile.
+  /// The last transaction to copy; nil for all, including those appended meanwhile.
   package var through: Int64?
-  /// Whether the newest checkpoint is carried over.
+  /// Whether to carry over the newest checkpoint.
   package var checkpoint: Bool
   package var destination: Destination
-  /// The clock, for the leases of consumers: deletes are remembered that those have not seen which
-  /// are waited for. Nil if nobody is.
+  /// The clock for consumers' leases: tombstones are kept for blocking consumers that have not read
+  /// them. Nil to keep none.
   package var clock: (() -> Timestamp)?
-  /// Whether chunks of state are decoded before they are copied: a checkpoint with one that is not
-  /// what it is said to be is left out, a base with one is damage.
+  /// Whether to decode chunks of state before copying them. A checkpoint with a chunk that
+  /// contradicts its directory is left out; in the base it is damage.
   package var decodesState = false
-  /// Values that are taken out of the history that is copied; the image of a base that is made is
-  /// without them. Saved states of projections, which may hold them, are left out, and no smaller
-  /// file is asked for.
+  /// The values to erase from the copied history; the image of a new base must not contain them.
+  /// Saved states of projections, which may contain them, are left out, and the new file need not
+  /// be smaller.
   package var erasure: HistoryErasure?
-  /// Looks at the complete new file, and the old one, before the new one is put in its place; what
-  /// it throws ends the rewrite.
+  /// Checks the complete new file against the old one before it is put in place; an error ends the
+  /// rewrite.
   package var check: (_ new: any StorageFile, _ old: any StorageFile) throws -> Void = { _, _ in }
 
   package init(
@@ -53,7 +53,7 @@ package struct RewritePlan {
   }
 }
 
-/// The state that a rewritten file begins with, its chunks stored.
+/// The state of a new base, its chunks stored.
 package struct BaseImage {
   package var schema: Schema
   package var entities: [EntityDirectory]
@@ -67,16 +67,16 @@ package struct BaseImage {
   }
 }
 
-/// What a rewrite did.
+/// The result of a rewrite.
 package struct RewriteReport: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// The new file is in its place.
+    /// The new file is in place.
     case done
     /// The new file would not have been smaller, and was removed.
     case nothingGained
-    /// Others have announced features meanwhile, which the new file's header does not have, or
-    /// somebody is waited for who has seen less than its tombstones are for; it was removed. Begin
-    /// anew.
+    /// The new file was removed, since its beginning became outdated: others have announced
+    /// features that its header lacks, or a new blocking consumer needs tombstones that it lacks.
+    /// Begin again.
     case overtaken
   }
 
@@ -84,7 +84,7 @@ package struct RewriteReport: Hashable, Sendable {
   /// The length of the log before, without space allocated ahead; and that of the new file.
   package var bytesBefore: UInt64
   package var bytesAfter: UInt64
-  /// How many transactions and changes the new file has.
+  /// The number of transactions and changes in the new file.
   package var transactions: Int64
   package var changes: Int64
 }

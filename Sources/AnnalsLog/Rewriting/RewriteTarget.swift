@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// The new file of a rewrite, as it is written from front to back.
+/// The new file of a rewrite, written front to back.
 ///
 /// Nothing of it is visible until it is put in place, so frames name no durable mark and nothing is
 /// synced before the end. Memory: 1 MiB of frames, the tables, and 16 bytes for each chunk copied.
@@ -12,14 +12,14 @@ final class RewriteTarget {
   private(set) var tables: LogTables
   private(set) var frames: FrameWriter
   private var payload: ContiguousArray<UInt8> = []
-  /// The deletes of dropped history that the base remembers.
+  /// The tombstones of the base.
   private var tombstones: KeptTombstones?
-  /// Where chunks of the old file are in the new one.
+  /// The offsets of the old file's chunks in the new one.
   private var places: [UInt64: UInt64] = [:]
 
   private static let writeLength = 1 << 20
 
-  /// A new file with this header, whose base is so far the empty state.
+  /// Begins a new file with this header, whose base is so far the empty state.
   init(_ temporary: TemporaryFile, header: FileHeader) {
     self.temporary = temporary
     self.header = header
@@ -67,7 +67,7 @@ final class RewriteTarget {
       first: first, count: count)
   }
 
-  /// Writes a frame of tombstones, which the base's directory is to name; it comes later.
+  /// Writes a frame of tombstones, which the base's directory will name.
   func store(
     tombstones payload: UnsafeRawBufferPointer, count: UInt32
   ) throws(LogError) {
@@ -82,19 +82,19 @@ final class RewriteTarget {
     tombstones = kept
   }
 
-  /// Says that the tombstones stored are all of deletes after a transaction, up to the base.
+  /// Says that the tombstones cover all deletes after a transaction, up to the base.
   func remember(after number: Int64) {
     if tombstones == nil, number >= header.base { return }
     tombstones = KeptTombstones(completeAfter: number, frames: tombstones?.frames ?? [])
     header.features.formUnion(.tombstones)
   }
 
-  /// Whether the new file's header has these features, and no others but what is new in it.
+  /// Whether the new file's header lists exactly these features, apart from those new in it.
   func has(_ features: Features) -> Bool {
     header.features == (tombstones == nil ? features : features.union(.tombstones))
   }
 
-  /// The reference to a chunk of `old` in the new file, where it is copied once.
+  /// The reference of a chunk of `old` in the new file; copies the chunk the first time.
   private func copy(
     _ reference: ChunkReference, from old: LogGeneration
   ) throws(LogError) -> ChunkReference {
@@ -119,7 +119,7 @@ final class RewriteTarget {
     return result
   }
 
-  /// The directories of entities, their chunks copied from `old`.
+  /// The directories of entities, with their chunks copied from `old`.
   func copy(
     _ entities: [EntityDirectory], from old: LogGeneration
   ) throws(LogError) -> [EntityDirectory] {
@@ -140,9 +140,9 @@ final class RewriteTarget {
     return result
   }
 
-  /// Copies of these projections what can be read of `old`, if that is the same store: what a
-  /// program has made of history may name the store. No state is before the base, nor after a
-  /// transaction.
+  /// Copies those of the projections that can be read from `old`, if that is the same store: a
+  /// projection's bytes may contain the store's identity. Leaves out states before the base or
+  /// after a transaction.
   func copy(
     _ projections: [SavedProjection], upTo number: Int64, from old: LogGeneration
   ) throws(LogError) -> [SavedProjection] {
@@ -157,7 +157,7 @@ final class RewriteTarget {
     return result
   }
 
-  /// Writes the directory of a checkpoint whose chunks were stored.
+  /// Writes the directory of a checkpoint whose chunks are stored.
   @discardableResult
   private func writeDirectory(
     schema: Schema, entities: [EntityDirectory], projections: [SavedProjection] = [], isBase: Bool
@@ -183,12 +183,12 @@ final class RewriteTarget {
     return offset
   }
 
-  /// Writes a checkpoint of the state at the head, whose chunks were stored.
+  /// Writes a checkpoint of the state at the head, whose chunks are stored.
   func writeCheckpoint(schema: Schema, entities: [EntityDirectory]) throws(LogError) {
     try writeDirectory(schema: schema, entities: entities, isBase: false)
   }
 
-  /// Writes a checkpoint of the state at the head as another file has it, its chunks copied.
+  /// Writes a checkpoint of the state at the head as another file has it; its chunks are copied.
   func writeCheckpoint(
     as directory: CheckpointDirectory, entities: [EntityDirectory],
     projections: [SavedProjection] = []
@@ -198,8 +198,8 @@ final class RewriteTarget {
       schema: directory.schema, entities: entities, projections: projections, isBase: false)
   }
 
-  /// Writes the directory of the base, whose large values and chunks were written, and makes the
-  /// header say so.
+  /// Writes the directory of the base, whose large values and chunks are written, and names it in
+  /// the header.
   func writeBase(
     _ tables: LogTables, schema: Schema, entities: [EntityDirectory],
     projections: [SavedProjection] = []
@@ -212,8 +212,8 @@ final class RewriteTarget {
     try rechain()
   }
 
-  /// Gives the frames of the base their predecessors anew: the first names the header, whose
-  /// checksum was not known when they were written, and each names the one before it.
+  /// Chains the frames of the base again: the first names the header, whose checksum was not known
+  /// when they were written, and each names the one before it.
   private func rechain() throws(LogError) {
     let end = frames.offset
     var previous = header.checksum
@@ -251,7 +251,7 @@ final class RewriteTarget {
 
   // MARK: Consumers
 
-  /// Writes what is kept of each consumer.
+  /// Writes the state of each consumer.
   func append(_ consumers: ConsumerTable) throws(LogError) {
     for consumer in consumers.list {
       payload.removeAll(keepingCapacity: true)
@@ -262,7 +262,7 @@ final class RewriteTarget {
     }
   }
 
-  /// Writes how much history is kept, if that was ever said.
+  /// Writes the retention policy, if one was ever set.
   func append(_ retention: RetentionPolicy) throws(LogError) {
     if retention.isOff { return }
     payload.removeAll(keepingCapacity: true)
@@ -274,7 +274,7 @@ final class RewriteTarget {
 
   // MARK: Large values and transactions
 
-  /// Copies a large value from `old`, piece by piece; returns where it is.
+  /// Copies a large value from `old`, piece by piece; returns its new place.
   func copy(blob entry: BlobEntry, from old: LogGeneration) throws(LogError) -> BlobEntry {
     if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
     let result = BlobEntry(number: entry.number, offset: frames.offset, length: entry.length)
@@ -290,13 +290,12 @@ final class RewriteTarget {
     }
   }
 
-  /// Takes large values into the tables that stand before a checkpoint, and belong to no
-  /// transaction.
+  /// Adds to the tables the large values that precede a checkpoint and belong to no transaction.
   func absorb(_ blobs: [BlobEntry]) {
     tables.absorb(blobs)
   }
 
-  /// Takes a transaction into the tables.
+  /// Adds a transaction to the tables.
   func absorb(
     _ record: TransactionRecord, at unitStart: UInt64, changeCount: Int,
     entities: [EntityNumber], blobs: [BlobEntry]
@@ -305,7 +304,7 @@ final class RewriteTarget {
       record, at: unitStart, changeCount: changeCount, entities: entities, blobs: blobs)
   }
 
-  /// Writes root slots and header and syncs everything: the file is complete. `check` sees it as it
+  /// Completes the file: writes root slots and header and syncs everything. `check` sees it as it
   /// will be, before it has its header.
   func complete(check: (any StorageFile) throws -> Void = { _ in }) throws(LogError) {
     try flush()
@@ -316,6 +315,6 @@ final class RewriteTarget {
       slot.checkpointOffset = place.offset
       slot.checkpointNumber = place.number
     }
-    try temporary.finish(header.encode(with: slot), check: check)
+    try temporary.seal(header.encode(with: slot), check: check)
   }
 }

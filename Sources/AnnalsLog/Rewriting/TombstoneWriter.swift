@@ -1,33 +1,33 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Writes the deletes that a new file remembers of history that it does not have: in front of its
-/// base, whose directory names the frames.
+/// Writes tombstones, the deletes that a new file remembers of pruned history. They precede its
+/// base, whose directory names their frames.
 ///
-/// Memory: a frame, and the numbers of the large values among what is preserved.
+/// Memory: a frame, and the numbers of the large values among the preserved values.
 struct TombstoneWriter {
   private let target: RewriteTarget
   private var payload: ContiguousArray<UInt8> = []
-  /// How many tombstones are in the payload.
+  /// The number of tombstones in the payload.
   private var pending: UInt32 = 0
-  /// The large values that they mention.
+  /// The large values that they refer to.
   private(set) var blobs: Set<UInt64> = []
 
   init(_ target: RewriteTarget) { self.target = target }
 
-  /// Writes those that the old file remembers, and the deletes in what of its history is dropped,
-  /// up to the new base: of transactions after `least`, which somebody who is waited for has not
-  /// seen; none if nobody is. Returns the large values that they mention.
+  /// Writes the tombstones of the old file, and those of the deletes in the history that is
+  /// dropped, up to the new base: of transactions after `least`, which a blocking consumer has not
+  /// read; none if it is nil. Returns the large values that they refer to.
   ///
-  /// Of each the values are kept of attributes that were preserved after deletion, and that the
-  /// schema at the base has not removed.
+  /// Keeps the values of attributes that were preserved after deletion and that the schema at the
+  /// base has not removed.
   static func write(
     after least: Int64?, of view: LogView, upTo base: Int64, into target: RewriteTarget,
     _ erasure: HistoryErasure? = nil
   ) throws(LogError) -> Set<UInt64> {
     guard let least, least < base else { return [] }
     let old = try view.tombstones()
-    // One of its own: they say nothing of the lists at the base.
+    // A copy of its own: what it counts here says nothing about the lists at the base.
     var erasure = erasure
     var writer = TombstoneWriter(target)
     var preserved = PreservedAttributes(view, base: base)
@@ -57,13 +57,13 @@ struct TombstoneWriter {
       }
     }
     try writer.flush()
-    // What was lost in a salvage may have deleted more than its gap says.
+    // Transactions lost in a salvage may have deleted more than their gap records say.
     let lost = view.gaps.last { $0.last <= base }?.last ?? 0
     target.remember(after: min(base, max(old?.completeAfter ?? view.base, least, lost)))
     return writer.blobs
   }
 
-  /// Adds the deletes of a transaction, or of a part of one, with the properties that are wanted.
+  /// Adds the deletes of a transaction, or of a part of one, with the wanted properties.
   mutating func add(
     _ record: TransactionRecord, of batch: ChangeBatch,
     keeping isWanted: (EntityNumber, PropertyNumber) -> Bool
@@ -93,7 +93,7 @@ struct TombstoneWriter {
     if !own.changes.isEmpty { try append(record, &own) }
   }
 
-  /// Appends a record with the changes of the batch, which is emptied.
+  /// Appends a record with the changes of the batch, and empties it.
   private mutating func append(
     _ record: TransactionRecord, _ own: inout ChangeBatch
   ) throws(LogError) {
@@ -124,12 +124,13 @@ struct TombstoneWriter {
 /// Which attributes are preserved after deletion, transaction by transaction.
 private struct PreservedAttributes {
   private var schema = Schema()
-  /// Changes of the schema still to come.
+  /// The schema changes still ahead.
   private var rest: ArraySlice<SchemaHistoryEntry>
   private var sets: [EntityNumber: Set<PropertyNumber>] = [:]
   private let removed: [EntityNumber: Set<PropertyNumber>]
 
-  /// Before the first transaction; `base` is that whose schema says what is removed.
+  /// Starts before the first transaction. The schema of the transaction `base` says what is
+  /// removed.
   init(_ view: LogView, base: Int64) {
     rest = view.schemaHistory[...]
     removed = Dictionary(
@@ -138,7 +139,7 @@ private struct PreservedAttributes {
       })
   }
 
-  /// Goes on to the schema just after a transaction, no earlier than the one before.
+  /// Advances to the schema just after a transaction; never backward.
   mutating func advance(to number: Int64) {
     guard let next = rest.first, next.number <= number else { return }
     while let step = rest.first, step.number <= number {

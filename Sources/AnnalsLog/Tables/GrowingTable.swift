@@ -2,18 +2,18 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// A table that only grows: older entries in chunks of the file, read when asked for, and newer
-/// ones in memory. A value; copies share the chunks and the newest chunk read.
+/// An append-only table: older entries lie in chunks of the file, read on demand; newer ones in
+/// memory. A value; copies share the chunks and the chunk read last.
 ///
-/// Trades a read of the file for not holding what grows with history. Entries in memory move into a
+/// Trades a read of the file for memory that would grow with history. Entries in memory move into a
 /// chunk when a checkpoint finds `chunkLength` of them.
 struct GrowingTable<Entry: TableEntry>: Sendable {
   private(set) var chunks: [ChunkReference] = []
-  /// The entries behind those in chunks.
+  /// The entries after those in chunks.
   private(set) var entries: [Entry] = []
   private let cache = TableCache()
 
-  /// How many entries a checkpoint puts into one chunk.
+  /// The number of entries in one chunk.
   static var chunkLength: Int { 1024 }
 
   init() {}
@@ -26,7 +26,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   /// How many entries there are.
   var count: Int { chunkedCount + entries.count }
 
-  /// How many entries are in chunks.
+  /// The number of entries in chunks.
   var chunkedCount: Int {
     guard let last = chunks.last else { return 0 }
     return Int(clamping: last.first) + Int(last.count)
@@ -36,8 +36,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
 
   mutating func replaceLast(with entry: Entry) { entries[entries.count - 1] = entry }
 
-  /// The entry at `index`, from 0 to `count - 1`; reads its chunk unless that was the last one
-  /// read.
+  /// The entry at `index`, from 0 to `count - 1`. Reads its chunk unless that was read last.
   func entry(at index: Int, in generation: LogGeneration) throws(LogError) -> Entry {
     if index >= chunkedCount { return entries[index - chunkedCount] }
     let position = chunks.partitioningIndex { Int(clamping: $0.first) > index } - 1
@@ -53,14 +52,15 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
     return chunk[local]
   }
 
-  /// The index of the first entry for which `isBeyond` holds, `count` if there is none; entries for
-  /// which it holds follow all others. Reads at most one chunk beyond the first look into each.
+  /// The index of the first entry for which `isBeyond` holds; `count` if there is none. The table
+  /// must be partitioned: `isBeyond` holds for all entries after that one. Reads at most O(log n)
+  /// chunks.
   func partitioningIndex(
     in generation: LogGeneration, where isBeyond: (Entry) -> Bool
   ) throws(LogError) -> Int {
     var low = 0
     var high = count
-    // The newest entries are asked for most, and are in memory.
+    // The newest entries are looked up most, and are in memory.
     if let first = entries.first {
       if isBeyond(first) { high = chunkedCount } else { low = chunkedCount + 1 }
     }
@@ -98,7 +98,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
     return entries
   }
 
-  /// Moves entries into chunks, as far as there are enough for one, and returns what a checkpoint's
+  /// Moves entries into chunks while there are enough for one. Returns what a checkpoint's
   /// directory says of the table.
   mutating func checkpoint(
     _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
@@ -123,7 +123,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
     }
   }
 
-  /// What a checkpoint's directory says of the table as it is.
+  /// The table's part of a checkpoint's directory, without moving entries.
   var directory: TableDirectory<Entry> {
     var result = TableDirectory<Entry>()
     result.chunks = chunks
@@ -132,10 +132,10 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   }
 }
 
-/// The newest chunk read of a table, shared by copies of the table.
+/// The chunk of a table that was read last, shared by copies of the table.
 ///
-/// Not generic: the run time would look for the conformance of each kind of entry whenever a file
-/// is opened.
+/// Not generic: the runtime would look up the conformance of each kind of entry whenever a file is
+/// opened.
 private final class TableCache: Sendable {
   private let newest = Locked<(offset: UInt64, entries: any Sendable)?>(nil)
 
@@ -149,8 +149,8 @@ private final class TableCache: Sendable {
 }
 
 extension Array {
-  /// The index of the first element for which `isBeyond` holds, `count` if there is none; such
-  /// elements follow all others. O(log n).
+  /// The index of the first element for which `isBeyond` holds; `count` if there is none. The array
+  /// must be partitioned: `isBeyond` holds for all elements after that one. O(log n).
   func partitioningIndex(where isBeyond: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -1,17 +1,17 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// The sparse index of a log's transactions: where segments of about 64 KiB begin, with their first
-/// number, the running maximum of timestamps before it, and the entities they touch.
+/// The sparse index of a log's transactions: for each segment of about 64 KiB its offset, first
+/// number, running maximum of timestamps before it, and the entities it touches.
 ///
-/// Grows as units are appended or replayed; the last entry is the open segment, whose entities may
+/// Grows as units are appended or replayed. The last entry is the open segment, whose entities may
 /// still grow.
 struct HistoryIndex: Sendable {
   private(set) var table = GrowingTable<HistoryIndexEntry>()
-  /// Whether the last entry of the table still takes units.
+  /// Whether the last entry still accepts units.
   private var isOpen = false
 
-  /// How many bytes of log make a segment full.
+  /// The length of log that fills a segment.
   static let segmentLength: UInt64 = 64 << 10
 
   init() {}
@@ -20,7 +20,7 @@ struct HistoryIndex: Sendable {
     table = GrowingTable(directory)
   }
 
-  /// Notes a unit of transactions whose first frame is at `offset`. `maximumTimestamp` is the
+  /// Adds a unit of transactions whose first frame is at `offset`. `maximumTimestamp` is the
   /// running maximum before it; `entities` rise.
   mutating func note(
     firstNumber: Int64, at offset: UInt64, maximumTimestamp: Timestamp, entities: [EntityNumber]
@@ -36,18 +36,18 @@ struct HistoryIndex: Sendable {
     isOpen = true
   }
 
-  /// Whether the open segment has room for a unit at `offset` and names its entities: then `note`
-  /// would change nothing.
+  /// Whether the open segment has room for a unit at `offset` and already lists its entities: then
+  /// `note` would change nothing.
   func covers(_ offset: UInt64, entities: [EntityNumber]) -> Bool {
     guard isOpen, let last = table.entries.last else { return false }
     return offset - last.offset < HistoryIndex.segmentLength
       && entities.allSatisfy { last.entities.contains($0) }
   }
 
-  /// Ends the open segment, if any: the next unit begins another.
+  /// Closes the open segment, if any: the next unit begins another.
   mutating func closeSegment() { isOpen = false }
 
-  /// Adds rising `numbers` to a rising list; returns whether any was new.
+  /// Merges rising `numbers` into a rising list; returns whether any was new.
   static func merge(_ numbers: [EntityNumber], into list: inout [EntityNumber]) -> Bool {
     var hasChanged = false
     for number in numbers {

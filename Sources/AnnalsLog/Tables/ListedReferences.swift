@@ -1,13 +1,13 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// The list chunks of the newest checkpoint, so that the next writes only those again whose
+/// The list chunks of the newest checkpoint, so that the next one writes only those whose
 /// references have changed. A value.
 ///
 /// Trades the memory of one more list of references for a checkpoint that costs what changed: of
 /// 100 million rows each column has some 24,000 chunks, in six lists.
 struct ListedReferences: Sendable {
-  /// A list chunk, and what it holds.
+  /// A list chunk and its content.
   private struct Known: Sendable {
     var entity: EntityNumber
     var property: PropertyNumber
@@ -20,16 +20,16 @@ struct ListedReferences: Sendable {
     }
   }
 
-  /// In the order of entities, properties and rows. A list is sought from where the last was found:
-  /// a dictionary would cost each opening the search for a conformance.
+  /// By entity, property and row. The search for a list begins where the last was found: a
+  /// dictionary would cost each opening the look-up of a conformance.
   private var known: [Known] = []
 
-  /// Fewer references stay in the directory.
+  /// Fewer references than this stay in the directory.
   static let fewest = 64
 
   init() {}
 
-  /// Those of a directory whose lists were resolved.
+  /// The list chunks of a directory whose lists are resolved.
   init(_ directory: CheckpointDirectory) {
     for entity in directory.entities {
       remember(entity.rowLists, of: entity.rows, entity.entity, 0)
@@ -53,8 +53,8 @@ struct ListedReferences: Sendable {
     }
   }
 
-  /// What the directory of a checkpoint says of the entities: where references are many, lists of
-  /// them, stored as far as the last checkpoint did not have the same.
+  /// The entity directories of a checkpoint. Long lists of references become list chunks; those
+  /// that the last checkpoint had unchanged are not stored again.
   mutating func checkpoint(
     _ entities: [EntityDirectory],
     _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
@@ -109,8 +109,8 @@ struct ListedReferences: Sendable {
     return (lists, [])
   }
 
-  /// Where the list that begins with a reference ends: with its range of groups, so that the lists
-  /// of other ranges stay what they are.
+  /// Where the list that begins with a reference ends: at a fixed range of groups, so that the
+  /// lists of other ranges do not change.
   private static func end(of references: [ChunkReference], from start: Int) -> Int {
     let rows = Int64(RowPresence.maximumSpan * ReferenceListCodec.maximumCount)
     let range = (references[start].first - 1) / rows

@@ -1,18 +1,16 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A table that only grows and is small enough to be held whole: names, openings, schema changes.
-/// A value.
+/// An append-only table that is small enough for memory: names, openings, schema changes. A value.
 struct ListedTable<Entry: TableEntry>: Sendable {
   private(set) var list: [Entry] = []
   private var chunks: [ChunkReference] = []
-  /// How many entries are in chunks.
+  /// The number of entries in chunks.
   private var chunkedCount = 0
 
   init() {}
 
-  /// The table that a checkpoint's directory describes. Reads its chunks; throws if they do not
-  /// hold.
+  /// Loads the table from a checkpoint's directory. Reads its chunks; throws if one is damaged.
   init(_ directory: TableDirectory<Entry>, in generation: LogGeneration) throws(LogError) {
     let table = GrowingTable(directory)
     list = try table.all(in: generation)
@@ -24,8 +22,8 @@ struct ListedTable<Entry: TableEntry>: Sendable {
 
   mutating func append(_ entry: Entry) { list.append(entry) }
 
-  /// So many bytes of entries are enough for a chunk, too: a directory and a chunk have to fit into
-  /// a frame, and an entry may be a wide entity's definition.
+  /// So many bytes of entries fill a chunk as well: a directory and a chunk must fit into a frame,
+  /// and an entry may be a wide entity's definition.
   private static var chunkBytes: Int { 1 << 18 }
 
   /// Where the next chunk ends; nil if there are not enough entries for one.
@@ -39,7 +37,7 @@ struct ListedTable<Entry: TableEntry>: Sendable {
     return list.count - chunkedCount == GrowingTable<Entry>.chunkLength ? list.count : nil
   }
 
-  /// Moves entries into chunks, as far as there are enough for one, and returns what a checkpoint's
+  /// Moves entries into chunks while there are enough for one. Returns what a checkpoint's
   /// directory says of the table.
   mutating func checkpoint(
     _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference

@@ -3,13 +3,13 @@ import AnnalsModel
 
 /// A position in the history: just after a transaction.
 package struct LogPosition: Hashable, Sendable {
-  /// The transaction's number; the base's where there is none behind it.
+  /// The transaction's number; the base's number if no transaction follows it.
   package var number: Int64
   /// Its timestamp.
   package var timestamp: Timestamp
   /// The greatest timestamp up to it.
   package var maximumTimestamp: Timestamp
-  /// The id of the opening that wrote it; 0 where there is none.
+  /// The id of the opening that wrote it; 0 for none.
   package var openingID: UInt64
 
   package init(
@@ -22,45 +22,46 @@ package struct LogPosition: Hashable, Sendable {
   }
 }
 
-/// What the log knows as of one position: the position itself, interned names, openings, large
-/// values, the schema and its history, and the history index. A value.
+/// What the log knows as of one position: the position, interned names, openings, large values, the
+/// schema and its history, and the history index. A value.
 ///
-/// Only whole transactions go in; what does not continue the tables is damage.
+/// Accepts only whole transactions; one that does not continue the tables is damage.
 struct LogTables: Sendable {
   private(set) var head: LogPosition
   private(set) var nextBlobNumber: UInt64 = 1
-  /// How many changes the file holds, from the base to the head.
+  /// The number of changes in the file, from the base to the head.
   private(set) var changeCount: Int64 = 0
-  /// How many transactions up to the head say that their clock had jumped back.
+  /// How many transactions up to the head record that their clock had jumped back.
   private(set) var clockJumps: Int64 = 0
-  /// The newest checkpoint, the base's among them; nil if there is none.
+  /// The newest checkpoint, including the base's; nil if there is none.
   private(set) var checkpoint: CheckpointReference?
-  /// Where the newest checkpoint (or the space before the log) ends, and the changes up to it.
+  /// Where the newest checkpoint (or the space before the log) ends, and the number of changes up
+  /// to it.
   private(set) var checkpointEnd = FormatLimits.logStart
   private(set) var changesAtCheckpoint: Int64 = 0
-  /// What most transactions leave as it is: views share it, so that making one counts one
-  /// reference and not one for each table.
-  private var lasting = Lasting()
+  /// The copy-on-write part, which most transactions do not change. Views share it, so that making
+  /// a view counts one reference instead of one per table.
+  private var shared = SharedTables()
 
   /// Interned names, from number 1.
-  var names: ListedTable<String> { lasting.names }
-  var openings: ListedTable<Opening> { lasting.openings }
-  var blobs: GrowingTable<BlobEntry> { lasting.blobs }
-  var schema: Schema { lasting.schema }
-  /// Schema changes; the first is the whole schema at the base, unless that is empty.
-  var schemaHistory: ListedTable<SchemaHistoryEntry> { lasting.schemaHistory }
-  var index: HistoryIndex { lasting.index }
-  /// The gaps that a salvage left, those before the base among them, rising.
-  var gaps: [LostTransactions] { lasting.gaps }
+  var names: ListedTable<String> { shared.names }
+  var openings: ListedTable<Opening> { shared.openings }
+  var blobs: GrowingTable<BlobEntry> { shared.blobs }
+  var schema: Schema { shared.schema }
+  /// Schema changes. The first is the whole schema at the base, unless that is empty.
+  var schemaHistory: ListedTable<SchemaHistoryEntry> { shared.schemaHistory }
+  var index: HistoryIndex { shared.index }
+  /// The gaps that salvages left, rising; including those before the base.
+  var gaps: [LostTransactions] { shared.gaps }
   /// The directory's extension area, carried from checkpoint to checkpoint.
-  var extensions: ContiguousArray<UInt8> { lasting.extensions }
+  var extensions: ContiguousArray<UInt8> { shared.extensions }
   /// The features announced in the file.
-  var announced: Features { lasting.announced }
-  var consumers: ConsumerTable { lasting.consumers }
-  var retention: RetentionPolicy { lasting.retention }
+  var announced: Features { shared.announced }
+  var consumers: ConsumerTable { shared.consumers }
+  var retention: RetentionPolicy { shared.retention }
 
-  /// The tables and lists. Changed only by the one holder of its only reference.
-  private final class Lasting: @unchecked Sendable {
+  /// The shared tables and lists. Changed only by the holder of the one reference.
+  private final class SharedTables: @unchecked Sendable {
     @exclusivity(unchecked) var names = ListedTable<String>()
     @exclusivity(unchecked) var openings = ListedTable<Opening>()
     @exclusivity(unchecked) var blobs = GrowingTable<BlobEntry>()
@@ -76,7 +77,7 @@ struct LogTables: Sendable {
 
     init() {}
 
-    init(copying other: Lasting) {
+    init(copying other: SharedTables) {
       names = other.names
       openings = other.openings
       blobs = other.blobs
@@ -92,10 +93,10 @@ struct LogTables: Sendable {
     }
   }
 
-  /// The tables for changing: nobody else holds them.
-  private mutating func writable() -> Lasting {
-    if !isKnownUniquelyReferenced(&lasting) { lasting = Lasting(copying: lasting) }
-    return lasting
+  /// The shared tables for changing, copied first if somebody else holds them.
+  private mutating func writable() -> SharedTables {
+    if !isKnownUniquelyReferenced(&shared) { shared = SharedTables(copying: shared) }
+    return shared
   }
 
   /// The tables of a file whose base is the empty state.
@@ -105,7 +106,7 @@ struct LogTables: Sendable {
       maximumTimestamp: header.greatestTimestamp, openingID: 0)
   }
 
-  /// The tables at a base that is made: what was known as of it.
+  /// The tables at a new base: what was known as of it.
   init(
     base: LogPosition, schema: Schema, names: [String], openings: [Opening], blobs: [BlobEntry],
     nextBlobNumber: UInt64, clockJumps: Int64, gaps: [LostTransactions],
@@ -114,21 +115,21 @@ struct LogTables: Sendable {
     head = base
     self.nextBlobNumber = nextBlobNumber
     self.clockJumps = clockJumps
-    let lasting = writable()
-    lasting.gaps = gaps
-    for name in names { lasting.names.append(name) }
-    for opening in openings { lasting.openings.append(opening) }
-    for blob in blobs { lasting.blobs.append(blob) }
-    lasting.schema = schema
+    let shared = writable()
+    shared.gaps = gaps
+    for name in names { shared.names.append(name) }
+    for opening in openings { shared.openings.append(opening) }
+    for blob in blobs { shared.blobs.append(blob) }
+    shared.schema = schema
     if !schema.entities.isEmpty {
-      lasting.schemaHistory.append(
+      shared.schemaHistory.append(
         SchemaHistoryEntry(number: base.number, entities: schema.entities))
     }
-    lasting.extensions = extensions
+    shared.extensions = extensions
   }
 
-  /// The tables as a checkpoint's directory has them. Reads the chunks with names; throws if they
-  /// do not hold.
+  /// Loads the tables from a checkpoint's directory. Reads the chunks with names; throws if one is
+  /// damaged.
   init(
     _ directory: CheckpointDirectory, at place: CheckpointReference, end: UInt64,
     in generation: LogGeneration
@@ -142,22 +143,22 @@ struct LogTables: Sendable {
     clockJumps = directory.clockJumps
     checkpoint = place
     checkpointEnd = end
-    let lasting = writable()
-    lasting.names = try ListedTable(directory.names, in: generation)
-    lasting.openings = try ListedTable(directory.openings, in: generation)
-    lasting.blobs = GrowingTable(directory.blobs)
-    lasting.schema = directory.schema
-    lasting.schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
-    lasting.index = HistoryIndex(directory.historyIndex)
-    lasting.gaps = directory.gaps
-    lasting.extensions = directory.extensions
-    lasting.consumers = directory.consumers
-    lasting.retention = directory.retention
-    lasting.lists = ListedReferences(directory)
+    let shared = writable()
+    shared.names = try ListedTable(directory.names, in: generation)
+    shared.openings = try ListedTable(directory.openings, in: generation)
+    shared.blobs = GrowingTable(directory.blobs)
+    shared.schema = directory.schema
+    shared.schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
+    shared.index = HistoryIndex(directory.historyIndex)
+    shared.gaps = directory.gaps
+    shared.extensions = directory.extensions
+    shared.consumers = directory.consumers
+    shared.retention = directory.retention
+    shared.lists = ListedReferences(directory)
   }
 
-  /// Takes in a transaction that follows the head. `record` is its first part's, `offset` where its
-  /// unit begins, `blobs` the large values before it. Throws `damage` and stays as it was if it
+  /// Adds a transaction that follows the head. `record` is its first part's, `offset` where its
+  /// unit begins, `blobs` the large values before it. Throws `damage`, and changes nothing, if it
   /// does not follow.
   mutating func absorb(
     _ record: TransactionRecord, at offset: UInt64, changeCount: Int, entities: [EntityNumber],
@@ -165,7 +166,7 @@ struct LogTables: Sendable {
   ) throws(LogError) {
     try check(record, at: offset)
     let openingID = openingID(of: record)
-    if !lasting.index.covers(offset, entities: entities) {
+    if !shared.index.covers(offset, entities: entities) {
       writable().index.note(
         firstNumber: record.number, at: offset, maximumTimestamp: head.maximumTimestamp,
         entities: entities)
@@ -179,18 +180,18 @@ struct LogTables: Sendable {
       maximumTimestamp: max(head.maximumTimestamp, record.timestamp), openingID: openingID)
   }
 
-  /// Takes in what a transaction brings besides its changes.
+  /// Adds what a transaction defines besides its changes.
   private mutating func absorbDetails(of record: TransactionRecord) {
-    let lasting = writable()
-    for name in record.newNames { lasting.names.append(name) }
+    let shared = writable()
+    for name in record.newNames { shared.names.append(name) }
     if let lost = record.lost {
-      lasting.gaps.append(lost)
-      for opening in lost.openings { lasting.openings.append(opening) }
+      shared.gaps.append(lost)
+      for opening in lost.openings { shared.openings.append(opening) }
     }
-    if let opening = record.newOpening { lasting.openings.append(opening) }
+    if let opening = record.newOpening { shared.openings.append(opening) }
     if !record.schemaChange.isEmpty {
-      lasting.schema = lasting.schema.applying(record.schemaChange)
-      lasting.schemaHistory.append(
+      shared.schema = shared.schema.applying(record.schemaChange)
+      shared.schemaHistory.append(
         SchemaHistoryEntry(number: record.number, entities: record.schemaChange))
     }
   }
@@ -203,7 +204,7 @@ struct LogTables: Sendable {
     guard record.firstNumber == head.number + 1 else {
       throw damage("transaction \(record.firstNumber) where \(head.number + 1) should be")
     }
-    let nameCount = lasting.names.count
+    let nameCount = shared.names.count
     guard record.newNames.isEmpty || Int(record.firstNewName) == nameCount + 1 else {
       throw damage("names that do not continue those known")
     }
@@ -211,7 +212,7 @@ struct LogTables: Sendable {
     guard Int(record.author) <= known, Int(record.context) <= known else {
       throw damage("a name that was never recorded")
     }
-    var next = lasting.openings.count + 1
+    var next = shared.openings.count + 1
     if record.hasDetails {
       for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
         guard Int(opening.number) == next else {
@@ -228,33 +229,34 @@ struct LogTables: Sendable {
   private func openingID(of record: TransactionRecord) -> UInt64 {
     if record.opening == 0 { return 0 }
     if let opening = record.newOpening, opening.number == record.opening { return opening.id }
-    return lasting.openings.list[Int(record.opening) - 1].id
+    return shared.openings.list[Int(record.opening) - 1].id
   }
 
-  /// Takes in large values that were met.
+  /// Adds large values.
   mutating func absorb(_ added: [BlobEntry]) {
     guard !added.isEmpty else { return }
-    let lasting = writable()
+    let shared = writable()
     for blob in added {
-      lasting.blobs.append(blob)
+      shared.blobs.append(blob)
       nextBlobNumber = max(nextBlobNumber, blob.number &+ 1)
     }
   }
 
-  /// Takes in features that were announced.
+  /// Adds announced features.
   mutating func announce(_ features: Features) {
     let all = announced.union(features)
     if all != announced { writable().announced = all }
   }
 
-  /// Takes in what became of a consumer; false, changing nothing, if there would be too many.
+  /// Applies a consumer change. Returns false, and changes nothing, if there would be too many
+  /// consumers.
   @discardableResult
   mutating func absorb(_ change: ConsumerChange) -> Bool { writable().consumers.apply(change) }
 
-  /// Takes in how much history is kept.
+  /// Sets the retention policy.
   mutating func absorb(_ retention: RetentionPolicy) { writable().retention = retention }
 
-  /// Takes in a checkpoint met or written behind the head; `end` is where its frame ends.
+  /// Adds a checkpoint that was read or written after the head; `end` is where its frame ends.
   mutating func absorb(checkpoint place: CheckpointReference, end: UInt64) {
     checkpoint = place
     checkpointEnd = end
@@ -262,18 +264,18 @@ struct LogTables: Sendable {
     writable().index.closeSegment()
   }
 
-  /// Takes over from a checkpoint at the head what a directory says and no transaction does.
+  /// Adopts from a checkpoint at the head what only a directory contains and no transaction does.
   mutating func adopt(_ directory: CheckpointDirectory) {
     writable().extensions = directory.extensions
   }
 
-  /// The directory of a checkpoint at the head; entries that are many move into chunks.
+  /// The directory of a checkpoint at the head. Long tables move entries into chunks.
   mutating func directory(
     schema: Schema, entities: [EntityDirectory], isBase: Bool,
     store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
   ) throws(LogError) -> CheckpointDirectory {
     var result = CheckpointDirectory(number: head.number)
-    let lasting = writable()
+    let shared = writable()
     result.maximumTimestamp = head.maximumTimestamp
     result.timestamp = head.timestamp
     result.openingID = head.openingID
@@ -281,24 +283,24 @@ struct LogTables: Sendable {
     result.clockJumps = clockJumps
     result.isBase = isBase
     result.schema = schema
-    result.names = try lasting.names.checkpoint(store)
-    result.openings = try lasting.openings.checkpoint(store)
-    result.blobs = try lasting.blobs.checkpoint(store)
-    result.schemaHistory = try lasting.schemaHistory.checkpoint(store)
-    result.historyIndex = try lasting.index.checkpoint(store)
-    result.gaps = lasting.gaps
+    result.names = try shared.names.checkpoint(store)
+    result.openings = try shared.openings.checkpoint(store)
+    result.blobs = try shared.blobs.checkpoint(store)
+    result.schemaHistory = try shared.schemaHistory.checkpoint(store)
+    result.historyIndex = try shared.index.checkpoint(store)
+    result.gaps = shared.gaps
     result.nextBlobNumber = nextBlobNumber
-    result.entities = try lasting.lists.checkpoint(entities, store)
+    result.entities = try shared.lists.checkpoint(entities, store)
     result.previousCheckpoint = checkpoint
-    result.extensions = lasting.extensions
-    result.consumers = lasting.consumers
-    result.retention = lasting.retention
+    result.extensions = shared.extensions
+    result.consumers = shared.consumers
+    result.retention = shared.retention
     return result
   }
 }
 
 extension TransactionRecord {
-  /// Whether the record brings more than changes: names, openings, a gap, or schema changes.
+  /// Whether the record defines more than changes: names, openings, a gap, or schema changes.
   fileprivate var hasDetails: Bool {
     !newNames.isEmpty || newOpening != nil || lost != nil || !schemaChange.isEmpty
   }

@@ -2,30 +2,29 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// What stands under the name that an unfinished file has, once what a dead maker left there is
-/// gone.
+/// What has the name of an unfinished file, after stale leftovers of dead creators were removed.
 ///
-/// Only what is certain to be nobody's is removed: what carries the stamp of unfinished files, what
-/// is empty, a further name of the store itself, and a finished file that was not put in place yet
-/// and holds nothing that the store beside it does not. All else is left alone.
+/// Removes only what certainly nobody needs: a file with the stamp of unfinished files, an empty
+/// file, another name of the store itself, and a finished file that was never put in place and
+/// holds nothing that the store beside it lacks. Everything else is left alone.
 enum Leftover {
-  /// Nothing.
+  /// No file.
   case none
-  /// A file whose maker holds its lock.
+  /// A file whose creator holds its lock.
   case inUse
-  /// Something else, and why it is not removed.
+  /// Another file, and why it is not removed.
   case foreign(String)
 
-  /// A store, as far as it says what a leftover may hold.
-  struct Known {
+  /// The existing store, as far as it decides what a leftover may hold.
+  struct ExistingStore {
     var header: FileHeader
     var head: Int64
   }
 
-  /// Removes what a dead maker left at `path` of a file for `destination`; `known` is the store
-  /// that is there. Reads three blocks. Throws only if what should go cannot be removed.
+  /// Removes what a dead creator left at `path` of a file for `destination`; `known` is the store
+  /// there. Reads three blocks. Throws only if a stale file cannot be removed.
   static func clear(
-    _ path: String, of destination: String, known: Known?, in fileSystem: any FileSystem
+    _ path: String, of destination: String, known: ExistingStore?, in fileSystem: any FileSystem
   ) throws(LogError) -> Leftover {
     try clear(path, of: destination, in: fileSystem) { (start, size) in
       UnfinishedStamp.marks(start, size: size)
@@ -33,7 +32,7 @@ enum Leftover {
     }
   }
 
-  /// Removes the store at `path` that an import left which made a base for the one at
+  /// Removes the store at `path` that a dead import left when it made a base for the store at
   /// `destination`. Throws as `clear` does.
   static func clearScratch(
     _ path: String, of destination: String, in fileSystem: any FileSystem
@@ -50,8 +49,8 @@ enum Leftover {
   ) throws(LogError) -> Leftover {
     do throws(StorageError) {
       guard let place = try fileSystem.identity(of: path) else { return .none }
-      // A maker on a file system without a better way links the finished file into place before it
-      // removes this name: then the file is the store itself, and only the name is stale.
+      // On a file system without an exclusive rename a creator links the finished file into place
+      // before it removes this name: then the file is the store itself, and only the name is stale.
       if try fileSystem.identity(of: destination) == place {
         try fileSystem.remove(path)
         return .none
@@ -89,13 +88,13 @@ enum Leftover {
   }
 }
 
-/// What the first blocks of a finished file say, also where its header was being written when the
-/// power failed: then the slots, which were synced before, repeat it.
+/// The header and slots of a finished file. If the power failed while its header was written, the
+/// slots, which were synced before, repeat it.
 private struct FirstBlocks {
   let header: FileHeader?
-  /// Whether the header itself says so, and not a slot alone.
+  /// Whether the header itself is whole; if not, it comes from a slot.
   private let isHeaderWhole: Bool
-  /// The newest slot that the header fits.
+  /// The newest slot that belongs to the header.
   private var slot: RootSlot?
 
   init(_ bytes: UnsafeRawBufferPointer) {
@@ -113,8 +112,8 @@ private struct FirstBlocks {
     self.header = header
   }
 
-  /// Why the file is not removed; nil if it may be.
-  func reasonToKeep(size: UInt64, beside known: Leftover.Known?) -> String? {
+  /// Why the file must not be removed; nil if it may be.
+  func reasonToKeep(size: UInt64, beside known: Leftover.ExistingStore?) -> String? {
     guard let header, let slot else { return "it is no unfinished file of Annals" }
     let isEmpty =
       size <= FormatLimits.logStart && slot.durableMark == FormatLimits.logStart

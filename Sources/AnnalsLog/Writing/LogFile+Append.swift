@@ -2,13 +2,13 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// Appending transactions. The lock is held, and the log stands at the file's end.
+// Appending transactions. The caller holds the lock, and the log stands at the file's end.
 
 extension LogFile {
-  /// Begins a transaction. Nothing of it is visible before `finish`.
+  /// Begins a transaction. Nothing of it is visible before `commit`.
   ///
-  /// Throws `outcomeUnknown` if what a crash left behind the end could not be seen to;
-  /// `newerWriter` if features were announced meanwhile that this engine must know to write.
+  /// Throws `outcomeUnknown` if the tail could not be repaired; `newerWriter` if features were
+  /// announced meanwhile that a writer must know and this engine does not.
   package func begin() throws(LogError) {
     try state.withLock { (state) throws(LogError) in try begin(&state) }
   }
@@ -20,8 +20,8 @@ extension LogFile {
     precondition(state.isLocked, "transactions are written under the lock")
     precondition(state.transaction == nil, "a transaction is open")
     precondition(state.replacement == nil, "the file was replaced: reload first")
-    if !state.isPrepared { try prepare(&state) }
-    // Now, as nothing is appended yet: a read that fails leaves everything as it was.
+    if !state.isTailRepaired { try repairTail(&state) }
+    // Read the slots now, before anything is appended: a failing read then changes nothing.
     if options.durability == .full { try state.checkForeign() }
     // The sync of what is about to be appended covers the slot as well.
     if state.isSlotDue { try state.writeSlot(extent: state.synced.size) }
@@ -32,8 +32,8 @@ extension LogFile {
     state.transaction = OpenTransaction()
   }
 
-  /// Appends a large value to the transaction, before its first part. It is written out as it
-  /// comes, in pieces of 1 MiB, and is not held in memory.
+  /// Appends a large value to the transaction, before its first part. Writes it in pieces of 1 MiB,
+  /// without a copy in memory.
   ///
   /// Throws `storage` if there is no space: then nothing of the value is left, and the transaction
   /// may go on without it. Throws `outcomeUnknown` if a write failed.
@@ -47,7 +47,7 @@ extension LogFile {
       do throws(LogError) {
         number = try state.appendBlob(bytes)
       } catch .storage(let error) {
-        try state.takeBack(to: standing)
+        try state.rollBack(to: standing)
         throw .storage(error)
       }
       return LargeValue(
@@ -55,7 +55,7 @@ extension LogFile {
     }
   }
 
-  /// The bytes of a large value that the transaction in the making was given.
+  /// The bytes of a large value that the open transaction has appended.
   package func pendingBytes(of value: LargeValue) throws(LogError) -> ContiguousArray<UInt8> {
     let found = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
@@ -69,8 +69,8 @@ extension LogFile {
     return result
   }
 
-  /// Says what the transaction is besides its changes, before its first part. Throws
-  /// `detailsTooLarge` if that is over 4 MiB: then abort.
+  /// Sets what the transaction contains besides its changes, before its first part. Throws
+  /// `detailsTooLarge` if that exceeds 4 MiB: then abort.
   package func describe(_ draft: TransactionDraft) throws(LogError) {
     try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
@@ -78,11 +78,11 @@ extension LogFile {
     }
   }
 
-  /// Appends changes to the transaction: all that is in the batch, as one part, or as several if
-  /// they are many. Chooses between row and block form. The batch's `transactions` are not looked
-  /// at, and afterwards hold the transaction's record.
+  /// Appends changes to the transaction: the whole batch, as one part, or as several if it is long.
+  /// Chooses between row and block form. Ignores the batch's `transactions`, which afterwards hold
+  /// the transaction's record.
   ///
-  /// Throws `tooLarge` if a single change is beyond what a frame can hold, `storage` if there is no
+  /// Throws `tooLarge` if a single change does not fit into a frame, `storage` if there is no
   /// space: then abort. Throws `outcomeUnknown` if a write failed.
   package func appendPart(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
     try state.withLock { (state) throws(LogError) in
@@ -91,16 +91,16 @@ extension LogFile {
     }
   }
 
-  /// Ends the transaction: writes what was not written yet and makes it visible in `view`. With
-  /// `.deferred` it is acknowledged, with `.full` a `sync` still has to follow.
+  /// Commits the transaction: writes the rest and makes it visible in `view`. With `.deferred` it
+  /// is then acknowledged; with `.full` a `sync` must follow.
   ///
   /// Throws `storage` if there is no space, the transaction aborted; `outcomeUnknown` if the write
   /// failed.
-  package func finish() throws(LogError) -> LogPosition {
-    try state.withLock { (state) throws(LogError) in try finish(&state) }
+  package func commit() throws(LogError) -> LogPosition {
+    try state.withLock { (state) throws(LogError) in try commit(&state) }
   }
 
-  private func finish(_ state: inout LogState) throws(LogError) -> LogPosition {
+  private func commit(_ state: inout LogState) throws(LogError) -> LogPosition {
     try state.requireOpen()
     do throws(LogError) {
       if !state.advances.isEmpty { state.stage(state.dueConsumerChanges) }
@@ -117,7 +117,7 @@ extension LogFile {
       entities: transaction.entities, blobs: transaction.blobs)
     state.tables.announce(transaction.features)
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
-    if !transaction.consumers.isEmpty { state.takeStaged(transaction.consumers) }
+    if !transaction.consumers.isEmpty { state.adoptStaged(transaction.consumers) }
     state.end = ChainPoint(
       offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
       previousOffset: state.lastFrameOffset)
@@ -126,8 +126,8 @@ extension LogFile {
     return state.tables.head
   }
 
-  /// Drops the transaction; nothing of it is left. Poisons the log if what was written of it cannot
-  /// be taken out again.
+  /// Aborts the transaction; nothing of it is left. Poisons the log if what was already written
+  /// cannot be removed.
   package func abort() {
     state.withLock { abort(&$0) }
   }
@@ -144,8 +144,8 @@ extension LogFile {
     state.resetFrames()
   }
 
-  /// Writes one transaction with all of the batch's changes: `begin`, `describe`, `appendPart` and
-  /// `finish` in one. If it throws, the transaction was aborted.
+  /// Appends one transaction with all of the batch's changes: `begin`, `describe`, `appendPart` and
+  /// `commit` in one. If it throws, the transaction was aborted.
   package func append(
     _ draft: TransactionDraft, _ batch: inout ChangeBatch
   ) throws(LogError) -> LogPosition {
@@ -158,10 +158,10 @@ extension LogFile {
         abort(&state)
         throw error
       }
-      return try finish(&state)
+      return try commit(&state)
     }
   }
 
-  /// Whether the batch has grown to what one part should hold, about 256 KiB.
+  /// Whether the batch has reached the length of one part, about 256 KiB.
   package static func isFull(_ batch: ChangeBatch) -> Bool { batch.isFullPart }
 }

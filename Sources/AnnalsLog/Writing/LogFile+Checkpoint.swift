@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Where a checkpoint was written.
+/// A written checkpoint.
 package struct CheckpointMark: Hashable, Sendable {
   /// The transaction whose state it holds.
   package var number: Int64
@@ -12,8 +12,8 @@ package struct CheckpointMark: Hashable, Sendable {
   package var byteCount: UInt64
 }
 
-/// Takes the chunks of a checkpoint in the making. Used by one thread, within the closure that it
-/// was handed to.
+/// Stores the chunks of a checkpoint being written. For one thread, within the closure it is passed
+/// to.
 package final class CheckpointWriter {
   private let body: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
 
@@ -22,8 +22,8 @@ package final class CheckpointWriter {
     self.body = body
   }
 
-  /// Stores a chunk's payload and returns where it will be. Throws `tooLarge`, `storage` or
-  /// `outcomeUnknown`: then the checkpoint cannot be finished.
+  /// Stores a chunk's payload and returns its reference. Throws `tooLarge`, `storage` or
+  /// `outcomeUnknown`; then the checkpoint cannot be completed.
   package func store(
     _ payload: UnsafeRawBufferPointer, first: Int64, count: UInt32
   ) throws(LogError) -> ChunkReference {
@@ -33,24 +33,24 @@ package final class CheckpointWriter {
 
 extension LogFile {
   /// Writes a checkpoint of the state at the head, syncs it and everything before it, and names it
-  /// in a root slot. `body` stores the chunks and returns what the directory says of the entities.
-  /// The states of projections are saved with it; of others those saved before stay.
+  /// in a root slot. `body` stores the chunks and returns the entity directories. Saves
+  /// `projections` with it; projections not given keep their older saved states.
   ///
-  /// The lock is held and the log stands at the file's end. If `body` throws, or there is no space,
-  /// nothing is left of the checkpoint.
+  /// The caller holds the lock, and the log stands at the file's end. If `body` throws, or there is
+  /// no space, nothing is left of the checkpoint.
   @discardableResult
   package func writeCheckpoint(
     schema: Schema, projections: [ProjectionImage] = [],
     _ body: (CheckpointWriter) throws -> [EntityDirectory]
   ) throws(LogError) -> CheckpointMark {
-    // A checkpoint is a unit as a transaction is: the same beginning, and the same way back.
+    // A checkpoint is a unit like a transaction: it begins and aborts the same way.
     try begin()
     let start = state.withLock { $0.end.offset }
     do throws(LogError) {
-      // The sync below covers the newest slot, so that the next may name the checkpoint.
+      // The sync below covers the newest slot, so the next slot may name the checkpoint.
       try state.withLock { (state) throws(LogError) in
-        _ = try state.lookAtSlots()
-        // The directory has them; the frames before it say so.
+        _ = try state.rereadSlots()
+        // The directory contains the advances; the frames before it repeat them.
         if !state.advances.isEmpty { state.stage(state.dueConsumerChanges) }
       }
       let writer = CheckpointWriter { [self] (payload, first, count) throws(LogError) in
@@ -62,7 +62,7 @@ extension LogFile {
       let entities = try calling { try body(writer) }
       try state.withLock { (state) throws(LogError) in
         try state.requireOpen()
-        try state.finishCheckpoint(schema: schema, entities: entities, projections)
+        try state.completeCheckpoint(schema: schema, entities: entities, projections)
       }
     } catch {
       abort()
@@ -97,7 +97,7 @@ extension LogState {
       first: first, count: count)
   }
 
-  /// Appends the states of projections; returns where they are, and where those of others were.
+  /// Appends the states of projections. Returns their places, and the places of those saved before.
   private mutating func store(
     _ images: [ProjectionImage]
   ) throws(LogError) -> SavedProjections? {
@@ -116,8 +116,8 @@ extension LogState {
     return SavedProjections(generation: generation.header.generation, list)
   }
 
-  /// Appends the directory's frame and takes the checkpoint in.
-  mutating func finishCheckpoint(
+  /// Appends the directory's frame and adds the checkpoint to the tables.
+  mutating func completeCheckpoint(
     schema: Schema, entities: [EntityDirectory], _ images: [ProjectionImage]
   ) throws(LogError) {
     let projections = try store(images)
@@ -141,7 +141,7 @@ extension LogState {
       checkpoint: CheckpointReference(offset: offset, number: tables.head.number),
       end: frames.offset)
     self.tables = tables
-    if !staged.isEmpty { takeStaged(staged) }
+    if !staged.isEmpty { adoptStaged(staged) }
     end = ChainPoint(
       offset: frames.offset, previousChecksum: frames.previousChecksum, previousOffset: offset)
     transaction = nil

@@ -6,10 +6,10 @@ extension LogFile {
   /// Closes the log: syncs, writes a root slot whose mark is the end of the log, syncs again, and
   /// cuts off the space allocated ahead. Views stay readable. Safe to call again.
   ///
-  /// If another process holds the lock, it is left to close the file's end. A log opened for
-  /// reading, and one that is poisoned, are closed as they are. Throws `outcomeUnknown` if
-  /// transactions that were not acknowledged yet may be lost, `overwritten` if an older copy was
-  /// written over the file; the log is closed all the same.
+  /// If another process holds the lock, sealing the end is left to it. A log opened for reading, or
+  /// poisoned, is closed as it is. Throws `outcomeUnknown` if transactions that were not
+  /// acknowledged yet may be lost, `overwritten` if an older copy was written over the file; the
+  /// log is closed all the same.
   package func close() throws(LogError) {
     let isClosed = state.withLock { $0.isClosed }
     if isClosed { return }
@@ -23,7 +23,7 @@ extension LogFile {
       } catch .overwritten(let head) {
         throw .overwritten(head: head)
       } catch {
-        // Whether it can be closed in order shows below.
+        // Whether it can be sealed shows below.
       }
     }
     if needsSync { try sync() }
@@ -33,7 +33,7 @@ extension LogFile {
     } catch .overwritten(let head) {
       throw .overwritten(head: head)
     } catch {
-      // Whoever holds the lock, or has replaced or removed the file, sees to its end.
+      // The process that holds the lock, or has replaced or removed the file, seals its end.
       return
     }
     switch standing {
@@ -44,8 +44,8 @@ extension LogFile {
     try state.withLock { (state) throws(LogError) in try seal(&state) }
   }
 
-  /// Writes the slots of a clean end and cuts the file to it. Leaves that to others where there are
-  /// features that this engine must know to write.
+  /// Seals the end: writes both slots and cuts the file there. Does nothing if a writer must know
+  /// features that this engine does not.
   private func seal(_ state: inout LogState) throws(LogError) {
     guard !state.isPoisoned, case .everything = state.features.permission,
       state.end.offset == (try? state.trueEnd())
@@ -54,13 +54,13 @@ extension LogFile {
     state.size = size
     let slots = try state.generation.slots()
     if slots.sayClosed(at: state.end.offset, size: size) { return }
-    if !state.isPrepared { try prepare(&state) }
+    if !state.isTailRepaired { try repairTail(&state) }
     try state.checkForeign()
-    try state.lookAtSlots()
+    try state.rereadSlots()
     let file = state.generation.file
     do {
       // The other slot says the same, so that damage to one of them costs nothing. Both are synced
-      // before the file is cut: one of before may speak of a longer file.
+      // before the file is cut, since an older slot may name a greater extent.
       for _ in FormatLimits.slotOffsets {
         try sync(&state, file)
         guard try state.writeSlot(extent: state.end.offset) else { return }

@@ -2,14 +2,14 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// Consumers: what becomes of them is written with the next transaction or checkpoint, or alone. How
-// much history is kept is written alone. FORMAT.md, "Consumers" and "Retention".
+// Consumers and retention. Advances go with the next transaction or checkpoint, or alone; a
+// retention policy is written alone. See FORMAT.md, "Consumers" and "Retention".
 
 extension LogFile {
-  /// How often advances are written alone, at most.
+  /// The least time between two writes of advances alone, in microseconds.
   private static let leastPause: UInt64 = 1_000_000
 
-  /// The consumers, as far as is known here: those in the file, and what waits to be written.
+  /// The consumers as known here: those in the file, with their pending advances.
   package var consumers: ConsumerTable {
     state.withLock { state in
       var table = state.tables.consumers
@@ -18,7 +18,7 @@ extension LogFile {
     }
   }
 
-  /// The consumer of a name, as far as is known here; nil if there is none.
+  /// The named consumer as known here; nil if there is none.
   package func consumer(_ name: String) -> ConsumerState? {
     state.withLock { state in
       guard let known = state.tables.consumers[name] else { return nil }
@@ -29,10 +29,10 @@ extension LogFile {
   /// Whether advances wait to be written.
   package var hasPendingAdvances: Bool { state.withLock { !$0.advances.isEmpty } }
 
-  /// Notes what a consumer has seen, to be written with the next transaction. Returns whether a
-  /// second has gone by since any were written, so that it should be written alone.
+  /// Notes that a consumer has advanced, to be written with the next transaction. Returns whether
+  /// none was written for a second, so that the caller should write it alone.
   ///
-  /// Throws `closed`, `poisoned` or `readOnly` if it never can be.
+  /// Throws `closed`, `poisoned` or `readOnly` if it can never be written.
   package func note(_ advance: ConsumerAdvance) throws(LogError) -> Bool {
     try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
@@ -40,39 +40,39 @@ extension LogFile {
       state.advances.note(advance)
       guard let written = state.advances.written else { return true }
       let pause = advance.lastSeen.microseconds.subtractingReportingOverflow(written.microseconds)
-      // A clock that went back says nothing.
+      // A clock that went back tells nothing.
       return pause.overflow || pause.partialValue.magnitude >= LogFile.leastPause
     }
   }
 
-  /// Appends what becomes of consumers: the advances that wait, and behind them other changes. Not
-  /// synced. Returns whether anything was appended.
+  /// Appends consumer changes: first the pending advances, then `more`. Does not sync. Returns
+  /// whether anything was appended.
   ///
-  /// The lock is held and the log stands at the file's end. Throws as `begin` does, and `storage`
-  /// if there is no space: then nothing was appended.
+  /// The caller holds the lock, and the log stands at the file's end. Throws as `begin` does, and
+  /// `storage` if there is no space: then nothing was appended.
   @discardableResult
   package func append(consumers more: [ConsumerChange] = []) throws(LogError) -> Bool {
     try state.withLock { (state) throws(LogError) in
       let changes = state.dueConsumerChanges + more
       guard !changes.isEmpty else {
-        state.settleAdvances()
+        state.dropWrittenAdvances()
         return false
       }
       try begin(&state)
       state.stage(changes)
-      try finishAlone(&state)
-      state.takeStaged(changes)
+      try commitAlone(&state)
+      state.adoptStaged(changes)
       return true
     }
   }
 
-  /// How much history is kept.
+  /// The retention policy.
   package var retention: RetentionPolicy { state.withLock { $0.tables.retention } }
 
-  /// Appends how much history is kept from now on. Not synced.
+  /// Appends a retention policy. Does not sync.
   ///
-  /// The lock is held and the log stands at the file's end. Throws as `begin` does, and `storage`
-  /// if there is no space: then nothing was appended.
+  /// The caller holds the lock, and the log stands at the file's end. Throws as `begin` does, and
+  /// `storage` if there is no space: then nothing was appended.
   package func append(_ retention: RetentionPolicy) throws(LogError) {
     try state.withLock { (state) throws(LogError) in
       try begin(&state)
@@ -80,14 +80,14 @@ extension LogFile {
       state.payload.removeAll(keepingCapacity: true)
       RetentionCodec.encode(retention, into: &state.payload)
       state.appendStaged(.retention)
-      try finishAlone(&state)
-      state.takeAnnounced(.retention)
+      try commitAlone(&state)
+      state.adoptAnnounced(.retention)
       state.tables.absorb(retention)
     }
   }
 
-  /// Writes frames that are no transaction's, and stands behind them.
-  private func finishAlone(_ state: inout LogState) throws(LogError) {
+  /// Writes the gathered frames, which belong to no transaction, and advances the end past them.
+  private func commitAlone(_ state: inout LogState) throws(LogError) {
     do throws(LogError) {
       try state.writeFrames()
     } catch .storage(let error) {
@@ -104,19 +104,19 @@ extension LogFile {
 }
 
 extension LogState {
-  /// The consumers that the waiting advances change.
+  /// The consumers that the pending advances change.
   fileprivate var changedConsumers: [ConsumerState] {
     advances.isEmpty ? [] : advances.changes(of: tables.consumers, head: tables.head.number)
   }
 
-  /// What the waiting advances make of the consumers.
+  /// The pending advances as consumer changes.
   var dueConsumerChanges: [ConsumerChange] { changedConsumers.map { .set($0) } }
 
-  /// Puts frames with these changes behind those of the transaction in the making, and before the
-  /// first of a file the announcement.
+  /// Appends frames with these changes to those of the open transaction. Before a file's first
+  /// consumer change goes the announcement of the feature.
   mutating func stage(_ changes: [ConsumerChange]) {
     transaction?.consumers = changes
-    guard !changes.isEmpty else { return settleAdvances() }
+    guard !changes.isEmpty else { return dropWrittenAdvances() }
     announce(.consumers)
     for change in changes {
       payload.removeAll(keepingCapacity: true)
@@ -125,7 +125,7 @@ extension LogState {
     }
   }
 
-  /// Puts the announcement of a feature that the file does not have behind the frames.
+  /// Appends the announcement of a feature unless the file has it.
   fileprivate mutating func announce(_ feature: Features) {
     if features.contains(feature) { return }
     payload.removeAll(keepingCapacity: true)
@@ -133,8 +133,9 @@ extension LogState {
     appendStaged(.featureAnnouncement)
   }
 
-  /// Takes in a feature whose announcement was written. One that the header has was not announced.
-  fileprivate mutating func takeAnnounced(_ feature: Features) {
+  /// Adds a feature to the tables once its announcement is written. One that is in the header was
+  /// not announced.
+  fileprivate mutating func adoptAnnounced(_ feature: Features) {
     if !features.contains(feature) { tables.announce(feature) }
   }
 
@@ -143,15 +144,15 @@ extension LogState {
     payload.withUnsafeBytes { _ = frames.append(kind: kind, flags: .skippable, payload: $0) }
   }
 
-  /// Takes in changes whose frames were written.
-  mutating func takeStaged(_ changes: [ConsumerChange]) {
-    takeAnnounced(.consumers)
+  /// Adds changes to the tables once their frames are written.
+  mutating func adoptStaged(_ changes: [ConsumerChange]) {
+    adoptAnnounced(.consumers)
     for change in changes { tables.absorb(change) }
-    settleAdvances()
+    dropWrittenAdvances()
   }
 
-  /// Forgets the advances that change nothing any more.
-  fileprivate mutating func settleAdvances() {
-    advances.settle(tables.consumers, head: tables.head.number)
+  /// Drops the advances that no longer change anything.
+  fileprivate mutating func dropWrittenAdvances() {
+    advances.dropWritten(tables.consumers, head: tables.head.number)
   }
 }

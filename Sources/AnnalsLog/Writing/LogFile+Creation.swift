@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// What a new store begins with.
+/// The parameters of a new store.
 package struct NewLog: Sendable {
   /// The store's identity.
   package var store: RawUUID
@@ -15,20 +15,20 @@ package struct NewLog: Sendable {
     self.created = created
   }
 
-  /// The identity of every scratch store (`LogFile.scratchPath(for:)`), by which it is known from
-  /// any other: the bytes `Annals: scratch.`.
+  /// The identity of every scratch store (`LogFile.scratchPath(for:)`), which tells it from any
+  /// other: the bytes `Annals: scratch.`.
   package static let scratchStore = RawUUID(
     high: 0x416E_6E61_6C73_3A20, low: 0x7363_7261_7463_682E)
 }
 
 extension LogFile {
-  /// Makes a store without transactions at `path`. The file is made beside it, whole and synced,
-  /// and then given its name in one step, so that nobody ever sees half of one.
+  /// Creates a store without transactions at `path`. The file is made beside it, whole and synced,
+  /// and then gets its name in one step, so that nobody ever sees half of one.
   ///
-  /// Returns false if there was a file already, or if another maker was faster: then open that.
-  /// Throws `busy` if another maker takes longer than ten seconds, `occupied` if something that is
-  /// no unfinished file has its name. Leaves nothing if it throws, but
-  /// for `placementUnknown`: then the store may be there.
+  /// Returns false if a file existed already, or if another creator was faster: then open that.
+  /// Throws `busy` if another creator takes longer than ten seconds, `occupied` if a file that is
+  /// not an unfinished one has its name. Leaves nothing if it throws, except after
+  /// `placementUnknown`: then the store may exist.
   package static func create(
     at path: String, in fileSystem: any FileSystem, _ new: NewLog
   ) throws(LogError) -> Bool {
@@ -42,13 +42,13 @@ extension LogFile {
         return try create(new, temporary, at: path, in: fileSystem)
       } catch .busy {
         guard ContinuousClock.now < deadline else { throw .busy }
-        awaitMaker(of: path, in: fileSystem, until: deadline)
+        awaitCreator(of: path, in: fileSystem, until: deadline)
       }
     }
   }
 
-  /// Removes the file from its place, also for after a power cut. The lock is held, so that nobody
-  /// writes to it; the next lock finds no file.
+  /// Removes the file from its path, durably. The caller holds the lock, so that nobody writes to
+  /// it; the next `lock` finds no file.
   package func remove() throws(LogError) {
     precondition(state.withLock { $0.isLocked }, "a file is removed under its lock")
     try storage { () throws(StorageError) in
@@ -57,8 +57,8 @@ extension LogFile {
     }
   }
 
-  /// Waits until whoever is making a file for `path` lets go of it.
-  private static func awaitMaker(
+  /// Waits until the creator of a file for `path` releases it.
+  private static func awaitCreator(
     of path: String, in fileSystem: any FileSystem, until deadline: ContinuousClock.Instant
   ) {
     let temporary = TemporaryFile.path(for: path)
@@ -78,7 +78,7 @@ extension LogFile {
         sequence: 1, durableMark: FormatLimits.logStart, head: new.base,
         markChecksum: header.checksum))
     do throws(LogError) {
-      try temporary.finish(bytes)
+      try temporary.seal(bytes)
     } catch {
       temporary.discard()
       throw error

@@ -5,13 +5,13 @@ import AnnalsStorage
 // The file lock, and keeping up with other processes.
 
 extension LogFile {
-  /// Takes the file lock, and says how what is known here compares with the file: catch up or
-  /// reload before appending if it says so. The lock is kept until `unlock`.
+  /// Takes the file lock and compares what is known here with the file: catch up or reload before
+  /// appending, as the result says. The lock is kept until `unlock`.
   ///
-  /// Throws `busy` if the lock was not to be had in time, `foreign` or `missing` if the path no
-  /// longer leads to this store, `overwritten` if an older copy was written over it, `rewound` if
-  /// transactions seen here are gone: then the lock is not held, except with `rewound`, after which
-  /// `reload` goes on.
+  /// Throws `busy` if the lock was not free in time, `foreign` or `missing` if the path no longer
+  /// leads to this store, `overwritten` if an older copy was written over it, `rewound` if
+  /// transactions read here are gone. Then the lock is not held, except after `rewound`, which
+  /// `reload` recovers from.
   package func lock(_ wait: LockWait) throws(LogError) -> LogStanding {
     let generation = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
@@ -28,8 +28,8 @@ extension LogFile {
       }
       do throws(LogError) {
         let standing = try compare(&state)
-        // Whoever wrote what is there has given up the lock: only what is appended under this one
-        // may be taken out again.
+        // The writer of what is there has released the lock: from now on only what is appended
+        // under this lock may be removed again.
         state.acknowledged = state.end
         return standing
       } catch .rewound(let number) {
@@ -63,7 +63,7 @@ extension LogFile {
     }
   }
 
-  /// The generation at the path, opened, if it is not this one.
+  /// The generation now at the path, opened, if it is another one.
   private func replacement(of generation: LogGeneration) throws(LogError) -> LogGeneration? {
     let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
     guard let place else { throw .missing }
@@ -77,7 +77,7 @@ extension LogFile {
     return other
   }
 
-  /// Gives the lock up. With `.full`, only after the sync of what was appended under it.
+  /// Releases the lock. With `.full`, call it only after the sync of what was appended under it.
   package func unlock() {
     state.withLock { state in
       guard state.isLocked else { return }
@@ -87,8 +87,8 @@ extension LogFile {
     }
   }
 
-  /// How what is known here compares with the file, without the lock. Reads one directory entry and
-  /// at most 4 KiB. Throws as `lock` does.
+  /// Compares what is known here with the file, without the lock. Reads one directory entry and at
+  /// most 4 KiB. Throws as `lock` does.
   package func standing() throws(LogError) -> LogStanding {
     let generation = try state.withLock { (state) throws(LogError) in
       if state.isClosed { throw .closed }
@@ -102,7 +102,7 @@ extension LogFile {
     }
   }
 
-  /// Looks at the file where the log ended when it was last read: the last frame must still be
+  /// Compares the file where the log ended when it was last read: the last frame must still be
   /// there, and another may follow. Throws `foreign` if another store was written over this one,
   /// `overwritten` if an older copy was.
   private func compare(_ state: inout LogState) throws(LogError) -> LogStanding {
@@ -135,14 +135,14 @@ extension LogFile {
     }
     if let header, header.previousChecksum == state.end.previousChecksum { return .behind }
     // Bytes that are no frame: another process is writing, or died writing.
-    state.isPrepared = false
+    state.isTailRepaired = false
     return .current
   }
 
-  /// Takes in what other processes have appended: calls `apply` with their transactions, as `open`
+  /// Catches up: calls `apply` with the transactions that other processes have appended, as `open`
   /// does. With the lock or, for readers, without.
   ///
-  /// Throws `rewound` if transactions seen here are gone, `damage` if the file was damaged. If it
+  /// Throws `rewound` if transactions read here are gone, `damage` if the file is damaged. If it
   /// throws, the log stays as it was, though `apply` may have been called.
   package func catchUp(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
     let known = try state.withLock { (state) throws(LogError) -> LogState? in
@@ -158,7 +158,8 @@ extension LogFile {
     if case .damaged(let damage) = end.tail { throw .damage(damage) }
     var replay = LogReplay(generation, from: point, tables: tables, limit: end.point.offset)
     try replay.run(apply: apply)
-    // Nothing may fail from here on: the log and the state made by `apply` go on together or not.
+    // Nothing may fail from here on: the log and the state made by `apply` advance together or not
+    // at all.
     let size = try generation.size()
     state.withLock { state in
       state.tables = replay.tables
@@ -168,21 +169,21 @@ extension LogFile {
       state.slot.newest = end.slots.first
       state.durableMark = max(state.durableMark, min(end.provenMark, replay.point.offset))
       state.size = size
-      if case .unfinished = end.tail { state.isPrepared = false }
+      if case .unfinished = end.tail { state.isTailRepaired = false }
       if state.isLocked { state.acknowledged = state.end }
       state.resetFrames()
     }
   }
 
-  /// Sees to what a crash left, under the lock: makes the file's name durable, puts zeros over
-  /// what is left of a transaction behind the end and into torn padding, and writes again and syncs
-  /// what nothing proves to have been synced.
-  func prepare(_ state: inout LogState) throws(LogError) {
+  /// Repairs the tail after a crash, under the lock: makes the file's name durable, writes zeros
+  /// over what is left of a transaction after the end and over torn padding, and writes again and
+  /// syncs what nothing proves to have been synced.
+  func repairTail(_ state: inout LogState) throws(LogError) {
     let generation = state.generation
-    try state.requireNumbersLeft(state.lookAtSlots().newest)
+    try state.requireNumbersLeft(state.rereadSlots().newest)
     try removeLeftovers(state)
     do {
-      // Whoever put the file in its place may have died before the name was durable.
+      // The process that put the file in place may have died before the name was durable.
       if !state.isNameSynced { try syncName() }
       state.isNameSynced = true
       var hasWritten = false
@@ -191,8 +192,8 @@ extension LogFile {
         hasWritten = true
       }
       if state.durableMark < state.end.offset {
-        // What a killed process left unsynced is synced by this; a cache that calls clean what it
-        // could not write is seen through then.
+        // Sync what a killed process left unsynced. Then compare the cache with the disk, since
+        // after a failed sync the cache may call clean what was never written.
         try generation.file.sync()
         state.slot.synced = state.slot.seen
         let unproven = state.durableMark..<state.end.offset
@@ -213,7 +214,7 @@ extension LogFile {
     }
     state.noteSynced()
     state.unchecked = nil
-    state.isPrepared = true
+    state.isTailRepaired = true
   }
 }
 
@@ -229,7 +230,7 @@ extension LogFile {
 }
 
 extension LogState {
-  /// Throws `numbersSpent` if what is written next could get a number that readers refuse.
+  /// Throws `numbersSpent` if the next write could get a number that readers refuse.
   fileprivate func requireNumbersLeft(_ newest: RootSlot?) throws(LogError) {
     let limit = FormatLimits.writerNumberLimit
     guard tables.head.number < Int64(limit) else { throw .numbersSpent("the last transaction") }
@@ -237,8 +238,9 @@ extension LogState {
     guard newest?.sequence ?? 0 < limit else { throw .numbersSpent("the newest root slot") }
   }
 
-  /// Puts zeros behind the payloads of these frames, where no checksum reaches and a sector that
-  /// was torn by a power cut may hold anything. Returns whether anything was written.
+  /// Writes zeros over nonzero padding after the payloads of these frames. No checksum covers it,
+  /// and a sector torn by a power cut may leave anything there. Returns whether anything was
+  /// written.
   func clearPadding(in range: Range<UInt64>) throws -> Bool {
     let start = ChainPoint(offset: range.lowerBound, previousChecksum: nil)
     var walk = FrameWalk(generation, from: start, limit: range.upperBound)
@@ -252,7 +254,7 @@ extension LogState {
     return hasWritten
   }
 
-  /// Whether any byte behind the end is not zero.
+  /// Whether any byte after the end is nonzero.
   func hasBytesBehindEnd() throws(LogError) -> Bool {
     var offset = end.offset
     while offset < size {

@@ -1,12 +1,12 @@
 import AnnalsFormat
 import AnnalsStorage
 
-// Other bytes in the file than were written: somebody has copied a backup over it while it was
-// open. Nothing may be appended to that, since what is known here is not what it holds.
+// Detects that somebody has copied other bytes, such as a backup, over the file while it was open.
+// Then nothing may be appended, since the file does not hold what is known here.
 
 extension LogFile {
-  /// Throws `overwritten` if what nobody may take out is gone from the file, or its slots are older
-  /// than those seen: then an older copy was written over it.
+  /// Throws `overwritten` if frames are gone that nobody may remove, or if the slots are older than
+  /// those seen: then an older copy was written over the file.
   func requireKept(_ state: LogState) throws(LogError) {
     var isOlder = false
     if let kept = state.kept, kept.previousOffset != 0 {
@@ -18,8 +18,8 @@ extension LogFile {
     if isOlder { throw .overwritten(head: state.tables.head.number) }
   }
 
-  /// For the holder of the lock, since nobody else has written then: throws `overwritten`,
-  /// `foreign` or `header` if other bytes were written over the file. Reads 24 bytes.
+  /// Throws `overwritten`, `foreign` or `header` if other bytes were written over the file. For the
+  /// holder of the lock, since then nobody else has written. Reads 24 bytes.
   package func requireUnchanged() throws(LogError) {
     try state.withLock { (state) throws(LogError) in
       try state.requireOpen()

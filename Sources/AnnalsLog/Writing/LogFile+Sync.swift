@@ -3,25 +3,25 @@ import AnnalsModel
 import AnnalsStorage
 
 extension LogFile {
-  /// Makes every transaction that was finished before the call durable; returns the last of them.
+  /// Makes every transaction committed before the call durable; returns the last of them.
   ///
   /// May overlap with the appending of further transactions. If it throws `outcomeUnknown`, nothing
-  /// more can be written: what was not acknowledged was taken out of the file, as far as that could
-  /// be done; whether it is there after reopening is not known.
+  /// more can be written: what was not acknowledged was removed from the file as far as possible;
+  /// whether it exists after reopening is unknown.
   @discardableResult
   package func sync() throws(LogError) -> LogPosition {
     let target = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
       guard options.access == .writing else { throw .readOnly }
       if state.isLocked {
-        if !state.isPrepared { try prepare(&state) }
+        if !state.isTailRepaired { try repairTail(&state) }
         try state.checkForeign()
       }
       let target = SyncTarget(state)
       guard !target.isSynced, state.isLocked, options.durability == .deferred,
         let newest = state.slot.newest, newest.durableMark < state.synced.offset
       else { return target }
-      // The sync before gets its witness along with this one.
+      // Write the witness of the previous sync now: this sync covers it as well.
       try state.writeSlot(extent: state.synced.size)
       return SyncTarget(state)
     }
@@ -33,7 +33,7 @@ extension LogFile {
       throw .outcomeUnknown(error)
     }
     return try state.withLock { (state) throws(LogError) in
-      // A write that failed meanwhile has taken out what this sync was for.
+      // A write that failed meanwhile has removed what this sync was to cover.
       if let failure = state.failure { throw .poisoned(failure) }
       state.note(target)
       return target.head
@@ -64,10 +64,10 @@ struct SyncTarget {
 }
 
 extension LogState {
-  /// Notes that a sync which began at `target` has returned. It proves nothing of what others
-  /// have left and nobody has made sure of.
+  /// Notes that a sync that began at `target` has returned. It proves nothing about bytes that
+  /// others appended and that were not compared with the disk.
   mutating func note(_ target: SyncTarget) {
-    guard generation === target.generation, isPrepared, unchecked == nil else { return }
+    guard generation === target.generation, isTailRepaired, unchecked == nil else { return }
     if target.end.offset >= synced.offset {
       synced = SyncedPoint(
         offset: target.end.offset, checksum: target.end.previousChecksum ?? 0,

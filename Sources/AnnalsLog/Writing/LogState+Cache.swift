@@ -1,16 +1,16 @@
 import AnnalsFormat
 import AnnalsStorage
 
-// Seeing through the cache: after a sync that failed, in whatever process, it may show what the
-// disk does not have, and call it clean.
+// Comparing the cache with the disk. After a failed sync, in whatever process, the cache may show
+// bytes that the disk lacks, and call them clean.
 
 extension LogState {
-  /// Makes sure that the disk has these bytes, which nothing proves to have been synced.
-  /// Returns whether anything was written, which a sync has to follow.
+  /// Makes sure that the disk has these bytes, which nothing proves to have been synced. Returns
+  /// whether anything was written, so that a sync must follow.
   ///
-  /// Only bytes that the disk does not have are written: if the power fails meanwhile, a sector in
-  /// which acknowledged transactions lie may be garbled. Where the system cannot tell what the disk
-  /// has, all are written.
+  /// Writes only bytes that the disk lacks: if the power fails meanwhile, a sector with
+  /// acknowledged transactions may be garbled. If the system cannot read past its cache, writes all
+  /// of them.
   func rewriteMissing(in range: Range<UInt64>) throws -> Bool {
     let file = generation.file
     var hasWritten = false
@@ -32,14 +32,14 @@ extension LogState {
     return hasWritten
   }
 
-  /// Notes that the log now holds, up to `end`, what others have appended.
+  /// Notes that the log now includes what others have appended, up to `end`.
   mutating func noteForeign(upTo end: UInt64) {
     let start = min(unchecked?.lowerBound ?? durableMark, durableMark)
     unchecked = start < end ? start..<end : nil
   }
 
   /// Makes sure, before a sync that is to cover it, that the disk has what others appended. Throws
-  /// `storage`, nothing changed, if it could not be read; `outcomeUnknown`, poisoned, if a write
+  /// `storage`, with nothing changed, if it cannot be read; `outcomeUnknown`, poisoned, if a write
   /// failed.
   mutating func checkForeign() throws(LogError) {
     guard let range = unchecked else { return }
@@ -47,9 +47,9 @@ extension LogState {
     unchecked = nil
   }
 
-  /// Writes again what the disk does not have of these bytes, before a sync that is to cover them.
-  /// Throws `storage`, nothing changed, if they could not be read; `outcomeUnknown`, poisoned, if a
-  /// write failed.
+  /// Writes again those of these bytes that the disk lacks, before a sync that is to cover them.
+  /// Throws `storage`, with nothing changed, if they cannot be read; `outcomeUnknown`, poisoned, if
+  /// a write failed.
   mutating func ensureOnDisk(_ range: Range<UInt64>) throws(LogError) {
     do {
       _ = try rewriteMissing(in: range)
@@ -64,8 +64,8 @@ extension LogState {
     }
   }
 
-  /// The ranges of `bytes` that differ from what the disk holds, `count` bytes of `held`, at most
-  /// one in each sector; everything if that is not known. The bytes lie at `offset` in the file.
+  /// The ranges of `bytes` that differ from the `count` bytes `held` by the disk, at most one per
+  /// sector; all of them if `count` is nil. The bytes lie at `offset` in the file.
   private static func differences(
     _ bytes: ContiguousArray<UInt8>, _ held: ContiguousArray<UInt8>, _ count: Int?,
     from offset: UInt64

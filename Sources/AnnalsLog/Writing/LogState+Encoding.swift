@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Turning a transaction's content into frames.
+// Encoding a transaction into frames.
 
 extension LogState {
   /// How many bytes of frames are gathered before they are written.
@@ -44,8 +44,8 @@ extension LogState {
     }
   }
 
-  /// Fills in the transaction's record. Names and openings get their numbers. Throws
-  /// `detailsTooLarge`; then the transaction is still without a record.
+  /// Fills in the transaction's record, and assigns numbers to names and openings. Throws
+  /// `detailsTooLarge`; then the transaction still has no record.
   mutating func describe(_ draft: TransactionDraft, own: Opening?) throws(LogError) {
     guard transaction?.partCount == 0 else {
       preconditionFailure("a transaction is described before its first part")
@@ -98,13 +98,13 @@ extension LogState {
     return new.number
   }
 
-  /// Appends the batch's changes, in several parts if they are too many for one.
+  /// Appends the batch's changes, in several parts if they are too long for one.
   mutating func append(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
     if let transaction, transaction.partCount == 0,
       transaction.detailsLength > FormatLimits.partTarget,
       transaction.detailsLength + batch.approximateLength > FormatLimits.maximumPayload / 2
     {
-      // Long details may leave no room beside them for a long change.
+      // Long details may leave no room in their frame for a long change.
       var none = ChangeBatch()
       try appendOne(&none, isLast: false)
     }
@@ -151,7 +151,7 @@ extension LogState {
     }
   }
 
-  /// Appends an announcement before the transaction that uses what it announces.
+  /// Appends an announcement before the transaction that uses the announced features.
   private mutating func announce(_ features: Features) {
     payload.removeAll(keepingCapacity: true)
     features.append(to: &payload)
@@ -184,25 +184,25 @@ extension LogState {
     }
   }
 
-  /// Notes where the frame that is about to be appended begins.
+  /// Notes where the next frame begins.
   private mutating func noteFrame() { lastFrameOffset = frames.offset }
 }
 
 extension ChangeBatch {
-  /// About how long the row form is.
+  /// The approximate length of the row form.
   fileprivate var approximateLength: Int { changes.count * 6 + properties.count * 8 + arena.count }
 
-  /// Whether the row form may be as short as its limit.
+  /// Whether the row form may be within its limit.
   var mayFitRowForm: Bool { approximateLength <= 4 * FormatLimits.rowFormLimit }
 
-  /// Whether the batch has grown to what one part should hold.
+  /// Whether the batch has reached the length of one part.
   var isFullPart: Bool {
     approximateLength >= FormatLimits.partTarget
       || changes.count >= FormatLimits.maximumChanges / 2
       || properties.count >= FormatLimits.maximumPropertyChanges / 2
   }
 
-  /// Whether the batch holds clearly more than one part should.
+  /// Whether the batch clearly exceeds the length of one part.
   var isBeyondPart: Bool {
     approximateLength > 2 * FormatLimits.partTarget
       || changes.count > FormatLimits.maximumChanges / 2
@@ -210,7 +210,7 @@ extension ChangeBatch {
   }
 }
 
-/// Cuts a batch into parts of about 256 KiB.
+/// Splits a batch into parts of about 256 KiB.
 struct PartSplitter {
   private let batch: ChangeBatch
   private var position = 0
@@ -232,7 +232,7 @@ struct PartSplitter {
 }
 
 extension ChangeBatch {
-  /// Appends a change of another batch, with its properties and what they have in the arena.
+  /// Appends a change of another batch, with its properties and their bytes in the arena.
   mutating func append(_ change: ChangeEntry, from other: ChangeBatch) {
     var copy = change
     copy.firstProperty = UInt32(properties.count)

@@ -2,28 +2,29 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// Root slots, as writers see them. One must be whole whatever happens, so none is written before
-// this log itself has synced the newest one: with a sync that succeeded, and began after that slot
-// was read under the lock. What another process wrote and could not sync is then on the disk.
+// Root slots, as writers see them. One slot must be whole whatever happens. So none is written
+// before this log itself has synced the newest one, with a sync that succeeded and began after that
+// slot was read under the lock. Then the disk also has a slot that another process wrote and could
+// not sync.
 
 /// What a log knows of the newest root slot.
 struct SlotStanding: Sendable {
-  /// The slot as it was last read or written; nil if none could be read.
+  /// The slot as last read or written; nil if none could be read.
   var newest: RootSlot?
-  /// The sequence of the slot that was the newest when it was last read under the lock, or was
-  /// written here; 0 before.
+  /// The sequence of the newest slot when it was last read under the lock, or was written here; 0
+  /// before.
   var seen: UInt64 = 0
-  /// That of the slot seen before the last sync here that succeeded.
+  /// The sequence of the slot seen before the last successful sync here.
   var synced: UInt64 = 0
 
-  /// What may lie behind the newest slot's mark before the next slot is written.
+  /// How many commits may follow the newest slot's mark before the next slot is written.
   static let mostCommits: Int64 = 256
   static let mostBytes: UInt64 = 64 << 10
 }
 
 extension LogState {
-  /// Whether the next slot should be written along with the next commit: so much was synced since
-  /// the newest that a cut of it should show, or the file has grown.
+  /// Whether to write the next slot along with the next commit: so much was synced since the newest
+  /// that losing it should be noticed, or the file has grown.
   var isSlotDue: Bool {
     guard let newest = slot.newest else { return true }
     if synced.size > newest.extent { return true }
@@ -32,17 +33,17 @@ extension LogState {
         || synced.head - newest.head >= SlotStanding.mostCommits)
   }
 
-  /// Reads the slots anew, under the lock, and makes sure that the disk has the newest if another
+  /// Reads the slots again, under the lock. Makes sure that the disk has the newest if another
   /// process wrote it, before a sync that is to cover it. Throws `damage` or `header` if they are
   /// not sound; `outcomeUnknown`, poisoned, if a write failed.
   @discardableResult
-  mutating func lookAtSlots() throws(LogError) -> RootSlots {
+  mutating func rereadSlots() throws(LogError) -> RootSlots {
     let slots = try generation.slots()
     try slots.requireSound()
     guard let newest = slots.newest else { preconditionFailure("no sound slot") }
     slot.newest = newest
     if slot.seen != newest.sequence {
-      // Those of a clean end were synced before the file was cut.
+      // The slots of a clean end were synced before the file was cut.
       if !slots.sayClosed(at: newest.durableMark, size: size) {
         let start = FormatLimits.slotOffsets[newest.index]
         try ensureOnDisk(start..<start + UInt64(FormatLimits.blockLength))
@@ -53,13 +54,13 @@ extension LogState {
   }
 
   /// Writes the next slot, which names the last synced point and the newest checkpoint before it,
-  /// unless the newest was not synced by this log yet; `extent` is the length of the file that it
-  /// vouches for. It is synced by whatever sync comes next. Returns whether it was written.
+  /// unless this log has not yet synced the newest slot. `extent` is the length of the file that it
+  /// guarantees. The next sync covers it. Returns whether it was written.
   ///
   /// Throws `outcomeUnknown`, poisoned, if the write failed.
   @discardableResult
   mutating func writeSlot(extent: UInt64) throws(LogError) -> Bool {
-    let slots = try lookAtSlots()
+    let slots = try rereadSlots()
     guard let newest = slots.newest, newest.sequence == slot.synced,
       synced.offset >= newest.durableMark
     else { return false }

@@ -2,53 +2,53 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// What a `LogFile` guards by its mutex: the position in the file, the tables, and the transaction
-/// in the making.
+/// The state of a `LogFile`, guarded by its mutex: the position in the file, the tables, and the
+/// open transaction.
 struct LogState: Sendable {
   var generation: LogGeneration
   var tables: LogTables
-  /// Where the log ends: where the next frame goes.
+  /// The end of the log: where the next frame goes.
   var end: ChainPoint
   var report: RecoveryReport
-  /// What frames and slots may name as the durable mark.
+  /// The durable mark for the next frames and slots.
   var durableMark: UInt64
   /// Up to where this log has synced itself, or found everything proven.
   var synced: SyncedPoint
-  /// What a failure takes out again begins here: behind what was acknowledged, and behind
-  /// everything that was there when the lock was taken.
+  /// Where a failure begins to remove: after what was acknowledged, and after everything that was
+  /// there when the lock was taken.
   var acknowledged: ChainPoint
-  /// Behind the last frame that nobody may take out again: it was appended here, or is known to be
-  /// synced. If it is gone, somebody has written other bytes over the file.
+  /// After the last frame that nobody may remove: it was appended here, or is known to be synced.
+  /// If it is gone, somebody has written other bytes over the file.
   var kept: ChainPoint?
-  /// What others appended since this log was prepared, and nothing proves synced: compared with the
+  /// What others appended since the tail was repaired, and nothing proves synced: compared with the
   /// disk before a sync that is to cover it.
   var unchecked: Range<UInt64>?
 
   var isLocked = false
-  /// Whether what lies behind the end was seen to, so that frames may be appended.
-  var isPrepared = false
-  /// What failed and left an outcome unknown; after it nothing more is written.
+  /// Whether the tail after the end is repaired, so that frames may be appended.
+  var isTailRepaired = false
+  /// The failure that left an outcome unknown; after it nothing more is written.
   var failure: StorageError?
-  /// Whether it is known that the file's name, too, would survive a power cut.
+  /// Whether the file's name, too, is known to survive a power cut.
   var isNameSynced = false
   var isClosed = false
-  /// The generation that has taken this one's place; `reload` goes on with it.
+  /// The generation that has replaced this one; `reload` goes on with it.
   var replacement: LogGeneration?
 
-  /// The size of the file, as far as known; what lies between the end and it reads as zeros.
+  /// The size of the file, as far as known; between the end and it the file reads as zeros.
   var size: UInt64
   /// By how much to grow the file next.
   var growth = LogState.leastGrowth
-  /// The newest root slot, as far as known, and what of it was synced.
+  /// The newest root slot, as far as known, and whether it was synced.
   var slot: SlotStanding
 
-  /// The transaction in the making.
+  /// The open transaction.
   var transaction: OpenTransaction?
-  /// What consumers have seen, and the file does not say yet.
+  /// Consumers' advances that the file does not contain yet.
   var advances = PendingAdvances()
   /// The frames that are not written yet.
   var frames: FrameWriter
-  /// Where the last frame that was put into `frames` begins.
+  /// Where the last frame in `frames` begins.
   var lastFrameOffset: UInt64 = 0
   /// Memory for encoding payloads.
   var payload: ContiguousArray<UInt8> = []
@@ -70,8 +70,8 @@ struct LogState: Sendable {
     var size: UInt64
   }
 
-  /// What was loaded, at the end of the log. Throws `newerWriter` if it must not be written to, and
-  /// the options say that it will be.
+  /// The state after loading, at the end of the log. Throws `newerWriter` if the options ask for
+  /// writing and the file must not be written to.
   init(_ loading: LogLoading, _ options: LogOptions) throws(LogError) {
     generation = loading.generation
     tables = loading.tables
@@ -114,13 +114,13 @@ struct LogState: Sendable {
   }
 
   /// Throws `newerWriter` if a writer must know features that this engine does not. Another process
-  /// may announce such a one at any time: what it commits is read, and nothing more is written.
+  /// may announce one at any time; then its commits are read, and nothing more is written.
   func requireWritable() throws(LogError) { try features.requireWritable() }
 
-  /// The features of the file: those of its header, and those announced since.
+  /// The features of the file: those in its header, and those announced since.
   var features: Features { generation.header.features.union(tables.announced) }
 
-  /// Forgets frames that were not written, and stands at the end again.
+  /// Drops the frames that were not written, and returns to the end.
   mutating func resetFrames() {
     frames = FrameWriter(
       seed: generation.seed, offset: end.offset, previousChecksum: end.previousChecksum ?? 0,
@@ -129,7 +129,7 @@ struct LogState: Sendable {
 }
 
 extension LogState {
-  /// Writes the frames gathered so far, growing the file as needed. Throws `storage`, nothing
+  /// Writes the gathered frames, and grows the file as needed. Throws `storage`, with nothing
   /// written, if there is no space; `outcomeUnknown`, poisoned, if the write failed.
   mutating func writeFrames() throws(LogError) {
     guard !frames.bytes.isEmpty else { return }
@@ -145,8 +145,8 @@ extension LogState {
     frames.removeAll()
   }
 
-  /// Makes the file at least `needed` bytes long: by steps that double from 64 KiB to 4 MiB, or
-  /// just as much as is needed where there is no space for more. The new space reads as zeros.
+  /// Makes the file at least `needed` bytes long: by steps that double from 64 KiB to 4 MiB, or by
+  /// just what is needed if there is no space for more. The new space reads as zeros.
   mutating func reserve(upTo needed: UInt64) throws(LogError) {
     guard needed > size else { return }
     let file = generation.file
@@ -168,8 +168,8 @@ extension LogState {
     }
   }
 
-  /// Puts zeros over everything from the end to `limit`, the first frame's header last: until then
-  /// a reader sees a unit that is not whole, and afterwards none.
+  /// Writes zeros over everything from the end to `limit`, the first frame's header last: until
+  /// then a reader sees a unit that is not whole, and afterwards none.
   mutating func erase(upTo limit: UInt64) throws(StorageError) {
     try erase(from: end.offset, upTo: limit)
   }
@@ -190,7 +190,7 @@ extension LogState {
     }
   }
 
-  /// Where the transaction in the making stands.
+  /// A point of the open transaction to roll back to.
   struct Standing {
     fileprivate let offset: UInt64
     fileprivate let previousChecksum: UInt32
@@ -204,9 +204,9 @@ extension LogState {
       lastFrameOffset: lastFrameOffset, blobCount: transaction?.blobs.count ?? 0)
   }
 
-  /// Takes back the frames since the transaction stood there, those that were written too. Throws
-  /// `outcomeUnknown`, poisoned, if that fails.
-  mutating func takeBack(to standing: Standing) throws(LogError) {
+  /// Rolls the open transaction back to `standing`: removes the frames since then, including
+  /// written ones. Throws `outcomeUnknown`, poisoned, if that fails.
+  mutating func rollBack(to standing: Standing) throws(LogError) {
     let written = frames.start
     if written > standing.offset {
       do {
@@ -219,15 +219,15 @@ extension LogState {
         seed: generation.seed, offset: standing.offset,
         previousChecksum: standing.previousChecksum, durableMark: frames.durableMark)
     } else {
-      frames.takeBack(to: standing.offset, behind: standing.previousChecksum)
+      frames.rollBack(to: standing.offset, behind: standing.previousChecksum)
     }
     lastFrameOffset = standing.lastFrameOffset
     let count = transaction?.blobs.count ?? 0
     transaction?.blobs.removeLast(count - standing.blobCount)
   }
 
-  /// After a write or sync failed: takes out what was not acknowledged, as far as that can be done,
-  /// and lets nothing more be written.
+  /// Poisons the log after a failed write or sync: removes what was not acknowledged, as far as
+  /// possible, and lets nothing more be written.
   mutating func poison(_ failure: StorageError, writtenUpTo limit: UInt64) {
     guard !isPoisoned else { return }
     self.failure = failure

@@ -1,20 +1,20 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// What a caller says of a transaction besides its changes.
+/// What a caller provides of a transaction besides its changes.
 package struct TransactionDraft: Sendable {
   package var timestamp: Timestamp
   package var author: String?
   package var context: String?
   /// Key-value pairs, keys rising by UTF-8 bytes.
   package var metadata: [MetadataEntry]
-  /// The complete new definitions of the entities whose definition changes.
+  /// The complete new definitions of changed entities.
   package var schemaChange: [Entity]
   /// The tagged extension area's raw bytes.
   package var extensions: ContiguousArray<UInt8>
-  /// Who wrote it, if not the log's own opening: imports and replays keep theirs.
+  /// The opening that wrote it; nil for the log's own. Imports and replays keep the original.
   package var opening: Opening?
-  /// What it uses: announced before it, unless the file has it.
+  /// The features that it uses: announced before it, unless the file has them.
   package var features = Features.none
 
   package init(
@@ -32,13 +32,13 @@ package struct TransactionDraft: Sendable {
   }
 }
 
-/// A transaction that was begun and is neither finished nor aborted.
+/// A transaction that was begun and is neither committed nor aborted.
 ///
-/// Guarded by the log's mutex, as part of its state. An object, as it has many parts to copy.
+/// Guarded by the log's mutex, as part of its state. A class, since it has many parts to copy.
 final class OpenTransaction: @unchecked Sendable {
-  /// What its parts say of it; nil until it was described.
+  /// The record that its parts share; nil until it was described.
   @exclusivity(unchecked) var record: TransactionRecord?
-  /// How long the record's details are.
+  /// The length of the record's details.
   @exclusivity(unchecked) var detailsLength = 0
   /// The large values written so far.
   @exclusivity(unchecked) var blobs: [BlobEntry] = []
@@ -47,27 +47,27 @@ final class OpenTransaction: @unchecked Sendable {
   @exclusivity(unchecked) var isComplete = false
   @exclusivity(unchecked) var changeCount = 0
   @exclusivity(unchecked) var entities: [EntityNumber] = []
-  /// What becomes of consumers along with it.
+  /// The consumer changes that are written along with it.
   @exclusivity(unchecked) var consumers: [ConsumerChange] = []
   /// The features that are announced before its first part.
   @exclusivity(unchecked) var features = Features.none
-  /// Whether the transaction brings this log's own opening.
+  /// Whether the transaction records this log's own opening.
   @exclusivity(unchecked) var recordsOwnOpening = false
 }
 
-/// Numbers of interned names, by their bytes.
+/// The numbers of interned names, by their bytes.
 ///
-/// Remembers the strings asked for last, as authors and contexts come again and again, so that the
-/// usual commit looks nothing up.
+/// Caches the strings asked for last, as authors and contexts repeat, so that the usual commit
+/// needs no look-up.
 struct NameNumbers: Sendable {
   private var numbers: [ContiguousArray<UInt8>: NameNumber] = [:]
   /// How many of the log's names are in `numbers`.
   private var count = 0
   private var recent: ContiguousArray<(name: String, number: NameNumber)> = []
-  /// Which of `recent` gives way to the next.
+  /// Which of `recent` is replaced next.
   private var oldest = 0
 
-  /// How many strings are remembered: few enough to compare with each.
+  /// How many strings are cached: few enough to compare with each.
   private static let memory = 8
 
   /// The number of a name that the log knows; nil if it is new.

@@ -1,13 +1,14 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A consumer has seen more, or was opened again.
+/// A consumer has read further, or was opened again.
 package struct ConsumerAdvance: Sendable {
   package var name: String
-  /// When the consumer was registered: one that was removed and registered again is another.
+  /// When the consumer was registered: one that was removed and registered again is a different
+  /// one.
   package var registered: Timestamp
   package var lastSeen: Timestamp
-  /// What it has seen; nil if it was only opened.
+  /// What it has read; nil if it was only opened.
   package var number: Int64?
   package var openingID: UInt64
   /// Whether it may be less than what the file says.
@@ -25,7 +26,7 @@ package struct ConsumerAdvance: Sendable {
     self.mayGoBack = mayGoBack
   }
 
-  /// Joins one that came before it, of the same consumer.
+  /// Merges an earlier advance of the same consumer into this one.
   fileprivate mutating func join(_ earlier: ConsumerAdvance) {
     lastSeen = max(lastSeen, earlier.lastSeen)
     guard let before = earlier.number else { return }
@@ -36,8 +37,8 @@ package struct ConsumerAdvance: Sendable {
     }
   }
 
-  /// The consumer behind it; as it was if it is another by now. What is beyond `head` was lost in
-  /// the meantime, and is read again.
+  /// The consumer after this advance; unchanged if it is a different one by now. A position beyond
+  /// `head` was lost meanwhile, and is read again.
   fileprivate func applied(to consumer: ConsumerState, head: Int64) -> ConsumerState {
     guard consumer.registered == registered else { return consumer }
     var result = consumer
@@ -50,12 +51,12 @@ package struct ConsumerAdvance: Sendable {
   }
 }
 
-/// What consumers have seen, and no frame says yet: one of each.
+/// The advances that no frame contains yet, one per consumer.
 struct PendingAdvances: Sendable {
   private var list: [ConsumerAdvance] = []
-  /// When frames of consumers were last written, by the clock of those who advanced.
+  /// When frames of consumers were last written, by the advancing consumers' clock.
   private(set) var written: Timestamp?
-  /// The newest moment that is waiting.
+  /// The newest moment among the pending advances.
   private(set) var newest: Timestamp?
 
   var isEmpty: Bool { list.isEmpty }
@@ -69,18 +70,18 @@ struct PendingAdvances: Sendable {
     if earlier.registered == advance.registered { list[place].join(earlier) }
   }
 
-  /// Forgets those that change nothing of these consumers, which were just written.
-  mutating func settle(_ table: ConsumerTable, head: Int64) {
+  /// Drops the advances that change nothing of these consumers, which were just written.
+  mutating func dropWritten(_ table: ConsumerTable, head: Int64) {
     list.removeAll { PendingAdvances.change(by: $0, of: table, head: head) == nil }
     written = newest
   }
 
-  /// What they make of these consumers: those that change.
+  /// The consumers that the advances change, after them.
   func changes(of table: ConsumerTable, head: Int64) -> [ConsumerState] {
     list.compactMap { PendingAdvances.change(by: $0, of: table, head: head) }
   }
 
-  /// A consumer with what waits for it.
+  /// A consumer with its pending advance applied.
   func changed(_ consumer: ConsumerState, head: Int64) -> ConsumerState {
     let advance = list.first { $0.name.hasSameBytes(as: consumer.name) }
     return advance?.applied(to: consumer, head: head) ?? consumer

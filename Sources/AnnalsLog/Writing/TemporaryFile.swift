@@ -1,25 +1,25 @@
 import AnnalsFormat
 import AnnalsStorage
 
-/// A file in the making beside the one that it is to become or to replace, under a fixed name and
-/// locked by its maker.
+/// An unfinished file beside the one that it will become or replace, under a fixed name and locked
+/// by its creator.
 ///
-/// It begins with a stamp, and has its header only once it is finished. A maker that dies leaves it
-/// behind, without the lock; whoever comes next knows it by the stamp and removes it.
+/// It begins with a stamp, and gets its header only when it is finished. A creator that dies leaves
+/// it behind without the lock; the next one recognises it by the stamp and removes it.
 struct TemporaryFile {
   let file: any StorageFile
   let path: String
   private let fileSystem: any FileSystem
 
-  /// The name of the file in the making for the one at `path`.
+  /// The name of the unfinished file for the one at `path`.
   static func path(for path: String) -> String { path + ".new" }
 
-  /// Makes the file, locked and stamped. `original` lends it mode, owner and extended attributes;
-  /// `known` is the store at `destination`.
+  /// Creates the file, locked and stamped. It gets mode, owner and extended attributes from
+  /// `original`; `known` is the store at `destination`.
   ///
-  /// Throws `busy` if somebody else is making one, `occupied` if something else has its name.
+  /// Throws `busy` if somebody else is creating one, `occupied` if another file has its name.
   init(
-    for destination: String, like original: String?, known: Leftover.Known?,
+    for destination: String, like original: String?, known: Leftover.ExistingStore?,
     in fileSystem: any FileSystem
   ) throws(LogError) {
     self.fileSystem = fileSystem
@@ -39,7 +39,7 @@ struct TemporaryFile {
         case .foreign(let reason): throw .occupied(path, reason)
         }
       }
-      // Between its making and its locking somebody may have taken the file for a stale one.
+      // Between creating and locking it, somebody may have removed the file as stale.
       do throws(StorageError) {
         if try made.lock(.exclusive, wait: .none) {
           let place = try fileSystem.identity(of: path)
@@ -61,13 +61,13 @@ struct TemporaryFile {
     }
   }
 
-  /// How often a name that is taken, and where yet nothing is, is tried again.
+  /// How often to try again if the name is taken and yet no file is there.
   private static let mostTries = 100
 
-  /// Finishes the file, whose log was written: writes the slots and syncs, then the header in place
-  /// of the stamp, and syncs again. `blocks` are the header and the slots; `check` sees the file as
-  /// it will be, before it has its header.
-  func finish(
+  /// Seals the file, whose log is written: writes the slots and syncs, then replaces the stamp by
+  /// the header and syncs again. `blocks` are the header and the slots; `check` sees the file as it
+  /// will be, before it has its header.
+  func seal(
     _ blocks: ContiguousArray<UInt8>, check: (any StorageFile) throws -> Void = { _ in }
   ) throws(LogError) {
     let length = FormatLimits.blockLength
@@ -85,7 +85,7 @@ struct TemporaryFile {
     }
   }
 
-  /// Removes the file, also for after a power cut. Errors do not matter: it is stale from now on.
+  /// Removes the file, durably. Ignores errors: it counts as stale from now on.
   func discard() {
     removeName()
     file.close()
@@ -96,24 +96,23 @@ struct TemporaryFile {
     try? fileSystem.syncDirectory(of: path)
   }
 
-  /// Gives the finished file its name, makes the name durable, and closes the file.
+  /// Gives the sealed file its name, makes the name durable, and closes the file.
   ///
-  /// Throws `exists` if there is a file by now, `storage` for all else: then nothing is left, also
-  /// after a power cut. Throws `placementUnknown` if the name could not be taken back for certain.
-  /// The lock is held to the end, so that nobody can have written to the file.
+  /// Throws `exists` if a file exists by now, `storage` for anything else: then nothing is left,
+  /// also after a power cut. Throws `placementUnknown` if the name could not be removed for
+  /// certain. The lock is held to the end, so nobody can have written to the file.
   func put(at destination: String) throws(LogError) {
     defer { file.close() }
     do throws(StorageError) {
       try fileSystem.place(path, at: destination)
       try fileSystem.syncDirectory(of: destination)
     } catch {
-      throw takeBack(destination, after: error)
+      throw undoPlacement(destination, after: error)
     }
   }
 
-  /// Removes both names of the file, which could not be put in its place; returns the error to
-  /// throw.
-  private func takeBack(_ destination: String, after failure: StorageError) -> LogError {
+  /// Removes both names of the file, which could not be put in place; returns the error to throw.
+  private func undoPlacement(_ destination: String, after failure: StorageError) -> LogError {
     do throws(StorageError) {
       guard let place = try fileSystem.identity(of: destination) else {
         removeName()
@@ -125,7 +124,8 @@ struct TemporaryFile {
       }
       try fileSystem.remove(destination)
       try? fileSystem.remove(path)
-      // The call that failed may have given the name all the same, and that be on the disk already.
+      // The failed call may have given the name all the same, and the name may already be on the
+      // disk.
       try fileSystem.syncDirectory(of: destination)
       return .storage(failure)
     } catch {
@@ -136,11 +136,11 @@ struct TemporaryFile {
 }
 
 extension LogFile {
-  /// Where a store is made whose newest state is to become the base of the one at `path`.
+  /// The path of a scratch store whose newest state is to become the base of the store at `path`.
   package static func scratchPath(for path: String) -> String { path + ".base" }
 
-  /// Removes what a dead maker left at `scratchPath(for:)`. Throws `busy` if its maker lives,
-  /// `occupied` if something else is there.
+  /// Removes what a dead creator left at `scratchPath(for:)`. Throws `busy` if its creator lives,
+  /// `occupied` if another file is there.
   package static func clearScratch(
     for path: String, in fileSystem: any FileSystem
   ) throws(LogError) {
@@ -152,10 +152,11 @@ extension LogFile {
     }
   }
 
-  /// Removes what a rewrite or the making of the store left that was cut short, if there is
-  /// anything; what is somebody else's stays.
+  /// Removes what an interrupted rewrite or creation of the store left; leaves anybody else's
+  /// files.
   func removeLeftovers(_ state: LogState) throws(LogError) {
-    let known = Leftover.Known(header: state.generation.header, head: state.tables.head.number)
+    let known = Leftover.ExistingStore(
+      header: state.generation.header, head: state.tables.head.number)
     _ = try Leftover.clear(
       TemporaryFile.path(for: path), of: path, known: known, in: fileSystem)
     let scratch = LogFile.scratchPath(for: path)

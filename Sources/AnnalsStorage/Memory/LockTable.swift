@@ -1,6 +1,6 @@
-/// The locks on one file, with the rules of `flock`: held by opens, not by processes.
+/// The locks on one file, with the semantics of `flock`: held by open files, not by processes.
 ///
-/// Used by the file systems that are not the operating system's.
+/// For file systems other than the operating system's.
 package final class LockTable: Sendable {
   private struct Holders {
     var exclusive: UInt64?
@@ -11,7 +11,7 @@ package final class LockTable: Sendable {
       shared.remove(open)
     }
 
-    mutating func take(_ kind: LockKind, for open: UInt64) -> Bool {
+    mutating func acquire(_ kind: LockKind, for open: UInt64) -> Bool {
       switch kind {
       case .shared:
         guard exclusive == nil else { return false }
@@ -30,27 +30,28 @@ package final class LockTable: Sendable {
 
   private let holders = Monitor(Holders())
 
-  /// Nobody holds a lock.
+  /// Creates a table without locks.
   package init() {}
 
-  /// Takes the lock for an open file, in place of the one it holds; returns whether it got it.
+  /// Takes the lock for an open file, in place of the one it holds. Returns whether it was free in
+  /// time.
   package func lock(_ kind: LockKind, for open: UInt64, wait: LockWait) -> Bool {
     let isHeld = holders.withLock { holders in
       if holders.holds(kind, for: open) { return true }
-      // As the kernel does: the old kind is given up first, whether or not the new one is got.
+      // As in the kernel, the old kind is released first, whether or not the new one can be taken.
       holders.release(open)
       return false
     }
     if isHeld { return true }
-    let attempt: (inout Holders) -> Bool? = { $0.take(kind, for: open) ? true : nil }
+    let attempt: (inout Holders) -> Bool? = { $0.acquire(kind, for: open) ? true : nil }
     switch wait {
-    case .none: return holders.withLock { $0.take(kind, for: open) }
+    case .none: return holders.withLock { $0.acquire(kind, for: open) }
     case .until(let deadline): return holders.wait(until: deadline, for: attempt) ?? false
     case .forever: return holders.wait(for: attempt)
     }
   }
 
-  /// Gives up the lock of an open file, if it holds one.
+  /// Releases the lock of an open file, if it holds one.
   package func unlock(_ open: UInt64) {
     holders.withLock { $0.release(open) }
   }

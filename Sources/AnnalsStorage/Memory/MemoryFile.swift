@@ -1,13 +1,13 @@
 import Synchronization
 import SystemPackage
 
-/// What a file in memory may be.
+/// The limits of a file in memory.
 package enum MemoryLimits {
-  /// Larger than any memory, so that a wild offset is an error and not a failed allocation.
+  /// Larger than any memory, so that a wild offset throws instead of failing to allocate.
   package static let largestSize: UInt64 = 1 << 44
 }
 
-/// The bytes and locks of one file in memory, which all its opens and names share.
+/// The bytes and locks of one file in memory, shared by all its opens and names.
 final class MemoryInode: Sendable {
   let identity: FileIdentity
   let locks = LockTable()
@@ -18,7 +18,7 @@ final class MemoryInode: Sendable {
   }
 }
 
-/// One open file of a `MemoryFileSystem`.
+/// An open file of a `MemoryFileSystem`.
 final class MemoryFile: StorageFile {
   let path: String
   let inode: MemoryInode
@@ -120,8 +120,8 @@ final class MemoryFile: StorageFile {
     }
   }
 
-  /// The end of a change of `count` bytes at `offset`, which this file may be too closed, too
-  /// read-only or too small for.
+  /// The end of a change of `count` bytes at `offset`. Throws if this file is closed, read-only, or
+  /// would become too large.
   private func checkEnd(
     of count: Int, at offset: UInt64, for operation: StorageError.Operation
   ) throws(StorageError) -> Int {
@@ -134,10 +134,10 @@ final class MemoryFile: StorageFile {
 }
 
 extension ContiguousArray<UInt8> {
-  /// Appends zeros up to `size` bytes; nothing if it is that long.
+  /// Appends zeros up to `size` bytes. Does nothing if it is already that long.
   package mutating func lengthen(to size: Int) {
-    // Copied from zeros that are there: without optimisation a repeated element goes one by one,
-    // and tests make and fill thousands of files.
+    // Copied from existing zeros: without optimisation, repeating an element appends one at a time,
+    // and tests fill thousands of files.
     while count < size { append(contentsOf: zeros.prefix(size - count)) }
   }
 }

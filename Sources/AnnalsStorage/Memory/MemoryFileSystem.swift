@@ -1,10 +1,10 @@
 import SystemPackage
 
-/// Files in memory: for stores without a file, and for tests.
+/// A file system in memory: for stores without a file, and for tests.
 ///
-/// Names are compared as they are written; directories exist without being made. Two opens of one
-/// name share its bytes, and lock each other out as two opens on a disk do. A file that is removed
-/// or replaced lives on in those who have it open.
+/// Compares names as they are written; directories exist without being made. Two opens of one name
+/// share its bytes, and lock each other out as two opens on a disk do. A removed or replaced file
+/// lives on for those who have it open.
 package final class MemoryFileSystem: FileSystem {
   private struct Directory {
     var files: [String: MemoryInode] = [:]
@@ -23,7 +23,7 @@ package final class MemoryFileSystem: FileSystem {
   private let directory = Locked(Directory())
   private let watches = WatchList()
 
-  /// A file system without files.
+  /// Creates a file system without files.
   package init() {}
 
   package func open(
@@ -82,7 +82,7 @@ package final class MemoryFileSystem: FileSystem {
       guard let inode = directory.files[from] else {
         throw StorageError(.rename, from, .noSuchFileOrDirectory)
       }
-      // As POSIX has it: two names of one file stay as they are.
+      // As in POSIX: renaming one name of a file to another name of it changes nothing.
       if directory.files[to] === inode { return }
       directory.files[to] = inode
       directory.files[from] = nil
@@ -111,6 +111,6 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// The names that exist, in no particular order.
+  /// The existing names, in no particular order.
   package var paths: [String] { directory.withLock { Array($0.files.keys) } }
 }

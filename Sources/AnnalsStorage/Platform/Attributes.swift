@@ -10,11 +10,11 @@ import SystemPackage
   import Musl
 #endif
 
-/// Gives `copy` the owner, group, mode and extended attributes (access control lists are among them
-/// on Linux) of `original`.
+/// Gives `copy` the owner, group, mode and extended attributes of `original` (on Linux these
+/// include access control lists).
 ///
-/// Throws `notPermitted` if the process may not give the copy to the owner. If the group cannot be
-/// kept, the new one gets no more rights than everybody had.
+/// Throws `notPermitted` if the process may not set the owner. If the group cannot be kept, the new
+/// group gets no more rights than everybody had.
 func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws(Errno) {
   let wanted = try FileStatus(of: original)
   let present = try FileStatus(of: copy)
@@ -26,8 +26,8 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
   if wanted.owner != present.owner {
     try retrying { fchown(copy.rawValue, wanted.owner, gid_t.max) }
   }
-  // After the owner, since a change of owner clears bits; the extended attributes after the mode,
-  // since an access control list refines it.
+  // After the owner, since a change of owner clears mode bits. Extended attributes come after the
+  // mode, since an access control list refines it.
   try retrying { fchmod(copy.rawValue, mode.rawValue) }
   try copyExtendedAttributes(of: original, to: copy)
 }
@@ -47,7 +47,7 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
   private func copyExtendedAttributes(
     of original: FileDescriptor, to copy: FileDescriptor
   ) throws(Errno) {
-    // Attributes of the system, ones that vanish meanwhile, a file system without them.
+    // Skips attributes of the system, ones that vanish meanwhile, and file systems without them.
     let forgivable: [Errno] = [
       .notSupported, .notSupportedOnSocket, .notPermitted, .permissionDenied, .noFunction, .noData,
     ]
@@ -66,7 +66,7 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
     }
   }
 
-  /// The names of the extended attributes, each with its closing zero (C: `flistxattr`).
+  /// The names of the extended attributes, each with its terminating zero (C: `flistxattr`).
   func extendedAttributeNames(of file: FileDescriptor) throws(Errno) -> [[CChar]] {
     let list = try growing { buffer in
       flistxattr(
@@ -87,8 +87,8 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
     try retrying { fsetxattr(file.rawValue, name, value, UInt(value.count), 0) }
   }
 
-  /// Calls `read` with an empty buffer to learn the size, then with one that large; again if it
-  /// grew in between.
+  /// Calls `read` with an empty buffer to learn the size, then with one of that size; again if the
+  /// value grew in between.
   private func growing(
     _ read: (UnsafeMutableRawBufferPointer) -> Int
   ) throws(Errno) -> [UInt8] {

@@ -8,24 +8,23 @@
 
 /// A mutex with a condition variable: threads wait under the mutex until another one signals.
 ///
-/// `Mutex` of the standard library has no waiting, so this is for the places that need it
-/// (followers of a group commit, the queue of a thread). A wait may end without a signal; wait in a
-/// loop that tests what is waited for. `Monitor` does so by itself and is the better choice where
-/// it fits.
+/// The standard library's `Mutex` cannot wait, so this serves the places that must (followers of a
+/// group commit, the queue of a thread). A wait may end without a signal: wait in a loop that tests
+/// the condition. `Monitor` does so by itself, and is the better choice where it fits.
 @usableFromInline
 package final class Condition: @unchecked Sendable {
-  // Allocated, since both must keep their address; touched only through the calls of pthread.
+  // Allocated, since both need a fixed address; only pthread calls touch them.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// An unlocked mutex that nobody waits on.
+  /// Creates an unlocked mutex.
   @usableFromInline
   package init() {
     check(pthread_mutex_init(mutex, nil))
     #if canImport(Darwin)
       check(pthread_cond_init(condition, nil))
     #else
-      // Times are measured on the clock that nobody sets.
+      // Deadlines use the monotonic clock, which nobody sets.
       let attributes = UnsafeMutablePointer<pthread_condattr_t>.allocate(capacity: 1)
       check(pthread_condattr_init(attributes))
       check(pthread_condattr_setclock(attributes, CLOCK_MONOTONIC))
@@ -42,13 +41,13 @@ package final class Condition: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Takes the mutex; waits for it as long as it takes. Not to be taken twice by one thread.
+  /// Locks the mutex; waits as long as it takes. Not recursive.
   @usableFromInline
   package func lock() {
     check(pthread_mutex_lock(mutex))
   }
 
-  /// Gives the mutex back.
+  /// Unlocks the mutex.
   @usableFromInline
   package func unlock() {
     check(pthread_mutex_unlock(mutex))
@@ -61,7 +60,7 @@ package final class Condition: @unchecked Sendable {
     return try body()
   }
 
-  /// Gives the mutex back, waits to be woken, and takes it again. Call it with the mutex held.
+  /// Unlocks the mutex, waits for a signal, and locks it again. Call it with the mutex held.
   @usableFromInline
   package func wait() {
     check(pthread_cond_wait(condition, mutex))
@@ -72,7 +71,8 @@ package final class Condition: @unchecked Sendable {
   package func wait(until deadline: ContinuousClock.Instant) -> Bool {
     let left = ContinuousClock.now.duration(to: deadline)
     if left <= .zero { return false }
-    // A far deadline would overflow the seconds; the loop around every wait asks again.
+    // A far deadline would overflow the seconds, so waits are capped; the caller's loop waits
+    // again.
     var time = timespec(min(left, .seconds(86_400)))
     #if canImport(Darwin)
       let result = pthread_cond_timedwait_relative_np(condition, mutex, &time)
@@ -105,7 +105,7 @@ package final class Condition: @unchecked Sendable {
     check(pthread_cond_broadcast(condition))
   }
 
-  /// The calls of pthread fail only if they are misused (a mutex given back by another thread).
+  /// A pthread call fails only if it is misused (for example, another thread unlocks the mutex).
   private func check(_ result: Int32) {
     precondition(result == 0, "a mutex or condition variable was misused (error \(result))")
   }

@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// The thread that asks.
+/// The calling thread.
 package enum CurrentThread {
-  /// A number that no other running thread of the process has, never 0 (C: `pthread_self`).
+  /// A number that no other running thread of the process has; never 0 (C: `pthread_self`).
   package static var number: UInt64 {
     #if canImport(Darwin)
       UInt64(UInt(bitPattern: pthread_self()))

@@ -6,11 +6,12 @@ import SystemPackage
   import CLinuxCalls
 #endif
 
-/// Reads what the disk holds of an open file, past the cache of the operating system; nil where the
-/// system or the file system cannot do that.
+/// Reads what the disk holds of an open file, past the operating system's cache. Returns nil where
+/// the system or the file system cannot do that.
 ///
-/// Linux: a second descriptor of the same file, opened with `O_DIRECT`, which wants whole blocks in
-/// aligned memory. Elsewhere nil: Darwin's `F_NOCACHE` answers from the cache what lies there.
+/// Linux: a second descriptor of the same file, opened with `O_DIRECT`, which needs whole blocks in
+/// aligned memory. Elsewhere nil: Darwin's `F_NOCACHE` still answers from the cache what lies
+/// there.
 func readDisk(
   _ descriptor: FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
 ) throws(Errno) -> Int? {
@@ -32,7 +33,7 @@ func readDisk(
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: block)
     defer { memory.deallocate() }
     do throws(Errno) {
-      // Stops short at the end of the file; the next block would not be aligned then.
+      // A short read ends at the end of the file; the next block would not be aligned.
       let moved = try transfer(length) { moved in
         moved % block != 0
           ? .success(0)

@@ -1,11 +1,11 @@
-/// A worker thread that is started when it is first needed.
+/// A worker thread that starts when it is first needed.
 package final class LazyWorkerThread: Sendable {
   private let thread = Locked<WorkerThread?>(nil)
 
-  /// No thread yet.
+  /// Creates it without a thread.
   package init() {}
 
-  /// The thread; throws what starting one throws.
+  /// The thread, started if necessary. Throws the error of starting it.
   package func running() throws(StorageError) -> WorkerThread {
     try thread.withLock { (thread) throws(StorageError) in
       if let thread { return thread }

@@ -1,25 +1,24 @@
 #if !ANNALS_THREAD_SANITIZER
   import Synchronization
 
-  /// A value that one thread at a time may use: `Mutex` of the standard library, at no cost.
+  /// A value behind a mutex: the standard library's `Mutex`, at no cost.
   ///
-  /// On Linux that is made in the standard library from what the thread sanitizer does not see, so
-  /// that it reports each use of the value as a race. A build for the thread sanitizer defines
-  /// `ANNALS_THREAD_SANITIZER` and has a pthread mutex in its place. `Condition` and `Monitor` are
-  /// pthread in every build; `Atomic` is compiled in place, and seen.
+  /// On Linux that mutex is made in the standard library from calls that the thread sanitizer does
+  /// not see, so it would report every use of the value as a race. A build for the thread sanitizer
+  /// defines `ANNALS_THREAD_SANITIZER` and uses a pthread mutex instead. `Condition` and `Monitor`
+  /// use pthread in every build; `Atomic` is compiled in place, and seen.
   @usableFromInline
   package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline
     let mutex: Mutex<Value>
 
-    /// A value that nobody uses.
+    /// Creates an unlocked value.
     @inlinable
     package init(_ value: consuming sending Value) {
       mutex = Mutex(value)
     }
 
-    /// Runs `body` on the value; waits for its turn as long as it takes. Not to be called within
-    /// `body`.
+    /// Runs `body` on the value; waits for the mutex as long as it takes. Not recursive.
     @inlinable
     package borrowing func withLock<R: ~Copyable, E: Error>(
       _ body: (inout sending Value) throws(E) -> sending R
@@ -33,7 +32,7 @@
     private let lock = Condition()
     private let value: UnsafeMutablePointer<Value>
 
-    /// A value that nobody uses.
+    /// Creates an unlocked value.
     package init(_ value: consuming sending Value) {
       self.value = .allocate(capacity: 1)
       self.value.initialize(to: value)
@@ -44,8 +43,7 @@
       value.deallocate()
     }
 
-    /// Runs `body` on the value; waits for its turn as long as it takes. Not to be called within
-    /// `body`.
+    /// Runs `body` on the value; waits for the mutex as long as it takes. Not recursive.
     package borrowing func withLock<R: ~Copyable, E: Error>(
       _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {

@@ -1,20 +1,20 @@
-/// A value behind a mutex that threads can wait for to change.
+/// A value behind a mutex, with threads that wait for it to change.
 ///
-/// Every change wakes all who wait, so that nobody can forget to signal; use `Condition` where that
-/// is too dear.
+/// Every change wakes all waiting threads, so that nobody can forget to signal. Use `Condition`
+/// where that costs too much.
 @usableFromInline
 package final class Monitor<Value>: @unchecked Sendable {
   @usableFromInline let condition = Condition()
-  // Used under the mutex only, so exclusive access needs no check.
+  // Used only under the mutex, so exclusive access needs no check.
   @exclusivity(unchecked) @usableFromInline var value: Value
 
-  /// A monitor of this value.
+  /// Creates a monitor of this value.
   @inlinable
   package init(_ value: sending Value) {
     self.value = value
   }
 
-  /// Runs `body` on the value and wakes all who wait.
+  /// Runs `body` on the value and wakes all waiting threads.
   @inlinable
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     condition.lock()
@@ -25,8 +25,8 @@ package final class Monitor<Value>: @unchecked Sendable {
     return try body(&value)
   }
 
-  /// Waits until `body` returns a value, and returns that. It is asked now and after every change,
-  /// and may change the value itself where it returns one.
+  /// Waits until `body` returns a value, and returns that. Calls it now and after every change; it
+  /// may change the value when it returns one.
   @inlinable
   package func wait<R>(for body: (inout Value) -> R?) -> R {
     condition.lock()

@@ -8,19 +8,19 @@ import SystemPackage
   import Musl
 #endif
 
-/// Who runs: what the operating system tells about this process.
+/// The identity of this process, from the operating system.
 package enum ProcessIdentity {
   /// The number of the process (C: `getpid`).
   package static var id: Int64 { Int64(getpid()) }
 
-  /// The name of the program: the last component of what it was started as, empty if unknown.
+  /// The name of the program: the last component of the path it was started with; empty if unknown.
   package static var name: String {
     guard let program = CommandLine.arguments.first else { return "" }
     return FilePath(program).lastComponent?.string ?? ""
   }
 
-  /// The login name of the user (C: `getpwuid_r`), else what the environment says (`LOGNAME`,
-  /// `USER`), else the number of the user.
+  /// The login name of the user (C: `getpwuid_r`); else `LOGNAME` or `USER` of the environment;
+  /// else the user's number.
   package static var loginName: String {
     let user = getuid()
     if let name = accountName(of: user), !name.isEmpty { return name }
@@ -31,8 +31,8 @@ package enum ProcessIdentity {
   }
 
   private static func accountName(of user: uid_t) -> String? {
-    // An account with a long list of fields needs more than the usual; a directory service gone
-    // wild is not worth more than 1 MiB.
+    // Long account entries need more than the usual buffer; 1 MiB limits a directory service that
+    // misbehaves.
     var capacity = 1 << 10
     while capacity <= 1 << 20 {
       var entry = passwd()
@@ -51,9 +51,9 @@ package enum ProcessIdentity {
   }
 }
 
-/// The wall clock of the system.
+/// The system's wall clock.
 package enum SystemClock {
-  /// Microseconds since 1970 began, UTC (C: `clock_gettime`). It may jump, backward too.
+  /// Microseconds since 1970, UTC (C: `clock_gettime`). May jump, also backward.
   package static func now() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -61,7 +61,7 @@ package enum SystemClock {
   }
 }
 
-/// The random numbers of the system, fit for identities.
+/// The system's random numbers, fit for identities.
 package enum SystemRandom {
   /// 64 random bits.
   package static func next() -> UInt64 {

@@ -1,5 +1,5 @@
-// The calls that swift-system lacks, one function each, with the differences between the platforms
-// inside. Every one retries after a signal and throws the error number.
+// The calls that swift-system lacks, one function each, which hide the differences between
+// platforms. Each one retries after a signal and throws the error number.
 
 import SystemPackage
 
@@ -14,7 +14,7 @@ import SystemPackage
 #endif
 
 extension Errno {
-  /// The error number that the last failed call on this thread left.
+  /// The error number of the last failed call on this thread.
   static var current: Errno {
     #if canImport(Darwin)
       Errno(rawValue: Darwin.errno)
@@ -42,7 +42,7 @@ extension FilePath {
   }
 }
 
-/// What `stat` tells about a file, as far as it is used here.
+/// The parts of `stat` that are used here.
 struct FileStatus {
   var identity: FileIdentity
   var size: UInt64
@@ -85,14 +85,14 @@ struct FileStatus {
   }
 }
 
-/// Which file it is and how long, without its times; what is asked before every commit.
+/// Which file it is and how long, without its times; read before every commit.
 ///
-/// Linux: `statx`, since a file whose times were told by `stat` gets new ones with the next write.
+/// Linux: `statx`, since the next write to a file whose times `stat` has returned must update them.
 struct FilePlace {
   var identity: FileIdentity
   var size: UInt64
 
-  /// The place of an open file.
+  /// Reads the place of an open file.
   init(of descriptor: FileDescriptor) throws(Errno) {
     #if canImport(Darwin)
       self.init(try FileStatus(of: descriptor))
@@ -102,13 +102,13 @@ struct FilePlace {
         try retrying { annals_find(descriptor.rawValue, "", &place) }
         self.init(place)
       } catch  where error == .noFunction || error == .notPermitted {
-        // An old kernel, or a container that lets nobody call it.
+        // For an old kernel, or a container that forbids the call.
         self.init(try FileStatus(of: descriptor))
       }
     #endif
   }
 
-  /// The place of the file at `path`.
+  /// Reads the place of the file at `path`.
   init(at path: String) throws(Errno) {
     #if canImport(Darwin)
       self.init(try FileStatus(at: FilePath(path)))
@@ -144,8 +144,8 @@ struct FilePlace {
   #endif
 }
 
-/// Reads of the file leave no time behind, where that is allowed (O_NOATIME, for the owner): a file
-/// that is read and written in turn would get a new time of access with every read.
+/// Keeps reads of the file from updating its access time, where that is allowed (O_NOATIME, for the
+/// owner): otherwise every read of a file that is read and written in turn would update it.
 func keepAccessTime(of descriptor: FileDescriptor) {
   #if canImport(Glibc) || canImport(Musl)
     let withoutAccessTime: Int32 = 0o1000000
@@ -154,10 +154,10 @@ func keepAccessTime(of descriptor: FileDescriptor) {
   #endif
 }
 
-/// Makes what was written survive a power cut.
+/// Makes everything written survive a power cut.
 ///
-/// Linux: `fdatasync`, which flushes the size too when it grew. Darwin: `fsync` stops at the
-/// drive's own cache, so `F_FULLFSYNC`; a file system without it (a network share) gets `fsync`.
+/// Linux: `fdatasync`, which also flushes a grown size. Darwin: `fsync` stops at the drive's own
+/// cache, so `F_FULLFSYNC`; a file system without it (a network share) gets `fsync`.
 func syncData(of descriptor: FileDescriptor) throws(Errno) {
   #if canImport(Darwin)
     do throws(Errno) {
@@ -173,8 +173,8 @@ func syncData(of descriptor: FileDescriptor) throws(Errno) {
   #endif
 }
 
-/// Makes the names in an open directory survive a power cut (C: `fsync`). A file system that cannot
-/// sync directories (EINVAL) keeps them durable without it, as far as it ever does.
+/// Makes the names in an open directory survive a power cut (C: `fsync`). Ignores EINVAL: a file
+/// system that cannot sync directories makes names durable without it, as far as it ever does.
 func syncNames(of directory: FileDescriptor) throws(Errno) {
   do throws(Errno) {
     try retrying { fsync(directory.rawValue) }
@@ -183,11 +183,11 @@ func syncNames(of directory: FileDescriptor) throws(Errno) {
   }
 }
 
-/// Reserves space for `start..<end` and lengthens the file to `end` if it is shorter; new bytes
-/// read as zeros. Throws `.notSupported` where the file system cannot: the caller writes zeros
-/// then.
+/// Reserves space for `start..<end`, and lengthens the file to `end` if it is shorter; new bytes
+/// read as zeros. Throws `.notSupported` where the file system cannot; then the caller writes
+/// zeros.
 ///
-/// Linux: `fallocate` with mode 0; never `posix_fallocate`, which writes a byte a block where the
+/// Linux: `fallocate` with mode 0; never `posix_fallocate`, which writes a byte per block if the
 /// file system has no support. Darwin: `F_PREALLOCATE` from the end of the file, then `ftruncate`.
 func allocateSpace(
   for descriptor: FileDescriptor, size: UInt64, from start: Int64, to end: Int64
@@ -208,9 +208,9 @@ func allocateSpace(
   #endif
 }
 
-/// Asks for the advisory lock of an open file (C: `flock`); returns whether it was got.
+/// Takes the advisory lock of an open file (C: `flock`). Returns whether it was free.
 ///
-/// `flock` and not `fcntl`: its locks belong to the open file, so that two stores in one process
+/// `flock`, not `fcntl`: its locks belong to the open file, so that two stores in one process
 /// exclude each other, and closing one file never releases the lock of another.
 func lockFile(_ descriptor: FileDescriptor, _ kind: LockKind, waiting: Bool) throws(Errno) -> Bool {
   let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (waiting ? 0 : LOCK_NB)
@@ -223,12 +223,12 @@ func lockFile(_ descriptor: FileDescriptor, _ kind: LockKind, waiting: Bool) thr
   }
 }
 
-/// Gives up the advisory lock of an open file (C: `flock`). It cannot fail on an open descriptor.
+/// Releases the advisory lock of an open file (C: `flock`). Cannot fail on an open descriptor.
 func unlockFile(_ descriptor: FileDescriptor) {
   _ = try? retrying { flock(descriptor.rawValue, LOCK_UN) }
 }
 
-/// Gives a file a further name (C: `link`).
+/// Gives a file an additional name (C: `link`).
 func makeLink(_ existing: FilePath, to new: FilePath) throws(Errno) {
   try existing.withName { existing throws(Errno) in
     try new.withName { new throws(Errno) in try retrying { link(existing, new) } }
@@ -236,7 +236,8 @@ func makeLink(_ existing: FilePath, to new: FilePath) throws(Errno) {
 }
 
 /// Renames a file unless the name is taken (C: `renameat2` with RENAME_NOREPLACE; `renamex_np` with
-/// RENAME_EXCL on Darwin). File systems that cannot get a link first, and then lose the old name.
+/// RENAME_EXCL on Darwin). Where the file system cannot, links the new name and then removes the
+/// old one.
 func renameFile(_ from: FilePath, ifFree to: FilePath) throws(Errno) {
   do throws(Errno) {
     try from.withName { from throws(Errno) in

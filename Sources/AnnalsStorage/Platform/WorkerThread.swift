@@ -8,12 +8,12 @@ import SystemPackage
   import Musl
 #endif
 
-/// A thread that runs pieces of work one after the other, in the order they came in.
+/// A thread that runs pieces of work one after the other, in the order submitted.
 ///
-/// For work that waits for a disk or a lock, which must not hold a thread of Swift's tasks. The
-/// thread ends once `stop` is called, or the worker is released, and all work handed in is done.
+/// For work that waits for a disk or a lock, which must not block a thread of Swift's tasks. The
+/// thread ends when `stop` was called, or the worker was released, and all submitted work is done.
 package final class WorkerThread: Sendable {
-  /// What the thread and its owner share; the thread keeps no more than this alive.
+  /// The state that the thread and its owner share; the thread keeps nothing else alive.
   fileprivate struct Queue {
     var work: [@Sendable () -> Void] = []
     var isStopping = false
@@ -23,7 +23,7 @@ package final class WorkerThread: Sendable {
   private let queue: Monitor<Queue>
   private let thread: ThreadIdentity
 
-  /// Starts the thread; `name` shows in debuggers.
+  /// Starts the thread; debuggers show `name`.
   package init(name: String) throws(StorageError) {
     let queue = Monitor(Queue())
     let start = ThreadStart(queue: queue, name: name)
@@ -38,7 +38,7 @@ package final class WorkerThread: Sendable {
 
   deinit { queue.withLock { $0.isStopping = true } }
 
-  /// Hands in `work`, to be run after all that came before; returns false, and does not run it,
+  /// Submits `work`, to run after everything submitted before. Returns false, without running it,
   /// once `stop` was called.
   @discardableResult
   package func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
@@ -49,8 +49,8 @@ package final class WorkerThread: Sendable {
     }
   }
 
-  /// Takes no more work and returns when all that was handed in is done. From the thread itself it
-  /// returns at once. Safe to call again.
+  /// Accepts no more work, and returns when all submitted work is done. Called on the thread
+  /// itself, it returns at once. Safe to call again.
   package func stop() {
     queue.withLock { $0.isStopping = true }
     if isCurrent { return }
@@ -67,7 +67,7 @@ package final class WorkerThread: Sendable {
         defer { queue.work = [] }
         return queue.work
       }
-      // Stopping, and nothing left.
+      // Stopped, and no work is left.
       if work.isEmpty { break }
       for piece in work { piece() }
     }
@@ -75,7 +75,7 @@ package final class WorkerThread: Sendable {
   }
 }
 
-/// What makes a thread the same thread, as long as it runs.
+/// Identifies a thread while it runs.
 package struct ThreadIdentity: Hashable, Sendable {
   private let number: UInt
 
@@ -93,7 +93,7 @@ package struct ThreadIdentity: Hashable, Sendable {
   }
 }
 
-/// What a new thread gets handed.
+/// The argument of a new thread.
 private final class ThreadStart: Sendable {
   let queue: Monitor<WorkerThread.Queue>
   let name: String
@@ -105,7 +105,7 @@ private final class ThreadStart: Sendable {
   }
 
   func run() {
-    // On Darwin alone: on Linux the header hides the call, and names end after 15 bytes.
+    // On Darwin only: on Linux the header hides the call, and names end after 15 bytes.
     #if canImport(Darwin)
       pthread_setname_np(name)
     #endif
@@ -114,11 +114,11 @@ private final class ThreadStart: Sendable {
   }
 }
 
-/// As much as a main thread has on Linux: users' closures run on it. The defaults go down to 128
+/// As much as a main thread has on Linux, since users' closures run on it. Defaults go down to 128
 /// KiB (musl).
 private let stackSize = 8 << 20
 
-/// Starts a thread that nobody joins (C: `pthread_create`).
+/// Starts a detached thread (C: `pthread_create`).
 private func startThread(_ start: ThreadStart) throws(Errno) {
   let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
   pthread_attr_init(attributes)

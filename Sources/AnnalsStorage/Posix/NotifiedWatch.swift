@@ -8,30 +8,30 @@
     import Musl
   #endif
 
-  /// A watch by inotify: of the file, and of the names in its directory, so that it goes on with a
-  /// file that takes the name of the one before.
+  /// A watch by inotify. It watches the file and the names in its directory, so that it follows the
+  /// name to a new file.
   ///
-  /// Costs an inotify instance; `init` throws where the system has none left.
+  /// Costs an inotify instance; `init` throws if the system has none left.
   final class NotifiedWatch: FileWatch {
     private let path: String
     private let name: String
     private let descriptor: CInt
     private let isCancelled = Atomic(false)
-    /// The number of the directory's watch; that of the file's, which follows the name.
+    /// The number of the directory's watch, and that of the file's, which follows the name.
     private let directory: CInt
     private let file: Locked<CInt>
 
-    /// What happens to the bytes of a file, and to names.
+    /// The events of a file's bytes, and of names.
     private static let contents = UInt32(IN_MODIFY)
     private static let names = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE)
 
-    /// A watch of the file at `path`, which need not exist.
+    /// Watches the file at `path`, which need not exist.
     init(_ path: String) throws(StorageError) {
       let whole = FilePath(path)
       let parent = whole.removingLastComponent()
       self.path = path
       name = whole.lastComponent?.string ?? ""
-      // The numbers of IN_CLOEXEC and IN_NONBLOCK.
+      // The values of IN_CLOEXEC and IN_NONBLOCK.
       descriptor = inotify_init1(O_CLOEXEC | O_NONBLOCK)
       guard descriptor >= 0 else { throw StorageError(.watch, path, .current) }
       directory = inotify_add_watch(
@@ -57,7 +57,7 @@
 
     func cancel() {
       if isCancelled.exchange(true, ordering: .acquiringAndReleasing) { return }
-      // The end of the directory's watch is an event, which wakes whoever waits.
+      // Removing the directory's watch is an event, which wakes the waiting thread.
       inotify_rm_watch(descriptor, directory)
     }
 
@@ -69,7 +69,7 @@
       return CInt(max(0, min(milliseconds, 60_000)))
     }
 
-    /// Takes all events there are; returns whether one is of the file.
+    /// Reads all pending events. Returns whether one concerns the file.
     private func readEvents() -> Bool {
       var isConcerned = false
       var hasNewName = false

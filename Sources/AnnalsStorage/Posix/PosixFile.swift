@@ -3,18 +3,18 @@ import SystemPackage
 
 /// An open file of the operating system.
 ///
-/// The descriptor is closed once, when `close` has been called and the last call that uses it has
-/// returned: a read that runs beside `close` never meets a descriptor number that the system has
-/// given to another file meanwhile.
+/// The descriptor is closed once: when `close` was called and the last call that uses it has
+/// returned. So a read beside `close` never meets a descriptor number that the system has meanwhile
+/// given to another file.
 final class PosixFile: StorageFile {
   let path: String
   let descriptor: FileDescriptor
-  /// The number of calls that use the descriptor, times two, plus one once `close` was called.
+  /// Twice the number of calls that use the descriptor, plus one once `close` was called.
   private let use = Atomic<UInt>(0)
-  /// Which file it is, once somebody asked; that never changes.
+  /// The file's identity, cached when it is first read; it never changes.
   private let knownIdentity = Locked<FileIdentity?>(nil)
 
-  /// Takes over `descriptor`, which this file closes.
+  /// Adopts `descriptor`, which this file closes.
   init(_ descriptor: FileDescriptor, path: String) {
     self.descriptor = descriptor
     self.path = path
@@ -27,7 +27,7 @@ final class PosixFile: StorageFile {
     if before == 0 { try? descriptor.close() }
   }
 
-  /// Runs `body` while the descriptor stays open, and gives its error the operation and the path.
+  /// Runs `body` while the descriptor stays open, and adds the operation and the path to its error.
   func withDescriptor<R>(
     _ operation: StorageError.Operation,
     _ body: (FileDescriptor) throws(Errno) -> R
@@ -41,7 +41,7 @@ final class PosixFile: StorageFile {
     }
   }
 
-  /// Counts one more call; false if the file is closed.
+  /// Counts one more call; returns false if the file is closed.
   private func enter() -> Bool {
     var seen = use.load(ordering: .relaxed)
     while seen & 1 == 0 {
@@ -75,7 +75,7 @@ final class PosixFile: StorageFile {
     into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
   ) throws(StorageError) -> Int {
     try withDescriptor(.read) { descriptor throws(Errno) in
-      // Nothing lies beyond the largest offset, so there is nothing to read.
+      // No bytes lie beyond the largest offset.
       guard let start = Int64(exactly: offset) else { return 0 }
       return try transfer(buffer.count) { moved in
         let (position, overflow) = start.addingReportingOverflow(Int64(moved))
@@ -108,7 +108,7 @@ final class PosixFile: StorageFile {
             UnsafeRawBufferPointer(rebasing: bytes[moved...]))
         }
       }
-      // A write that moves nothing and reports nothing would otherwise be repeated for ever.
+      // A write that neither moves bytes nor fails would otherwise repeat for ever.
       if written < bytes.count { throw .ioError }
     }
   }
@@ -137,7 +137,7 @@ final class PosixFile: StorageFile {
     }
   }
 
-  /// Lengthens the file to `end` with written zeros, for a file system that cannot reserve space.
+  /// Lengthens the file to `end` by writing zeros, for a file system that cannot reserve space.
   func writeZeros(
     to descriptor: FileDescriptor, from start: UInt64, to end: UInt64
   ) throws(Errno) {
@@ -189,30 +189,30 @@ extension PosixFile {
   }
 }
 
-/// The pauses between attempts to get a lock: `flock` has no time limit of its own. They grow by
-/// half from 0.1 ms to 0.5 ms, so that others who hold it again and again are soon met between two
-/// turns, and end at the deadline, so that the last attempt comes there.
+/// The pauses between attempts to take a lock, since `flock` has no timeout. They grow by half from
+/// 0.1 ms to 0.5 ms, so that a holder that locks again and again is soon met between two turns.
+/// They end at the deadline, so that the last attempt comes there.
 ///
-/// Nor has `flock` a queue: who asks first after a turn gets the next. Who has waited for more than
-/// one turn therefore asks five times as often as who came later, though not for long: the holder
-/// may be one that sleeps.
+/// `flock` has no queue either: the first to ask after a turn gets the next. So whoever has waited
+/// for more than one turn asks five times as often as later ones, but not for long, since the
+/// holder may be sleeping.
 struct LockPauses {
   private static let shortest = Duration.microseconds(100)
   private static let longest = Duration.microseconds(500)
-  /// For how long those who wait ask more often, from when they have waited for so long.
+  /// The waiting times during which attempts come more often.
   private static let urgentTime = Duration.milliseconds(8)..<Duration.milliseconds(100)
 
   private let start: ContinuousClock.Instant
   private let deadline: ContinuousClock.Instant
   private var pause = LockPauses.shortest
 
-  /// Pauses from a moment on.
+  /// Starts waiting at a moment.
   init(from start: ContinuousClock.Instant, until deadline: ContinuousClock.Instant) {
     self.start = start
     self.deadline = deadline
   }
 
-  /// The pause to make at a moment; nil at the deadline.
+  /// The pause before the next attempt; nil at the deadline.
   mutating func next(at now: ContinuousClock.Instant) -> Duration? {
     let left = now.duration(to: deadline)
     guard left > .zero else { return nil }
@@ -224,7 +224,7 @@ struct LockPauses {
   }
 }
 
-/// Turns the untyped errors of swift-system, which are always error numbers, into a result.
+/// Converts the untyped errors of swift-system, which are always error numbers, to a result.
 func result<R>(_ body: () throws -> R) -> Result<R, Errno> {
   do {
     return .success(try body())

@@ -1,13 +1,13 @@
 import SystemPackage
 
-/// The file system of the operating system.
+/// The operating system's file system.
 package struct PosixFileSystem: FileSystem {
-  /// The file system; it has no state of its own.
+  /// Creates the file system, which has no state of its own.
   package init() {}
 
   package func watch(_ path: String) -> any FileWatch {
     #if canImport(Glibc) || canImport(Musl)
-      // There are few inotify instances on some systems, and none on some file systems.
+      // Falls back to polling: some systems have few inotify instances, and some file systems none.
       if let watch = try? NotifiedWatch(path) { return watch }
     #endif
     return PollingWatch()
@@ -17,8 +17,8 @@ package struct PosixFileSystem: FileSystem {
     _ path: String, for access: FileAccess
   ) throws(StorageError) -> any StorageFile {
     try failing(.open, path) { name throws(Errno) in
-      // Not blocking, since opening a pipe would wait for its other end; for a regular file it
-      // changes nothing.
+      // Without blocking, since opening a pipe would wait for its other end. Changes nothing for a
+      // regular file.
       let descriptor = try result {
         try FileDescriptor.open(
           name, access == .reading ? .readOnly : .readWrite,
@@ -37,7 +37,7 @@ package struct PosixFileSystem: FileSystem {
     _ path: String, like original: String?
   ) throws(StorageError) -> any StorageFile {
     let file = try failing(.create, path) { name throws(Errno) in
-      // A copy is for its owner alone until it has the mode of the original.
+      // A copy is readable by its owner alone until it has the mode of the original.
       let mode = FilePermissions(rawValue: original == nil ? 0o666 : 0o600)
       let descriptor = try result {
         try FileDescriptor.open(
@@ -91,7 +91,7 @@ package struct PosixFileSystem: FileSystem {
   package func resolve(_ path: String) throws(StorageError) -> String {
     try failing(.resolve, path) { name throws(Errno) in
       var name = name
-      // As many links as the kernel follows before it answers ELOOP.
+      // As many links as the kernel follows before ELOOP.
       for _ in 0..<40 {
         do throws(Errno) {
           return try text(of: realPath(name))
@@ -134,13 +134,13 @@ package struct PosixFileSystem: FileSystem {
     }
   }
 
-  /// The path as text, which names the same file only if it is UTF-8.
+  /// The path as text. Throws unless it is UTF-8, since it would name another file.
   private func text(of path: FilePath) throws(Errno) -> String {
     guard let text = String(validating: path) else { throw .illegalByteSequence }
     return text
   }
 
-  /// Where a dangling symbolic link points; nil if there is none.
+  /// The target of a dangling symbolic link; nil if there is none.
   private func linkTarget(ifLinkAt name: FilePath) -> FilePath? {
     do throws(Errno) {
       guard try FileStatus(at: name, followingLinks: false).isSymbolicLink else { return nil }
@@ -155,7 +155,7 @@ package struct PosixFileSystem: FileSystem {
     return directory.isEmpty ? FilePath(".") : directory
   }
 
-  /// The path for the system, which knows no empty names and none that hold a zero byte.
+  /// The path for the system. Throws if it is empty or contains a zero byte.
   private func checked(_ path: String) throws(Errno) -> FilePath {
     if path.isEmpty { throw .noSuchFileOrDirectory }
     if path.utf8.contains(0) { throw .invalidArgument }

@@ -2,9 +2,9 @@ import SystemPackage
 
 /// Repeats `step` until `count` bytes are moved; returns how many were.
 ///
-/// The kernel may move fewer bytes than it was asked to (a signal, a full disk, a limit of 2 GiB a
-/// call), which is no error. `step` gets the number of bytes moved so far and returns how many more
-/// it moved, or the error. EINTR is asked again; no progress ends the loop.
+/// The kernel may move fewer bytes than asked for without an error (a signal, a full disk, a limit
+/// of 2 GiB per call). `step` gets the number of bytes moved so far and returns how many more it
+/// moved, or the error. Retries after EINTR; stops when a step moves nothing.
 func transfer(
   _ count: Int, _ step: (_ moved: Int) -> Result<Int, Errno>
 ) throws(Errno) -> Int {
@@ -20,8 +20,8 @@ func transfer(
   return moved
 }
 
-/// Calls `body` until a signal does not interrupt it; what it returns below zero is the error that
-/// `errno` holds.
+/// Calls `body` until no signal interrupts it. If it returns less than zero, throws the error in
+/// `errno`.
 @discardableResult
 func retrying(_ body: () -> Int32) throws(Errno) -> Int32 {
   while true {

@@ -22,7 +22,7 @@ struct HistoryWalk {
   private var cursor: PartCursor
   private var held: TransactionPart?
   /// The state, once it has been asked for.
-  private var moving: MovingState?
+  private var moving: StateCursor?
   private let end: Int64
 
   /// More changes than this are cut to `shownIfCut`.
@@ -44,7 +44,7 @@ struct HistoryWalk {
   mutating func state(at number: Int64) throws(AnnalsError) -> StateReader {
     if moving == nil {
       // Often nobody asks; so the state is made only now, and where it is needed.
-      moving = try MovingState(version: history.version, at: number, movingTo: end)
+      moving = try StateCursor(version: history.version, at: number, movingTo: end)
     }
     guard var now = moving else { preconditionFailure("the state was just made") }
     // Held once only, so that moving on changes it in place.

@@ -3,23 +3,23 @@ import AnnalsModel
 
 /// Reads the transactions of a range of history, forward or backward, in batches.
 ///
-/// Goes through the log by segments of the history index, from the first or from the last. In each
-/// it lists the frames by their headers, and then decodes them in the order wanted; so reading
-/// backward costs what reading forward does, and frames need no links. Memory: one segment (about
-/// 64 KiB, or one frame) and one batch.
-package struct HistoryCursor {
+/// Reads the log by segments of the history index, from the first or from the last. In each it
+/// lists the frames by their headers, and decodes them in the wanted order. So reading backward
+/// costs the same as forward, and frames need no links. Memory: one segment (about 64 KiB, or one
+/// frame) and one batch.
+package struct FrameHistoryReader {
   private let view: LogView
   private let after: Int64
   private let through: Int64
   private let direction: HistoryDirection
   private let filter: HistoryFilter
-  /// The segments still to be read; taken from the front or the back.
+  /// The segments still to be read, removed from the front or the back.
   private var segments: Range<Int>
   private var walk: FrameWalk
-  /// The records of the segment at hand, in the order in which they are to be read.
+  /// The frames of the current segment, in reading order.
   private var frames: ContiguousArray<WalkedFrame> = []
   private var position = 0
-  /// The first part's record of the transaction in parts that was read last.
+  /// The record of the first part of the transaction in parts that was read last.
   private var firstPart: TransactionRecord?
   private var order: HistoryOrder
 
@@ -43,17 +43,17 @@ package struct HistoryCursor {
     segments = try view.segment(of: after + 1)..<(try view.segment(of: through)) + 1
   }
 
-  /// Puts what comes next into the batch, in place of what was there: several small transactions, a
+  /// Fills the batch, in place of its content, with what comes next: several small transactions, a
   /// block of them, or one part of a large one. Returns false at the end.
   ///
-  /// The batch's transactions are in the order of reading, the changes of each always forward. Each
-  /// part of a transaction carries what the first says of it (metadata, schema change, new names);
-  /// read backward, the last part comes first. Throws `damage` or `decode` where the log does not
-  /// hold.
+  /// The batch's transactions are in reading order, the changes of each always forward. Each part
+  /// of a transaction carries what the first part says of it (metadata, schema change, new names);
+  /// read backward, the last part comes first. Throws `damage` or `decode` where the log is
+  /// damaged.
   package mutating func next(into batch: inout ChangeBatch) throws(LogError) -> Bool {
     batch.removeAll()
     var length: UInt64 = 0
-    while batch.transactions.isEmpty || length < HistoryCursor.batchLength {
+    while batch.transactions.isEmpty || length < FrameHistoryReader.batchLength {
       while position == frames.count {
         guard try loadSegment() else { return !batch.transactions.isEmpty }
       }
@@ -72,7 +72,8 @@ package struct HistoryCursor {
     return true
   }
 
-  /// Lists the next segment that may hold something; returns false if there is none.
+  /// Lists the frames of the next segment that may match the filter. Returns false if there is
+  /// none.
   private mutating func loadSegment() throws(LogError) -> Bool {
     frames.removeAll(keepingCapacity: true)
     position = 0
@@ -108,12 +109,12 @@ package struct HistoryCursor {
     return false
   }
 
-  /// The first number that the record with this one stands for: of a gap record another.
+  /// The first transaction that the record with this number covers; a gap record covers several.
   private func first(of number: Int64) -> Int64 {
     view.gaps.isEmpty ? number : view.gap(at: number)?.first ?? number
   }
 
-  /// Whether a gap record stands in the segment at this index: gaps are never passed over.
+  /// Whether the segment at this index contains a gap record. Gaps are never skipped.
   private func hasGap(in index: Int) throws(LogError) -> Bool {
     if view.gaps.isEmpty { return false }
     let first = try view.index.entry(at: index, in: view.file).firstNumber
@@ -174,7 +175,7 @@ package struct HistoryCursor {
       numbers = gap.numbers
     }
     let isContinued = frame.header.flags.contains(.continued)
-    guard order.take(numbers, part: part, isContinued: isContinued) else {
+    guard order.accept(numbers, part: part, isContinued: isContinued) else {
       throw .damage(
         LogDamage(
           offset: frame.offset,
@@ -203,7 +204,7 @@ package struct HistoryCursor {
     if direction == .backward { batch.transactions.reverse() }
   }
 
-  /// Gives a part's record what the first part says of the transaction.
+  /// Completes a part's record with what the first part says of the transaction.
   private mutating func complete(
     _ batch: inout ChangeBatch, at place: Int, number: Int64
   ) throws(LogError) {
@@ -215,8 +216,8 @@ package struct HistoryCursor {
     if firstPart?.number != number {
       var first = place
       let step = direction == .forward ? -1 : 1
-      // The parts before this one are those that are continued, as far as they follow on each
-      // other.
+      // The parts before this one are the continued frames, as long as their numbers are
+      // consecutive.
       while frames.indices.contains(first + step),
         frames[first + step].header.flags.contains(.continued)
       { first += step }

@@ -2,15 +2,16 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-/// Compares what changes say was before them with what was.
-package struct BeforeChecks {
-  /// The first difference: the transaction's number, and what it says, in words.
+/// Compares the before-images that changes record with the state they are applied to.
+package struct BeforeImageCheck {
+  /// The first difference: the transaction's number, and a message.
   package private(set) var difference: (number: Int64, says: String)?
 
-  /// Nothing was compared yet.
+  /// Creates a check that has compared nothing.
   package init() {}
 
-  /// Looks at the changes of a transaction, or of a part of one, that `state` is about to take.
+  /// Compares the changes of a transaction, or of a part of one, with `state`, which they are about
+  /// to be applied to. Does nothing once a difference was found.
   package mutating func compare(
     _ record: TransactionRecord, in batch: ChangeBatch, with state: State
   ) throws(StateFault) {
@@ -26,22 +27,23 @@ package struct BeforeChecks {
         let was = try state.value(change.entity, change.row, property.property)
         let said = batch.arena.withUnsafeBytes { property.before.value(in: $0) }
         if was == said || was.isNull && isRemoved(property.property, of: entity) { continue }
-        return tell(property.property, of: change, in: record, entity)
+        return note(property.property, of: change, in: record, entity)
       }
       for property in rest.sorted() {
         guard try !state.value(change.entity, change.row, property).isNull else { continue }
-        return tell(property, of: change, in: record, entity)
+        return note(property, of: change, in: record, entity)
       }
     }
   }
 
-  /// A base holds nothing of what was removed there, which deletes behind it may list.
+  /// Whether the property was removed. A base leaves removed properties out, while deletes after it
+  /// may still list them.
   private func isRemoved(_ property: PropertyNumber, of entity: Entity) -> Bool {
     entity.attributes.contains { $0.number == property && $0.isRemoved }
       || entity.relationships.contains { $0.number == property && $0.isRemoved }
   }
 
-  private mutating func tell(
+  private mutating func note(
     _ property: PropertyNumber, of change: ChangeEntry, in record: TransactionRecord,
     _ entity: Entity
   ) {

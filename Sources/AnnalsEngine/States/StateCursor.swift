@@ -2,24 +2,24 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// The state of a store as of one transaction after the other, in one direction.
+/// A state that moves along history, one transaction after the other, in one direction.
 ///
-/// What a reader of history asks for keys and relationships: an update names its object by row
-/// alone. Other values are those of where it began, or none. Moving on costs what the transactions
-/// in between cost; nothing is held but these properties and one frame.
-package struct MovingState {
+/// For readers of history that need keys and relationships: a change names its object by row alone.
+/// Other values keep what they were where the cursor began, or are missing. Moving costs what the
+/// transactions in between cost. Memory: the naming properties and one frame.
+package struct StateCursor {
   /// The state just after the transaction `number`.
   package private(set) var state: State
   /// The transaction that the state is as of.
   package private(set) var number: Int64
   private let version: StoreVersion
   private let isBackward: Bool
-  private var cursor: AnnalsLog.HistoryCursor
+  private var cursor: FrameHistoryReader
   private var batch = ChangeBatch()
   private let naming: NamingProperties
   private var index = 0
 
-  /// The state as of `number`, that can move as far as `end`.
+  /// Starts at the state as of `number`, for moving as far as `end`.
   package init(version: StoreVersion, at number: Int64, movingTo end: Int64) throws(AnnalsError) {
     self.version = version
     self.number = number
@@ -35,12 +35,12 @@ package struct MovingState {
     }
   }
 
-  /// The state just after the transaction `number`.
+  /// A reader of the state just after the transaction `number`.
   package var reader: StateReader {
     version.reader(of: state)
   }
 
-  /// Moves to the state just after the transaction of this number, which lies on the way.
+  /// Moves to the state just after this transaction, which must lie ahead.
   package mutating func move(to target: Int64) throws(AnnalsError) {
     while isBackward ? number > target : number < target {
       if index == batch.transactions.count {
@@ -64,7 +64,7 @@ package struct MovingState {
       state.changeSchema(record.schemaChange)
     }
     do {
-      try state.take(record, of: batch, direction: isBackward ? .backward : .forward)
+      try state.apply(record, of: batch, direction: isBackward ? .backward : .forward)
     } catch {
       throw AnnalsError.wrapping(version.view.locating(error))
     }
