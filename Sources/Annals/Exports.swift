@@ -1,4 +1,5 @@
-// `import Annals` alone is enough for clients: the public types of the model are this module's too.
+// `import Annals` alone is enough for clients: the public types of the model belong to this module
+// too.
 @_exported import AnnalsEngine
 @_exported import AnnalsModel
 @_exported import AnnalsSalvage

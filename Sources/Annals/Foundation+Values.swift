@@ -1,16 +1,16 @@
 import AnnalsModel
 import Foundation
 
-// Between the model's own types and Foundation's.
+// Conversions between the model's types and Foundation's.
 
 extension Timestamp {
-  /// Seconds from 1970 to 2001, where Foundation's dates count from.
+  /// Seconds from 1970 to 2001, the reference date of Foundation.
   private static let referenceDate: Int64 = 978_307_200
 
-  /// The moment, rounded to the nearest microsecond; nil for dates that no Int64 of microseconds
-  /// can hold (more than 292,000 years away) and for those that are not a number.
+  /// The moment, rounded to the nearest microsecond. Nil for dates more than 292,000 years away,
+  /// which no Int64 of microseconds holds, and for dates that are not a number.
   ///
-  /// A date within 142 years of 2001 that came from a timestamp gives that timestamp again.
+  /// A date within 142 years of 2001 that came from a timestamp gives the same timestamp again.
   package init?(exactly date: Date) {
     let microseconds = (date.timeIntervalSinceReferenceDate * 1_000_000).rounded()
     guard let sinceReference = Int64(exactly: microseconds) else { return nil }
@@ -20,8 +20,8 @@ extension Timestamp {
     self.init(microseconds: sum)
   }
 
-  /// The moment, rounded to the nearest microsecond; dates beyond what can be held become the
-  /// earliest or latest moment, and one that is not a number becomes 1970.
+  /// The moment, rounded to the nearest microsecond. Dates out of range become the earliest or
+  /// latest moment; a date that is not a number becomes 1970.
   package init(_ date: Date) {
     if let exact = Timestamp(exactly: date) {
       self = exact
@@ -33,9 +33,9 @@ extension Timestamp {
 }
 
 extension Date {
-  /// The moment as Foundation holds it.
+  /// The moment as a Foundation date.
   public init(_ timestamp: Timestamp) {
-    // Counted from 2001 at once: through 1970 a second rounding would lose microseconds.
+    // Counted from 2001 directly: going through 1970 would round twice and lose microseconds.
     let (sinceReference, overflow) = timestamp.microseconds.subtractingReportingOverflow(
       978_307_200_000_000)
     let microseconds = overflow ? Double(timestamp.microseconds) : Double(sinceReference)
@@ -59,7 +59,7 @@ extension UUID {
 }
 
 extension Value {
-  /// A moment, rounded to the microsecond.
+  /// A date, rounded to the microsecond.
   public static func date(_ date: Date) -> Value { .date(Timestamp(date)) }
 
   /// A UUID.
@@ -71,8 +71,8 @@ extension Value {
   /// Bytes.
   public static func data(_ data: Data) -> Value { .data(Array(data)) }
 
-  /// What typed code calls this value: the bool, whole number, double, text, date, UUID, URL or
-  /// data as `type`; nil if the value is of another kind or does not fit.
+  /// This value as typed code reads it: as a Bool, integer, double, text, date, UUID, URL or data.
+  /// Nil if the value is of another kind or does not fit.
   public func `as`<T: AttributeValue>(_ type: T.Type) -> T? {
     var arena: ContiguousArray<UInt8> = []
     let cell = ValueCell(self, appendingTo: &arena)
@@ -80,7 +80,7 @@ extension Value {
     return arena.withUnsafeBytes { T._read(StoredCell(cell, in: $0)) }
   }
 
-  /// The value that is stored for one of typed code; null for nil.
+  /// The stored form of a typed value; null for nil.
   public init(_ value: some AttributeValue) {
     var result = Value.null
     value._withCell { result = $0.cell.value(in: $0.arena) }
@@ -89,26 +89,26 @@ extension Value {
 }
 
 extension Token {
-  /// The UUID of the store that the position is in.
+  /// The UUID of the token's store.
   public var storeID: UUID { UUID(store) }
 }
 
 extension ObjectID {
-  /// The UUID of the store that the object lives in.
+  /// The UUID of the object's store.
   public var storeID: UUID { UUID(store) }
 }
 
 extension HistoryGap {
-  /// The date asked for; nil if it was a number or a token.
+  /// The date asked for; nil if a number or a token was asked for.
   public var requestedDate: Date? { requestedMoment.map { Date($0) } }
-  /// When the history was pruned, where it is known.
+  /// When the history was pruned; nil if that is not known.
   public var prunedAt: Date? { prunedMoment.map { Date($0) } }
 }
 
 extension LostTransactions {
-  /// The greatest timestamp of the transactions before, at or after which these were made.
+  /// The greatest timestamp before the lost transactions; they were made at or after it.
   public var earliest: Date { Date(after) }
-  /// The timestamp of the transaction behind them; nil if none is left.
+  /// The timestamp of the transaction after them; nil if none is left.
   public var latest: Date? { before.map { Date($0) } }
   /// When the store was salvaged.
   public var salvagedAt: Date { Date(salvaged) }
@@ -119,18 +119,18 @@ extension LostTransactions {
 extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-  /// Text.
+  /// A text.
   public init(stringLiteral text: String) { self = .string(text) }
 
-  /// A whole number.
+  /// An integer.
   public init(integerLiteral number: Int64) { self = .int(number) }
 
   /// A floating-point number.
   public init(floatLiteral number: Double) { self = .double(number) }
 
-  /// True or false.
+  /// A Bool.
   public init(booleanLiteral isTrue: Bool) { self = .bool(isTrue) }
 
-  /// No value.
+  /// Null.
   public init(nilLiteral: ()) { self = .null }
 }

@@ -2,22 +2,21 @@ import AnnalsModel
 import AnnalsStorage
 import Foundation
 
-/// What a store takes from the world besides its file: the time, random numbers, and the name of
-/// the process that it writes down.
+/// The environment of a store: the clock, random numbers, and the name of the process that it
+/// records.
 ///
-/// Programs use `.system`, which is the default. Tests use `.fixed`, and get the same bytes in
-/// every run.
+/// Programs use `.system`, the default. Tests use `.fixed`, and get the same bytes in every run.
 public struct StoreEnvironment: Sendable {
-  /// The time now.
+  /// The current time.
   package var clock: @Sendable () -> Timestamp
-  /// A random number; store UUIDs and the ids of openings are made of these.
+  /// A random number; store UUIDs and the ids of openings are made from these.
   public var random: @Sendable () -> UInt64
   /// The name of the process.
   public var processName: String
-  /// The number of the process.
+  /// The identifier of the process.
   public var processID: Int64
 
-  /// The environment of these parts.
+  /// Creates an environment from its parts.
   public init(
     now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64,
     processName: String, processID: Int64
@@ -26,7 +25,7 @@ public struct StoreEnvironment: Sendable {
       clock: { Timestamp(now()) }, random: random, processName: processName, processID: processID)
   }
 
-  /// As the other form, with a clock that is exact to the microsecond for all time.
+  /// As the other form, with a clock that is exact to the microsecond at all times.
   package init(
     clock: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt64,
     processName: String, processID: Int64
@@ -37,7 +36,7 @@ public struct StoreEnvironment: Sendable {
     self.processID = processID
   }
 
-  /// The time now. Stores round it to the microsecond.
+  /// The current time. Stores round it to the microsecond.
   public var now: @Sendable () -> Date {
     get { { [clock] in Date(clock()) } }
     set { clock = { Timestamp(newValue()) } }
@@ -57,9 +56,9 @@ extension StoreEnvironment {
       processID: Int64(ProcessInfo.processInfo.processIdentifier))
   }
 
-  /// A clock that goes on by the same step at each look, and numbers that follow from a seed.
+  /// A clock that advances by the same step with each reading, and random numbers from a seed.
   ///
-  /// The first look at the clock gives `start`, each further one `step` microseconds more.
+  /// The first reading of the clock gives `start`, each later one `step` microseconds more.
   public static func fixed(
     start: Date = Date(timeIntervalSince1970: 1_700_000_000), step: Int64 = 1_000_000,
     seed: UInt64 = 1, processName: String = "test", processID: Int64 = 1
@@ -69,7 +68,7 @@ extension StoreEnvironment {
       processID: processID)
   }
 
-  /// As the other form, with a start that is exact to the microsecond for all time.
+  /// As the other form, with a start that is exact to the microsecond at all times.
   package static func fixed(
     start: Timestamp, step: Int64 = 1_000_000, seed: UInt64 = 1, processName: String = "test",
     processID: Int64 = 1
@@ -87,7 +86,7 @@ extension StoreEnvironment {
       low: random() & ~(3 << 62) | 1 << 63)
   }
 
-  /// A random number other than 0, which stands for no opening.
+  /// A random number other than 0, which means no opening.
   package func makeOpeningID() -> UInt64 {
     let number = random()
     return number == 0 ? 1 : number

@@ -127,7 +127,7 @@ package final class HistoryImport {
 
   private func begin(_ transaction: WriteTransaction) throws -> ChangeReading {
     if let pendingSchema {
-      try transaction.take(pendingSchema.schema, exactly: pendingSchema.isExact)
+      try transaction.adopt(pendingSchema.schema, exactly: pendingSchema.isExact)
     }
     return ChangeReading(transaction, keepsSchema: keepsSchema)
   }
@@ -137,7 +137,7 @@ package final class HistoryImport {
     let store = try opened()
     guard let pendingSchema else { return }
     _ = try store.commitTransaction(TransactionOrigin()) {
-      try $0.take(pendingSchema.schema, exactly: pendingSchema.isExact)
+      try $0.adopt(pendingSchema.schema, exactly: pendingSchema.isExact)
     }
     self.pendingSchema = nil
   }
@@ -165,7 +165,7 @@ package final class HistoryImport {
     let schema = try SchemaJSON.read(reader, reader.next())
     try expectMember("changes")
     try Store.create(location, base: base, timestamp: timestamp, environment: environment) {
-      try $0.take(schema, exactly: true)
+      try $0.adopt(schema, exactly: true)
       let changes = ChangeReading($0, keepsSchema: true)
       changes.fillsDefaults = false
       try changes.read(reader)
@@ -185,10 +185,10 @@ package final class HistoryImport {
 }
 
 extension WriteTransaction {
-  /// Takes over a schema: with the numbers that it has, or what is missing of it.
+  /// Adopts a schema: with its numbers, or only what this one lacks of it.
   ///
   /// - Throws: `.invalidSchema` if an entity or property has another number here.
-  package func take(_ schema: Schema, exactly: Bool) throws(AnnalsError) {
+  package func adopt(_ schema: Schema, exactly: Bool) throws(AnnalsError) {
     guard exactly, schema.entities.allSatisfy({ $0.number > 0 }) else { return try require(schema) }
     var changed: [Entity] = []
     for var entity in schema.entities {

@@ -1,5 +1,5 @@
-// How the parts of values that live in an arena are laid out there. In memory only: what files
-// hold is FORMAT.md's business, though the two agree where that saves work.
+// The layout of values in an arena. In memory only: FORMAT.md defines what files hold, though the
+// two agree where that saves work.
 
 extension RawUUID {
   /// Reads sixteen bytes in the order of the text form.

@@ -1,10 +1,10 @@
-// What may be stored in a property. The rules are those of the schema at the time of writing;
-// values stored earlier under looser rules stay as they are.
+// Checks of values against a property's rules. The rules are those of the schema at the time of
+// writing; values stored earlier under looser rules stay as they are.
 
 extension Attribute {
   /// The rule that `value` breaks; nil if it may be stored. O(length of the value).
   ///
-  /// `isUnique` says that the uniqueness rule of an index covers the attribute.
+  /// `isUnique` says whether a unique index covers the attribute.
   package func violation(of value: Value, isUnique: Bool = false) -> ValidationRule? {
     if value.isNull { return isOptional ? nil : .required }
     return typeViolation(of: value)
@@ -38,7 +38,7 @@ extension Attribute {
 }
 
 extension AttributeType {
-  /// The whole numbers of the type; nil for types without a narrower range than Int64.
+  /// The range of integers of the type; nil for types not narrower than Int64.
   package var range: ClosedRange<Int64>? {
     switch self {
     case .int16: Int64(Int16.min)...Int64(Int16.max)
@@ -49,7 +49,7 @@ extension AttributeType {
 }
 
 extension Validation {
-  /// The rule that `value`, neither null nor of the wrong type, breaks.
+  /// The rule that `value` breaks; it is neither null nor of the wrong type.
   package func violation(of value: Value) -> ValidationRule? {
     if let minimum, value.isOrdered(before: minimum) { return .minimum(minimum) }
     if let maximum, maximum.isOrdered(before: value) { return .maximum(maximum) }
@@ -57,15 +57,15 @@ extension Validation {
       if let minimumLength, length < minimumLength { return .minimumLength(minimumLength) }
       if let maximumLength, length > maximumLength { return .maximumLength(maximumLength) }
     }
-    // A value that is still in the file passed when it was written.
+    // A value that is still in the file was checked when it was written.
     if case .large = value { return nil }
     return oneOf.isEmpty || oneOf.contains(value) ? nil : .oneOf(oneOf)
   }
 }
 
 extension Relationship {
-  /// The rule that `value` breaks; nil if it may be stored as far as its form and the entities of
-  /// its objects go. Whether the objects exist is not checked.
+  /// The rule that `value` breaks; nil if its form and the entities of its objects are right. Does
+  /// not check whether the objects exist.
   package func violation(of value: Value, in schema: Schema) -> ValidationRule? {
     switch value {
     case .null: return nil
@@ -78,8 +78,8 @@ extension Relationship {
     return .destination(schema.entity(numbered: destination)?.name ?? "")
   }
 
-  /// The objects as they are stored: an ordered relationship's as given, an unordered one's by row
-  /// and each once, so that the order of giving them is no change.
+  /// The objects in stored form: of an ordered relationship as given; of an unordered one by row,
+  /// each once, so that their order makes no difference.
   package func canonical(_ objects: [ObjectReference]) -> [ObjectReference] {
     isOrdered ? objects : objects.sortedAndUnique()
   }
@@ -96,7 +96,7 @@ extension [ObjectReference] {
 }
 
 extension Value {
-  /// Whether this number or date comes before one of the same kind; false for other kinds.
+  /// Whether this number or date precedes one of the same kind; false for other kinds.
   fileprivate func isOrdered(before other: Value) -> Bool {
     switch (self, other) {
     case (.int(let x), .int(let y)): x < y
@@ -106,8 +106,8 @@ extension Value {
     }
   }
 
-  /// The length that length rules count: Unicode scalars of text, bytes of data; nil for other
-  /// kinds, and for text that has not been read.
+  /// The length that rules count: Unicode scalars of a text, bytes of data. Nil for other kinds,
+  /// and for text that has not been read.
   fileprivate var ruleLength: Int64? {
     switch self {
     case .string(let x), .url(let x), .json(let x): Int64(x.unicodeScalars.count)
@@ -117,7 +117,7 @@ extension Value {
     }
   }
 
-  /// How many bytes a string, url, data or json is; nil for other kinds.
+  /// The length in bytes of a string, url, data or json; nil for other kinds.
   package var byteCount: Int? {
     switch self {
     case .string(let x), .url(let x), .json(let x): x.utf8.count
@@ -128,17 +128,17 @@ extension Value {
   }
 }
 
-/// The bounds of what a schema can state. FORMAT.md, "Limits", lists the same numbers.
+/// The limits of a schema. FORMAT.md, "Limits", lists the same numbers.
 package enum SchemaLimits {
   /// The most bytes of a name.
   package static let nameLength = 255
-  /// The most entities, removed ones counted.
+  /// The most entities, including removed ones.
   package static let entities = 65_535
-  /// The most properties and indexes of an entity, removed ones counted.
+  /// The most properties and indexes of an entity, including removed ones.
   package static let properties = 65_535
-  /// The most values that a validation lists as allowed.
+  /// The most allowed values in a validation.
   package static let allowedValues = 65_535
-  /// The most bytes of one value under a uniqueness rule: what is longer is kept outside the
-  /// columns, where an index cannot compare it.
+  /// The most bytes of a value under a uniqueness rule: longer ones are stored outside the columns,
+  /// where an index cannot compare them.
   package static let uniqueValueLength = 4_096
 }

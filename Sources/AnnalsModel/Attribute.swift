@@ -36,7 +36,8 @@ public enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether every value of this type is a value of `other`: what opening may widen by itself.
+  /// Whether every value of this type is a value of `other`, so that opening a store may widen to
+  /// it.
   package func widens(to other: AttributeType) -> Bool {
     switch (self, other) {
     case (_, .any), (.int16, .int32), (.int16, .int64), (.int32, .int64): true
@@ -51,25 +52,25 @@ public struct Attribute: Hashable, Sendable {
   public var number: PropertyNumber = 0
   /// The name; it may change, the number may not.
   public var name: String
-  /// What kind of value it holds.
+  /// The type of its values.
   public var type: AttributeType
-  /// Whether objects may have no value.
+  /// Whether the value may be nil.
   public var isOptional: Bool
-  /// The value of a new object for which none is given, and of older objects when the attribute is
-  /// added as a required one.
+  /// The default: the value of a new object if none is given, and of older objects when the
+  /// attribute is added as a required one.
   public var defaultValue: Value?
-  /// Whether no two objects of the entity may have the same value; nil never collides.
+  /// Whether no two objects of the entity may have the same value. Nil never collides.
   public var isUnique: Bool
   /// Whether the value is kept in the tombstone of a deleted object.
   public var isPreservedAfterDeletion: Bool
   /// The rules that a value must pass.
   public var validation: Validation
-  /// Whether the attribute was removed and is kept hidden for the past.
+  /// Whether the attribute was removed; it stays, hidden, for past states.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
 
-  /// An attribute with these rules; optional unless said otherwise.
+  /// Creates an attribute; optional unless specified otherwise.
   public init(
     _ name: String, _ type: AttributeType, isOptional: Bool = true,
     default defaultValue: Value? = nil,
@@ -86,7 +87,7 @@ public struct Attribute: Hashable, Sendable {
   }
 }
 
-/// The rules that an attribute's value must pass; nil is always allowed where the attribute is
+/// The rules that an attribute's value must meet. Nil always meets them if the attribute is
 /// optional.
 public struct Validation: Hashable, Sendable {
   /// The least value allowed: for numbers and dates.
@@ -99,11 +100,11 @@ public struct Validation: Hashable, Sendable {
   public var maximumLength: Int64?
   /// The only values allowed; empty allows all.
   public var oneOf: [Value]
-  /// The flags of rules that only later versions know, and what these say: kept as they are.
+  /// The flags and contents of rules that only later versions know; kept unchanged.
   package var laterFlags: UInt8 = 0
   package var laterRules: ContiguousArray<UInt8> = []
 
-  /// The rules given; no rule by default.
+  /// Creates a validation; without any rule by default.
   public init(
     minimum: Value? = nil, maximum: Value? = nil, minimumLength: Int64? = nil,
     maximumLength: Int64? = nil, oneOf: [Value] = []
@@ -115,7 +116,7 @@ public struct Validation: Hashable, Sendable {
     self.oneOf = oneOf
   }
 
-  /// Whether there is no rule.
+  /// Whether it has no rules.
   public var isEmpty: Bool {
     minimum == nil && maximum == nil && minimumLength == nil && maximumLength == nil
       && oneOf.isEmpty && laterFlags == 0

@@ -1,10 +1,10 @@
-// What a box index may be over.
+// The requirements of a box index.
 
 extension IndexDescription {
-  /// How many properties a box index is over.
+  /// The numbers of properties that a box index may have.
   package static let boxPropertyCounts = 2...8
 
-  /// What is wrong with it as a box index, apart from its attributes; nil if nothing is.
+  /// What makes it invalid as a box index, apart from its attributes; nil if nothing does.
   package var boxProblem: String? {
     if isUnique { return "a box index cannot be unique" }
     if !IndexDescription.boxPropertyCounts.contains(elements.count) {
@@ -18,8 +18,8 @@ extension IndexDescription {
 }
 
 extension AttributeType {
-  /// Whether a box index may be over attributes of this type: all their values then compare with
-  /// each other.
+  /// Whether a box index may cover attributes of this type: all values of it must be comparable
+  /// with each other.
   package var fitsBox: Bool {
     switch tag {
     case .int, .double, .date: true
@@ -29,15 +29,15 @@ extension AttributeType {
 }
 
 extension Entity {
-  /// The box index that is over this attribute, which therefore keeps its type; nil if there is
-  /// none.
+  /// The box index that covers this attribute, which therefore cannot change its type; nil if there
+  /// is none.
   package func boxIndex(over property: PropertyNumber) -> IndexDescription? {
     indexes.first { index in
       index.isBox && index.elements.contains { $0.property == property }
     }
   }
 
-  /// An attribute that a box index cannot be over; nil if there is none.
+  /// An attribute that a box index cannot cover; nil if there is none.
   func misfit(ofBox index: IndexDescription) -> Attribute? {
     index.elements.lazy.compactMap { self.attribute(numbered: $0.property) }
       .first { !$0.type.fitsBox }

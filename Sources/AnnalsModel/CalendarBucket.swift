@@ -1,4 +1,4 @@
-/// A span of the calendar by which dates are grouped.
+/// A unit of the calendar by which dates are grouped.
 public enum CalendarUnit: String, Hashable, Sendable, CaseIterable {
   case hour
   case day
@@ -8,19 +8,19 @@ public enum CalendarUnit: String, Hashable, Sendable, CaseIterable {
   case year
 }
 
-/// One hour, day, week, month or year of a time zone.
+/// One hour, day, week, month or year in a time zone.
 ///
-/// Buckets are ordered by their beginnings, and those of one unit and zone follow one another
-/// without gap or overlap.
+/// Ordered by beginning. The buckets of one unit and zone follow one another without gap or
+/// overlap.
 public struct CalendarBucket: Hashable, Comparable, Sendable {
-  /// From the first instant to that of the next bucket, which does not belong to it. The last
-  /// bucket that there is ends with the greatest timestamp, and holds it.
+  /// From the bucket's first moment to that of the next, exclusive. The last possible bucket ends
+  /// at the greatest timestamp, and includes it.
   public let range: Range<Timestamp>
-  /// `2019`, `2019-10`, `2019-W40`, `2019-10-06`, `2019-10-06T14:00+02:00`; years beyond 0000 to
-  /// 9999 have a sign.
+  /// The name: `2019`, `2019-10`, `2019-W40`, `2019-10-06`, `2019-10-06T14:00+02:00`. Years outside
+  /// 0000 to 9999 have a sign.
   public let label: String
 
-  /// The bucket of this range and name.
+  /// Creates a bucket from its parts.
   package init(range: Range<Timestamp>, label: String) {
     self.range = range
     self.label = label

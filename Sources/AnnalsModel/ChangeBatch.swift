@@ -1,4 +1,4 @@
-/// What happened to an object in a transaction.
+/// The kind of a change to an object.
 ///
 /// Stored in files: never renumber. FORMAT.md, "Changes", lists the same numbers.
 @frozen
@@ -8,11 +8,11 @@ public enum ChangeKind: UInt8, Hashable, Sendable, CaseIterable {
   case delete = 2
 }
 
-/// The decoded changes of one frame, flat: four arrays whatever the number of changes.
+/// The decoded changes of one frame in four flat arrays.
 ///
-/// The one form that records are decoded into and encoded from, that projections apply, and that
-/// `Change` reads. `changes` lists the changes of all transactions in order; each names its run in
-/// `properties`, whose cells point into `arena`.
+/// Records are decoded into this form and encoded from it; projections apply it, and `Change` reads
+/// it. `changes` lists the changes of all transactions in order; each names its run in
+/// `properties`, whose cells refer to `arena`.
 ///
 /// - An insert lists the properties that are not null, with `before` null.
 /// - An update lists the properties that changed, with both values.
@@ -25,13 +25,13 @@ package struct ChangeBatch: Sendable {
   @usableFromInline package var changes: ContiguousArray<ChangeEntry> = []
   @usableFromInline package var properties: ContiguousArray<PropertyChange> = []
   package var arena: ContiguousArray<UInt8> = []
-  /// Long texts that many cells share, as `ValueCell.shared` counts them: a reader makes a string
-  /// of each but once. Whatever else changes the arrays may leave this as it is.
+  /// Long texts that many cells share, at the indexes given by `ValueCell.shared`, so that a reader
+  /// decodes each only once. Changes of the other arrays may leave this unchanged.
   package var sharedTexts: ContiguousArray<ValueCell> = []
 
   package init() {}
 
-  /// An empty batch with room for as much as another one holds.
+  /// Creates an empty batch with the capacity of another one.
   package init(asLongAs other: ChangeBatch) {
     transactions.reserveCapacity(other.transactions.count)
     changes.reserveCapacity(other.changes.count)
@@ -54,9 +54,9 @@ package struct ChangeBatch: Sendable {
 package struct ChangeEntry: Sendable {
   @usableFromInline package var row: Int64
   @usableFromInline package var entity: EntityNumber
-  /// Where in the batch's `properties` the change's run begins.
+  /// The index in the batch's `properties` where the change's run begins.
   @usableFromInline package var firstProperty: UInt32
-  /// How many properties the change lists.
+  /// The number of properties in the change.
   @usableFromInline package var propertyCount: UInt32
   @usableFromInline package var kind: ChangeKind
 
@@ -77,7 +77,7 @@ package struct ChangeEntry: Sendable {
   }
 }
 
-/// One property of a change, with its values before and after.
+/// One property of a change, with its before- and after-image.
 ///
 /// For a to-many relationship in an *update*, `before` holds the references removed and `after`
 /// those inserted, each as an edit list (`isEdits`): 16 bytes an edit in the arena, position
@@ -101,7 +101,7 @@ package struct PropertyChange: Sendable {
     self.isEdits = isEdits
   }
 
-  /// The count of bytes of one edit in an arena.
+  /// The length of one edit in an arena.
   @inlinable package static var editByteCount: Int { 16 }
 }
 
@@ -125,7 +125,7 @@ package typealias OpeningNumber = UInt32
 /// One opening of a store for writing.
 package struct Opening: Hashable, Sendable {
   package var number: OpeningNumber
-  /// Random; what tokens carry.
+  /// A random number; part of tokens.
   package var id: UInt64
   package var processName: String
   package var processID: Int64

@@ -1,16 +1,16 @@
-/// A named reader of history, as a store keeps it.
+/// A named reader of history, as stored.
 package struct ConsumerState: Sendable {
   package var name: String
-  /// What kind of reader it is, in its own words; may be empty.
+  /// The kind of reader, in its own words; may be empty.
   package var kind: String
-  /// Whether a prune waits for it, as long as its lease runs.
+  /// Whether prunes wait for it while its lease runs.
   package var isBlocking: Bool
-  /// For how many microseconds from `lastSeen` the lease runs; nil for ever.
+  /// The length of the lease in microseconds from `lastSeen`; nil for ever.
   package var lease: Int64?
-  /// When it was registered. Tells it from an earlier one of the same name.
+  /// When it was registered. Distinguishes it from an earlier one of the same name.
   package var registered: Timestamp
   package var lastSeen: Timestamp
-  /// The last transaction that it has seen, and the id of the opening that wrote it; 0 for none.
+  /// The last transaction that it has read, and the id of the opening that wrote it; 0 for none.
   package var number: Int64
   package var openingID: UInt64
 
@@ -28,7 +28,7 @@ package struct ConsumerState: Sendable {
     self.openingID = openingID
   }
 
-  /// When the lease runs out; nil if never.
+  /// When the lease expires; nil if never.
   package var expiry: Timestamp? {
     lease.map { lease in
       let (sum, overflow) = lastSeen.microseconds.addingReportingOverflow(lease)
@@ -36,7 +36,7 @@ package struct ConsumerState: Sendable {
     }
   }
 
-  /// Whether the lease has not run out yet.
+  /// Whether the lease runs at a moment.
   package func isLeaseRunning(at moment: Timestamp) -> Bool {
     expiry.map { moment <= $0 } ?? true
   }
@@ -51,11 +51,11 @@ extension ConsumerState: Equatable {
   }
 }
 
-/// What becomes of one consumer.
+/// A change of one consumer.
 package enum ConsumerChange: Equatable, Sendable {
-  /// It is registered, or what is kept of it is now this.
+  /// Registers it, or replaces its stored state.
   case set(ConsumerState)
-  /// It is gone.
+  /// Removes it.
   case remove(name: String)
 
   /// The consumer's name.

@@ -1,10 +1,10 @@
-/// What a transaction erased (`Store.erase`): of each object all values that it had up to and with
-/// that transaction, or those of some of its properties.
+/// What a transaction erased (`Store.erase`): all values that objects had up to and including that
+/// transaction, or those of some of their properties.
 ///
-/// It names objects by their rows and properties by their numbers, never by a value. When and by
-/// whom it was done, the transaction says.
+/// Names objects by row and properties by number, never by a value. The transaction says when and
+/// by whom.
 public struct Erasure: Hashable, Sendable {
-  /// One object, and what of it was erased.
+  /// One object, and which of its properties were erased.
   public struct Target: Hashable, Sendable {
     /// The object.
     public let object: ObjectReference
@@ -19,7 +19,7 @@ public struct Erasure: Hashable, Sendable {
 
   /// The objects, rising, each once.
   public let targets: [Target]
-  /// Why, as was said.
+  /// The reason given.
   public let reason: String
 
   package init(_ targets: [Target], reason: String) {

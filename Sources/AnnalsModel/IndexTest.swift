@@ -1,11 +1,11 @@
-/// One comparison that is true of all objects in a partial index.
+/// One comparison that all objects in a partial index meet.
 package struct IndexTest: Hashable, Sendable {
   /// The name of the attribute; empty once the number is known.
   package var propertyName: String
   /// The number of the attribute; 0 until a store assigns it.
   package var property: PropertyNumber = 0
   package var comparison: Condition.Comparison
-  /// The value that is compared with; nil only for `equal` and `notEqual`.
+  /// The value to compare with; nil only for `equal` and `notEqual`.
   package var value: Value
 
   package init(_ propertyName: String, _ comparison: Condition.Comparison, _ value: Value) {
@@ -14,17 +14,18 @@ package struct IndexTest: Hashable, Sendable {
     self.value = value
   }
 
-  /// A condition that no index can keep.
+  /// A condition that no index can have.
   package struct Misfit: Error {
     package let reason: String
   }
 }
 
 extension IndexTest {
-  /// Values compared with are no longer: what a column says of a large value then decides.
+  /// The most bytes of a value to compare with, so that a column's description of a large value
+  /// decides the comparison.
   package static let longestValue = 256
 
-  /// What is wrong with the value, apart from the attribute; nil if nothing is.
+  /// What makes the value invalid, apart from the attribute; nil if nothing does.
   package var problem: String? {
     switch value {
     case .null:
@@ -57,7 +58,7 @@ extension AttributeType {
 }
 
 extension Condition {
-  /// The comparisons that together say the same. Throws for a condition that is no such list.
+  /// The equivalent list of comparisons. Throws if there is none.
   package func indexTests() throws(IndexTest.Misfit) -> [IndexTest] {
     switch form {
     case .constant(true): return []
@@ -100,8 +101,8 @@ extension Condition {
 }
 
 extension Entity {
-  /// The comparisons of a partial index as a condition, by the names that the attributes have now;
-  /// nil for an index of all objects.
+  /// The comparisons of a partial index as a condition, with the present names of attributes; nil
+  /// for an index of all objects.
   package func condition(of index: IndexDescription) -> Condition? {
     guard !index.tests.isEmpty else { return nil }
     return .all(

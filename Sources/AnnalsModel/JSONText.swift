@@ -1,11 +1,10 @@
 /// Checks JSON text (RFC 8259) without building anything from it.
 ///
-/// Any value may stand at the top. Keys may repeat, as the RFC allows; nesting deeper than
-/// `depthLimit` is refused, so that readers which recurse are safe, and so are escaped surrogates
-/// without their other half, which stand for no text. No recursion here either: the
-/// open brackets are a stack of bits.
+/// Any value may be at the top. Keys may repeat, as the RFC allows. Refuses nesting deeper than
+/// `depthLimit`, so that recursive readers are safe, and escaped surrogates without their other
+/// half, which are no text. Not recursive itself: the open brackets are a stack of bits.
 package enum JSONText {
-  /// How many brackets may be open at once.
+  /// The most brackets that may be open at once.
   package static let depthLimit = 512
 
   /// The offset of the first byte at which `text` is not valid JSON; nil if it is valid.
@@ -41,11 +40,11 @@ private struct JSONScanner {
       while true {
         skipSpace()
         guard let isObject = brackets.last else { return position == bytes.count }
-        if take(",") {
+        if consume(",") {
           if isObject, !key() { return false }
           break
         }
-        guard take(isObject ? "}" : "]") else { return false }
+        guard consume(isObject ? "}" : "]") else { return false }
         brackets.removeLast()
       }
     }
@@ -71,7 +70,7 @@ private struct JSONScanner {
     guard brackets.count < JSONText.depthLimit else { return nil }
     position += 1
     skipSpace()
-    if take(isObject ? "}" : "]") { return false }
+    if consume(isObject ? "}" : "]") { return false }
     if isObject, !key() { return nil }
     brackets.append(isObject)
     return true
@@ -83,7 +82,7 @@ private struct JSONScanner {
       return false
     }
     skipSpace()
-    return take(":")
+    return consume(":")
   }
 
   private mutating func string() -> Bool {
@@ -114,7 +113,9 @@ private struct JSONScanner {
   private mutating func unicodeEscape() -> Bool {
     guard let unit = codeUnit() else { return false }
     guard unit & 0xF800 == 0xD800 else { return true }
-    guard unit & 0x0400 == 0, take("\\"), take("u"), let other = codeUnit() else { return false }
+    guard unit & 0x0400 == 0, consume("\\"), consume("u"), let other = codeUnit() else {
+      return false
+    }
     return other & 0xFC00 == 0xDC00
   }
 
@@ -129,13 +130,13 @@ private struct JSONScanner {
   }
 
   private mutating func number() -> Bool {
-    _ = take("-")
-    if !take("0") {
+    _ = consume("-")
+    if !consume("0") {
       guard digits() else { return false }
     }
-    if take("."), !digits() { return false }
-    if take("e") || take("E") {
-      if !take("+") { _ = take("-") }
+    if consume("."), !digits() { return false }
+    if consume("e") || consume("E") {
+      if !consume("+") { _ = consume("-") }
       return digits()
     }
     return true
@@ -165,7 +166,7 @@ private struct JSONScanner {
     }
   }
 
-  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+  private mutating func consume(_ character: Unicode.Scalar) -> Bool {
     guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
     position += 1
     return true

@@ -1,6 +1,6 @@
-/// A value that the file holds once, beside the records that mention it.
+/// A large value: stored once in the file, beside the records that refer to it.
 ///
-/// Two are equal if kind, length and crc32 are: so a value that was written twice is the same
+/// Two are equal if kind, length and crc32 are, so a value that was written twice is the same
 /// value.
 @frozen
 public struct LargeValue: Sendable {
@@ -8,12 +8,12 @@ public struct LargeValue: Sendable {
   @usableFromInline package var tag: ValueTag
   /// The number under which the store keeps the bytes; never reused.
   @usableFromInline package var number: UInt64
-  /// How many bytes there are.
+  /// The number of bytes.
   public package(set) var length: UInt64
   /// zlib's crc32 of the bytes.
   @usableFromInline package var checksum: UInt32
 
-  /// The description made of these parts.
+  /// Creates a reference from its parts.
   package init(tag: ValueTag, number: UInt64, length: UInt64, checksum: UInt32) {
     self.tag = tag
     self.number = number
@@ -21,18 +21,17 @@ public struct LargeValue: Sendable {
     self.checksum = checksum
   }
 
-  /// Values of more bytes than this are large.
+  /// Values with more bytes than this are large.
   package static let threshold = 4_096
 }
 
 extension LargeValue: Hashable {
-  /// Whether both are of one kind, length and crc32; under which number they are kept does not
-  /// count.
+  /// Whether both have the same kind, length and crc32; their numbers may differ.
   public static func == (a: LargeValue, b: LargeValue) -> Bool {
     a.tag == b.tag && a.length == b.length && a.checksum == b.checksum
   }
 
-  /// Feeds what is compared into the hasher.
+  /// Feeds the compared parts into the hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(tag)
     hashBytes(into: &hasher)
@@ -40,8 +39,8 @@ extension LargeValue: Hashable {
 }
 
 extension LargeValue {
-  /// Whether this is the value that was read: of the same kind, length and crc32. O(length) if the
-  /// first two are the same.
+  /// Whether this refers to `value`: the same kind, length and crc32. O(length) if the first two
+  /// are equal.
   func describes(_ value: Value) -> Bool {
     guard length > UInt64(LargeValue.threshold), value.tag == tag else { return false }
     switch value {

@@ -1,11 +1,11 @@
-/// What turns the old rows of a live view into the new ones.
+/// The difference between the old and new rows of a live view.
 ///
-/// Positions of `deletes`, `deletedSections` and `from` are those in the old rows, positions of
-/// `inserts`, `insertedSections` and `to` those in the new ones. Only rows move whose own sort keys
-/// or section changed, but where the order itself was replaced. A row that moved is no update, too:
-/// what changed of it is listed there. Rows in none of the lists are as they were.
+/// Positions in `deletes`, `deletedSections` and `from` are those in the old rows; positions in
+/// `inserts`, `insertedSections` and `to` those in the new ones. A row moves only if its own sort
+/// keys or section changed, or if the order itself was replaced. A row that moved is not also an
+/// update: its changed properties are listed there. All other rows are unchanged.
 public struct ListDiff: Hashable, Sendable {
-  /// Where a row is.
+  /// The place of a row.
   public struct Place: Hashable, Sendable {
     /// The row's position among all rows, from 0.
     public var position: Int
@@ -21,11 +21,11 @@ public struct ListDiff: Hashable, Sendable {
     }
   }
 
-  /// A row that is in the old rows and in the new ones.
+  /// A row that is among the old rows and the new ones.
   public struct Step: Hashable, Sendable {
-    /// Where it was.
+    /// The old place.
     public var from: Place
-    /// Where it is now.
+    /// The new place.
     public var to: Place
     /// The properties of the object that changed.
     package var changed: PropertySet
@@ -37,30 +37,30 @@ public struct ListDiff: Hashable, Sendable {
     }
   }
 
-  /// Where rows were that are no longer there, rising.
+  /// The old places of deleted rows, rising.
   public package(set) var deletes: [Place] = []
-  /// Where rows are that were not there, rising.
+  /// The new places of inserted rows, rising.
   public package(set) var inserts: [Place] = []
-  /// The rows that moved, by where they are now; some of them changed.
+  /// The rows that moved, by new place; some of them changed too.
   public package(set) var moves: [Step] = []
-  /// The rows that changed and did not move, by where they are now.
+  /// The rows that changed without moving, by new place.
   public package(set) var updates: [Step] = []
-  /// Sections that are no longer there, rising.
+  /// The deleted sections, rising.
   public package(set) var deletedSections: [Int] = []
-  /// Sections that were not there, rising.
+  /// The inserted sections, rising.
   public package(set) var insertedSections: [Int] = []
   /// The entity of the rows, for the names of properties.
   package var entity: Entity?
 
   package init() {}
 
-  /// Whether the rows are as they were.
+  /// Whether nothing changed.
   public var isEmpty: Bool {
     deletes.isEmpty && inserts.isEmpty && moves.isEmpty && updates.isEmpty
       && deletedSections.isEmpty && insertedSections.isEmpty
   }
 
-  /// The names of the properties that changed of a row that moved or was updated.
+  /// The names of the changed properties of a row that moved or was updated.
   public func changedProperties(of step: Step) -> [String] {
     guard let entity else { return [] }
     return step.changed.numbers.compactMap { number in
@@ -69,14 +69,14 @@ public struct ListDiff: Hashable, Sendable {
     }
   }
 
-  /// Whether both do the same to the same rows.
+  /// Whether both describe the same difference.
   public static func == (a: ListDiff, b: ListDiff) -> Bool {
     a.deletes == b.deletes && a.inserts == b.inserts && a.moves == b.moves
       && a.updates == b.updates && a.deletedSections == b.deletedSections
       && a.insertedSections == b.insertedSections
   }
 
-  /// Hashes what it does.
+  /// Hashes the difference.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(deletes)
     hasher.combine(inserts)
@@ -88,8 +88,8 @@ public struct ListDiff: Hashable, Sendable {
 }
 
 extension ListDiff {
-  /// Makes of the old rows the new ones. `row` gives what stands for the row at a place among the
-  /// new rows: it is asked of those inserted, moved and updated. O(n).
+  /// Turns the old rows into the new ones. Calls `row` for the row at a place among the new rows:
+  /// for each one inserted, moved or updated. O(n).
   public func apply<Row, E: Error>(
     to rows: inout [Row], _ row: (Place) throws(E) -> Row
   ) throws(E) {
@@ -117,7 +117,7 @@ extension ListDiff {
     rows = result
   }
 
-  /// Makes of the old sections the new ones, as `apply(to:_:)` does with rows.
+  /// Turns the old sections into the new ones, as `apply(to:_:)` does with rows.
   public func apply<Row, E: Error>(
     to sections: inout [[Row]], _ row: (Place) throws(E) -> Row
   ) throws(E) {

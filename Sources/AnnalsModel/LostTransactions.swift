@@ -1,7 +1,6 @@
-/// Transactions that damage has destroyed, as a gap record in the history of a salvaged store names
-/// them.
+/// Transactions that damage destroyed, as named by a gap record in the history of a salvaged store.
 ///
-/// Their numbers are not given again. The record's changes lead from the last state before to what
+/// Their numbers are not reused. The record's changes lead from the last state before them to what
 /// is known of the state after them.
 public struct LostTransactions: Hashable, Sendable {
   /// How many objects of an entity may hold values from before the gap.
@@ -18,26 +17,26 @@ public struct LostTransactions: Hashable, Sendable {
     }
   }
 
-  /// The first transaction that is missing.
+  /// The first lost transaction.
   public package(set) var first: Int64
-  /// The last one.
+  /// The last lost transaction.
   public package(set) var last: Int64
-  /// The greatest timestamp of the transactions before, at or after which they were made.
+  /// The greatest timestamp before them; they were made at or after it.
   package var after: Timestamp
-  /// The timestamp of the transaction behind them; nil if none is left.
+  /// The timestamp of the transaction after them; nil if none is left.
   package var before: Timestamp?
-  /// Whether the state behind them is known exactly, from a checkpoint.
+  /// Whether the state after them is known exactly, from a checkpoint.
   public package(set) var isExact: Bool
   /// Which objects may be stale, by entity; empty if the state is exact.
   public package(set) var stale: [StaleCount]
   /// When the store was salvaged.
   package var salvaged: Timestamp
-  /// What was wrong with the damaged file, in words.
+  /// The damage, in words.
   public package(set) var reason: String
-  /// Openings that the lost transactions began, as far as known.
+  /// The openings that the lost transactions introduced, as far as known.
   package var openings: [Opening]
 
-  /// The gap of these numbers, of which nothing else is known.
+  /// Creates a gap of these numbers, about which nothing else is known.
   package init(first: Int64, last: Int64, after: Timestamp, salvaged: Timestamp) {
     self.first = first
     self.last = last
@@ -49,7 +48,7 @@ public struct LostTransactions: Hashable, Sendable {
     openings = []
   }
 
-  /// The numbers that are missing.
+  /// The lost numbers.
   public var numbers: ClosedRange<Int64> { first...last }
 }
 
@@ -61,6 +60,7 @@ extension LostTransactions: CustomStringConvertible {
 }
 
 extension TransactionRecord {
-  /// The number that this record must follow by one: its own, or the first one that it covers.
+  /// The first transaction number that this record covers: its own; for a gap record the first lost
+  /// one.
   package var firstNumber: Int64 { lost?.first ?? number }
 }

@@ -1,18 +1,18 @@
-/// Places in a list by the bytes of the names that stand there.
+/// The indexes of names in a list.
 ///
-/// For schemas of thousands of names, where a search for each would take the square of that.
+/// For schemas of thousands of names, where searching for each would take quadratic time.
 package struct NameIndex: Sendable {
   private var places: [ContiguousArray<UInt8>: Int] = [:]
 
-  /// The places of these names in their order; of equal names the first has its place.
+  /// Indexes these names; equal names get the index of the first.
   package init(_ names: some Sequence<String>) {
     for (place, name) in names.enumerated() { insert(name, at: place) }
   }
 
-  /// The place of a name; nil if it is not there.
+  /// The index of a name; nil if it is not in the list.
   package subscript(name: String) -> Int? { places[ContiguousArray(name.utf8)] }
 
-  /// Adds a name; false, changing nothing, if it is there already.
+  /// Adds a name. Returns false, and changes nothing, if it exists already.
   @discardableResult
   package mutating func insert(_ name: String, at place: Int) -> Bool {
     let bytes = ContiguousArray(name.utf8)
@@ -22,7 +22,7 @@ package struct NameIndex: Sendable {
   }
 }
 
-/// The places of an entity's properties and indexes by name, without those that were removed.
+/// The indexes of an entity's properties and indexes by name, without removed ones.
 struct EntityNames {
   var attributes = NameIndex([])
   var relationships = NameIndex([])

@@ -1,19 +1,19 @@
-/// Names that are almost what was typed.
+/// Suggestions for mistyped names.
 package enum NearName {
-  /// Names longer than this are near to none: comparing two takes the square of their length.
+  /// Longer names get no suggestions: comparing two takes the square of their length.
   private static let longest = 64
 
-  /// `; did you mean NAME?`, for the nearest name if one is near; else nothing.
+  /// `; did you mean NAME?` with the nearest name; empty if none is near.
   package static func hint(_ typed: String, among names: [String]) -> String {
     nearest(to: typed, among: names).map { "; did you mean \($0)?" } ?? ""
   }
 
-  /// The name that takes the fewest mistakes to become what was typed: letters left out, added,
-  /// changed, or exchanged with their neighbours, a third of them at most. Case is no mistake.
+  /// The name with the fewest mistakes: letters left out, added, changed, or exchanged with their
+  /// neighbours; at most a third of its letters. Ignores case.
   package static func nearest(to typed: String, among names: [String]) -> String? {
     let target = Array(typed.lowercased().unicodeScalars)
     guard target.count <= longest else { return nil }
-    // Of two that are as near the first by name, so that the answer is always the same.
+    // Of two equally near names the first in order, so that the answer is always the same.
     let found =
       names.sorted { $0.precedesInBytes($1) }.lazy.compactMap { name in
         let candidate = Array(name.lowercased().unicodeScalars)

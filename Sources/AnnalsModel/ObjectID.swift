@@ -5,19 +5,19 @@ public typealias EntityNumber = UInt32
 /// reused.
 public typealias PropertyNumber = UInt32
 
-/// The identity of one object: its store, entity and row.
+/// The identity of an object: its store, entity and row.
 ///
-/// A row is never given to another object; undoing a delete revives the object under its own id.
+/// A row is never given to another object. Undoing a delete revives the object under its own id.
 @frozen
 public struct ObjectID: Hashable, Sendable {
-  /// The store that the object lives in.
+  /// The store of the object.
   @usableFromInline package var store: RawUUID
   /// The stable number of the object's entity.
   public let entity: EntityNumber
   /// The object's row within its entity, from 1.
   public let row: Int64
 
-  /// The identity made of these three parts.
+  /// Creates an id from its parts.
   @inlinable
   package init(store: RawUUID, entity: EntityNumber, row: Int64) {
     self.store = store
@@ -27,7 +27,7 @@ public struct ObjectID: Hashable, Sendable {
 }
 
 extension ObjectID: LosslessStringConvertible, CustomStringConvertible {
-  /// `ENTITY#ROW@STORE-UUID`, the entity by its number.
+  /// `ENTITY#ROW@STORE-UUID`, with the entity's number.
   public var description: String { "\(entity)#\(row)@\(store)" }
 
   /// Reads the text form; nil for anything else.
@@ -60,14 +60,14 @@ public struct ObjectReference: Hashable, Comparable, Sendable {
   /// The object's row within its entity, from 1.
   public let row: Int64
 
-  /// The reference made of these two parts.
+  /// Creates a reference from its parts.
   @inlinable
   package init(entity: EntityNumber, row: Int64) {
     self.entity = entity
     self.row = row
   }
 
-  /// The reference to this object, for one who knows its store.
+  /// The reference to this object; drops the store.
   @inlinable
   public init(_ object: ObjectID) {
     self.init(entity: object.entity, row: object.row)

@@ -1,6 +1,6 @@
 /// A set of properties of one entity.
 package struct PropertySet: Hashable, Sendable {
-  /// The properties with numbers below 64, a bit for each.
+  /// The properties with numbers below 64, one bit each.
   private var low: UInt64 = 0
   /// The others; never empty.
   private var high: Set<PropertyNumber>?

@@ -1,5 +1,5 @@
-/// The sixteen bytes of a UUID, without Foundation: what `Value.uuid` holds. `UUID(_:)` makes
-/// Foundation's of it.
+/// The sixteen bytes of a UUID, without Foundation: what `Value.uuid` holds. Convert it with
+/// `UUID(_:)`.
 ///
 /// `high` and `low` hold the bytes in the order of the text form (most significant first), so that
 /// comparing values compares bytes.

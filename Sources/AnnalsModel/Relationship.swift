@@ -1,23 +1,23 @@
-/// A property that names other objects.
+/// A property that refers to other objects.
 public struct Relationship: Hashable, Sendable {
   /// The stable number within the entity, from 1; 0 until a store assigns it.
   public var number: PropertyNumber = 0
   /// The name; it may change, the number may not.
   public var name: String
-  /// The name of the entity whose objects it names; empty once the number is known.
+  /// The name of the destination entity; empty once its number is known.
   public var destinationName: String
-  /// The number of that entity; 0 until a store assigns it.
+  /// The number of the destination entity; 0 until a store assigns it.
   public var destination: EntityNumber = 0
-  /// Whether it names any number of objects rather than at most one.
+  /// Whether it refers to any number of objects instead of at most one.
   public var isToMany: Bool
-  /// Whether the objects of a to-many relationship keep the order they were given.
+  /// Whether the objects of a to-many relationship keep their given order.
   public var isOrdered: Bool
-  /// Whether the relationship was removed and is kept hidden for the past.
+  /// Whether the relationship was removed; it stays, hidden, for past states.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
 
-  /// A relationship to the entity of this name.
+  /// Creates a relationship to the entity of this name.
   public init(
     _ name: String, to destinationName: String, isToMany: Bool = false, isOrdered: Bool = false
   ) {
@@ -28,36 +28,36 @@ public struct Relationship: Hashable, Sendable {
   }
 }
 
-/// A stored order of an entity's objects.
+/// An index: a stored order of an entity's objects.
 public struct IndexDescription: Hashable, Sendable {
   /// The stable number within the entity, from the same sequence as properties; 0 until a store
   /// assigns it.
   public var number: PropertyNumber = 0
   /// The name; it may change, the number may not.
   public var name: String
-  /// The properties that make the key, in order.
+  /// The properties of the key, in order.
   public var elements: [IndexElement]
-  /// Whether it is a box index: for ranges of several numbers or dates at once, in no order.
+  /// Whether it is a box index: for ranges of several numbers or dates at once, without an order.
   public var isBox = false
   /// Whether no two objects may have the same key; a key with a nil never collides.
   public var isUnique: Bool
-  /// What the objects in a partial index have in common: all of these are true of them.
+  /// The comparisons of a partial index: all of its objects meet them.
   package var tests: [IndexTest] = []
-  /// Why the condition that was given cannot be kept in a store; nil if it can.
+  /// Why the given condition cannot be stored; nil if it can.
   package var conditionProblem: String?
   /// The collation: 0, UTF-8 bytes, the only one.
   package var collation: UInt8 = 0
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
-  /// What a definition that only later versions know says behind the name, kept as it is: then
-  /// there are no elements, and nothing is done with the index. Empty if the index is known.
+  /// The content of a definition that only later versions know, kept unchanged. Then there are no
+  /// elements, and the index is not used. Empty if the index is known.
   package var laterDefinition: ContiguousArray<UInt8> = []
 
-  /// An index over these elements: of all objects, or of those alone of which a condition is true.
+  /// Creates an index over these elements; with a condition, a partial index.
   ///
   /// The condition compares the object's own attributes with values, joined by AND: `==` and `!=`
-  /// with any value of up to 256 bytes, the others with numbers, dates, UUIDs and Booleans. Opening
-  /// a store refuses another one.
+  /// with any value of up to 256 bytes, the other comparisons with numbers, dates, UUIDs and
+  /// Booleans. Opening a store refuses any other condition.
   public init(
     _ name: String, _ elements: [IndexElement], isUnique: Bool = false,
     where condition: Condition? = nil
@@ -68,11 +68,11 @@ public struct IndexDescription: Hashable, Sendable {
     keep(condition)
   }
 
-  /// A box index over two to eight attributes that are numbers or dates: it serves conditions such
-  /// as `latitude > 47 AND latitude < 48 AND longitude > 7 AND longitude < 9`.
+  /// Creates a box index over two to eight attributes that are numbers or dates: it serves
+  /// conditions such as `latitude > 47 AND latitude < 48 AND longitude > 7 AND longitude < 9`.
   ///
-  /// It has no order, and no objects that lack one of the values. The condition is as that of
-  /// another index. Opening a store refuses other attributes, fewer and more.
+  /// It has no order, and omits objects that lack one of the values. The condition is as for other
+  /// indexes. Opening a store refuses attributes of other types, and other numbers of them.
   public init(_ name: String, box properties: [String], where condition: Condition? = nil) {
     self.name = name
     elements = properties.map { IndexElement($0) }
@@ -81,7 +81,7 @@ public struct IndexDescription: Hashable, Sendable {
     keep(condition)
   }
 
-  /// Makes it an index of the objects alone of which the condition is true.
+  /// Makes it a partial index of the objects that meet the condition.
   private mutating func keep(_ condition: Condition?) {
     guard let condition else { return }
     do throws(IndexTest.Misfit) {
@@ -91,10 +91,10 @@ public struct IndexDescription: Hashable, Sendable {
     }
   }
 
-  /// Whether this version knows what the definition says.
+  /// Whether this version knows the definition.
   package var isKnown: Bool { laterDefinition.isEmpty }
 
-  /// Whether the key or the condition is of this property.
+  /// Whether the key or the condition uses this property.
   func names(_ property: PropertyNumber) -> Bool {
     elements.contains { $0.property == property } || tests.contains { $0.property == property }
   }
@@ -102,18 +102,18 @@ public struct IndexDescription: Hashable, Sendable {
 
 /// One property of an index's key.
 public struct IndexElement: Hashable, Sendable {
-  /// The name of the property; empty once the number is known.
+  /// The name of the property; empty once its number is known.
   public var propertyName: String
   /// The number of the property; 0 until a store assigns it.
   public var property: PropertyNumber = 0
   /// Whether greater values come first.
   public var isDescending: Bool
-  /// Whether objects without a value are at the end where greater values are.
+  /// Whether null counts as greater than all values.
   package var countsNullAsGreatest = false
 
-  /// An element over the property of this name.
+  /// Creates an element over the property of this name.
   ///
-  /// Objects without a value come before those with small values (so first, or last if descending)
+  /// Objects without a value come where small values come (first if ascending, last if descending),
   /// unless `nullsFirst` says otherwise.
   public init(_ propertyName: String, isDescending: Bool = false, nullsFirst: Bool? = nil) {
     self.propertyName = propertyName

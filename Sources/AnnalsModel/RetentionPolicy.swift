@@ -1,9 +1,10 @@
-/// How much of its history a store keeps at least. What either part keeps is kept; without any part
-/// nothing is dropped but by a prune.
+/// How much history a store keeps at least: everything that either part keeps. Without parts, only
+/// an explicit prune drops history.
 package struct RetentionPolicy: Hashable, Sendable {
-  /// Transactions younger than so many microseconds, and all behind them; nil for no such part.
+  /// Keeps transactions younger than so many microseconds, and all later ones; nil for no such
+  /// part.
   package var age: Int64?
-  /// So many of the newest transactions; nil for no such part.
+  /// Keeps so many of the newest transactions; nil for no such part.
   package var transactions: Int64?
 
   package init(age: Int64? = nil, transactions: Int64? = nil) {
@@ -11,7 +12,7 @@ package struct RetentionPolicy: Hashable, Sendable {
     self.transactions = transactions
   }
 
-  /// Nothing is dropped but by a prune.
+  /// Only an explicit prune drops history.
   package static let off = RetentionPolicy()
 
   package var isOff: Bool { self == .off }

@@ -1,9 +1,9 @@
-/// What a store holds: its entities, each with attributes, relationships and indexes.
+/// The schema of a store: its entities with their attributes, relationships and indexes.
 ///
-/// The same type states what a program needs (numbers 0: not yet assigned) and what a store has
+/// The same type describes what a program needs (numbers 0: not yet assigned) and what a store has
 /// (every entity and property with its stable number).
 public struct Schema: Hashable, Sendable {
-  /// The entities, in the order of their numbers once they have them.
+  /// The entities, ordered by number once numbers are assigned.
   public var entities: [Entity]
 
   /// The schema of these entities.
@@ -19,13 +19,13 @@ public struct Schema: Hashable, Sendable {
 
   /// The entity with this number, removed or not.
   public func entity(numbered number: EntityNumber) -> Entity? {
-    // Numbers are dense in a store's schema; a search is for those a program wrote itself.
+    // Numbers are dense in a store's schema; the search is for schemas written by a program.
     let index = Int(number) - 1
     if entities.indices.contains(index), entities[index].number == number { return entities[index] }
     return entities.first { $0.number == number }
   }
 
-  /// The schema with the definitions in `change` put in place of those of the same number.
+  /// The schema with the definitions in `change` in place of those with the same numbers.
   package func applying(_ change: [Entity]) -> Schema {
     DefinitionProbe.count(entities.count + change.count)
     var result = self
@@ -46,29 +46,29 @@ public struct Schema: Hashable, Sendable {
   }
 }
 
-/// A kind of object: a name, and the properties that its objects have.
+/// A kind of object: a name and its properties.
 public struct Entity: Hashable, Sendable {
   /// The stable number, from 1; 0 until a store assigns it.
   public var number: EntityNumber = 0
   /// The name; it may change, the number may not.
   public var name: String
-  /// The attributes, removed ones among them, in the order of their numbers once they have them.
+  /// The attributes, including removed ones, ordered by number once numbers are assigned.
   public var attributes: [Attribute]
-  /// The relationships, removed ones among them.
+  /// The relationships, including removed ones.
   public var relationships: [Relationship]
-  /// The index descriptions, beyond the unique attributes.
+  /// The indexes, besides those of unique attributes.
   public var indexes: [IndexDescription]
-  /// The name of the attribute that logs and diffs print beside an object's key.
+  /// The name of the attribute printed beside an object's key in logs and diffs.
   public var displayName: String?
-  /// Whether the entity was removed and is kept hidden for the past.
+  /// Whether the entity was removed; it stays, hidden, for past states.
   public var isRemoved = false
-  /// The next number to give to a property; numbers are never reused.
+  /// The next number for a property. Numbers are never reused.
   package var nextPropertyNumber: PropertyNumber = 1
-  /// The items of the definition's extension area, which later versions may fill: kept as they are
-  /// by whatever changes the rest.
+  /// The items of the definition's extension area, which later versions may fill; kept unchanged by
+  /// every other change.
   package var extensions: ContiguousArray<UInt8> = []
 
-  /// An entity with these properties.
+  /// Creates an entity with these properties.
   public init(
     _ name: String, attributes: [Attribute] = [], relationships: [Relationship] = [],
     indexes: [IndexDescription] = [], displayName: String? = nil
@@ -92,8 +92,8 @@ public struct Entity: Hashable, Sendable {
     return relationships.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
   }
 
-  /// The attribute whose value names an object in text: the unique one named `id`, else the first
-  /// unique one; nil if there is none.
+  /// The attribute whose value names an object in text: the unique one named `id`, otherwise the
+  /// first unique one; nil if there is none.
   public var keyAttribute: Attribute? {
     DefinitionProbe.count(attributes.count)
     let unique = attributes.filter { $0.isUnique && !$0.isRemoved }
@@ -112,7 +112,7 @@ public struct Entity: Hashable, Sendable {
     attribute(named: name)?.number ?? relationship(named: name)?.number
   }
 
-  /// The rules of uniqueness: one for each unique attribute and each unique index.
+  /// The uniqueness rules: one for each unique attribute and each unique index.
   package var uniqueRules: [UniqueRule] {
     DefinitionProbe.count(attributes.count)
     let ofAttributes = attributes.filter { $0.isUnique && !$0.isRemoved }
@@ -123,12 +123,12 @@ public struct Entity: Hashable, Sendable {
   }
 }
 
-/// A rule that no two objects of an entity have the same values of these properties. Nil never
-/// collides.
+/// A uniqueness rule: no two objects of an entity have the same values of these properties. Nil
+/// never collides.
 package struct UniqueRule: Hashable, Sendable {
-  /// The number of the attribute or of the index that states the rule.
+  /// The number of the attribute or index that has the rule.
   package var number: PropertyNumber
-  /// The properties that make the key, in order.
+  /// The properties of the key, in order.
   package var properties: [PropertyNumber]
 
   package init(number: PropertyNumber, properties: [PropertyNumber]) {
@@ -142,7 +142,7 @@ extension String {
   /// strings equal.
   @inlinable
   package func hasSameBytes(as other: String) -> Bool {
-    // Most strings that differ do so in length, which costs nothing to see.
+    // Most different strings differ in length, which is quick to compare.
     let (a, b) = (utf8, other.utf8)
     guard a.count == b.count else { return false }
     let isSame = a.withContiguousStorageIfAvailable { a in

@@ -10,14 +10,14 @@
 //     }
 
 extension Schema {
-  /// The schema of the entities that `content` lists.
+  /// Creates the schema of the entities that `content` lists.
   public init(@SchemaBuilder _ content: () -> [Entity]) {
     self.init(entities: content())
   }
 }
 
 extension Entity {
-  /// An entity with the properties and indexes that `content` lists.
+  /// Creates an entity with the properties and indexes that `content` lists.
   public init(
     _ name: String, displayName: String? = nil, @EntityBuilder _ content: () -> [EntityMember]
   ) {
@@ -32,7 +32,7 @@ extension Entity {
   }
 }
 
-/// What an entity can be made of: an attribute, a relationship or an index.
+/// A member of an entity: an attribute, a relationship or an index.
 public struct EntityMember: Hashable, Sendable {
   enum Content: Hashable {
     case attribute(Attribute)

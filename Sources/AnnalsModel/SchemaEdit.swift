@@ -1,24 +1,23 @@
-/// A change of a store's schema that opening never makes by itself: renaming and removing.
+/// A schema change that opening a store never makes by itself: renaming and removing.
 ///
-/// Edits are stated again and again, by every run of the program that needs them, and do nothing
-/// once they are done. That holds for a store in which an older program has since added the old
-/// name again: what it added is another property, and stays.
+/// Programs declare edits in every run. An edit that is already done does nothing, even if an older
+/// program has since added the old name again: that is another property, and stays.
 public enum SchemaEdit: Hashable, Sendable {
-  /// Gives an entity a new name; its objects and its history stay its own.
+  /// Renames an entity; its objects and history stay.
   case renameEntity(String, to: String)
-  /// Gives an attribute or relationship a new name.
+  /// Renames an attribute or relationship.
   case renameProperty(entity: String, String, to: String)
-  /// Hides an entity and its objects; the past keeps them.
+  /// Hides an entity and its objects; past states keep them.
   case removeEntity(String)
-  /// Hides an attribute or relationship, and drops the indexes over it; the past keeps it.
+  /// Hides an attribute or relationship, and drops the indexes over it; past states keep it.
   case removeProperty(entity: String, String)
   /// Drops an index.
   case removeIndex(entity: String, String)
 }
 
 extension SchemaMerge {
-  /// Makes one edit, or notes why it cannot be made. Nothing happens if it is done already, or if
-  /// the store never had what it names.
+  /// Applies one edit, or notes why it is impossible. Does nothing if it is already done, or if the
+  /// store never had what it names.
   mutating func make(_ edit: SchemaEdit) {
     switch edit {
     case .renameEntity(let old, let new): renameEntity(old, to: new)
@@ -46,7 +45,7 @@ extension SchemaMerge {
       return report(.invalidName, new, nil, problem)
     }
     if let taken = liveIndex(ofEntity: new) {
-      // Numbers tell the order of things: the new name on the older entity is this rename, done.
+      // Numbers tell the age: if the older entity has the new name, this rename is already done.
       guard schema.entities[taken].number > schema.entities[index].number else { return }
       return report(.ambiguousRename, old, nil, "\"\(new)\" was added before the rename")
     }

@@ -1,8 +1,8 @@
-// How one attribute, relationship or index of a program's schema joins the store's entity.
+// How an attribute, relationship or index of a program's schema is merged into the store's entity.
 
 extension SchemaMerge {
   mutating func add(_ required: Attribute, to index: Int, objectCount: Int) {
-    // No copy of the entity is held here, or each attribute added would cost another one.
+    // No copy of the entity is held here; otherwise each added attribute would copy it.
     let name = schema.entities[index].name
     if names.relationships[required.name] != nil {
       return report(
@@ -24,7 +24,7 @@ extension SchemaMerge {
       noteBackfill(of: merged, in: schema.entities[index].number)
     }
     guard merged.grow(toHold: required) else { return }
-    // Each schema is sound, but the rules of both together may not be.
+    // Each schema is valid by itself, but the rules of both together may not be.
     let faults = merged.conflicts(of: name)
     guard faults.isEmpty else { return conflicts += faults }
     schema.entities[index].attributes[position] = merged
@@ -44,7 +44,7 @@ extension SchemaMerge {
       let reason = "\(objectCount) objects would all have the default; make it optional"
       return report(.notUnique, entity, added.name, reason)
     }
-    guard let number = takeNumber(of: index, for: added.name) else { return }
+    guard let number = assignNumber(of: index, for: added.name) else { return }
     added.number = number
     names.attributes.insert(added.name, at: schema.entities[index].attributes.count)
     schema.entities[index].attributes.append(added)
@@ -72,7 +72,7 @@ extension SchemaMerge {
       }
       return
     }
-    guard let propertyNumber = takeNumber(of: index, for: required.name) else { return }
+    guard let propertyNumber = assignNumber(of: index, for: required.name) else { return }
     var added = required
     added.number = propertyNumber
     added.destination = number
@@ -120,7 +120,7 @@ extension SchemaMerge {
       let reason = "the store has \"\(misfit.name)\" as \(misfit.type)"
       return report(.invalidIndex, schema.entities[index].name, required.name, reason)
     }
-    guard let number = takeNumber(of: index, for: added.name) else { return }
+    guard let number = assignNumber(of: index, for: added.name) else { return }
     added.number = number
     names.indexes.insert(added.name, at: schema.entities[index].indexes.count)
     schema.entities[index].indexes.append(added)
@@ -133,7 +133,7 @@ extension SchemaMerge {
 }
 
 extension Attribute {
-  /// Widens this so that it holds what `required` holds too; whether anything changed.
+  /// Widens this attribute to hold what `required` holds. Returns whether anything changed.
   fileprivate mutating func grow(toHold required: Attribute) -> Bool {
     var didGrow = false
     func set<T: Equatable>(_ value: inout T, to newValue: T) {
@@ -154,11 +154,11 @@ extension Attribute {
 }
 
 extension Validation {
-  /// The rules of both where only one has them, and the looser ones where both do.
+  /// The looser of both rules; a rule that only one has is kept.
   fileprivate func grown(toHold other: Validation, as type: AttributeType) -> Validation {
     var result = self
     for value in other.oneOf where !result.oneOf.contains(value) { result.oneOf.append(value) }
-    // Rules over one kind say nothing about a value of any kind.
+    // Rules for one kind do not apply to values of any kind.
     if type == .any {
       result.minimum = nil
       result.maximum = nil

@@ -15,24 +15,24 @@
 // without rewriting older objects. Where a growth would give those nulls another meaning, the
 // change lists the attribute in `backfills`, and whoever makes it writes the default out first.
 
-/// What to change in a store's schema.
+/// A change of a store's schema.
 package struct SchemaChange: Sendable {
   /// The whole schema after the change.
   package var schema: Schema
-  /// The complete new definitions of the entities whose definition changed, by number; what
-  /// `TransactionRecord.schemaChange` holds. Empty if nothing changes.
+  /// The complete new definitions of changed entities, by number; the content of
+  /// `TransactionRecord.schemaChange`. Empty if nothing changes.
   package var changed: [Entity]
-  /// The uniqueness rules that are new for entities that have objects. Whoever makes the change
-  /// checks the objects against them, after `backfills`.
+  /// The uniqueness rules that are new for entities with objects. Check the objects against them
+  /// after `backfills`.
   package var addedRules: [AddedRule]
-  /// The attributes whose stored nulls are to be replaced by their default in the same
-  /// transaction, because null means something else after it.
+  /// The attributes whose stored nulls must be replaced by their default in the same transaction,
+  /// because null has another meaning after it.
   package var backfills: [Backfill]
 
-  /// Whether the store's schema is enough as it is.
+  /// Whether nothing changes.
   package var isEmpty: Bool { changed.isEmpty }
 
-  /// A uniqueness rule that objects have not been checked against.
+  /// A uniqueness rule that existing objects have not been checked against.
   package struct AddedRule: Hashable, Sendable {
     package var entity: EntityNumber
     package var rule: UniqueRule
@@ -67,7 +67,7 @@ extension Schema {
     var merge = SchemaMerge(schema: self)
     for edit in edits { merge.make(edit) }
     merge.conflicts += required.conflicts(besides: merge.schema)
-    // A schema that is wrong by itself would only repeat its faults below.
+    // An invalid schema would only repeat its errors below.
     guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
     merge.add(required, objectCount: objectCount)
     guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
@@ -77,14 +77,14 @@ extension Schema {
   }
 }
 
-/// The work of joining a program's schema to a store's.
+/// Merges a program's schema into a store's.
 struct SchemaMerge {
   var schema: Schema
   var conflicts: [SchemaConflict] = []
   var addedRules: [SchemaChange.AddedRule] = []
   var backfills: [SchemaChange.Backfill] = []
   private var changedIndexes: Set<Int> = []
-  /// What the entity at hand has, by name.
+  /// The names that the current entity has.
   var names = EntityNames()
   private var knownBackfills: Set<SchemaChange.Backfill> = []
 
@@ -104,7 +104,7 @@ struct SchemaMerge {
     conflicts.append(SchemaConflict(kind, entity, property, reason))
   }
 
-  /// Where the entity of this name that is not removed stands in the schema.
+  /// The index in the schema of the entity with this name that is not removed.
   func liveIndex(ofEntity name: String) -> Int? {
     DefinitionProbe.count(schema.entities.count)
     return schema.entities.firstIndex { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
@@ -140,7 +140,7 @@ struct SchemaMerge {
       }
       for relationship in entity.relationships where !relationship.isRemoved {
         let target = entityPlaces[required.destinationName(of: relationship)]
-        // `conflicts(besides:)` has seen to it that the destination exists.
+        // `conflicts(besides:)` has checked that the destination exists.
         if let target { add(relationship, leadingTo: target, to: index) }
       }
       for description in entity.indexes { add(description, of: entity, to: index) }
@@ -152,9 +152,10 @@ struct SchemaMerge {
     }
   }
 
-  /// The next property number of an entity, or nil, with a conflict, if it has no more.
-  mutating func takeNumber(of index: Int, for name: String) -> PropertyNumber? {
-    // No copy of the entity is held here, or each number taken would cost another one.
+  /// Assigns the next property number of an entity. Returns nil, and notes a conflict, if none is
+  /// left.
+  mutating func assignNumber(of index: Int, for name: String) -> PropertyNumber? {
+    // No copy of the entity is held here; otherwise each assigned number would copy it.
     let next = schema.entities[index].nextPropertyNumber
     guard next <= SchemaLimits.properties else {
       conflicts.append(.tooManyProperties(schema.entities[index].name, name))
@@ -165,8 +166,8 @@ struct SchemaMerge {
     return next
   }
 
-  /// Lists the rules of uniqueness that are new where there are objects, and the attributes whose
-  /// defaults these rules have to see.
+  /// Notes the new uniqueness rules of an entity with objects, and the attributes whose defaults
+  /// these rules must see.
   private mutating func noteRules(
     of index: Int, besides rulesBefore: [UniqueRule], objectCount: Int
   ) {
@@ -182,7 +183,7 @@ struct SchemaMerge {
     }
   }
 
-  /// Lists the attribute for backfill, if its nulls stand for a default.
+  /// Notes the attribute for backfill if its nulls read as a default.
   mutating func noteBackfill(of attribute: Attribute, in entity: EntityNumber) {
     guard !attribute.isOptional, let value = attribute.defaultValue, !value.isNull else { return }
     let backfill = SchemaChange.Backfill(entity: entity, property: attribute.number, value: value)

@@ -1,10 +1,10 @@
-// One entity or attribute more, where a tool adds them one by one as it meets them: without going
-// through those that are there, as `Schema.adding` does.
+// Adding single entities and attributes, for tools that discover them: without visiting existing
+// ones, as `Schema.adding` does.
 
 extension Schema {
-  /// Adds an entity of a name that the schema does not have, and returns it with its numbers. O(1).
+  /// Adds an entity with a new name, and returns it with its numbers. O(1).
   ///
-  /// - Throws: `SchemaError` for a bad name, or if there are too many.
+  /// - Throws: `SchemaError` for an invalid name, or if there are too many entities.
   package mutating func append(_ entity: Entity) throws(SchemaError) -> Entity {
     var problem = entity.name.entityNameProblem.map {
       SchemaConflict(.invalidName, entity.name, nil, $0)
@@ -23,11 +23,10 @@ extension Schema {
     return added
   }
 
-  /// Adds an attribute of a name that the entity at this place does not have, and returns it with
-  /// its number. The entity's objects have no value for it. O(1) as long as nobody else holds the
-  /// schema.
+  /// Adds an attribute with a new name to the entity at this index, and returns it with its number.
+  /// The entity's objects have no value for it. O(1) while nobody else holds the schema.
   ///
-  /// - Throws: `SchemaError` for a bad name, or if there are too many.
+  /// - Throws: `SchemaError` for an invalid name, or if there are too many attributes.
   package mutating func append(
     _ attribute: Attribute, toEntityAt place: Int
   ) throws(SchemaError) -> Attribute {
@@ -46,7 +45,7 @@ extension Schema {
     return added
   }
 
-  /// Makes an attribute one of any type. O(log attributes) as long as nobody else holds the schema.
+  /// Widens an attribute to any type. O(log attributes) while nobody else holds the schema.
   package mutating func widen(_ number: PropertyNumber, ofEntityAt place: Int) {
     guard let position = entities[place].attributePlace(of: number) else { return }
     entities[place].attributes[position].type = .any

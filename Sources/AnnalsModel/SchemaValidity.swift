@@ -1,9 +1,9 @@
-// What is wrong with a schema by itself, before it meets a store.
+// Checks of a schema by itself, before it is merged into a store's.
 
 extension Schema {
   /// Everything that is wrong with this schema: names, defaults, rules, indexes, destinations.
   ///
-  /// The entities of `store`, the schema that this one is to be added to, are known destinations.
+  /// The entities of `store`, the schema that it will be merged into, are known destinations.
   package func conflicts(besides store: Schema = Schema()) -> [SchemaConflict] {
     var result: [SchemaConflict] = []
     let live = entities.filter { !$0.isRemoved }
@@ -27,7 +27,7 @@ extension Schema {
     return result
   }
 
-  /// The name of the relationship's destination, whether it is stated by name or by number.
+  /// The name of the relationship's destination, which may be given by name or by number.
   package func destinationName(of relationship: Relationship) -> String {
     guard relationship.destinationName.isEmpty else { return relationship.destinationName }
     return entity(numbered: relationship.destination)?.name ?? ""
@@ -35,7 +35,7 @@ extension Schema {
 }
 
 extension Entity {
-  /// The name of the element's property, whether it is stated by name or by number.
+  /// The name of the element's property, which may be given by name or by number.
   package func propertyName(of element: IndexElement) -> String {
     guard element.propertyName.isEmpty else { return element.propertyName }
     return propertyName(element.property) ?? ""
@@ -201,7 +201,8 @@ extension Validation {
 }
 
 extension String {
-  /// What is wrong with this as the name of an attribute, relationship or index; nil if nothing.
+  /// What makes this invalid as the name of an attribute, relationship or index; nil if nothing
+  /// does.
   package var nameProblem: String? {
     if isEmpty { return "a name cannot be empty" }
     if utf8.count > SchemaLimits.nameLength {
@@ -213,7 +214,7 @@ extension String {
     return nil
   }
 
-  /// What is wrong with this as the name of an entity; nil if nothing.
+  /// What makes this invalid as the name of an entity; nil if nothing does.
   package var entityNameProblem: String? {
     // `Entity/KEY` and `Entity#ROW` name objects in commands and in output.
     if utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") }) {

@@ -1,7 +1,7 @@
 // Moments as RFC 3339 text in UTC, by the proleptic Gregorian calendar.
 
 extension Timestamp: CustomStringConvertible {
-  /// `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, the fraction without trailing zeros. Years beyond 0000 to
+  /// `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, the fraction without trailing zeros. Years outside 0000 to
   /// 9999, which RFC 3339 does not have, are written with a sign.
   public var description: String {
     let day = microseconds.quotientRoundedDown(by: 86_400_000_000)
@@ -22,15 +22,15 @@ extension Timestamp: CustomStringConvertible {
     return text + "Z"
   }
 
-  /// The earliest and the latest moment that there is.
+  /// The earliest and the latest possible moment.
   package static var min: Timestamp { Timestamp(microseconds: .min) }
   package static var max: Timestamp { Timestamp(microseconds: .max) }
 
-  /// Whether a text begins as a date does whose year has a sign or more than four digits: if it is
-  /// no moment, the reason may be that there is none so early or so late.
+  /// Whether a text begins like a date whose year has a sign or more than four digits: if it cannot
+  /// be read, it may be out of range.
   package static func looksLong(_ text: String) -> Bool {
     var reader = DigitReader(bytes: Array(text.utf8))
-    let isSigned = reader.take("-") || reader.take("+")
+    let isSigned = reader.consume("-") || reader.consume("+")
     guard reader.number(digits: 4...4) != nil else { return false }
     return reader.number(digits: 1...16) != nil || isSigned
   }
@@ -38,22 +38,22 @@ extension Timestamp: CustomStringConvertible {
   /// The day alone, in UTC: for messages.
   package var dayText: String { String(description.prefix { $0 != "T" }) }
 
-  /// Reads RFC 3339 text with `Z` or an offset and any number of digits after the point, of which
-  /// six count; nil for anything else.
+  /// Reads RFC 3339 text with `Z` or an offset, and any number of digits after the point, of which
+  /// six count. Nil for any other text.
   package init?(_ text: String) {
     var reader = DigitReader(bytes: Array(text.utf8))
-    let sign: Int64 = reader.take("-") ? -1 : 1
-    let isSigned = sign < 0 || reader.take("+")
-    guard let year = reader.number(digits: isSigned ? 4...6 : 4...4), reader.take("-"),
-      let month = reader.number(digits: 2...2), reader.take("-"),
+    let sign: Int64 = reader.consume("-") ? -1 : 1
+    let isSigned = sign < 0 || reader.consume("+")
+    guard let year = reader.number(digits: isSigned ? 4...6 : 4...4), reader.consume("-"),
+      let month = reader.number(digits: 2...2), reader.consume("-"),
       let day = reader.number(digits: 2...2),
-      reader.take("T") || reader.take("t") || reader.take(" "),
-      let hour = reader.number(digits: 2...2), reader.take(":"),
-      let minute = reader.number(digits: 2...2), reader.take(":"),
+      reader.consume("T") || reader.consume("t") || reader.consume(" "),
+      let hour = reader.number(digits: 2...2), reader.consume(":"),
+      let minute = reader.number(digits: 2...2), reader.consume(":"),
       let second = reader.number(digits: 2...2), hour < 24, minute < 60, second < 60
     else { return nil }
     var fraction: Int64 = 0
-    if reader.take(".") {
+    if reader.consume(".") {
       guard let digits = reader.fraction() else { return nil }
       fraction = digits
     }
@@ -62,7 +62,7 @@ extension Timestamp: CustomStringConvertible {
     else { return nil }
     var seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
     if seconds < 0, fraction > 0 {
-      // Counted from the second above, so that the earliest moments do not overflow on the way.
+      // Counted from the second above, so that the earliest moments do not overflow in between.
       seconds += 1
       fraction -= 1_000_000
     }
@@ -125,7 +125,7 @@ private struct DigitReader {
 
   var isAtEnd: Bool { position == bytes.count }
 
-  mutating func take(_ character: Unicode.Scalar) -> Bool {
+  mutating func consume(_ character: Unicode.Scalar) -> Bool {
     guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
     position += 1
     return true
@@ -147,7 +147,7 @@ private struct DigitReader {
     return count < digits.lowerBound ? nil : value
   }
 
-  /// The microseconds that the digits after a point stand for.
+  /// The microseconds of the digits after a point.
   mutating func fraction() -> Int64? {
     guard var value = digit() else { return nil }
     var count = 1
@@ -163,9 +163,9 @@ private struct DigitReader {
 
   /// The offset from UTC in seconds.
   mutating func offset() -> Int64? {
-    if take("Z") || take("z") { return 0 }
-    let sign: Int64 = take("-") ? -1 : 1
-    guard sign < 0 || take("+"), let hours = number(digits: 2...2), take(":"),
+    if consume("Z") || consume("z") { return 0 }
+    let sign: Int64 = consume("-") ? -1 : 1
+    guard sign < 0 || consume("+"), let hours = number(digits: 2...2), consume(":"),
       let minutes = number(digits: 2...2), hours < 24, minutes < 60
     else { return nil }
     return sign * (hours * 3_600 + minutes * 60)

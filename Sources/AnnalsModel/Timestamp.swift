@@ -1,5 +1,5 @@
-/// A moment, in whole microseconds since 1970-01-01 00:00:00 UTC: what `Value.date` holds, exactly.
-/// `Date(_:)` makes Foundation's of it.
+/// A moment in whole microseconds since 1970-01-01 00:00:00 UTC: exactly what `Value.date` holds.
+/// Convert it with `Date(_:)`.
 @frozen
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01 00:00:00 UTC; negative before it.

@@ -1,17 +1,17 @@
 /// A position in the history of one store: just after a transaction.
 ///
-/// Ordered by transaction number within a store; comparing tokens of two stores compares the
-/// stores first, so that sorting is total but says nothing about time.
+/// Ordered by transaction number within a store. Comparing tokens of two stores compares the stores
+/// first, so that the order is total but says nothing about time.
 @frozen
 public struct Token: Hashable, Sendable {
   /// The store's UUID.
   @usableFromInline package var store: RawUUID
   /// The number of the last transaction before the position; 0 is the beginning.
   public let number: Int64
-  /// The id of the opening that wrote that transaction; 0 where there is none.
+  /// The id of the opening that wrote that transaction; 0 for none.
   @usableFromInline package var opening: UInt64
 
-  /// The token made of these parts.
+  /// Creates a token from its parts.
   @inlinable
   package init(store: RawUUID, number: Int64, opening: UInt64) {
     self.store = store

@@ -1,7 +1,6 @@
-/// What a batch knows of one transaction besides its changes.
+/// The record of one transaction, without its changes.
 ///
-/// What few transactions have is kept apart (`Details`), so that a record of most is a few plain
-/// words.
+/// Rarely used parts are kept separately (`Details`), so that most records are a few plain words.
 @usableFromInline
 package struct TransactionRecord: Sendable {
   /// The transaction's number, from 1.
@@ -31,7 +30,7 @@ package struct TransactionRecord: Sendable {
     Int(firstChange)..<Int(firstChange) + Int(changeCount)
   }
 
-  /// What few transactions have.
+  /// The rarely used parts.
   private struct Details: Sendable {
     var metadata: [MetadataEntry] = []
     var schemaChange: [Entity] = []
@@ -42,7 +41,7 @@ package struct TransactionRecord: Sendable {
     var extensions: ContiguousArray<UInt8> = []
   }
 
-  /// Details in one word.
+  /// The details in one word.
   private enum Kept: Sendable {
     case none
     indirect case some(Details)
@@ -56,13 +55,13 @@ extension TransactionRecord {
     set { if !isPlain || !newValue.isEmpty { change { $0.metadata = newValue } } }
   }
 
-  /// The complete new definitions of the entities whose definition changed; empty for none.
+  /// The complete new definitions of changed entities; empty for none.
   package var schemaChange: [Entity] {
     get { if case .some(let details) = kept { details.schemaChange } else { [] } }
     set { if !isPlain || !newValue.isEmpty { change { $0.schemaChange = newValue } } }
   }
 
-  /// Names first used here: `NameNumber`s that follow those known before, from `firstNewName`.
+  /// The names first used here: their `NameNumber`s follow those known before, from `firstNewName`.
   package var newNames: [String] {
     get { if case .some(let details) = kept { details.newNames } else { [] } }
     set { if !isPlain || !newValue.isEmpty { change { $0.newNames = newValue } } }
@@ -74,14 +73,14 @@ extension TransactionRecord {
     set { if !isPlain || newValue != 0 { change { $0.firstNewName = newValue } } }
   }
 
-  /// The opening first used here, if it is.
+  /// The opening first used here; nil if none.
   package var newOpening: Opening? {
     get { if case .some(let details) = kept { details.newOpening } else { nil } }
     set { if !isPlain || newValue != nil { change { $0.newOpening = newValue } } }
   }
 
-  /// What a gap record says of the lost transactions that it covers, the last of which has its
-  /// number; nil for a transaction.
+  /// The lost transactions of a gap record, whose number is the last of them; nil for a
+  /// transaction.
   package var lost: LostTransactions? {
     get { if case .some(let details) = kept { details.lost } else { nil } }
     set { if !isPlain || newValue != nil { change { $0.lost = newValue } } }
@@ -93,14 +92,13 @@ extension TransactionRecord {
     set { if !isPlain || !newValue.isEmpty { change { $0.extensions = newValue } } }
   }
 
-  /// Whether nothing was ever set of what few transactions have: metadata, schema change, new names
-  /// or opening, gap, extensions.
+  /// Whether it has no details: metadata, schema change, new names or opening, gap, extensions.
   package var isPlain: Bool {
     if case .none = kept { true } else { false }
   }
 
-  /// Takes over what another record, of the same transaction, says besides its numbers.
-  package mutating func takeDetails(of other: TransactionRecord) { kept = other.kept }
+  /// Copies the details of another record of the same transaction.
+  package mutating func copyDetails(of other: TransactionRecord) { kept = other.kept }
 
   private mutating func change(_ body: (inout Details) -> Void) {
     var details = Details()

@@ -1,4 +1,4 @@
-/// A rule that a value must pass to be stored.
+/// A rule that a value must meet to be stored.
 public enum ValidationRule: Hashable, Sendable {
   /// The value has the attribute's type.
   case type(AttributeType)
@@ -32,20 +32,20 @@ public enum ValidationRule: Hashable, Sendable {
   case destination(String)
   /// The objects of a relationship exist; the payload is one that does not.
   case existing(ObjectReference)
-  /// The entity has a property of the name given.
+  /// The entity has a property with the given name.
   case knownProperty
 }
 
-/// A value that may not be stored, and the rule that it breaks.
+/// A value that must not be stored, and the rule that it breaks.
 public struct ValidationViolation: Hashable, Sendable {
   /// The name of the entity.
   public var entity: String
-  /// The object's key as text, where it is known.
+  /// The object's key as text, if it is known.
   public var key: String?
-  /// The object, where it has an id already.
+  /// The object, if it has an id already.
   public var object: ObjectReference?
-  /// The name of the other object that the rule or the value speaks of, where there is one:
-  /// `Entity/KEY`, or `Entity#ROW` where its key does not tell it from `object`.
+  /// The other object that the rule or the value refers to, if any: `Entity/KEY`, or `Entity#ROW`
+  /// if its key does not distinguish it from `object`.
   public var other: String?
   /// The name of the property; for a uniqueness rule over several, their names joined by commas.
   public var property: String
@@ -54,7 +54,7 @@ public struct ValidationViolation: Hashable, Sendable {
   /// The value that was to be stored.
   public var value: Value
 
-  /// The violation made of these parts.
+  /// Creates a violation from its parts.
   public init(
     entity: String, key: String? = nil, object: ObjectReference? = nil, other: String? = nil,
     property: String, rule: ValidationRule, value: Value
@@ -70,7 +70,7 @@ public struct ValidationViolation: Hashable, Sendable {
 }
 
 extension ValidationViolation: CustomStringConvertible {
-  /// The object and property, what the value is, and what it would have to be.
+  /// The object and property, the value, and what it should be.
   public var description: String {
     var place = entity
     if let key {
@@ -83,8 +83,8 @@ extension ValidationViolation: CustomStringConvertible {
 }
 
 extension ValidationRule {
-  /// What is wrong with `value`, which breaks this rule; `other` is the name of the object that one
-  /// of the two speaks of, if it is known.
+  /// What is wrong with `value`, which breaks this rule; `other` names the other object if it is
+  /// known.
   func sentence(about value: Value, other: String? = nil) -> String {
     let given = value.shortDescription
     return switch self {
@@ -112,7 +112,7 @@ extension ValidationRule {
 }
 
 extension Value {
-  /// The value in a message: its kind to be seen, cut where it is long.
+  /// The value in a message, with its kind; long ones are cut.
   package var shortDescription: String {
     switch self {
     case .null: "null"

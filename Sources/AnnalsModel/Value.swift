@@ -1,16 +1,15 @@
-/// One value of a property.
+/// A value of a property.
 ///
-/// Equality is that of the engine: the same kind and the same bytes. Strings compare as UTF-8
-/// bytes and doubles by bit pattern, so `.int(1)`, `.bool(true)` and `.string("1")` differ, and so
-/// do two strings that are only canonically equivalent. A large value that was not read equals
-/// those of the same kind, length and crc32, read or not: the same text is the same value wherever
-/// it was read. Comparing never reads the file.
+/// Equality is the engine's: the same kind and the same bytes. Strings compare as UTF-8 bytes and
+/// doubles by bit pattern, so `.int(1)`, `.bool(true)` and `.string("1")` differ, and so do two
+/// strings that are only canonically equivalent. A large value that was not read equals one with
+/// the same kind, length and crc32, read or not. Comparing never reads the file.
 public enum Value: Sendable {
   /// No value.
   case null
   /// True or false.
   case bool(Bool)
-  /// A whole number; int16 and int32 attributes hold it within their range.
+  /// An integer; int16 and int32 attributes hold it within their range.
   case int(Int64)
   /// A finite floating-point number.
   case double(Double)
@@ -26,22 +25,22 @@ public enum Value: Sendable {
   case data([UInt8])
   /// JSON text, valid when stored, never normalised.
   case json(String)
-  /// The object that a to-one relationship names.
+  /// The object of a to-one relationship.
   case object(ObjectReference)
   /// The objects of a to-many relationship, in their order.
   case objects([ObjectReference])
   /// A value over 4 KiB that has not been read from the file.
   indirect case large(LargeValue)
-  /// A value that was erased (`Store.erase`): neither a value nor the absence of one. It equals
-  /// itself alone, and no condition compares it with anything.
+  /// A value that was erased (`Store.erase`): neither a value nor null. It equals only itself, and
+  /// no condition compares it.
   case erased
 
-  /// Whether this is the absence of a value.
+  /// Whether this is null.
   @inlinable public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// Whether a value was here, and was erased.
+  /// Whether a value was here and was erased.
   @inlinable public var isErased: Bool {
     if case .erased = self { true } else { false }
   }

@@ -53,9 +53,8 @@ package struct ValueCell: Sendable {
     @inline(__always) set { word = word & ~(1 << 40) | (newValue ? 1 << 40 : 0) }
   }
 
-  /// Where among its batch's `sharedTexts` the value is, counted from 1; 0 for most, and for what
-  /// is farther back than this can say. No part of the value: a hint, which whoever follows it
-  /// checks.
+  /// The index of the value in its batch's `sharedTexts`, from 1; 0 if it has none. Not a part of
+  /// the value but a hint, which readers check.
   @inlinable package var shared: UInt16 {
     @inline(__always) get { UInt16(truncatingIfNeeded: word >> 48) }
     @inline(__always) set { word = word & ~(0xFFFF << 48) | UInt64(newValue) << 48 }
@@ -66,17 +65,17 @@ package struct ValueCell: Sendable {
     @inline(__always) get { ValueCell(tag: .null) }
   }
 
-  /// A value that was erased.
+  /// An erased value.
   @inlinable package static var erased: ValueCell {
     @inline(__always) get { ValueCell(tag: .erased) }
   }
 
-  /// Whether this is the absence of a value.
+  /// Whether this is null.
   @inlinable package var isNull: Bool {
     @inline(__always) get { word & 0xFF << 32 == 0 }
   }
 
-  /// Whether the value's bytes are in the arena.
+  /// Whether the value has bytes in the arena.
   @inlinable package var usesArena: Bool {
     @inline(__always) get {
       switch tag {
@@ -86,7 +85,7 @@ package struct ValueCell: Sendable {
     }
   }
 
-  /// Where in the arena the value's bytes are; empty for kinds that need none.
+  /// The range of the value's bytes in the arena; empty for kinds without any.
   @inlinable package var arenaRange: Range<Int> {
     @inline(__always) get { usesArena ? Int(bits)..<Int(bits) + Int(length) : 0..<0 }
   }
@@ -109,7 +108,7 @@ extension ValueCell {
     return x.hasSameBytes(as: y)
   }
 
-  /// The value that the cell stands for, read out of its arena.
+  /// The value of the cell, read from its arena.
   @inlinable
   package func value(in arena: UnsafeRawBufferPointer) -> Value {
     switch tag {
@@ -145,7 +144,7 @@ extension ValueCell {
     }
   }
 
-  /// The cell for a value, its bytes appended to `arena`.
+  /// Creates a cell for a value and appends its bytes to `arena`.
   package init(_ value: Value, appendingTo arena: inout ContiguousArray<UInt8>) {
     let start = UInt64(arena.count)
     switch value {

@@ -18,7 +18,7 @@ package enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
   case objects = 11
   case erased = 12
 
-  /// Whether values of this kind are a run of bytes: string, url, data and json.
+  /// Whether values of this kind are bytes: string, url, data and json.
   @inlinable package var isBytes: Bool {
     switch self {
     case .string, .url, .data, .json: true

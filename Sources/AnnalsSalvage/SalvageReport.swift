@@ -2,51 +2,52 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
-/// What a salvage brought over from a damaged file, and what it could not.
+/// The result of a salvage: what was copied from a damaged file, and what is lost.
 public struct SalvageReport: Sendable {
-  /// The transactions that are missing, in the order of their numbers; gaps of an earlier salvage
-  /// are not among them.
+  /// The lost transactions, by number, without gaps of an earlier salvage.
   ///
-  /// As possibly stale (`LostTransactions.stale`) count the objects that are still there behind a
-  /// gap and of which later transactions do not tell all. One that is deleted later, or all of
-  /// whose properties are changed, is known; one with a list of which only edits are known, or with
-  /// a property that nothing later changes, is not. Objects that lost transactions inserted and
-  /// none behind them mentions are missing, and not counted.
+  /// Possibly stale objects (`LostTransactions.stale`) are those that exist after a gap and that
+  /// later transactions do not describe completely. An object that is deleted later, or all of
+  /// whose properties are changed later, is known. One with a list of which only edits are known,
+  /// or with a property that nothing later changes, is possibly stale. Objects that lost
+  /// transactions inserted and no later one mentions are missing, and not counted.
   public internal(set) var lost: [LostTransactions] = []
-  /// How many transactions were brought over.
+  /// How many transactions were copied.
   public internal(set) var transactions: Int64 = 0
   /// The number of the newest transaction of the new store.
   public internal(set) var head: Int64 = 0
   /// The large values whose bytes are missing.
   public internal(set) var lostValues: [LargeValue] = []
-  /// Whether the file tells where it ended, as that of a closed store does. Otherwise what was
-  /// written last may be gone without a trace: zeros in its place look as space that was never
-  /// written to.
+  /// Whether the file proves where it ended, as that of a closed store does. Otherwise the last
+  /// writes may be lost without a trace: zeros in their place look like space that was never
+  /// written.
   public internal(set) var hasProvenEnd = false
-  /// Whether the store's UUID could not be read any more, so that the new store has another, and
-  /// tokens of the old one do not fit it.
+  /// Whether the store's UUID could not be read. Then the new store has another, and tokens of the
+  /// old one do not fit it.
   public internal(set) var hasNewIdentity = false
-  /// What could not be read behind the newest transaction, where nobody can tell whether it held
-  /// any: how many bytes, and why; 0 bytes if the file was cut off. Nil if nothing was there, as
-  /// far as the file tells: what was written to a store that had been closed, by a process that
-  /// was killed before it synced a second time, leaves no trace once it is cut off.
+  /// Unreadable bytes after the last transaction, and why; nil if there are none. 0 bytes if the
+  /// file was cut off.
+  ///
+  /// Nobody can tell whether they held transactions. Nil is what the file tells: commits to a store
+  /// that had been closed, by a process killed before its second sync, leave no trace once they are
+  /// cut off.
   public internal(set) var rest: (bytes: UInt64, reason: String)?
-  /// What was found and needs nothing done: where the header came from, what was built anew.
+  /// Findings that need no action: where the header came from, what was rebuilt.
   public internal(set) var notes: [String] = []
   /// The names of the new store's entities.
   private var entityNames: [EntityNumber: String] = [:]
   /// Which objects of the newest state have a lost value, in words: the first few, and how many.
   private var holders: [UInt64: (texts: [String], count: Int)] = [:]
 
-  /// Whether everything was brought over, as far as the file tells (`hasProvenEnd`).
+  /// Whether everything was copied, as far as the file tells (`hasProvenEnd`).
   public var isComplete: Bool {
     lost.isEmpty && lostValues.isEmpty && !hasNewIdentity && rest == nil
   }
 
-  /// The report in lines for people, with dates in UTC.
+  /// The report as lines for people, with dates in UTC.
   public func lines() -> [String] { lines { $0.description } }
 
-  /// The report in lines for people; `date` writes a moment.
+  /// The report as lines for people; `date` formats a moment.
   package func lines(_ date: (Timestamp) -> String) -> [String] {
     var lines = lost.map { "lost: \(text(of: $0, date))" }
     if let rest {
@@ -67,7 +68,7 @@ public struct SalvageReport: Sendable {
     return lines + notes.map { "note: \($0)" }
   }
 
-  /// Takes the names of entities, and who has lost values, from the newest state.
+  /// Collects the names of entities, and the objects with lost values, from the newest state.
   mutating func note(_ state: State) throws(StateFault) {
     for entity in state.schema.entities { entityNames[entity.number] = entity.name }
     if lostValues.isEmpty { return }
@@ -106,7 +107,7 @@ public struct SalvageReport: Sendable {
         let name = entityNames[count.entity] ?? "entity \(count.entity)"
         return "\(count.objects) \(count.objects == 1 ? "object" : "objects") of \(name)"
       }
-      // Without a state before them, nothing is old, but things are missing.
+      // Without a state before the gap, nothing is stale, but objects are missing.
       let isAll = lost.first == 1
       if !counts.isEmpty {
         text += "; \(counts.joined(separator: ", ")) may be \(isAll ? "incomplete" : "stale")"

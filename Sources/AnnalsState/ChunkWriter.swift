@@ -1,15 +1,15 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Hands out the payloads of a checkpoint's chunks and gets their references back.
+/// Writes the chunks of a checkpoint and returns their references.
 struct ChunkWriter {
-  /// Where the chunks will be read from once they are written.
+  /// The source from which the chunks will be read once they are written.
   let source: any ChunkSource
   private let store: (UnsafeRawBufferPointer, Int64, UInt32) throws -> ChunkReference
   private let deflate = DeflateBox()
   private var payload: ContiguousArray<UInt8> = []
 
-  /// The compressor's memory, taken once for all chunks.
+  /// The compressor's memory, allocated once for all chunks.
   private final class DeflateBox {
     var deflate = Deflate()
   }
@@ -22,7 +22,7 @@ struct ChunkWriter {
     self.store = store
   }
 
-  /// Writes a chunk that `encode` appends.
+  /// Writes a chunk whose payload `encode` appends.
   mutating func write(
     first: Int64, count: Int, _ encode: (inout ContiguousArray<UInt8>, inout Deflate) -> Void
   ) throws -> ChunkReference {
@@ -31,7 +31,7 @@ struct ChunkWriter {
     return try payload.withUnsafeBytes { try store($0, first, UInt32(count)) }
   }
 
-  /// Writes a chunk of another file as it is there.
+  /// Copies a chunk of another file unchanged.
   mutating func copy(
     _ reference: ChunkReference, from other: any ChunkSource, first: Int64
   ) throws -> ChunkReference {

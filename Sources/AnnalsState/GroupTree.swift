@@ -1,7 +1,8 @@
-/// The groups of an entity: a tree of fan-out 8 and fixed depth, its root as wide as it must be.
+/// The row groups of an entity: a tree of fan-out 8 and fixed depth, whose root is as wide as
+/// needed.
 ///
-/// A fan-out of 8 in place of 32 makes reading no slower and writing cheaper, whose cost is that of
-/// counting references. A root entry spans 2^21 rows: an entity with a hundred million has 48.
+/// Compared with a fan-out of 32, reading is no slower and writing cheaper, since writing costs
+/// reference counts. A root entry spans 2^21 rows: an entity with a hundred million rows has 48.
 struct GroupTree: Sendable {
   private typealias Lower = ContiguousArray<RowGroup?>
   private typealias Middle = ContiguousArray<Lower>
@@ -27,7 +28,7 @@ struct GroupTree: Sendable {
     (index >> 9, index >> 6 & 7, index >> 3 & 7, index & 7)
   }
 
-  /// The group for writing: nobody else holds it. Made if there is none.
+  /// The group for writing, copied first if it is shared; made if it does not exist.
   mutating func writableGroup(_ index: Int) -> RowGroup {
     let (a, b, c, d) = GroupTree.split(index)
     if a >= root.count || b >= root[a].count || c >= root[a][b].count || d >= root[a][b][c].count {

@@ -1,8 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-// A run of inserts into consecutive rows of one leaf is applied column by column: what a leaf needs
-// is looked up once for up to 256 values.
+// A run of inserts into consecutive rows of one leaf is applied column by column: looks up a leaf's
+// properties once for up to 256 values.
 
 extension Table {
   /// Inserts new objects in consecutive rows of one leaf.
@@ -48,17 +48,17 @@ extension Table {
   }
 }
 
-/// A run of inserts seen property by property: for each change, how far its properties were taken.
+/// The inserts of a run, read property by property.
 ///
-/// Properties rise within a change, so that one look at the next of each finds all values of a
-/// property.
+/// Properties rise within a change, so one look at each change's next property finds all values of
+/// a property.
 struct InsertCursors {
   private let list: ChangeList
   /// How many changes there are.
   let count: Int
-  /// The property whose values are taken.
+  /// The current property.
   private(set) var property: PropertyNumber = 0
-  /// The lowest property seen behind it; `.max` for none.
+  /// The lowest property that follows it; `.max` for none.
   private var upcoming: PropertyNumber = .max
   /// By change: its next property, and the end of its run.
   private let next: UnsafeMutablePointer<UInt32>
@@ -86,23 +86,24 @@ struct InsertCursors {
   /// The bytes that cells point into.
   var arena: UnsafeRawBufferPointer { list.arena }
 
-  /// Goes on to the next property, whose values must all be taken, one of each change; nil if there
-  /// is none left.
+  /// Advances to the next property, once every change was asked for the current one; returns nil if
+  /// there is none left.
   mutating func startNextProperty() -> PropertyNumber? {
     guard upcoming != .max else { return nil }
-    // Not behind the last: a change whose properties do not rise. Then `isDone` stays false.
+    // A change whose properties do not rise lies behind; then `isDone` stays false.
     guard upcoming > property else { return nil }
     property = upcoming
     upcoming = .max
     return property
   }
 
-  /// Whether all values were taken.
+  /// Whether all values were read.
   var isDone: Bool { upcoming == .max }
 
-  /// The value that a change gives the property; nil if it gives none. Once for each change.
+  /// The value of the current property in a change; nil if it has none. Call it once for each
+  /// change.
   @inline(__always)
-  mutating func take(_ change: Int) -> ValueCell? {
+  mutating func nextCell(of change: Int) -> ValueCell? {
     let index = Int(next[change])
     let end = Int(ends[change])
     guard index < end else { return nil }
@@ -128,8 +129,8 @@ struct InsertCursors {
 }
 
 extension Leaf {
-  /// Gives consecutive rows from `slot` on their values of the property at hand. False if the
-  /// column does not admit one of them.
+  /// Sets the current property of consecutive rows from `slot` on. Returns false if the column
+  /// refuses a value.
   static func append(
     _ leaf: inout Leaf?, slot: Int, from cursors: inout InsertCursors, declared: ColumnKind
   ) -> Bool {
@@ -169,7 +170,7 @@ extension Leaf {
   ) -> Bool {
     let arena = cursors.arena
     for index in done + 1..<cursors.count {
-      guard let cell = cursors.take(index) else { continue }
+      guard let cell = cursors.nextCell(of: index) else { continue }
       guard set(&leaf, slot: slot + index, to: cell, in: arena, declared: declared) else {
         return false
       }
@@ -177,8 +178,8 @@ extension Leaf {
     return true
   }
 
-  /// Puts values into rows behind all that have one; there is room for them. Stops at a value of
-  /// another kind, and returns it and which it is.
+  /// Appends values after all rows that have one; there is room for them. Stops at a value of
+  /// another kind, and returns it with its index.
   private func appendEach(
     from cursors: inout InsertCursors, slot first: Int
   ) -> (index: Int, cell: ValueCell)? {
@@ -195,7 +196,7 @@ extension Leaf {
     var present = 0
     var odd: (index: Int, cell: ValueCell)?
     for index in 0..<cursors.count {
-      guard let cell = cursors.take(index) else { continue }
+      guard let cell = cursors.nextCell(of: index) else { continue }
       guard cell.tag.rawValue == tag else {
         odd = (index, cell)
         break

@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Leaves to and from the values of a chunk.
+// Conversion between leaves and the values of a chunk.
 
 extension Leaf {
   /// Puts a chunk's values into sixteen leaves, its first row at `offset`. False if a leaf that

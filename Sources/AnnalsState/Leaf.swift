@@ -16,24 +16,24 @@ import AnnalsModel
 //   they outweigh the rest; so deleting many rows one after the other moves nothing.
 // - In a leaf of kind `object` all references are to `entity`.
 
-/// What a leaf says of itself.
+/// The header of a leaf.
 struct LeafHeader {
   var kind: ColumnKind
   /// How values of the kind are kept.
   var storage: ColumnStorage
-  /// How many bytes lie between the first word and those that cells point into.
+  /// The distance in bytes from the first word to the arena.
   var arenaOffset: Int
-  /// The entity that the references of a leaf of kind `object` name.
+  /// The entity of the references in a leaf of kind `object`.
   var entity: EntityNumber
-  /// For how many rows there is room: 16, 64 or 256.
+  /// The number of rows that fit: 16, 64 or 256.
   var rowCapacity: Int
   /// One more than the last slot that ever had a value.
   var rows: Int = 0
-  /// How many rows have a value.
+  /// The number of rows with a value.
   var present: Int = 0
   /// The bytes in use of the arena.
   var arenaCount: Int = 0
-  /// The bytes of them that belong to rows without a value.
+  /// The bytes of those that belong to rows without a value.
   var garbage: Int = 0
   var arenaCapacity: Int
   /// Whether any bit of large values may be set.

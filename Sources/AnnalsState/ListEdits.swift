@@ -2,8 +2,8 @@ import AnnalsFormat
 import AnnalsModel
 
 // A change of a to-many list is recorded as two edit lists: the references removed, with their
-// positions in the list before, and those inserted, with their positions in the list after. Both
-// rise by position, so that applying either way is one walk over the list.
+// positions in the old list, and those inserted, with their positions in the new list. Both rise by
+// position, so that applying either way walks the list once.
 
 /// One reference removed from or inserted into a list.
 struct ListEdit {

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-// Writing many values of one object: the table and the group are made writable once.
+// Writing many values of one object: makes the table and the group writable once.
 
 extension State {
   /// An editor of an object that exists.

@@ -1,16 +1,16 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Rows are kept in groups of 4,096, the unit that a checkpoint stores: which of them live, and
-// sixteen blocks of 256 rows, each with a leaf for every column. So the columns of an entity share
-// one tree, and writing an object copies one path, however many of its properties change.
+// Rows are kept in groups of 4,096, the unit of checkpoints: the bits of live rows, and sixteen
+// blocks of 256 rows, each with a leaf for every column. So the columns of an entity share one
+// tree, and writing an object copies one path, however many of its properties change.
 //
 // Invariants:
-// - A column of a group is either in the blocks or stored: what a checkpoint holds of it, read when
-//   it is touched, and taken into the blocks when it is written.
-// - A group without a row that lives has no value.
+// - A column of a group is either in the blocks or stored: a checkpoint's chunk, read when first
+//   touched, and moved into the blocks when written.
+// - A group without a live row has no values.
 
-/// Where a row is: the group, the leaf in it, the slot in that.
+/// The place of a row: its group, the leaf in the group, the slot in the leaf.
 struct RowPosition {
   /// How many rows a group spans.
   static let groupRows: Int64 = 4096
@@ -40,7 +40,7 @@ struct RowPosition {
 
 /// The values of up to 4,096 consecutive rows.
 ///
-/// Read from any thread; written only by the one holder of its only reference.
+/// Read from any thread; written only by the holder of the one reference.
 final class RowGroup: @unchecked Sendable {
   // Exclusive access follows from the rule above; see `Table`.
   /// A bit for each row that lives: 64 words, or none if no row does or the bits are stored.

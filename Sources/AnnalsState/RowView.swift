@@ -10,7 +10,7 @@ extension TableView {
   package func block(of row: Int64) -> RowBlock { RowBlock(row, in: table) }
 }
 
-/// A block of 256 rows, held to read one row after the other.
+/// A block of 256 rows, kept alive to read one row after the other.
 package struct RowBlock {
   /// Which block it is; -1 for none.
   private let number: Int64
@@ -69,7 +69,7 @@ extension RowGroup {
   }
 }
 
-/// The values of one object, as long as its block.
+/// The values of one object; valid as long as its block.
 package struct RowView {
   /// The block's leaves, and what a checkpoint holds of the group, by column position.
   let leaves: UnsafeBufferPointer<Leaf?>
@@ -124,7 +124,7 @@ package struct RowView {
   }
 }
 
-/// A cell with its arena, as long as its block.
+/// A cell with its arena; valid as long as its block.
 @frozen
 package struct RowCell {
   package var cell: ValueCell

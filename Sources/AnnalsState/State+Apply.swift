@@ -1,20 +1,20 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Which way changes are applied.
+/// The direction in which changes are applied.
 package enum ChangeDirection: Sendable {
-  /// From the state before to the state after.
+  /// Applies: from the state before to the state after.
   case forward
-  /// From the state after to the state before.
+  /// Undoes: from the state after to the state before.
   case backward
 }
 
 extension State {
-  /// Applies the changes of a batch in this range: forward in their order, backward against it.
+  /// Applies the changes of a batch in this range: forward in order, backward in reverse.
   ///
-  /// Schema changes are the caller's to apply. Throws for a change that does not fit: an insert of
-  /// an object that is there, an update or delete of one that is not, a value that its property
-  /// does not admit, an edit outside its list.
+  /// The caller applies schema changes. Throws for a change that does not fit: an insert of an
+  /// existing object, an update or delete of a missing one, a value that its property does not
+  /// admit, an edit outside its list.
   package mutating func apply(
     _ batch: ChangeBatch, changes range: Range<Int>, direction: ChangeDirection
   ) throws(StateFault) {

@@ -1,11 +1,11 @@
 import AnnalsFormat
 import AnnalsModel
 
-// What `verify` and tests ask: whether a state keeps its own rules, and where two states differ.
+// Checks for `verify` and tests: whether a state keeps its invariants, and where two states differ.
 
-/// Where two states differ.
+/// A difference between two states.
 package enum StateDifference: Hashable, Sendable {
-  /// An object is in one of them only.
+  /// An object exists in only one of them.
   case object(entity: EntityNumber, row: Int64, isInFirst: Bool)
   /// A value differs.
   case value(entity: EntityNumber, row: Int64, property: PropertyNumber)

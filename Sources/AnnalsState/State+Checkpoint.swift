@@ -6,7 +6,7 @@ import AnnalsModel
 // What did not change since the checkpoint before stays where that one wrote it.
 
 extension State {
-  /// The state that a checkpoint holds. Reads nothing: chunks are read when they are touched.
+  /// The state of a checkpoint. Reads nothing: chunks are read when first touched.
   ///
   /// Throws for a directory that contradicts itself or its schema.
   package init(
@@ -21,15 +21,15 @@ extension State {
     }
   }
 
-  /// Hands out the chunks that are not stored yet, or all if `full`, and returns the directories of
+  /// Writes the chunks that are not stored yet, or all if `full`, and returns the directories of
   /// all entities that ever had an object.
   ///
-  /// Afterwards the state knows its chunks by the references it was given, to be read from
-  /// `source`. Values that were read stay in memory. If it throws, the state must be thrown away:
-  /// it may know chunks by references that will never hold. So it is called on a copy.
+  /// Afterwards the state refers to its chunks by the new references, to be read from `source`;
+  /// values in memory stay there. If it throws, discard the state, which may refer to chunks that
+  /// will never exist; so call it on a copy.
   ///
-  /// `full` copies chunks that were never read as they are, without decoding them: for a rewrite
-  /// into another file.
+  /// `full` copies chunks that were never read without decoding them: for a rewrite into another
+  /// file.
   package mutating func writeChunks(
     full: Bool, source: any ChunkSource,
     store: (UnsafeRawBufferPointer, _ first: Int64, _ count: UInt32) throws -> ChunkReference
@@ -47,8 +47,7 @@ extension State {
     }
   }
 
-  /// Gives each table the indexes of the state's own schema, in place of those of the present that
-  /// a past state has.
+  /// Restores the indexes of the state's own schema: a past state has those of the newest.
   private mutating func adoptIndexes() throws(StateFault) {
     for entity in schema.entities {
       guard let table = findTable(entity.number),
@@ -58,8 +57,8 @@ extension State {
     }
   }
 
-  /// About how many bytes of chunks the next checkpoint would write: what changed since the last,
-  /// as it is in memory, less what compression commonly saves. Cost: O(chunks).
+  /// Roughly how many bytes of chunks the next checkpoint would write: the changes since the last
+  /// one as in memory, less typical compression. O(chunks).
   package var unsavedByteEstimate: Int {
     tables.reduce(0) { $0 + $1.unsavedByteEstimate }
   }

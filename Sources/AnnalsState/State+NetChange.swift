@@ -1,14 +1,14 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// What happened to objects between two states.
+/// The net changes of objects between two states.
 ///
-/// Both states have all properties that either has a value in. Looking up one object after the
-/// other is quickest in the order of their rows.
+/// Both states define all properties that either has a value in. Fastest if objects are looked up
+/// in row order.
 package struct NetChanges {
   private let base: State
   private let working: State
-  // What was found for the last object: most come in runs.
+  // Cached for the last object: most come in runs.
   private var entity: EntityNumber = 0
   private var old: Table?
   private var new: Table?
@@ -17,18 +17,18 @@ package struct NetChanges {
   private var newGroup: RowGroup?
   private let isPassing: Bool
 
-  /// The changes between two states; with `isPassing`, what has to be read of them is forgotten
-  /// again with each group of 4,096 rows.
+  /// The changes between two states. With `isPassing`, chunks read for them are released after each
+  /// group of 4,096 rows.
   package init(from base: State, to working: State, isPassing: Bool = false) {
     self.base = base
     self.working = working
     self.isPassing = isPassing
   }
 
-  /// Appends to a batch what happened to one object, and returns whether anything did.
+  /// Appends the net change of one object to a batch; returns whether there is one.
   ///
-  /// Changes of to-many lists become edits, except in inserts and deletes. Nothing is appended to
-  /// the batch's `transactions`.
+  /// Changes of to-many lists become edits, except in inserts and deletes. Does not touch the
+  /// batch's `transactions`.
   package mutating func append(
     _ object: ObjectReference, to batch: inout ChangeBatch
   ) throws(StateFault) -> Bool {

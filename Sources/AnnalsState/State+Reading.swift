@@ -59,7 +59,7 @@ extension State {
   }
 }
 
-/// A cell with what keeps its arena alive.
+/// A cell, with the owner of its arena.
 @frozen
 package struct LocatedCell {
   package var cell: ValueCell
@@ -91,9 +91,9 @@ extension Table {
   }
 }
 
-/// One entity's objects, to read many values of without looking the entity up each time.
+/// The table of one entity, for reading many values without looking the entity up each time.
 ///
-/// A value like the state: it shows the objects as they were when it was taken.
+/// A value like the state: it reads the objects as they were when it was made.
 package struct TableView: Sendable {
   let table: Table
 
@@ -144,7 +144,7 @@ package struct TableView: Sendable {
   }
 }
 
-/// A place between the rows of an entity's objects, moving either way.
+/// A cursor between the rows of an entity's objects, which moves either way.
 package struct RowCursor: Sendable {
   private let table: Table?
   /// The last row passed upward; 0 before the first.
@@ -190,12 +190,12 @@ package struct RowCursor: Sendable {
     return nil
   }
 
-  /// Moves to just after this row, whether an object has it or not.
+  /// Moves to just after this row, whether or not an object has it.
   package mutating func move(after row: Int64) {
     position = max(0, min(row, RowPosition.maximumRow))
   }
 
-  /// Moves behind the last object.
+  /// Moves after the last object.
   package mutating func moveToEnd() {
     position = table.map { $0.nextRow - 1 } ?? 0
   }

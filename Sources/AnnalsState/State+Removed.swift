@@ -1,11 +1,11 @@
 import AnnalsModel
 
-// What was removed from the schema keeps its values, hidden, since states from before the removal
-// have them. A state that becomes the base, with nothing to be read before it, needs them no more.
+// Removed properties keep their values, hidden, since states before the removal have them. A state
+// that becomes the base, with no earlier ones, does not need them.
 
 extension State {
-  /// Drops the values of removed properties and the objects of removed entities; their numbers stay
-  /// used, and rows are not given anew. O(groups).
+  /// Drops the values of removed properties and the objects of removed entities. Their numbers stay
+  /// used, and rows are not reused. O(groups).
   package mutating func dropRemoved() {
     for index in tables.indices {
       guard let entity = schema.entity(numbered: tables[index].number) else { continue }

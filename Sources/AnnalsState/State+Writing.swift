@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 
 extension State {
-  /// Makes a new object and returns its row, which no object of the entity ever had.
+  /// Inserts a new object in a row that no object of the entity ever had; returns the row.
   package mutating func insertRow(_ entity: EntityNumber) throws(StateFault) -> Int64 {
     let table = try writableTable(entity, row: 0)
     let row = table.nextRow
@@ -10,7 +10,7 @@ extension State {
     return row
   }
 
-  /// Makes an object with this row: one revived, or one that a record names.
+  /// Inserts an object in this row: a revived one, or one named by a record.
   package mutating func insertRow(_ entity: EntityNumber, row: Int64) throws(StateFault) {
     try writableTable(entity, row: row).insert(row)
   }

@@ -12,26 +12,26 @@ import AnnalsModel
 
 /// All objects of all entities, as of one transaction.
 package struct State: Sendable {
-  /// What the state holds; its entities in the order of their numbers.
+  /// The schema, its entities ordered by number.
   package internal(set) var schema: Schema
-  /// By place of the entity in `schema`.
+  /// The tables, in the order of the entities in `schema`.
   var tables: ContiguousArray<Table>
 
-  /// A state of nothing at all, to stand where another was taken from.
+  /// Creates a state of nothing, to replace one that was moved out.
   package init() {
     schema = Schema()
     tables = []
   }
 
-  /// The state without any object.
+  /// Creates a state without objects.
   package init(schema: Schema) {
     self.schema = Schema()
     tables = []
     setSchema(schema)
   }
 
-  /// Takes over which rows new objects get from another state of the store: some may have been
-  /// given to objects that came and went within one transaction.
+  /// Adopts the next rows for new objects from another state of the store: some rows may have been
+  /// given to objects that were inserted and deleted within one transaction.
   package mutating func adoptNextRows(of other: State) {
     for index in tables.indices {
       let row = other.nextRow(of: tables[index].number)

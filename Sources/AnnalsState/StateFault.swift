@@ -3,26 +3,26 @@ import AnnalsModel
 
 /// Why a state could not be read or changed.
 ///
-/// After a fault in a mutating call the state is unspecified, and must be thrown away; the states
-/// that it was copied from are untouched.
+/// After a fault in a mutating call the state is unspecified and must be discarded; the states that
+/// it was copied from are unaffected.
 package enum StateFault: Error, Sendable {
-  /// A chunk of a checkpoint could not be had.
+  /// A chunk of a checkpoint could not be read.
   case chunk(ChunkFault)
-  /// What was asked does not fit the state: a damaged record, or a mistake of the caller.
+  /// The call does not fit the state: a damaged record, or a mistake of the caller.
   case invalid(entity: EntityNumber, row: Int64, reason: StaticString)
 }
 
-/// Why a chunk of a checkpoint could not be had.
+/// Why a chunk of a checkpoint could not be read.
 package struct ChunkFault: Error, Sendable {
-  /// Why.
+  /// The reason.
   package enum Reason: Sendable {
     /// The file could not be read there.
     case unreadable(any Error)
-    /// The bytes there are not those that the checkpoint names.
+    /// The bytes have another checksum than the checkpoint's directory says.
     case checksum
     /// The bytes do not decode as a chunk.
     case decode(DecodeFault)
-    /// It is a chunk, but not the one that the checkpoint names.
+    /// It is another chunk than the one that the directory names.
     case mismatch
   }
 

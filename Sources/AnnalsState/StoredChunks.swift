@@ -2,11 +2,11 @@ import AnnalsFormat
 import AnnalsModel
 import Synchronization
 
-// What a checkpoint holds is read when it is first touched, into a box that all states share that
-// name it: stored once, atomically, whoever comes first. A chunk that fails is asked for again
-// each time, and is an error each time.
+// A chunk of a checkpoint is read when first touched, into a box shared by all states that refer to
+// it: stored once, atomically, by whichever thread is first. A chunk that fails its check is read
+// again each time, and throws each time.
 
-/// Hands out the bytes of chunks.
+/// Reads the bytes of chunks.
 package protocol ChunkSource: Sendable {
   /// The chunk's payload, whose length and checksum are those of the reference. Called from any
   /// thread.
@@ -46,10 +46,10 @@ extension ChunkSource {
   }
 }
 
-/// An object that comes into being once, whoever is first, and lives as long as the box.
+/// An object that is created once, by whichever thread is first, and lives as long as the box.
 ///
-/// Unlike `AtomicLazyReference` it lets the object be used without counting a reference, which on
-/// the way to every value that a checkpoint holds costs more than all the rest.
+/// Unlike `AtomicLazyReference` it allows use of the object without counting a reference, which
+/// would cost more than the rest of reading a stored value.
 final class Once<Object: AnyObject & Sendable>: Sendable {
   private let object = Atomic<Unmanaged<Object>?>(nil)
 
@@ -75,7 +75,7 @@ final class Once<Object: AnyObject & Sendable>: Sendable {
   }
 }
 
-/// A column's part in a group as a checkpoint holds it, and its leaves once they are read.
+/// A column of a group as a checkpoint stores it, and its leaves once they are read.
 final class StoredColumn: Sendable {
   /// The chunks, in the order of their rows: one, or more if the values are very long.
   let references: [ChunkReference]
@@ -116,7 +116,7 @@ final class StoredColumn: Sendable {
       references + [reference], source: source, entity: entity, column: column, group: group)
   }
 
-  /// The same part, to be read for itself; this one if it was read already.
+  /// The same column with nothing read yet; this one if it was read already.
   var unread: StoredColumn {
     if loaded.unretained != nil { return self }
     return StoredColumn(references, source: source, entity: entity, column: column, group: group)
@@ -171,7 +171,7 @@ final class StoredColumn: Sendable {
   }
 }
 
-/// Which rows of a group live, as a checkpoint holds it, and the bits once they are read.
+/// The bits of a group's live rows as a checkpoint stores them, once they are read.
 final class StoredRows: Sendable {
   let reference: ChunkReference
   let source: any ChunkSource

@@ -1,10 +1,10 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A column's definition: what the schema says of the property.
+/// A column's definition, from the schema.
 struct Column: Sendable {
   var property: PropertyNumber
-  /// The kind of values that the schema allows now; leaves may have been written with another.
+  /// The kind of values that the schema allows now; older leaves may have another.
   var kind: ColumnKind
   /// Whether it is part of an index's key.
   var isIndexed = false
@@ -12,9 +12,9 @@ struct Column: Sendable {
 
 /// The objects of one entity.
 ///
-/// Columns have dense positions, in the order in which their properties came; a position never
-/// changes its property. Read from any thread; written only by the one holder of its only
-/// reference, after `State` has made it so.
+/// Columns have dense positions, in the order in which their properties were added; a position
+/// never changes its property. Read from any thread; written only by the holder of the one
+/// reference, which `State` ensures.
 final class Table: @unchecked Sendable {
   let number: EntityNumber
   // Exclusive access follows from the rule above, and checking it took a quarter of a replay.
@@ -25,7 +25,7 @@ final class Table: @unchecked Sendable {
   @exclusivity(unchecked) var columns: ContiguousArray<Column> = []
   @exclusivity(unchecked) var groups = GroupTree()
   @exclusivity(unchecked) var indexes: ContiguousArray<TableIndex> = []
-  /// Whether an index holds each row that lives, whatever its values.
+  /// Whether some index contains every live row, whatever its values.
   @exclusivity(unchecked) var isOrdered = false
   /// The positions of the columns, by rising property number.
   @exclusivity(unchecked) private(set) var columnsByProperty: ContiguousArray<Int> = []
@@ -50,7 +50,7 @@ final class Table: @unchecked Sendable {
     columnsByProperty = other.columnsByProperty
   }
 
-  /// Takes over an entity's definition: adds the columns that are missing, and the kinds.
+  /// Adopts an entity's definition: adds missing columns, and sets the kinds.
   func define(_ entity: Entity) {
     DefinitionProbe.count(entity.attributes.count + entity.relationships.count)
     for attribute in entity.attributes { define(attribute) }
@@ -59,7 +59,7 @@ final class Table: @unchecked Sendable {
     }
   }
 
-  /// Takes over the definition of one attribute that no unique rule looks at.
+  /// Adopts the definition of one attribute without unique rules.
   func define(_ attribute: Attribute) {
     define(attribute.number, kind: ColumnKind(attribute.type))
   }

@@ -121,7 +121,10 @@ enum TidyRules {
   }
 
   /// Modules whose functions are named for what they do; to grow to all.
-  static let modulesWithClearVerbs: Set<String> = ["AnnalsEngine", "AnnalsLog", "AnnalsStorage"]
+  static let modulesWithClearVerbs: Set<String> = [
+    "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsQuery",
+    "AnnalsState", "AnnalsStorage",
+  ]
 
   /// A verb that fits any operation says nothing: `decode`, `adopt`, `seal`, `apply`… do.
   static func verbs(of file: SourceFile) -> [Violation] {

@@ -3,7 +3,7 @@ import AnnalsLog
 import AnnalsModel
 import Foundation
 
-/// A named reader of a store's history, whose place the store keeps.
+/// A named reader of a store's history, whose position the store keeps.
 ///
 /// Read what is new, then advance:
 ///
@@ -12,25 +12,26 @@ import Foundation
 ///     try unread.forEach { upload($0) }
 ///     try sync.advance(to: unread.end)
 ///
-/// A crash between the two, or a power cut soon after the second, lets it read some transactions
-/// again, and skips none. Several processes may use one consumer: the furthest place counts. Safe
-/// on any thread.
+/// After a crash between the two, or a power cut soon after the second, it reads some transactions
+/// again; it never skips one. Several processes may use one consumer: the furthest position counts.
+/// Safe on any thread.
 public struct Consumer: Sendable {
   /// The store.
   public let store: Store
   /// The consumer's name.
   public let name: String
 
-  /// What the store knows of it, with what was not written yet. O(log of the number of consumers).
+  /// The consumer's state in the store, with advances that are not written yet. O(log of the number
+  /// of consumers).
   ///
-  /// Throws `.notFound` if it was removed.
+  /// Throws `.notFound` if the consumer was removed.
   public var status: ConsumerStatus {
     get throws(AnnalsError) {
       ConsumerStatus(try state, store.version, now: store.environment.clock())
     }
   }
 
-  /// The position up to which it has seen the history. Throws `.notFound` if it was removed.
+  /// The position up to which the consumer has read. Throws `.notFound` if it was removed.
   public var token: Token {
     get throws(AnnalsError) {
       let state = try state
@@ -45,11 +46,12 @@ public struct Consumer: Sendable {
     }
   }
 
-  /// The transactions that it has not seen, oldest first, up to the newest acknowledged here.
+  /// The transactions that the consumer has not read, oldest first, up to the newest acknowledged
+  /// here.
   ///
-  /// Throws `.pruned` with the gap if some of them are gone, `.lost` if damage took some, and
-  /// `.lostBranch` or `.beyondHead` if what it saw last was lost in a power failure: then it goes
-  /// on with `resync()`. Throws `.notFound` if it was removed.
+  /// Throws `.pruned` with the gap if some of them were pruned, `.lost` if damage destroyed some,
+  /// and `.lostBranch` or `.beyondHead` if its last position was lost in a power failure; then go
+  /// on with `resync()`. Throws `.notFound` if the consumer was removed.
   public func history(
     where condition: HistoryCondition = .always
   ) throws(AnnalsError) -> History {
@@ -64,30 +66,31 @@ public struct Consumer: Sendable {
     }
   }
 
-  /// Everything that it needs where it cannot read on: the whole present, and what is still known
-  /// of deletes that it has not seen. Throws as `Store.resync(after:)` does; `.notFound` if it was
-  /// removed.
+  /// What the consumer needs if it cannot read on: the whole present state, and the tombstones that
+  /// are still kept of deletes it has not read. Throws as `Store.resync(after:)` does, and
+  /// `.notFound` if the consumer was removed.
   public func resync() throws(AnnalsError) -> Resync { try store.resync(after: token) }
 
-  /// As `history(where:)`, without the transactions of an author: usually its own.
+  /// As `history(where:)`, without the transactions of one author: usually the consumer's own.
   public func unread(
     notBy author: String, where condition: HistoryCondition = .always
   ) throws(AnnalsError) -> History {
     try history(where: .author != author && condition)
   }
 
-  /// Notes that it has seen the history up to a position, and renews its lease.
+  /// Records that the consumer has read the history up to a position, and renews its lease.
   ///
-  /// Written along with this store's next commit; alone if none of its consumers was written for a
-  /// second, and when the store is closed. What a crash takes of that is read again. Costs less
-  /// than a microsecond, and when it is written alone that.
+  /// Written along with this store's next commit. Written alone if none of its consumers was
+  /// written for a second, and when the store is closed. After a crash, what was not written is
+  /// read again. Costs less than a microsecond, except when it is written alone.
   ///
   /// - Parameters:
-  ///   - token: the position, of a transaction that was read, or a history's `end`.
-  ///   - mayGoBack: whether it may be less far than what it has seen. Another process may have
-  ///     advanced it further meanwhile: without this, the furthest place counts.
-  /// - Throws: `.invalidArgument` if it is less far and may not be; `.otherStore`, `.beyondHead`;
-  ///   `.notFound` if the consumer was removed; `.readOnly`, `.closed`, `.poisoned`.
+  ///   - token: the position: of a transaction that was read, or a history's `end`.
+  ///   - mayGoBack: whether the position may lie before the current one. Without this, the furthest
+  ///     position counts, since another process may have advanced the consumer meanwhile.
+  /// - Throws: `.invalidArgument` if the position lies before the current one and may not;
+  ///   `.otherStore`, `.beyondHead`; `.notFound` if the consumer was removed; `.readOnly`,
+  ///   `.closed`, `.poisoned`.
   public func advance(to token: Token, mayGoBack: Bool = false) throws(AnnalsError) {
     let log = store.writer.log
     guard token.store == log.store else {
@@ -108,7 +111,7 @@ public struct Consumer: Sendable {
         openingID: token.opening, mayGoBack: mayGoBack))
   }
 
-  /// How far it is behind. Costs reading what it has not seen, without its values.
+  /// How far the consumer is behind. Reads the history that it has not read, without values.
   ///
   /// Throws `.notFound` if it was removed, `.damaged` if the history cannot be read.
   public func lag() throws(AnnalsError) -> ConsumerLag {

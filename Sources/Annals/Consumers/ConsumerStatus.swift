@@ -3,13 +3,13 @@ import AnnalsLog
 import AnnalsModel
 import Foundation
 
-/// What a store knows of a consumer at one moment.
+/// The state of a consumer at one moment.
 public struct ConsumerStatus: Hashable, Sendable, Identifiable {
   /// The consumer's name, unique in the store.
   public let name: String
-  /// What kind of reader it is, in its own words; empty if it did not say.
+  /// The kind of reader, in its own words; empty if it did not say.
   public let kind: String
-  /// Whether a prune waits for it while its lease runs.
+  /// Whether prunes wait for it while its lease runs.
   public let isBlocking: Bool
   /// How long the store waits for it.
   public let lease: ConsumerLease
@@ -17,13 +17,13 @@ public struct ConsumerStatus: Hashable, Sendable, Identifiable {
   public let registered: Date
   /// When it last advanced or was opened.
   public let lastSeen: Date
-  /// When its lease runs out; nil if never.
+  /// When its lease expires; nil if never.
   public let expiry: Date?
-  /// Whether its lease had not run out when this was asked for.
+  /// Whether its lease was running when this status was read.
   public let isLeaseRunning: Bool
-  /// The position up to which it has seen the history.
+  /// The position up to which it has read the history.
   public let token: Token
-  /// How many transactions come behind that; what a prune has dropped counts.
+  /// How many transactions follow that position, pruned ones included.
   public let transactionsBehind: Int64
 
   /// The same as `name`.
@@ -42,12 +42,12 @@ public struct ConsumerStatus: Hashable, Sendable, Identifiable {
     transactionsBehind = max(0, version.head.number - state.number)
   }
 
-  /// Whether a prune that makes this transaction the oldest one has to wait for it.
+  /// Whether a prune that makes this transaction the oldest must wait for the consumer.
   package func blocks(floor: Int64) -> Bool {
     isBlocking && isLeaseRunning && token.number < floor - 1
   }
 
-  /// Name, place, and when it was last seen, in a line.
+  /// One line with its name, position, and when it was last seen.
   package var text: String {
     "`\(name)` has seen transaction \(token.number) of "
       + "\(token.number + transactionsBehind), and was last seen \(Timestamp(lastSeen))"
@@ -57,13 +57,14 @@ public struct ConsumerStatus: Hashable, Sendable, Identifiable {
 
 /// How far a consumer is behind.
 public struct ConsumerLag: Hashable, Sendable {
-  /// How many transactions it has not seen; what a prune has dropped counts.
+  /// How many transactions it has not read, pruned ones included.
   public let transactions: Int64
-  /// How many changes those have that the store still holds.
+  /// How many changes those transactions hold, as far as the store still has them.
   public let changes: Int
-  /// For how many seconds the oldest of these has been there; 0 if there is none.
+  /// The age in seconds of the oldest unread transaction; 0 if there is none.
   public let time: TimeInterval
-  /// Whether transactions that it has not seen were pruned: then it has to start over.
+  /// Whether transactions that it has not read were pruned. Then it must start over with
+  /// `resync()`.
   public let isPruned: Bool
 
   package init(transactions: Int64, changes: Int, time: TimeInterval, isPruned: Bool) {

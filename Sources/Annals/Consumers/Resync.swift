@@ -5,10 +5,11 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// What a reader of history needs that cannot read on, since history that it has not seen was
-/// pruned or lost: the whole present, and the tombstones still kept.
+/// What a reader needs when history that it has not read was pruned or lost: the whole present
+/// state, and the tombstones that are still kept.
 ///
-/// What it holds and the present does not have is deleted; so it never has to guess.
+/// Whatever the reader holds and the present state lacks is deleted, so the reader never has to
+/// guess.
 ///
 ///     let resync = try sync.resync()
 ///     try resync.snapshot.forEachObject(of: "Post") { try server.put($0) }
@@ -16,15 +17,15 @@ import Foundation
 ///     for id in server.known where try !resync.contains(id) { try server.forget(id) }
 ///     try sync.advance(to: resync.token)
 ///
-/// A value that stays as it is, whatever is written or pruned meanwhile. Safe on any thread.
+/// A value that does not change, whatever is written or pruned meanwhile. Safe on any thread.
 public struct Resync: Sendable {
-  /// The present: all objects, read as they are asked for.
+  /// The present state; its objects are read on demand.
   public let snapshot: Snapshot
-  /// Whether `forEachTombstone` tells of every delete since the reader's position. Otherwise some
-  /// were pruned before anybody was to be waited for, or lost.
+  /// Whether `forEachTombstone` reports every delete since the reader's position. If not, some were
+  /// pruned while no blocking consumer needed them, or lost.
   public let hasAllTombstones: Bool
   private let version: StoreVersion
-  /// The last transaction that the reader has seen.
+  /// The last transaction that the reader has read.
   private let number: Int64
 
   fileprivate init(_ version: StoreVersion, _ snapshot: Snapshot, after token: Token)
@@ -43,18 +44,18 @@ public struct Resync: Sendable {
         hasAllTombstones =
           kept.map { $0.completeAfter <= token.number } == true
           && !version.view.hasGap(after: token.number)
-      // Nobody knows where its history parted from this one.
+      // It is unknown where its history parted from this one.
       case .lostBranch, .beyondHead: hasAllTombstones = false
       default: throw error
       }
     }
   }
 
-  /// The position of the present: for the reader to advance to.
+  /// The position of the present state, for the reader to advance to.
   public var token: Token { snapshot.token }
 
-  /// Whether an object is there. O(1) but for parts of the state that are read first. Throws
-  /// `.damaged` or `.io`.
+  /// Whether an object exists now. O(1), apart from reading parts of the state for the first time.
+  /// Throws `.damaged` or `.io`.
   public func contains(_ object: ObjectID) throws(AnnalsError) -> Bool {
     guard object.store == snapshot.reader.store else { return false }
     do throws(StateFault) {
@@ -64,12 +65,12 @@ public struct Resync: Sendable {
     }
   }
 
-  /// Runs `body` on what is known of each deleted object, in the order of the deletes: those of
-  /// transactions that the reader has not seen, whether history still has them or not. An object
-  /// that is there again is left out; of one that was deleted twice, it is told twice.
+  /// Runs `body` on each deleted object, in the order of the deletes: those of transactions that
+  /// the reader has not read, whether or not history still holds them. Leaves out objects that
+  /// exist again. Reports an object twice that was deleted twice.
   ///
-  /// Holds one frame at a time. Throws `.damaged` with the offset if they cannot be read, and what
-  /// `body` throws.
+  /// Holds one frame at a time. Throws `.damaged` with the offset if a tombstone cannot be read,
+  /// and what `body` throws.
   public func forEachTombstone(_ body: (DeletedObject) throws -> Void) throws {
     let base = version.view.base
     if number < base { try forEachKept(body) }
@@ -82,7 +83,7 @@ public struct Resync: Sendable {
     try rest.forEachChange { change in try tell(change, body) }
   }
 
-  /// Those of history that was dropped.
+  /// The tombstones of pruned history.
   private func forEachKept(_ body: (DeletedObject) throws -> Void) throws {
     let view = version.view
     let kept = try Resync.narrowing { () throws(LogError) in try view.tombstones() }
@@ -119,7 +120,7 @@ public struct Resync: Sendable {
   }
 }
 
-/// What is known of an object that was deleted.
+/// An object that was deleted.
 public struct DeletedObject: Sendable {
   private let change: Change
 
@@ -127,18 +128,19 @@ public struct DeletedObject: Sendable {
 
   /// The object.
   public var objectID: ObjectID { change.objectID }
-  /// The name of its entity, as of its deletion; as of the base if that history was dropped.
+  /// The name of its entity at its deletion; at the base if that history was pruned.
   public var entityName: String { change.entityName }
-  /// The number of the transaction that deleted it; of a gap that a salvage left, the last one.
+  /// The number of the transaction that deleted it; for a gap that a salvage left, the gap's last
+  /// number.
   public var transactionNumber: Int64 { change.transactionNumber }
-  /// The moment of that transaction.
+  /// The timestamp of that transaction.
   public var timestamp: Date { transaction.timestamp }
   /// Who deleted it.
   public var author: String? { transaction.author }
-  /// The values of the attributes that are preserved after deletion, by name.
+  /// The values of its attributes that are preserved after deletion, by name.
   public var tombstone: [String: Value] { change.tombstone ?? [:] }
 
-  /// The same by the properties of a record type; nil for objects of other entities.
+  /// The preserved values by the properties of a record type; nil for objects of other entities.
   public func tombstone<R: Record>(as type: R.Type) -> Tombstone<R>? {
     change.tombstone(as: type)
   }
@@ -147,11 +149,11 @@ public struct DeletedObject: Sendable {
 }
 
 extension Store {
-  /// Everything that a reader of history needs that has seen it up to a token, and cannot read on.
+  /// The present state and tombstones for a reader that has read up to a token and cannot read on.
   ///
-  /// It may be of a position that was pruned or lost, or that a power failure took; of one that can
-  /// be read after, it gives the same. Throws `.otherStore` for a token of another store,
-  /// `.damaged` or `.io` if the state cannot be read.
+  /// The token's position may be pruned, or lost in a salvage or a power failure. For one that
+  /// history can still be read after, the result is the same. Throws `.otherStore` for a token of
+  /// another store, `.damaged` or `.io` if the state cannot be read.
   public func resync(after token: Token) throws(AnnalsError) -> Resync {
     let version = version
     return try Resync(version, version.snapshot.with(clock: environment.clock), after: token)

@@ -4,8 +4,9 @@ import AnnalsLog
 import AnnalsModel
 
 extension Store {
-  /// The consumers, by name: those of all processes as of the newest transaction known here, and
-  /// what this store has not written yet. `refresh()` brings in what others have written.
+  /// The consumers by name: those of all processes as of the newest transaction known here, with
+  /// advances that this store has not written yet. Call `refresh()` to see what others have
+  /// written.
   public var consumers: [ConsumerStatus] {
     let list = writer.log.consumers.list
     if list.isEmpty { return [] }
@@ -14,23 +15,24 @@ extension Store {
     return list.map { ConsumerStatus($0, version, now: now) }
   }
 
-  /// The consumer of a name; registers it if there is none, and renews its lease if there is.
+  /// The consumer of this name. Registers it if it does not exist; renews its lease if it does.
   ///
-  /// Registering it, and changing what is kept of it, is synced before this returns; that it was
-  /// opened is written as advancing is. In a store opened for reading only it must be there, and is
-  /// left as it is.
+  /// Registering a consumer and changing its settings are synced before this returns. Opening an
+  /// existing one is written as an advance is. In a store opened for reading only the consumer must
+  /// exist, and is not changed.
   ///
   /// - Parameters:
   ///   - name: 1 to 255 bytes of UTF-8.
-  ///   - kind: what kind of reader it is, at most 255 bytes; nil leaves it as it is, empty for a
-  ///     new one.
-  ///   - blocking: whether a prune waits for it while its lease runs; nil leaves it as it is, false
-  ///     for a new one.
-  ///   - lease: how long the store waits for it; nil leaves it as it is, for ever for a new one.
-  ///   - start: up to where a new one has seen the history; nil for the base: all that is kept is
-  ///     new to it.
+  ///   - kind: what kind of reader it is, at most 255 bytes. Nil keeps the registered kind; a new
+  ///     consumer gets an empty one.
+  ///   - blocking: whether prunes wait for it while its lease runs. Nil keeps the registered
+  ///     setting; a new consumer gets false.
+  ///   - lease: how long the store waits for it. Nil keeps the registered lease; a new consumer
+  ///     gets one for ever.
+  ///   - start: the position up to which a new consumer counts as having read. Nil is the base: all
+  ///     history that the store keeps is new to it.
   /// - Returns: the consumer, to read and to advance with.
-  /// - Throws: `.invalidArgument` for a name or kind that cannot be; `.tooLarge` if there would be
+  /// - Throws: `.invalidArgument` for an impossible name or kind; `.tooLarge` if there would be
   ///   more than 1,000 consumers; `.readOnly`; for `start` as `history(after:before:where:)` does;
   ///   and as `write` does.
   public func consumer(
@@ -43,7 +45,7 @@ extension Store {
     if let known = log.consumer(name) {
       let now = environment.clock()
       let wanted = known.changed(kind: kind, isBlocking: blocking, lease: lease)
-      // Whoever relies on it that a prune waits for it again must not find out that none did.
+      // A caller that makes it blocking again must not find out later that a prune did not wait.
       if wanted == known, known.isLeaseRunning(at: now) || !known.isBlocking {
         if !options.isReadOnly { try writer.note(ConsumerAdvance(known, lastSeen: now)) }
         return Consumer(store: self, name: name)
@@ -82,8 +84,8 @@ extension Store {
       number: token?.number ?? writer.log.view.base, openingID: token?.opening ?? 0)
   }
 
-  /// Removes a consumer; returns whether there was one. Synced before it returns. Throws as
-  /// `write` does.
+  /// Removes a consumer. Returns whether it existed. Synced before this returns. Throws as `write`
+  /// does.
   @discardableResult
   public func removeConsumer(_ name: String) throws(AnnalsError) -> Bool {
     var isThere = false
@@ -96,8 +98,8 @@ extension Store {
     return isThere
   }
 
-  /// The transactions that a consumer has not seen, and then each new one as it is acknowledged:
-  /// as `changes(after:where:)` from where the consumer is. It does not advance by itself.
+  /// The transactions that a consumer has not read, and then each new one as it is acknowledged:
+  /// `changes(after:where:)` from the consumer's position. Does not advance the consumer.
   public func changes(
     for consumer: Consumer, where condition: HistoryCondition = .always
   ) throws(AnnalsError) -> TransactionStream {
@@ -116,7 +118,7 @@ extension Store {
 }
 
 extension ConsumerState {
-  /// With what is wanted, where anything is.
+  /// The state with the settings that are given.
   fileprivate func changed(
     kind: String?, isBlocking: Bool?, lease: ConsumerLease?
   ) -> ConsumerState {

@@ -5,19 +5,19 @@ import AnnalsState
 
 /// Who last set one property of an object, and to what.
 public struct BlameLine: Sendable {
-  /// The property's name at the position that was asked for.
+  /// The property's name at the position asked for.
   public let property: String
-  /// The property's value then; null if it was cleared.
+  /// The property's value at that position; null if it was cleared.
   public let value: Value
   /// The transaction that set or cleared it; nil if that was pruned, or if the value is a default
   /// that no transaction wrote.
   public let transaction: Transaction?
 }
 
-/// Who last set each property of an object: lines in the order of the properties' numbers.
+/// Who last set each property of an object. Its lines are ordered by property number.
 public struct Blame: Sendable, RandomAccessCollection {
-  /// The transaction that deleted the object; nil if it existed at the position that was asked for.
-  /// The lines of a deleted object are those from just before its deletion.
+  /// The transaction that deleted the object; nil if it existed at the position asked for. The
+  /// lines of a deleted object are those from just before its deletion.
   public let deletion: Transaction?
   private let lines: [BlameLine]
 
@@ -70,7 +70,7 @@ extension Store {
     }
     if object.store == version.store {
       var cursor = try wanted.makeCursor()
-      while !walk.isOver, let transaction = try cursor.next() { walk.take(transaction) }
+      while !walk.isOver, let transaction = try cursor.next() { walk.apply(transaction) }
     }
     guard walk.isFound else {
       throw .objectNotFound(object, in: snapshot.schema, of: version.store)
@@ -80,16 +80,16 @@ extension Store {
   }
 }
 
-/// One walk back through the history of an object.
+/// A walk backward through the history of one object.
 private struct BlameWalk {
   let object: ObjectID
   private let entity: Entity?
-  /// The object's values at the end of what is asked for.
+  /// The object's values at the position asked for.
   var values: [(property: PropertyNumber, value: Value)] = []
-  /// Whether those are known.
+  /// Whether those values are known.
   var isFound = false
   private(set) var deletion: Transaction?
-  /// The properties that no transaction has accounted for yet.
+  /// The properties whose last transaction is not found yet.
   private var open: Set<PropertyNumber>
   private var found: [PropertyNumber: (transaction: Transaction, isCleared: Bool)] = [:]
   private var isAtInsertion = false
@@ -100,14 +100,14 @@ private struct BlameWalk {
     open = Set(entity?.readableProperties.map(\.number) ?? [])
   }
 
-  /// Whether earlier transactions say nothing more.
+  /// Whether earlier transactions have nothing to add.
   var isOver: Bool { isAtInsertion || open.isEmpty }
 
-  /// Takes the next older transaction.
-  mutating func take(_ transaction: Transaction) {
+  /// Applies the next older transaction.
+  mutating func apply(_ transaction: Transaction) {
     for change in transaction.changes where change.objectID == object {
       if change.kind == .delete {
-        // Of an object that exists, a deletion lies before its life: it was revived.
+        // If the object exists, an earlier deletion precedes its revival and ends the walk.
         guard !isFound else { return isAtInsertion = true }
         isFound = true
         deletion = transaction

@@ -2,12 +2,13 @@ import AnnalsEngine
 import AnnalsModel
 
 extension Change {
-  /// The properties that a change touched, with their values; each is read when it is looked at.
+  /// The properties that a change touched, with their values. Each value is decoded when it is
+  /// read.
   public struct Properties: Sendable, RandomAccessCollection, CustomStringConvertible {
     @usableFromInline let page: TransactionPage
     @usableFromInline let transaction: Int
     @usableFromInline let change: Int
-    /// Where in the page the first property is.
+    /// The page index of the first property.
     @usableFromInline let first: Int
     /// How many properties there are.
     public let count: Int
@@ -34,7 +35,7 @@ extension Change {
         page: page, position: first + position, change: change, transaction: transaction)
     }
 
-    /// The difference in the property with this number; nil if there is none.
+    /// The difference of the property with this number; nil if it was not touched.
     func first(of property: PropertyNumber) -> PropertyDifference? {
       for position in first..<first + count
       where page.batch.properties[position].property == property {
@@ -44,13 +45,13 @@ extension Change {
       return nil
     }
 
-    /// The differences, as of a list.
+    /// The differences, printed as a list.
     public var description: String { Array(self).description }
 
     /// Calls the closure with each difference, in order.
     ///
-    /// The fastest way through all values: a loop counts a reference for each difference, which it
-    /// might keep; here that is left to a closure that does.
+    /// The fastest way through all values: a loop retains and releases the page for each
+    /// difference, this call does not.
     @inlinable
     public func forEach(_ body: (PropertyDifference) throws -> Void) rethrows {
       for position in first..<first + count {
@@ -64,7 +65,7 @@ extension Change {
     @inlinable
     public func makeIterator() -> Iterator { Iterator(self) }
 
-    /// Walks the differences.
+    /// Iterates over the differences.
     public struct Iterator: IteratorProtocol {
       @usableFromInline let page: TransactionPage
       @usableFromInline let transaction: Int

@@ -1,8 +1,8 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// What a transaction did to one object: the properties it touched, with their values before and
-/// after.
+/// What a transaction did to one object: the properties it touched, with their before- and
+/// after-images.
 public struct Change: Sendable {
   @usableFromInline package let page: TransactionPage
   @usableFromInline package let transaction: Int
@@ -29,38 +29,40 @@ public struct Change: Sendable {
   /// The number of the transaction.
   public var transactionNumber: Int64 { page.batch.transactions[transaction].number }
 
-  /// The schema in force just after the transaction.
+  /// The schema just after the transaction.
   public var schema: Schema { page.glossary.schema(asOf: transactionNumber) }
 
-  /// The object's entity, as it was defined just after the transaction.
+  /// The object's entity, as defined just after the transaction.
   public var entity: Entity {
     let number = page.batch.changes[index].entity
     return schema.entity(numbered: number) ?? page.glossary.schema.entity(numbered: number)
       ?? Entity("#\(number)")
   }
 
-  /// The name of the object's entity at the time.
+  /// The name of the object's entity at that time.
   public var entityName: String { entity.name }
 
-  /// The changed properties: on insert and delete those that had a value.
+  /// The changed properties. For an insert or delete, those that had a value.
   public var properties: Properties { Properties(self) }
 
   /// The names of the changed properties.
   public var changedProperties: [String] { properties.map(\.name) }
 
-  /// The value of the named property before the transaction; null if it had none, if the property
-  /// did not change, or for a to-many relationship in an update (see `edits`).
+  /// The before-image of the named property: its value before the transaction. Null if it had none,
+  /// if the property did not change, or for a to-many relationship in an update (see `edits`).
   public func before(_ name: String) -> Value { difference(named: name)?.before ?? .null }
 
-  /// The value of the named property after the transaction; as `before` in all else.
+  /// The after-image of the named property: its value after the transaction. Null in the same cases
+  /// as `before`.
   public func after(_ name: String) -> Value { difference(named: name)?.after ?? .null }
 
-  /// What an update did to the named to-many relationship; empty for other properties and changes.
+  /// The edits of the named to-many relationship by an update; empty for other properties and
+  /// changes.
   public func edits(_ name: String) -> RelationshipEdits {
     difference(named: name)?.edits ?? RelationshipEdits()
   }
 
-  /// On a delete, the values of the attributes that are preserved after deletion; nil otherwise.
+  /// For a delete, the values of the attributes that are preserved after deletion; otherwise nil.
   public var tombstone: [String: Value]? {
     guard kind == .delete else { return nil }
     let entity = entity

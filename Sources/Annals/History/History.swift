@@ -3,17 +3,17 @@ import AnnalsLog
 import AnnalsModel
 import Foundation
 
-/// A part of a store's history: which transactions, in which direction.
+/// A range of a store's history, with a condition and a direction.
 ///
-/// A value that reads nothing until asked. What it reads is history up to the newest transaction at
-/// the time it was made. Memory is bounded by one frame of the file, and by one transaction where
-/// transactions are handed out whole. Not a `Sequence`, whose iteration could not throw.
+/// A value that reads nothing until asked. It ends at the newest transaction of the time it was
+/// made. Memory is bounded by one frame of the file, and by one transaction where whole
+/// transactions are returned. Not a `Sequence`, since iteration of a `Sequence` cannot throw.
 public struct History: Sendable {
   package let version: StoreVersion
   package let glossary: Glossary
   /// The transactions are those after this number…
   package let after: Int64
-  /// … up to and with this one.
+  /// … up to and including this one.
   package let through: Int64
   package let condition: HistoryCondition
   package private(set) var isReversed = false
@@ -35,8 +35,9 @@ public struct History: Sendable {
     return result
   }
 
-  /// The position behind all of these transactions, wanted or not: for a consumer to advance to.
-  /// O(1) for a history up to the newest transaction; otherwise reads one. Throws `.damaged`.
+  /// The position after all of these transactions, including those that the condition leaves out:
+  /// for a consumer to advance to. O(1) for a history up to the newest transaction; otherwise reads
+  /// one transaction. Throws `.damaged`.
   public var end: Token {
     get throws(AnnalsError) { try version.token(of: through) }
   }
@@ -46,7 +47,7 @@ public struct History: Sendable {
     try TransactionCursor(self)
   }
 
-  /// Runs `body` on each transaction with its changes. Whatever `body` throws ends the walk.
+  /// Runs `body` on each transaction with its changes. An error of `body` ends the walk.
   public func forEach(_ body: (Transaction) throws -> Void) throws {
     var cursor = try makeCursor()
     while let transaction = try cursor.next() { try body(transaction) }
@@ -60,7 +61,7 @@ public struct History: Sendable {
     return result
   }
 
-  /// Runs `body` on each change that the condition wants, holding one frame at a time.
+  /// Runs `body` on each change that matches the condition, holding one frame at a time.
   public func forEachChange(_ body: (Change) throws -> Void) throws {
     var cursor = try PartCursor(self)
     while let part = try cursor.next() {
@@ -85,7 +86,7 @@ public struct History: Sendable {
     if let gathered, gathered.isSelected { try body(gathered) }
   }
 
-  /// The objects that the wanted changes touched, each once, in the order first met.
+  /// The objects that the matching changes touched, each once, in the order first met.
   public func objectIDs() throws(AnnalsError) -> [ObjectID] {
     var seen: Set<ObjectID> = []
     var result: [ObjectID] = []
@@ -97,7 +98,7 @@ public struct History: Sendable {
     return result
   }
 
-  /// How many transactions there are; gaps do not count. O(1) without a condition.
+  /// The number of transactions, without gaps. O(1) without a condition.
   public func count() throws(AnnalsError) -> Int {
     if case .always = condition.node {
       let lost = version.view.gaps.reduce(Int64(0)) { sum, gap in
@@ -113,9 +114,9 @@ public struct History: Sendable {
 
 /// A transaction without its changes.
 public struct TransactionHeader: Sendable, Identifiable {
-  /// The transaction, whose `changes` are those of one frame only.
+  /// The transaction; its `changes` are those of one frame only.
   private var first: Transaction
-  /// How many changes there are.
+  /// The number of changes.
   public private(set) var changeCount: Int
   package private(set) var isSelected: Bool
 
@@ -136,20 +137,20 @@ public struct TransactionHeader: Sendable, Identifiable {
   public var id: Int64 { first.number }
   /// The position just after the transaction.
   public var token: Token { first.token }
-  /// The moment of the commit.
+  /// The timestamp of the commit.
   public var timestamp: Date { first.timestamp }
   /// Who made the change.
   public var author: String? { first.author }
-  /// In what context the change was made.
+  /// The context of the change.
   public var context: String? { first.context }
   /// The name of the process that wrote the transaction.
   public var processName: String? { first.processName }
-  /// The number that the system gave to that process.
+  /// The process identifier of that process.
   public var processID: Int64? { first.processID }
-  /// The key-value pairs that the writer attached.
+  /// The key-value pairs of the transaction.
   public var metadata: [String: Value] { first.metadata }
-  /// What is missing, if this is no transaction but a gap that a salvage left.
+  /// The lost transactions, if this is not a transaction but a gap that a salvage left.
   public var lost: LostTransactions? { first.lost }
-  /// The definitions of the entities whose definition the transaction changed.
+  /// The definitions of the entities that the transaction defined or changed.
   public var schemaChange: [Entity] { first.schemaChange }
 }

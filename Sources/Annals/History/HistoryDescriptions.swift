@@ -1,11 +1,11 @@
 import AnnalsEngine
 import AnnalsModel
 
-// What printing a transaction or a change shows: enough to see what it is about, not its parts.
+// Short descriptions of transactions and changes, for printing.
 
 extension Transaction: CustomStringConvertible {
-  /// Number, moment, author, context, and what it has: `transaction 5  2026-11-21T02:50:56Z  ann:
-  /// 2 changes`.
+  /// Number, timestamp, author, context and a summary: `transaction 5  2026-11-21T02:50:56Z  ann: 2
+  /// changes`.
   public var description: String {
     let record = page.batch.transactions[index]
     var text = "transaction \(number)  \(record.timestamp)"
@@ -18,8 +18,8 @@ extension Transaction: CustomStringConvertible {
 }
 
 extension Change: CustomStringConvertible {
-  /// Kind, object, and the properties with their values: `update Post#3, title: string("Fog") →
-  /// string("Mist")`. The object is named by its key where the change has it.
+  /// Kind, object, and properties with their values: `update Post#3, title: string("Fog") →
+  /// string("Mist")`. Names the object by its key if the change contains it.
   public var description: String {
     let entity = entity
     var name = ObjectName(entity: entity.name, key: .null, row: objectID.row)

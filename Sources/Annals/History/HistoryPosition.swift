@@ -2,14 +2,13 @@ import AnnalsEngine
 import AnnalsModel
 import Foundation
 
-/// A place in history that a reader can name: a token, the number of a transaction, or a date. No
-/// other type.
+/// A position in history: a token, a transaction number, or a date. No other type may conform.
 public protocol HistoryPosition: Sendable {
-  /// The place, in the engine's own form.
+  /// The position in the engine's own form.
   var historyPlace: HistoryPlace { get }
 }
 
-/// A token, a number or a date, as a place in history: opaque.
+/// A token, a number or a date as a position in history. Opaque.
 public struct HistoryPlace: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case token(Token)
@@ -34,17 +33,17 @@ public struct HistoryPlace: Sendable, Hashable {
 }
 
 extension Token: HistoryPosition {
-  /// The place just after the token's transaction.
+  /// The position just after the token's transaction.
   public var historyPlace: HistoryPlace { .token(self) }
 }
 
 extension Int64: HistoryPosition {
-  /// The place just after the transaction of this number.
+  /// The position just after the transaction of this number.
   public var historyPlace: HistoryPlace { .number(self) }
 }
 
 extension Int: HistoryPosition {
-  /// The place just after the transaction of this number.
+  /// The position just after the transaction of this number.
   public var historyPlace: HistoryPlace { .number(Int64(self)) }
 }
 

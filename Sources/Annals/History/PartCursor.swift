@@ -2,23 +2,23 @@ import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
 
-/// One transaction, or one part of a big one, as the log hands it out.
+/// One transaction, or one part of a large one, as the log returns it.
 package struct TransactionPart {
   package let page: TransactionPage
-  /// The transaction's place in the page.
+  /// The transaction's index in the page.
   package let index: Int
   package let condition: ResolvedCondition
 
-  /// What is known of the transaction itself.
+  /// The transaction's record.
   package var record: TransactionRecord { page.batch.transactions[index] }
 
-  /// The places in the page of the changes that the condition wants.
+  /// The page indexes of the changes that match the condition.
   package var selectedChanges: [Int] {
     let range = page.batch.transactions[index].changeRange
     return range.filter { condition.selects(change: $0, of: index, in: page.batch) }
   }
 
-  /// Whether the condition wants the transaction because of this part.
+  /// Whether the transaction matches the condition because of this part.
   package var isSelected: Bool { condition.matches(transaction: index, in: page.batch) }
 
   /// The part as a transaction; its changes are those of the part.
@@ -31,16 +31,16 @@ package struct TransactionPart {
   }
 }
 
-/// Walks history part by part, holding one frame.
+/// Reads history part by part, holding one frame.
 package struct PartCursor {
   private var log: FrameHistoryReader
   private let glossary: Glossary
   private let condition: ResolvedCondition
   private let selectsAll: Bool
-  /// Whether changes may list properties that had been removed.
+  /// Whether changes may list removed properties.
   private let hasRemovedProperties: Bool
   private var page: TransactionPage
-  /// The place of the next transaction in the page, and where they end.
+  /// The page index of the next transaction, and the end of the page.
   private var index = 0
   private var end = 0
 
@@ -48,7 +48,7 @@ package struct PartCursor {
     glossary = history.glossary
     condition = ResolvedCondition(history.condition, in: glossary)
     selectsAll = if case .constant(true) = condition.node { true } else { false }
-    // What was removed once stays in the schema, flagged.
+    // A removed property stays in the schema, marked as removed.
     hasRemovedProperties = glossary.schema.hasRemovedProperties
     page = TransactionPage(batch: ChangeBatch(), glossary: glossary)
     do throws(LogError) {
@@ -68,8 +68,8 @@ package struct PartCursor {
     return TransactionPart(page: page, index: index, condition: condition)
   }
 
-  /// The next transaction, if it is whole and the condition wants it; nil at the end, and before
-  /// one of which `next` tells.
+  /// The next transaction, if it is whole and matches the condition. Nil at the end, and before one
+  /// that only `next` returns.
   @inline(__always)
   fileprivate mutating func nextWhole() throws(AnnalsError) -> Transaction? {
     if index == end, try !turnPage() { return nil }
@@ -81,10 +81,10 @@ package struct PartCursor {
     return Transaction(page: page, index: index)
   }
 
-  /// Goes on to the next page; false at the end.
+  /// Advances to the next page; returns false at the end.
   private mutating func turnPage() throws(AnnalsError) -> Bool {
-    // A batch of its own for every page: pages stay alive in what is handed out. Pages of small
-    // transactions are about as long as each other.
+    // Each page has its own batch, since what is returned keeps the page alive. Pages of small
+    // transactions have similar sizes.
     let isOfMany = page.batch.transactions.count > 1
     var batch = isOfMany ? ChangeBatch(asLongAs: page.batch) : ChangeBatch()
     do throws(LogError) {
@@ -101,11 +101,11 @@ package struct PartCursor {
 }
 
 extension TransactionRecord {
-  /// Whether this is all of the transaction, not a part.
+  /// Whether this is the whole transaction, not a part.
   fileprivate var isWhole: Bool { part == 0 && !isContinued }
 }
 
-/// Walks history transaction by transaction.
+/// Reads history transaction by transaction.
 ///
 ///     var cursor = try store.history(after: token).makeCursor()
 ///     while let transaction = try cursor.next() { … }
@@ -131,7 +131,7 @@ public struct TransactionCursor {
     return nil
   }
 
-  /// Puts a transaction of several parts together; nil if the condition does not want it.
+  /// Gathers a transaction of several parts; nil if it does not match the condition.
   private mutating func gather(from first: TransactionPart) throws(AnnalsError) -> Transaction? {
     var gathered = [first]
     while let last = gathered.last, isReversed ? last.record.part > 0 : last.record.isContinued {
@@ -147,8 +147,7 @@ public struct TransactionCursor {
 }
 
 extension HistoryFilter {
-  /// What frames must hold for the condition to want anything in them: the terms that all have to
-  /// be true.
+  /// The coarse filter of a condition: those of its terms that must all be true.
   package init(_ condition: ResolvedCondition) {
     self = .none
     var allowed = ChangeKind.allCases

@@ -1,12 +1,12 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// One property of a change, with its values before and after; each is read when it is asked for.
+/// One property of a change, with its before- and after-image. Each is decoded when it is read.
 ///
-/// A value of a few words that points into the frame it is of, and keeps that in memory.
+/// A value of a few words that refers to its frame, and keeps that in memory.
 public struct PropertyDifference: Sendable {
   @usableFromInline let page: TransactionPage
-  /// The places in the page: of the property, of its change, of its transaction.
+  /// The page indexes of the property, its change and its transaction.
   @usableFromInline let position: Int32
   @usableFromInline let change: Int32
   @usableFromInline let transaction: Int32
@@ -22,12 +22,12 @@ public struct PropertyDifference: Sendable {
   /// The property's stable number.
   @inlinable public var number: PropertyNumber { page.batch.properties[Int(position)].property }
 
-  /// The property's name at the time.
+  /// The property's name at that time.
   public var name: String {
     page.propertyName(number, of: Int(change), in: Int(transaction))
   }
 
-  /// The value before; null if there was none, and for the edits of a list (see `edits`).
+  /// The before-image; null if there was no value, and for the edits of a list (see `edits`).
   /// O(length of the value).
   @inlinable public var before: Value {
     let cell = page.batch.properties[Int(position)].before
@@ -35,7 +35,7 @@ public struct PropertyDifference: Sendable {
     return value(cell)
   }
 
-  /// The value after; null if there is none, and for the edits of a list (see `edits`).
+  /// The after-image; null if there is no value, and for the edits of a list (see `edits`).
   /// O(length of the value).
   @inlinable public var after: Value {
     let cell = page.batch.properties[Int(position)].after
@@ -43,13 +43,13 @@ public struct PropertyDifference: Sendable {
     return value(cell)
   }
 
-  /// What an update did to a to-many relationship; nil for everything else. O(number of edits).
+  /// The edits of a to-many relationship by an update; nil for everything else. O(number of edits).
   public var edits: RelationshipEdits? {
     let property = page.batch.properties[Int(position)]
     return property.isEdits ? page.edits(property) : nil
   }
 
-  /// The kinds that most values have here, where the caller can see them.
+  /// The most frequent kinds, inlined into the caller.
   @inlinable @inline(__always)
   func value(_ cell: ValueCell) -> Value {
     switch cell.tag {
@@ -66,8 +66,8 @@ public struct PropertyDifference: Sendable {
     page.batch.properties[Int(position)].isEdits ? .null : page.value(cell)
   }
 
-  /// What a null stands for: in a required attribute of an object that exists its default, as in
-  /// every reading; nothing where the object does not exist.
+  /// What a null reads as: the default, for a required attribute of an existing object; null if the
+  /// object does not exist.
   @usableFromInline
   func unwritten(unlessOf absent: ChangeKind) -> Value {
     let entry = page.batch.changes[Int(change)]
@@ -77,13 +77,13 @@ public struct PropertyDifference: Sendable {
 }
 
 extension PropertyDifference: Hashable {
-  /// Whether both tell the same of a property of the same number and name.
+  /// Whether both describe the same values of a property with the same number and name.
   public static func == (a: PropertyDifference, b: PropertyDifference) -> Bool {
     a.number == b.number && a.name == b.name && a.before == b.before && a.after == b.after
       && a.edits == b.edits
   }
 
-  /// Feeds what is compared into the hasher.
+  /// Feeds the compared parts into the hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(number)
     hasher.combine(before)

@@ -1,29 +1,28 @@
 import AnnalsModel
 
-/// What the properties of a schema's entities are called, and what stands for those never written;
-/// looked up by number. Made once for a schema, since history asks for each change.
+/// The names of a schema's properties, and the defaults that nulls read as, by number. Made once
+/// for a schema, since history looks them up for each change.
 package final class PropertyNames: Sendable {
-  /// Where the names of an entity are.
+  /// The range of an entity's names in `names`.
   private struct Run: Sendable {
     var entity: EntityNumber
-    /// The place of property 0, and how many follow.
+    /// The index of property 0, and the number of properties.
     var first: Int
     var count: Int
   }
 
   private let runs: ContiguousArray<Run>
-  /// The names of each entity's properties of low numbers, each at its number.
+  /// The names of each entity's properties with low numbers, at their numbers.
   private let names: ContiguousArray<String?>
-  /// The names of the others, by entity and number.
+  /// The other names, by entity and number.
   private let others: [UInt64: String]
-  /// What a null stands for in required attributes with a default, by entity and number; few have
-  /// one.
+  /// The default that a null reads as, for required attributes with one; by entity and number.
   private let defaults: [UInt64: Value]
 
-  /// Numbers up to this have a place of their own.
+  /// Numbers up to this are stored densely.
   private static let denseLimit: PropertyNumber = 1024
 
-  /// The names in a schema, and those of the entities that only the other one defines.
+  /// The names of a schema, and those of entities that only `other` defines.
   init(_ schema: Schema, otherwise other: Schema) {
     var entities = schema.entities
     let known = Set(entities.lazy.map(\.number))
@@ -55,10 +54,10 @@ package final class PropertyNames: Sendable {
     self.defaults = defaults
   }
 
-  /// The name of a property; nil if no schema has it.
+  /// The name of a property; nil if neither schema has it.
   @inline(__always)
   func name(of property: PropertyNumber, in entity: EntityNumber) -> String? {
-    // Numbers are dense in most stores, so the first look finds it.
+    // Numbers are dense in most stores, so the first look-up finds the name.
     let guess = Int(entity) - 1
     if guess >= 0, guess < runs.count {
       let run = runs[guess]
@@ -75,13 +74,13 @@ package final class PropertyNames: Sendable {
     return others[PropertyNames.key(entity, property)]
   }
 
-  /// What stands for a value never written: the default, in a required attribute.
+  /// What a null reads as: the default, for a required attribute that has one.
   @inline(__always)
   func unwritten(_ property: PropertyNumber, in entity: EntityNumber) -> Value {
     defaults.isEmpty ? .null : defaults[PropertyNames.key(entity, property)] ?? .null
   }
 
-  /// Whether no attribute has a default that stands for a null.
+  /// Whether no null reads as a default.
   var hasNoDefaults: Bool { defaults.isEmpty }
 
   private static func key(_ entity: EntityNumber, _ property: PropertyNumber) -> UInt64 {

@@ -1,11 +1,11 @@
 import AnnalsModel
 
-// A property that was removed from the schema keeps its values, hidden, so that states from before
-// the removal can be read. A later delete records the whole object, these values among them.
-// Whoever reads history sees only what the object visibly had.
+// A property that was removed from the schema keeps its values, hidden, so that states before the
+// removal can be read. A later delete records the whole object with these values. Readers of
+// history see only the visible properties.
 
 extension Schema {
-  /// Whether any property of it was removed.
+  /// Whether the schema has removed properties.
   var hasRemovedProperties: Bool {
     entities.contains { entity in
       entity.attributes.contains(where: \.isRemoved)
@@ -15,8 +15,8 @@ extension Schema {
 }
 
 extension ChangeBatch {
-  /// Takes out of all changes the properties that had been removed by their transactions, and
-  /// leaves the changes where they are. O(changes).
+  /// Leaves out of all changes the properties that were removed before their transactions. The
+  /// changes stay in place. O(changes).
   mutating func leaveOutRemoved(by glossary: Glossary) {
     for transaction in transactions {
       let schema = glossary.schema(asOf: transaction.number)
@@ -30,7 +30,7 @@ extension ChangeBatch {
     }
   }
 
-  /// Takes properties out of one change. What is left of it goes behind those of all changes.
+  /// Leaves properties out of one change; the others are appended after those of all changes.
   private mutating func leaveOut(_ removed: Set<PropertyNumber>, ofChange index: Int) {
     let change = changes[index]
     guard change.propertyRange.contains(where: { removed.contains(properties[$0].property) }) else {

@@ -1,10 +1,10 @@
 import AnnalsModel
 
-/// A condition with its names replaced by the numbers that records hold, so that testing a change
+/// A condition whose names are resolved to the numbers in records, so that testing a change
 /// compares integers.
 ///
-/// A name that the store does not know (yet) becomes `never`; it must be resolved again with a
-/// newer glossary when more transactions arrive.
+/// A name that the store does not know (yet) becomes `never`. Resolve it again with a newer
+/// glossary when more transactions arrive.
 package struct ResolvedCondition: Sendable {
   package indirect enum Node: Sendable {
     case constant(Bool)
@@ -29,28 +29,28 @@ package struct ResolvedCondition: Sendable {
   }
 
   package let node: Node
-  /// Whether a term speaks of changes, so that transactions without changes are not wanted.
+  /// Whether a term is about changes, so that transactions without changes do not match.
   package let concernsChanges: Bool
 
-  /// The condition in terms of the glossary's numbers.
+  /// Resolves a condition to the glossary's numbers.
   package init(_ condition: HistoryCondition, in glossary: Glossary) {
     node = ResolvedCondition.resolve(condition.node, in: glossary)
     concernsChanges = ResolvedCondition.concernsChanges(condition.node)
   }
 
-  /// Whether the change at `index` of the batch, in the given transaction, is wanted.
+  /// Whether the change at `index` of the batch, in the given transaction, matches.
   package func selects(change index: Int, of transaction: Int, in batch: ChangeBatch) -> Bool {
     ResolvedCondition.holds(node, batch: batch, transaction: transaction, change: index)
   }
 
-  /// Whether the transaction is wanted for itself, without regard to its changes.
+  /// Whether the transaction matches regardless of its changes.
   package func selects(transaction: Int, in batch: ChangeBatch) -> Bool {
     ResolvedCondition.holds(node, batch: batch, transaction: transaction, change: nil)
   }
 
-  /// Whether the transaction, or one of the changes in this batch, is wanted.
+  /// Whether the transaction, or one of its changes in this batch, matches.
   package func matches(transaction: Int, in batch: ChangeBatch) -> Bool {
-    // What is missing must never go unseen.
+    // A gap always matches, so that missing history is never overlooked.
     if batch.transactions[transaction].lost != nil { return true }
     guard concernsChanges else { return selects(transaction: transaction, in: batch) }
     return batch.transactions[transaction].changeRange.contains {
@@ -143,7 +143,7 @@ extension ResolvedCondition {
     return index.map { NameNumber($0 + 1) }
   }
 
-  /// The entities of this name: now, or else at any time.
+  /// The entities with this name now; if there are none, those that ever had it.
   private static func entities(named name: String, in glossary: Glossary) -> [EntityNumber] {
     if let entity = glossary.schema.entity(named: name) { return [entity.number] }
     var numbers: Set<EntityNumber> = []
@@ -155,7 +155,7 @@ extension ResolvedCondition {
     return numbers.sorted()
   }
 
-  /// The properties of this name, in the entities wanted, now or at any time.
+  /// The properties with this name in the wanted entities, now or at any time.
   private static func properties(
     named name: String, in glossary: Glossary, of wanted: (EntityNumber) -> Bool
   ) -> [ResolvedProperty] {

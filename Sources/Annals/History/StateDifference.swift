@@ -3,22 +3,23 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// The net difference between two states of a store: one change an object, whatever happened in
+/// The net difference between two states of a store: one change per object, whatever happened in
 /// between.
 public struct StateDifference: Sendable {
   /// The position of the first state.
   public let from: Token
   /// The position of the second state.
   public let to: Token
-  /// What turns the first state into the second, by entity and id. Empty if they are equal.
+  /// The changes that turn the first state into the second, by entity and id. Empty if they are
+  /// equal.
   public let changes: [Change]
 }
 
 extension Store {
-  /// The net difference between the states as of two positions, in either order of time. Properties
-  /// have the names of the later schema; what it has removed is left out.
+  /// The net difference between the states at two positions, in either order. Names are those of
+  /// the later schema; properties that it has removed are left out.
   ///
-  /// Costs what the transactions between them cost, and making the two states. Throws as
+  /// Costs the transactions between them, and making the two states. Throws as
   /// `history(after:before:where:)` does.
   public func diff(
     from first: any HistoryPosition, to second: (any HistoryPosition)? = nil
@@ -33,8 +34,8 @@ extension Store {
       changes: changes)
   }
 
-  /// The changes of `diff`, one after the other, none of which is held; with the states before and
-  /// after.
+  /// Calls `body` with each change of `diff` in turn, with the states before and after, without
+  /// keeping the changes.
   package func forEachDifference(
     from first: any HistoryPosition, to second: (any HistoryPosition)? = nil,
     _ body: (Change, _ old: StateReader, _ new: StateReader) throws -> Void
@@ -51,8 +52,8 @@ extension Store {
   }
 }
 
-/// Goes through the objects in which two states may differ, and gives what does in pages of about a
-/// megabyte. Of what a checkpoint holds of the states, one group of rows is in memory at a time.
+/// Compares the objects in which two states may differ, and returns the differences in pages of
+/// about a megabyte. Holds one group of rows of a checkpoint at a time.
 private struct DifferenceCursor {
   let start: Int64
   let end: Int64
@@ -64,7 +65,7 @@ private struct DifferenceCursor {
   private var place = 0
   private var changes: NetChanges
 
-  /// How many bytes of values, and how many changes, make a page full.
+  /// The bytes of values, and the changes, that fill a page.
   private static let pageBytes = 1 << 20
   private static let pageChanges = 4_096
 
@@ -82,14 +83,14 @@ private struct DifferenceCursor {
     let naming = NamingProperties(version.view, andAllOf: Set(touched))
     let states = try version.states(at: min(start, end), and: max(start, end), keeping: naming)
     (old, new) = start < end ? states : (states.1, states.0)
-    // What the earlier schema does not have yet is empty in its state, not missing.
+    // What the earlier schema does not define yet is empty in its state, not missing.
     schema = version.view.schema(at: max(start, end))
     if start < end { old.setSchema(schema) } else { new.setSchema(schema) }
     changes = NetChanges(from: old, to: new, isPassing: true)
     glossary = version.glossary()
   }
 
-  /// The next page; nil after the last. None is empty.
+  /// The next page; nil after the last. No page is empty.
   mutating func next() throws(AnnalsError) -> TransactionPage? {
     var batch = ChangeBatch()
     do throws(StateFault) {
@@ -116,7 +117,7 @@ private struct DifferenceCursor {
 }
 
 extension ChangeBatch {
-  /// Takes properties out of the last change, and an update of which nothing is left.
+  /// Leaves properties out of the last change, and removes an update without any left.
   fileprivate mutating func leaveOut(_ removed: Set<PropertyNumber>) {
     guard !removed.isEmpty, let change = changes.popLast() else { return }
     let kept = properties[change.propertyRange].filter { !removed.contains($0.property) }

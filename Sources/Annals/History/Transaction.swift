@@ -3,14 +3,15 @@ import AnnalsFormat
 import AnnalsModel
 import Foundation
 
-/// One transaction as history tells it: who changed what, when.
+/// One transaction of history: who changed what, and when.
 ///
-/// Complete once read: no property touches the disk, but for the bytes of values over 4 KiB, which
-/// are `Value.large` until `Store.bytes(of:)` reads them. A value of a few words; copying is cheap.
+/// Complete once read: its properties never touch the disk. The bytes of values over 4 KiB stay in
+/// the file as `Value.large` until `Store.bytes(of:)` reads them. A value of a few words; copying
+/// is cheap.
 public struct Transaction: Sendable, Identifiable {
   @usableFromInline package let page: TransactionPage
   @usableFromInline package let index: Int
-  /// The pages of a transaction of several frames, after the first.
+  /// The pages after the first, for a transaction of several frames.
   @usableFromInline package let continuation: [TransactionPage]
 
   package init(page: TransactionPage, index: Int, continuation: [TransactionPage] = []) {
@@ -19,7 +20,7 @@ public struct Transaction: Sendable, Identifiable {
     self.continuation = continuation
   }
 
-  /// The transaction's number: from 1, without gaps.
+  /// The transaction's number; numbers start at 1 and are consecutive.
   public var number: Int64 { page.batch.transactions[index].number }
 
   /// The same as `number`.
@@ -32,13 +33,13 @@ public struct Transaction: Sendable, Identifiable {
       opening: page.glossary.opening(page.batch.transactions[index].opening)?.id ?? 0)
   }
 
-  /// The moment of the commit, as the writer's clock or the import said.
+  /// The timestamp of the commit, from the writer's clock or the import.
   public var timestamp: Date { Date(page.batch.transactions[index].timestamp) }
 
   /// Who made the change; nil if the writer did not say.
   public var author: String? { page.glossary.name(page.batch.transactions[index].author) }
 
-  /// In what context the change was made; nil if the writer did not say.
+  /// The context of the change; nil if the writer did not say.
   public var context: String? { page.glossary.name(page.batch.transactions[index].context) }
 
   /// The name of the process that wrote the transaction; nil if unknown.
@@ -46,7 +47,7 @@ public struct Transaction: Sendable, Identifiable {
     page.glossary.opening(page.batch.transactions[index].opening)?.processName
   }
 
-  /// The number that the system gave to that process; nil if unknown.
+  /// The process identifier of that process; nil if unknown.
   public var processID: Int64? {
     page.glossary.opening(page.batch.transactions[index].opening)?.processID
   }
@@ -58,21 +59,21 @@ public struct Transaction: Sendable, Identifiable {
     return result
   }
 
-  /// The definitions of the entities whose definition the transaction changed; empty for most.
+  /// The new definitions of the entities that the transaction changed; empty for most transactions.
   public var schemaChange: [Entity] { page.batch.transactions[index].schemaChange }
 
-  /// What the transaction erased, and why; nil for most.
+  /// What the transaction erased, and why; nil for most transactions.
   public var erasure: Erasure? { ErasureCodec.erasure(of: page.batch.transactions[index]) }
 
-  /// What is missing, if this is no transaction but a gap that a salvage left: the lost
-  /// transactions, the last of which has this number. Its changes are those that lead from the last
-  /// state before to what is known of the state behind. Gaps come with any condition.
+  /// The lost transactions, if this is not a transaction but a gap that a salvage left; the gap's
+  /// number is the last lost one. Its changes lead from the last state before the gap to what is
+  /// known of the state after it. Gaps match every condition.
   public var lost: LostTransactions? { page.batch.transactions[index].lost }
 
-  /// The schema in force just after the transaction.
+  /// The schema just after the transaction.
   public var schema: Schema { page.glossary.schema(asOf: number) }
 
-  /// The changes in order; empty where only transactions were asked for.
+  /// The changes in order; empty if only headers were read.
   public var changes: Changes {
     Changes(transaction: self)
   }
@@ -86,15 +87,15 @@ extension Transaction {
     /// 0.
     public var startIndex: Int { 0 }
 
-    /// How many changes there are; O(number of frames of the transaction).
+    /// The number of changes. O(number of the transaction's frames).
     public var endIndex: Int {
       transaction.continuation.reduce(
         Int(transaction.page.batch.transactions[transaction.index].changeCount)
       ) { $0 + Int($1.batch.transactions[0].changeCount) }
     }
 
-    /// The change at this position; O(1) but for a transaction of several frames, where the cost
-    /// grows with their number. Iterating costs O(1) a change.
+    /// The change at this position. O(1); for a transaction of several frames O(number of frames).
+    /// Iterating costs O(1) per change.
     public subscript(position: Int) -> Change {
       var rest = position
       var page = transaction.page
@@ -112,7 +113,7 @@ extension Transaction {
 
     /// Calls the closure with each change, in order.
     ///
-    /// The fastest way through all changes, as with the properties of one.
+    /// The fastest way through all changes.
     @inlinable
     public func forEach(_ body: (Change) throws -> Void) rethrows {
       try forEach(of: transaction.index, in: transaction.page, body)
@@ -131,7 +132,7 @@ extension Transaction {
     /// An iterator over the changes.
     public func makeIterator() -> Iterator { Iterator(transaction: transaction) }
 
-    /// Walks the changes page by page.
+    /// Iterates over the changes, page by page.
     public struct Iterator: IteratorProtocol {
       private let continuation: [TransactionPage]
       @usableFromInline var page: TransactionPage
@@ -157,7 +158,7 @@ extension Transaction {
         return Change(page: page, transaction: record, index: position)
       }
 
-      /// Goes on to the next page that has a change; false at the end.
+      /// Advances to the next page with a change; returns false at the end.
       @usableFromInline
       mutating func turnPage() -> Bool {
         while position == end {

@@ -2,24 +2,24 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsStorage
 
-/// The decoded changes of one frame, with what it takes to name what they touch.
+/// The decoded changes of one frame, with everything needed to name what they touch.
 ///
-/// Transactions and changes are small values that point into a page, so reading history costs one
-/// allocation a frame and none a change.
+/// Transactions and changes are small values that refer to a page, so reading history allocates
+/// once per frame and never per change.
 @usableFromInline
 package final class TransactionPage: Sendable {
   /// The frame's transactions and changes.
   @usableFromInline package let batch: ChangeBatch
-  /// The names, openings and schemas that the batch's numbers stand for.
+  /// The names, openings and schemas for the batch's numbers.
   package let glossary: Glossary
-  /// The names of properties, if one schema was in force after each of the transactions.
+  /// The names of properties, if one schema applies to all of the transactions.
   private let names: PropertyNames?
-  /// Whether no null stands for a default.
+  /// Whether no null reads as a default.
   @usableFromInline let nullIsNull: Bool
-  /// The batch's shared texts, each made once.
+  /// The batch's shared texts, each decoded once.
   private let texts: ContiguousArray<String>
 
-  /// A page of these changes.
+  /// Creates a page of these changes.
   package init(batch: ChangeBatch, glossary: Glossary) {
     self.batch = batch
     self.glossary = glossary
@@ -42,7 +42,7 @@ package final class TransactionPage: Sendable {
     }
   }
 
-  /// What a property of a change is called, by the places of these in the batch.
+  /// The name of a property of a change; the arguments index the batch.
   func propertyName(
     _ property: PropertyNumber, of change: Int, in transaction: Int
   ) -> String {
@@ -50,20 +50,20 @@ package final class TransactionPage: Sendable {
     return names(of: transaction).name(of: property, in: entity) ?? "#\(property)"
   }
 
-  /// What a null stands for in a property of an object that exists: the default, in a required one.
+  /// What a null reads as in a property of an existing object: the default, for a required one.
   func unwritten(
     _ property: PropertyNumber, in entity: EntityNumber, of transaction: Int
   ) -> Value {
     names(of: transaction).unwritten(property, in: entity)
   }
 
-  /// The names in force just after the transaction at this place in the batch.
+  /// The names just after the transaction at this index of the batch.
   @inline(__always)
   private func names(of transaction: Int) -> PropertyNames {
     names ?? glossary.names(asOf: batch.transactions[transaction].number)
   }
 
-  /// What an update did to a to-many relationship.
+  /// The edits of a to-many relationship by an update.
   func edits(_ property: PropertyChange) -> RelationshipEdits {
     batch.arena.withUnsafeBytes { arena in
       RelationshipEdits(
@@ -82,7 +82,7 @@ package final class TransactionPage: Sendable {
   private func sharedValue(_ cell: ValueCell) -> Value? {
     let index = Int(cell.shared) - 1
     guard index < texts.count else { return nil }
-    // The hint may be of another batch; the place in the arena is this one's in any case.
+    // The hint may belong to another batch; the position in the arena is this batch's in any case.
     let text = batch.sharedTexts[index]
     guard text.bits == cell.bits, text.length == cell.length, !cell.isLarge else { return nil }
     switch cell.tag {
@@ -94,26 +94,26 @@ package final class TransactionPage: Sendable {
   }
 }
 
-/// What the numbers in a store's records stand for, as of its head.
+/// Names for the numbers in a store's records, as of its head.
 ///
-/// Numbers are never reused, so that one glossary serves every transaction that the store held when
-/// it was made.
+/// Numbers are never reused, so one glossary serves every transaction that the store held when it
+/// was made.
 package final class Glossary: Sendable {
   package let store: RawUUID
   /// The interned names; number 1 is at index 0.
   package let nameTable: [String]
   /// The openings, rising by number.
   package let openings: [Opening]
-  /// The schemas that were in force, each from the transaction that brought it, rising.
+  /// The schemas, each with the transaction that introduced it, rising.
   package let schemas: [DatedSchema]
-  /// Where the bytes of large values are read.
+  /// Reads the bytes of large values.
   package let largeValues: any LargeValueSource
   /// The record types, bound to the newest schema.
   package let records: BoundRecords
-  /// The names made so far, by how many schemas there had been.
+  /// The names made so far, by the number of schemas in use.
   private let names = Locked<[Int: PropertyNames]>([:])
 
-  /// The glossary of these tables.
+  /// Creates the glossary of these tables.
   package init(
     store: RawUUID, names: [String], openings: [Opening], schemas: [DatedSchema],
     largeValues: any LargeValueSource, records: BoundRecords
@@ -126,7 +126,7 @@ package final class Glossary: Sendable {
     self.records = records
   }
 
-  /// The name with this number; nil for 0, and for a number that a damaged file never explained.
+  /// The name with this number; nil for 0, and for a number that a damaged file does not define.
   package func name(_ number: NameNumber) -> String? {
     nameTable.indices.contains(Int(number) - 1) ? nameTable[Int(number) - 1] : nil
   }
@@ -138,13 +138,13 @@ package final class Glossary: Sendable {
     return openings.first { $0.number == number }
   }
 
-  /// The schema in force just after this transaction; O(log n) in the number of schema changes.
+  /// The schema just after this transaction. O(log n) in the number of schema changes.
   package func schema(asOf number: Int64) -> Schema {
     let count = schemaCount(asOf: number)
     return count == 0 ? Schema() : schemas[count - 1].schema
   }
 
-  /// How many schemas had been in force by this transaction.
+  /// The number of schemas introduced up to this transaction.
   private func schemaCount(asOf number: Int64) -> Int {
     var low = 0
     var high = schemas.count
@@ -155,13 +155,13 @@ package final class Glossary: Sendable {
     return low
   }
 
-  /// Whether the same schema was in force after each of the transactions from one to another.
+  /// Whether one schema applies after each of the transactions from one to another.
   func hasOneSchema(_ first: Int64, _ last: Int64) -> Bool {
     schemaCount(asOf: first) == schemaCount(asOf: last)
   }
 
-  /// What properties were called just after this transaction: in the schema then, or else in
-  /// today's. Made when it is first asked for; O(properties) then, O(log schema changes) later.
+  /// The names of properties just after this transaction: those of the schema then, otherwise those
+  /// of today. Made on first use; O(properties) then, O(log schema changes) later.
   func names(asOf number: Int64) -> PropertyNames {
     let count = schemaCount(asOf: number)
     return names.withLock { known in
@@ -177,7 +177,7 @@ package final class Glossary: Sendable {
   package var schema: Schema { schemas.last?.schema ?? Schema() }
 }
 
-/// A schema and the transaction since which it is in force.
+/// A schema, and the transaction that introduced it.
 package struct DatedSchema: Sendable {
   package var since: Int64
   package var schema: Schema

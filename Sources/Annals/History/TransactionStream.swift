@@ -2,15 +2,15 @@ import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
 
-/// History that goes on: the transactions after a position, and then each new one as it is
+/// History that continues: the transactions after a position, and then each new one as it is
 /// acknowledged.
 ///
-/// Skips none and hands out none twice: it reads the log, and holds one frame of it however far the
-/// reader is behind. Other processes' transactions come by themselves: while an iterator is in use
-/// the file is watched. Ends when the store is closed, after the last transaction, and when the
-/// task is cancelled.
+/// Skips none and returns none twice: it reads the log, and holds one frame of it however far
+/// behind the reader is. Transactions of other processes arrive by themselves, since the file is
+/// watched while an iterator is in use. Ends when the store is closed, after the last transaction,
+/// and when the task is cancelled.
 public struct TransactionStream: AsyncSequence, Sendable {
-  /// Transactions with their changes; the token of each is the one to save.
+  /// Transactions with their changes. Save the token of each to continue after it.
   public typealias Element = Transaction
 
   let store: Store
@@ -20,15 +20,15 @@ public struct TransactionStream: AsyncSequence, Sendable {
   /// An iterator before the first transaction.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Reads the log, and waits where it ends.
+  /// Reads the log, and waits at its end.
   public struct Iterator: AsyncIteratorProtocol {
     private let stream: TransactionStream
-    /// All transactions up to here were handed out or not wanted.
+    /// All transactions up to here were returned or did not match.
     private var position: Token
     private var cursor: TransactionCursor?
-    /// What `position` will be when the cursor is at its end.
+    /// The value of `position` once the cursor is at its end.
     private var end: Token
-    /// Held from the first wait on, so that other processes' commits arrive.
+    /// Kept from the first wait on, so that other processes' commits arrive.
     private var listener: FeedListener?
 
     init(_ stream: TransactionStream) {
@@ -37,11 +37,12 @@ public struct TransactionStream: AsyncSequence, Sendable {
       end = stream.start
     }
 
-    /// The next transaction that is wanted, once there is one; nil when the store is closed or the
-    /// task cancelled.
+    /// The next matching transaction, once there is one. Nil when the store is closed or the task
+    /// cancelled.
     ///
-    /// Throws `.pruned` if what comes next was pruned meanwhile, `.lostBranch` or `.beyondHead` if
-    /// it was lost in a power failure, and what reading throws; the next call tries again.
+    /// Throws `.pruned` if the next transactions were pruned meanwhile, `.lostBranch` or
+    /// `.beyondHead` if they were lost in a power failure, and what reading throws; the next call
+    /// tries again.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AnnalsError) -> Transaction? {
@@ -61,8 +62,8 @@ public struct TransactionStream: AsyncSequence, Sendable {
       case wait(beyond: FeedPosition)
     }
 
-    /// Looks for what is newer than the position. Who waits for it holds no version, so that
-    /// commits move that on in place.
+    /// Looks for transactions after the position. While waiting no version is held, so that commits
+    /// can apply in place.
     private mutating func goOn() throws(AnnalsError) -> Step {
       let head = stream.store.writer.head
       let newest = try head.feedPosition()
@@ -82,7 +83,7 @@ public struct TransactionStream: AsyncSequence, Sendable {
       try await next(isolation: nil)
     }
 
-    /// The next transaction of the cursor, if there is one; without, `position` is at its end.
+    /// The next transaction of the cursor, if there is one; otherwise `position` is at its end.
     private mutating func advance() throws(AnnalsError) -> Transaction? {
       guard cursor != nil else { return nil }
       do throws(AnnalsError) {
@@ -91,7 +92,7 @@ public struct TransactionStream: AsyncSequence, Sendable {
           return transaction
         }
       } catch {
-        // What could not be read is read again, not left out.
+        // What could not be read is read again, not skipped.
         cursor = nil
         throw error
       }
@@ -103,8 +104,8 @@ public struct TransactionStream: AsyncSequence, Sendable {
 }
 
 extension Store {
-  /// The transactions after a position that the condition wants, oldest first, without an end:
-  /// where `history(after:before:where:)` stops at the newest, this waits for the next.
+  /// The matching transactions after a position, oldest first, without an end: where
+  /// `history(after:before:where:)` stops at the newest, this waits for the next.
   ///
   /// - Parameters:
   ///   - after: a token, a number or a date, exclusive; nil is the oldest position.
@@ -124,7 +125,7 @@ extension Store {
 }
 
 extension StoreVersion {
-  /// A cursor over what came after a position.
+  /// A cursor over the transactions after a position.
   fileprivate func cursor(
     after position: Token, where condition: HistoryCondition
   ) throws(AnnalsError) -> TransactionCursor {

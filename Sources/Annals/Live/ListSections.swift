@@ -4,17 +4,17 @@ import Foundation
 
 /// How rows are divided into sections, by names.
 ///
-/// What the sections go by is the first sort key; it is put before the others if it is not.
+/// The section's value is the first sort key; it is added in front if it is not.
 public struct ListSections: Hashable, Sendable {
   let path: PropertyPath
   let rule: SectionRule
 
-  /// Rows with equal values are one section.
+  /// One section for each value.
   public static func by(_ path: PropertyPath) -> ListSections {
     ListSections(path: path, rule: .value)
   }
 
-  /// Rows whose dates are in one bucket of the calendar are one section.
+  /// One section for each hour, day, week, month or year of the calendar.
   public static func calendar(
     _ unit: CalendarUnit, of path: PropertyPath, in timeZone: TimeZone = .gmt
   ) -> ListSections {
@@ -24,18 +24,17 @@ public struct ListSections: Hashable, Sendable {
 
 /// How objects of a record type are divided into sections: `.calendar(.month, of: \.start)`.
 ///
-/// What the sections go by is the first sort key; it is put before the others if it is not.
+/// The section's value is the first sort key; it is added in front if it is not.
 public struct RecordSections<R: Record>: Hashable, Sendable {
-  /// The same with the names that the record type's properties have in a store.
+  /// The same by the names of the record type's properties in a store.
   public let sections: ListSections
 
-  /// Objects with equal values are one section.
+  /// One section for each value.
   public static func by<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordSections {
     RecordSections(sections: .by([R.entity.propertyName(of: keyPath)]))
   }
 
-  /// Objects are one section whose relationship leads to objects with equal values:
-  /// `.by(\.place, \.name)`.
+  /// One section for each value of a related object's property: `.by(\.place, \.name)`.
   public static func by<D: Record, V: AttributeValue>(
     _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>
   ) -> RecordSections {
@@ -45,8 +44,7 @@ public struct RecordSections<R: Record>: Hashable, Sendable {
       ]))
   }
 
-  /// Objects whose dates are in one bucket of the calendar are one section; those without a date
-  /// are one, too.
+  /// One section for each unit of the calendar, and one for objects without a date.
   public static func calendar<V: AttributeValue>(
     _ unit: CalendarUnit, of keyPath: KeyPath<R, V>, in timeZone: TimeZone = .gmt
   ) -> RecordSections where V.Required == Date {

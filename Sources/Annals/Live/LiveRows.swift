@@ -2,24 +2,24 @@ import AnnalsEngine
 import AnnalsModel
 import Observation
 
-/// The rows of a live view for a user interface: what is read of it is read again when they change.
+/// The rows of a live view for a user interface, which updates when they change.
 ///
 ///     @State private var events: LiveRows<Object<Event>>
 ///     // …
 ///     List(events.rows.objectIDs, id: \.self) { id in … }
 @MainActor @Observable
 public final class LiveRows<Row: Sendable> {
-  /// The rows now.
+  /// The current rows.
   public private(set) var rows: RowList<Row>
-  /// What made them of the rows before; empty at first.
+  /// The difference from the previous rows; empty at first.
   public private(set) var diff = ListDiff()
-  /// What ended the following; nil as long as it goes on.
+  /// The error that ended the updates; nil while they continue.
   public private(set) var failure: AnnalsError?
-  /// What the rows are of.
+  /// The live view of the rows.
   @ObservationIgnored public let view: LiveView<Row>
   @ObservationIgnored private var observation: LiveObservation?
 
-  /// The rows of a live view, which it follows until it ends. O(n log n); throws as
+  /// Reads the rows of a live view and follows it until it ends. O(n log n); throws as
   /// `Snapshot.fetch(_:)` does.
   public init(_ view: LiveView<Row>) throws(AnnalsError) {
     self.view = view

@@ -3,8 +3,8 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
-/// What a live view shows: the query, by the names of whatever schema a state has, and how its rows
-/// are read.
+/// The source of a live view's rows: the query, which resolves names in each state's own schema,
+/// and how rows are read.
 struct LiveSource<Row: Sendable>: Sendable {
   let query: @Sendable (Snapshot) throws(AnnalsError) -> ListQuery
   let read: RowList<Row>.RowReader<Row>
@@ -19,13 +19,13 @@ struct LiveSource<Row: Sendable>: Sendable {
     return RowList(snapshot: snapshot, list: list, read: read)
   }
 
-  /// The rows in another state, in which these objects are changed and no others, and what makes
-  /// them of the rows before.
+  /// The rows in another state, which differs in these objects alone, and the difference from the
+  /// old rows.
   func step(
     from old: RowList<Row>, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> LiveUpdate<Row> {
     guard old.snapshot.bindings.schemaVersion == snapshot.bindings.schemaVersion else {
-      // Names may stand for something else.
+      // Names may have another meaning.
       return try turn(from: old, to: snapshot, changes)
     }
     var list = old.list
@@ -50,7 +50,7 @@ struct LiveSource<Row: Sendable>: Sendable {
 }
 
 extension StateReader {
-  /// Reads large values that are keys of an order.
+  /// Reads large values that are sort keys.
   var largeBytes: LargeBytes {
     let largeValues = largeValues
     return { try largeValues.bytesLeft(of: $0) }
@@ -58,7 +58,7 @@ extension StateReader {
 }
 
 extension LiveSource {
-  /// The objects that a fetch finds.
+  /// Shows the objects that a fetch finds.
   init<R: Record>(
     _ fetch: Fetch<R>, _ sections: RecordSections<R>?
   ) where Row == Object<R> {
@@ -75,7 +75,7 @@ extension LiveSource {
     }
   }
 
-  /// The objects of the named entity.
+  /// Shows the objects of the named entity.
   init(_ request: ObjectRequest, _ sections: ListSections?) where Row == StoredObject {
     query = { snapshot throws(AnnalsError) in
       let query = RowQuery(
@@ -96,7 +96,7 @@ extension LiveSource {
   }
 }
 
-/// Which objects are wanted, by names.
+/// Which objects are shown, by names.
 struct ObjectRequest: Sendable {
   var entity: String
   var condition: Condition?

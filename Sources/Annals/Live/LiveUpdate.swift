@@ -1,24 +1,24 @@
 import AnnalsModel
 
-/// One step of a live view: the rows now, and what made them of the rows before.
+/// One update of a live view: the current rows, and the difference from the previous ones.
 public struct LiveUpdate<Row: Sendable>: Sendable {
   /// The rows.
   public let rows: RowList<Row>
-  /// What makes these rows of those of the update before; of no rows in the first.
+  /// The difference from the rows of the previous update; from no rows in the first.
   public let diff: ListDiff
-  /// Whether this is the first update of an iterator.
+  /// Whether this is the iterator's first update.
   public let isInitial: Bool
 
-  /// The position in history of which this is the state.
+  /// The position in history of the rows' state.
   public var token: Token { rows.token }
 }
 
-/// What a live view does with transactions that come quicker than its updates are read.
+/// How a live view treats transactions that arrive faster than its updates are read.
 public enum LiveSteps: Hashable, Sendable {
-  /// What was missed makes one step. Nothing is queued: the state of the last update is kept, also
-  /// where history is pruned meanwhile.
+  /// Merges missed transactions into one update. Nothing is queued: the state of the last update is
+  /// kept, even if history is pruned meanwhile.
   case latest
-  /// Each transaction that changes the rows makes a step of its own, read from the log. Throws
-  /// `.pruned` if what was missed is pruned meanwhile.
+  /// Makes an update for each transaction that changes the rows, read from the log. Throws
+  /// `.pruned` if missed transactions are pruned meanwhile.
   case everyTransaction
 }

@@ -5,22 +5,22 @@ import AnnalsQuery
 import AnnalsState
 
 extension LiveView {
-  /// Keeps the rows of the last update, and waits for what changes them.
+  /// Keeps the rows of the last update, and waits for changes of them.
   public struct Iterator: AsyncIteratorProtocol {
     private let view: LiveView
     /// The rows of the last update.
     private var shown: RowList<Row>?
     private var edition = 0
-    /// All transactions up to here are in what is shown, or were held back.
+    /// All transactions up to here are in the shown rows, or were held back.
     private var seen: Token?
-    /// In `.everyTransaction`, the state that the walk has reached, and what was held back.
+    /// For `.everyTransaction`: the state that the walk has reached, and what was held back.
     private var walk: LiveWalk?
-    /// Held from the first wait on, so that other processes' commits arrive.
+    /// Kept from the first wait on, so that other processes' commits arrive.
     private var listener: FeedListener?
 
     init(_ view: LiveView) { self.view = view }
 
-    /// An iterator that goes on from rows of the view.
+    /// An iterator that continues from rows of the view.
     init(_ view: LiveView, from rows: RowList<Row>, edition: Int) {
       self.view = view
       self.edition = edition
@@ -30,7 +30,7 @@ extension LiveView {
 
     /// The next update, once there is one; nil when the store is closed or the task cancelled.
     ///
-    /// Throws what keeps the rows from being read; the next call tries again.
+    /// Throws if the rows cannot be read; the next call tries again.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AnnalsError) -> LiveUpdate<Row>? {
@@ -41,7 +41,7 @@ extension LiveView {
         guard seen == newest.token, walk?.isAtEnd ?? true else { continue }
         if newest.isLast { return nil }
         if listener == nil {
-          // What came before somebody listened is looked for once more.
+          // Look once more for what came before the listener existed.
           listener = try view.store.writer.listen()
           continue
         }
@@ -55,7 +55,7 @@ extension LiveView {
       try await next(isolation: nil)
     }
 
-    /// One step towards the newest transaction; nil if it leads to no update.
+    /// One step towards the newest transaction; nil if it makes no update.
     private mutating func advance(_ newest: Token) throws(AnnalsError) -> LiveUpdate<Row>? {
       let current = view.current
       guard let shown else {
@@ -80,7 +80,7 @@ extension LiveView {
       seen = rows.token
     }
 
-    /// The update for something else that is shown.
+    /// The update after the view's source has changed.
     private mutating func turn(
       from shown: RowList<Row>, to source: LiveSource<Row>
     ) throws(AnnalsError) -> LiveUpdate<Row> {
@@ -95,7 +95,7 @@ extension LiveView {
       return try source.turn(from: shown, to: snapshot, changes)
     }
 
-    /// The update for all that is new.
+    /// The update for all new transactions at once.
     private mutating func leap(
       from shown: RowList<Row>, _ source: LiveSource<Row>
     ) throws(AnnalsError) -> LiveUpdate<Row>? {
@@ -143,7 +143,7 @@ extension LiveView {
         self.walk = walk
         return nil
       } catch {
-        // What could not be read is read again from the rows that are shown.
+        // What could not be read is read again, from the shown rows.
         self.walk = nil
         seen = shown.token
         throw error
@@ -164,7 +164,7 @@ extension LiveView {
       }
       return false
     } catch {
-      // What nobody can tell any more is not held back.
+      // If history can no longer tell, nothing is held back.
       guard error.isMissingHistory else { throw error }
       return true
     }

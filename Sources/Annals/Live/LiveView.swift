@@ -2,23 +2,23 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsStorage
 
-/// The rows that a fetch finds, kept as they are now: first all of them, then an update for each
-/// step, whoever made it.
+/// The result of a fetch that stays current: first all rows, then an update for each change of
+/// them, by whichever process.
 ///
 ///     for try await update in store.live(Fetch(Event.self).sorted(by: \.start)) {
 ///       print(update.rows.count, update.diff)
 ///     }
 ///
-/// Each iterator begins with the rows of its time. An update costs O(log n) for each object that
-/// changed, and for each that refers to a changed one where a condition or a sort key leads there;
-/// with a limit or an offset also O(rows shown). Steps that leave the rows as they are make none.
-/// Ends when the store is closed and when the task is cancelled. While an iterator is in use, the
-/// file is watched for other processes' commits.
+/// Each iterator begins with the current rows. An update costs O(log n) for each changed object,
+/// and for each object that refers to a changed one through a condition or a sort key; with a limit
+/// or an offset also O(rows shown). Transactions that do not change the rows make no update. Ends
+/// when the store is closed and when the task is cancelled. While an iterator is in use, the file
+/// is watched for other processes' commits.
 public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
-  /// The rows with what made them of the rows before.
+  /// The rows with their difference from the previous ones.
   public typealias Element = LiveUpdate<Row>
 
-  /// What is shown, and how often that was replaced.
+  /// The current source, and how often it was replaced.
   struct Shown: Sendable {
     var source: LiveSource<Row>
     var edition = 0
@@ -26,7 +26,7 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
 
   let store: Store
   let steps: LiveSteps
-  /// Which transactions make a step.
+  /// Which transactions make an update.
   let condition: HistoryCondition
   private let shown: Locked<Shown>
 
@@ -41,7 +41,7 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
 
   var current: Shown { shown.withLock { $0 } }
 
-  /// Shows something else from now on: each iterator yields one update for it.
+  /// Replaces the source: each iterator yields one update for it.
   func change(to source: LiveSource<Row>) {
     shown.withLock { shown in
       shown.source = source
@@ -50,21 +50,21 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
     store.writer.head.wake()
   }
 
-  /// The rows of this moment, as of the newest transaction acknowledged here. O(n log n).
+  /// The current rows, as of the newest transaction acknowledged here. O(n log n).
   public func rows() throws(AnnalsError) -> RowList<Row> {
     try current.source.rows(in: store.snapshot())
   }
 
-  /// An iterator whose first update has the rows of that moment.
+  /// An iterator whose first update has the current rows.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// An iterator that goes on from rows of this view.
+  /// An iterator that continues from rows of this view.
   func makeIterator(from rows: RowList<Row>, edition: Int) -> Iterator {
     Iterator(self, from: rows, edition: edition)
   }
 
-  /// Calls `body` with each update, the first one included, one after the other and on no
-  /// particular thread, as long as what is returned is kept. An error is the last call.
+  /// Calls `body` with each update, including the first, one at a time and on no particular thread,
+  /// while the returned observation is kept. An error is the last call.
   public func observe(
     _ body: @escaping @Sendable (Result<LiveUpdate<Row>, AnnalsError>) -> Void
   ) -> LiveObservation {
@@ -72,13 +72,13 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-/// Keeps an observation of a live view going: it ends with this.
+/// Keeps an observation of a live view alive, and ends with it.
 public final class LiveObservation: Sendable {
   private let task: Task<Void, Never>
 
   init(_ task: Task<Void, Never>) { self.task = task }
 
-  /// Calls `body` with each update of a live view, then with the error that ends it, if one does.
+  /// Calls `body` with each update of a live view, then with the error that ends it, if any.
   init<Updates: AsyncSequence & Sendable>(
     of updates: Updates,
     _ body: @escaping @Sendable (Result<Updates.Element, AnnalsError>) -> Void
@@ -93,15 +93,15 @@ public final class LiveObservation: Sendable {
     }
   }
 
-  /// Ends the observation; no call begins after a call under way.
+  /// Ends the observation. A call of `body` under way completes; no other follows.
   public func cancel() { task.cancel() }
 
   deinit { task.cancel() }
 }
 
 extension LiveView {
-  /// Shows what another fetch finds from now on, in place: each iterator yields one update, from
-  /// the rows that it has to the new ones, with the moves that turn one order into the other.
+  /// Replaces the fetch, in place: each iterator yields one update from its rows to the new ones,
+  /// with the moves that turn one order into the other.
   public func change<R: Record>(
     to fetch: Fetch<R>, sections: RecordSections<R>? = nil
   ) where Row == Object<R> {
@@ -110,7 +110,7 @@ extension LiveView {
 }
 
 extension LiveView where Row == StoredObject {
-  /// Shows other objects from now on, as `change(to:sections:)` does.
+  /// Replaces the shown objects, as `change(to:sections:)` does.
   public func change(
     to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil
@@ -124,10 +124,11 @@ extension LiveView where Row == StoredObject {
 }
 
 extension Store {
-  /// What a fetch finds, kept as it is now, for `for try await`, `observe` and `LiveRows`.
+  /// The result of a fetch that stays current, for `for try await`, `observe` and `LiveRows`.
   ///
-  /// The offset and the limit are a window on the rows: what moves into it is inserted, what moves
-  /// out is deleted. `.now` in a condition is the moment at which the condition was made.
+  /// The offset and the limit are a window on the rows: rows that move into it are inserted, rows
+  /// that move out are deleted. `.now` in a condition is the moment at which the condition was
+  /// made.
   ///
   /// - Parameters:
   ///   - fetch: the objects, and their order.
@@ -143,7 +144,7 @@ extension Store {
     LiveView(self, LiveSource(fetch, sections), steps, condition)
   }
 
-  /// The objects of the named entity, kept as they are now; see `live(_:sections:)`.
+  /// The objects of the named entity, kept current; see `live(_:sections:)`.
   public func live(
     _ entity: String, where rowCondition: AnnalsModel.Condition? = nil,
     sortedBy keys: [SortKey] = [],
@@ -157,8 +158,8 @@ extension Store {
 }
 
 extension Snapshot {
-  /// What a fetch finds in this state, as a list with positions and sections. O(n log n), or by an
-  /// index; throws as `fetch(_:)` does.
+  /// The result of a fetch in this state, as a list with positions and sections. O(n log n), or by
+  /// an index; throws as `fetch(_:)` does.
   public func rows<R: Record>(
     _ fetch: Fetch<R>, sections: RecordSections<R>? = nil
   ) throws(AnnalsError) -> RowList<Object<R>> {

@@ -4,13 +4,13 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
-/// A walk through history, transaction by transaction, with the state after each.
+/// Walks through history, transaction by transaction, with the state after each.
 ///
 /// Holds one frame of the log; at its end only the state.
 struct LiveWalk {
   /// The state after the last transaction.
   private(set) var snapshot: Snapshot
-  /// What changed since the last step, and how many transactions did it.
+  /// The changes since the last step, and the number of transactions that made them.
   private var pending = ListChanges()
   private var transactionCount = 0
   /// Whether the schema changed since the last step.
@@ -20,7 +20,7 @@ struct LiveWalk {
   private var cursor: PartCursor?
   private var version: StoreVersion?
   private var condition: ResolvedCondition?
-  /// Where the newest transaction was when the walk came to its end.
+  /// The newest position when the walk reached its end.
   private(set) var end: Token
 
   init(_ snapshot: Snapshot) {
@@ -29,14 +29,14 @@ struct LiveWalk {
     end = snapshot.token
   }
 
-  /// Whether there is nothing more to read for now.
+  /// Whether nothing more can be read for now.
   var isAtEnd: Bool { cursor == nil }
 
-  /// Goes on to a version. Throws `.pruned` if it does not have what comes next.
+  /// Continues to a version. Throws `.pruned` if it lacks the next transactions.
   mutating func begin(
     _ version: StoreVersion, _ condition: HistoryCondition
   ) throws(AnnalsError) {
-    // Conditions decide what makes a step; all of it is read.
+    // Conditions decide what makes a step; everything is read.
     let history = History(
       version: version, after: try version.number(after: .token(snapshot.token)),
       through: version.head.number, condition: .always)
@@ -45,7 +45,7 @@ struct LiveWalk {
     self.version = version
   }
 
-  /// Passes the next transaction; whether it makes a step. Nil at the end.
+  /// Advances past the next transaction. Returns whether it makes a step; nil at the end.
   mutating func next() throws(AnnalsError) -> Bool? {
     guard let version, let condition else { return nil }
     var isStep = false
@@ -78,13 +78,13 @@ struct LiveWalk {
     return nil
   }
 
-  /// What changed since the last step.
+  /// The changes since the last step.
   func changes() throws(AnnalsError) -> ListChanges {
     var changes = pending
     changes.merge()
     guard transactionCount > 1 else { return changes }
     var start = start
-    // What the earlier schema does not have yet is empty in its state, not missing.
+    // What the earlier schema does not define yet is empty in its state, not missing.
     if hasNewSchema { start.setSchema(snapshot.schema) }
     let before = start
     return try AnnalsError.translating { () throws(StateFault) in
@@ -92,7 +92,7 @@ struct LiveWalk {
     }
   }
 
-  /// A step was made.
+  /// Starts the next step.
   mutating func clear() {
     pending = ListChanges()
     transactionCount = 0

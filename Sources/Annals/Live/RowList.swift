@@ -3,13 +3,12 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
-/// The rows of a live view, or of a fetch in sections, as of one transaction: a value that never
-/// changes.
+/// The rows of a live view, or of a fetch with sections, as of one transaction. Immutable.
 ///
-/// Knows the order and the ids of all rows, and reads the rows themselves when asked, from the
-/// state that it keeps; so what reads is `throws`. Everything costs O(log n), and the rows read.
+/// Holds the order and ids of all rows, and reads rows on demand from its state; so what reads them
+/// is `throws`. Every call costs O(log n), and the rows it reads.
 public struct RowList<Row: Sendable>: Sendable {
-  /// The state in which these are the rows.
+  /// The state that the rows were found in.
   public let snapshot: Snapshot
   var list: QueryList
   let read: RowReader<Row>
@@ -17,16 +16,16 @@ public struct RowList<Row: Sendable>: Sendable {
   /// Reads rows of an entity.
   typealias RowReader<R> = @Sendable (Snapshot, [Int64]) throws(AnnalsError) -> [R]
 
-  /// The position in history of which this is the state.
+  /// The position in history of that state.
   public var token: Token { snapshot.token }
 
   /// The entity of the rows.
   package var entity: EntityNumber { list.query.rows.entity }
 
-  /// How many rows there are. O(1).
+  /// The number of rows. O(1).
   public var count: Int { list.count }
 
-  /// Whether there is no row. O(1).
+  /// Whether there are no rows. O(1).
   public var isEmpty: Bool { count == 0 }
 
   /// The row at a position. Traps if there is none.
@@ -39,8 +38,7 @@ public struct RowList<Row: Sendable>: Sendable {
     get throws(AnnalsError) { try self[position(ofSection: section, item: item)] }
   }
 
-  /// The rows at these positions: a page, without a look at the others. Traps if they are not
-  /// there.
+  /// The rows at these positions, without reading others. Traps if a position is out of range.
   public func rows(in range: Range<Int>) throws(AnnalsError) -> [Row] {
     try read(snapshot, list.rows(in: range))
   }
@@ -48,12 +46,12 @@ public struct RowList<Row: Sendable>: Sendable {
   /// All rows. O(n).
   public func all() throws(AnnalsError) -> [Row] { try rows(in: 0..<count) }
 
-  /// The ids of the rows, in order; nothing is read for them.
+  /// The ids of the rows, in order, without reading them.
   public var objectIDs: ObjectIDList {
     ObjectIDList(list: list, store: snapshot.reader.store)
   }
 
-  /// The position of an object; nil if it is no row.
+  /// The position of an object; nil if it is not among the rows.
   public func position(of id: ObjectID) throws(AnnalsError) -> Int? {
     guard id.store == snapshot.reader.store, id.entity == list.query.rows.entity else {
       return nil
@@ -63,10 +61,10 @@ public struct RowList<Row: Sendable>: Sendable {
     }
   }
 
-  /// Where the row at a position is. Traps if there is none.
+  /// The section and item of the row at a position. Traps if there is none.
   public func place(of position: Int) -> ListDiff.Place { list.place(of: position) }
 
-  /// How many sections there are; none without sections, and none without rows.
+  /// The number of sections; 0 without sections, and without rows.
   public var sectionCount: Int { list.sectionCount }
 
   /// The positions of a section's rows. Traps if there is no such section.
@@ -79,9 +77,9 @@ public struct RowList<Row: Sendable>: Sendable {
     return range.lowerBound + item
   }
 
-  /// A section. Traps if it is not there.
+  /// A section. Traps if it does not exist.
   public func section(_ index: Int) throws(AnnalsError) -> RowSection {
-    // The buckets of the calendar that were asked for are kept in the copy.
+    // The calendar buckets asked for are cached in the copy.
     var list = list
     let key = try AnnalsError.evaluating { () throws(ConditionFault) in
       try list.key(ofSection: index)
@@ -103,21 +101,21 @@ public struct RowList<Row: Sendable>: Sendable {
   }
 }
 
-/// Rows next to each other that have something in common.
+/// Consecutive rows with a value in common.
 public struct RowSection: Hashable, Sendable {
-  /// The value that they have in common; of a bucket of the calendar, its first moment.
+  /// The common value; for a unit of the calendar, its first moment.
   public let value: Value
-  /// The bucket of the calendar in which their dates are; nil in sections by value, and of rows
-  /// without a date.
+  /// The calendar unit that their dates lie in; nil in sections by value, and for rows without a
+  /// date.
   public let bucket: CalendarBucket?
   /// Their positions among all rows.
   public let range: Range<Int>
 
-  /// How many rows there are.
+  /// The number of rows.
   public var count: Int { range.count }
 }
 
-/// The ids of the rows of a list, in order.
+/// The ids of a list's rows, in order.
 public struct ObjectIDList: RandomAccessCollection, Sendable {
   let list: QueryList
   let store: RawUUID
@@ -135,7 +133,7 @@ public struct ObjectIDList: RandomAccessCollection, Sendable {
 }
 
 extension AnnalsError {
-  /// Runs `body`, with what keeps a list from being read as an error of the public interface.
+  /// Runs `body` and translates faults of a list into public errors.
   static func evaluating<T>(_ body: () throws(ConditionFault) -> T) throws(AnnalsError) -> T {
     do throws(ConditionFault) {
       return try body()

@@ -8,14 +8,14 @@ extension StoreVersion {
   /// The objects that differ between rows and a state of this version, of which either may be the
   /// earlier one.
   ///
-  /// O(transactions between them); where the log does not have them any more, O(objects).
+  /// O(transactions between them); O(objects) if the log no longer has them.
   func changes<Row>(
     from rows: RowList<Row>, to snapshot: Snapshot
   ) throws(AnnalsError) -> ListChanges {
     var (old, new) = (rows.snapshot.reader.state, snapshot.reader.state)
     guard rows.token != snapshot.token else { return ListChanges() }
     if old.schema != new.schema {
-      // What the earlier schema does not have yet is empty in its state, not missing.
+      // What the earlier schema does not define yet is empty in its state, not missing.
       if rows.snapshot.number < snapshot.number {
         old.setSchema(new.schema)
       } else {
@@ -34,7 +34,7 @@ extension StoreVersion {
         changes.append(part.page.batch, part.record.changeRange)
       }
       changes.merge()
-      // Of one transaction the log has what it came to.
+      // The log holds the net result of one transaction.
       if abs(a - b) == 1 { return changes }
       let (before, after) = (old, new)
       return try AnnalsError.translating { () throws(StateFault) in
@@ -56,15 +56,15 @@ extension StoreVersion {
 }
 
 extension AnnalsError {
-  /// Whether history does not go back to where it was to be read from.
+  /// Whether the history needed is not there any more.
   var isMissingHistory: Bool {
     [.pruned, .lost, .lostBranch, .beyondHead].contains(code)
   }
 }
 
 extension Store {
-  /// What makes the rows that a fetch finds at one position of history those at another, in either
-  /// order of time: what a live view would have shown as one step.
+  /// The difference between the results of a fetch at two positions of history, in either order:
+  /// what a live view would have shown as one update.
   ///
   /// Costs making the two states, O(n log n), and the transactions between them. Throws as
   /// `snapshot(at:)` and `Snapshot.fetch(_:)` do.

@@ -1,42 +1,42 @@
 import Foundation
 
-/// What `Store.maintain()` would do, and why not more. It changes nothing.
+/// What `Store.maintain()` would do, and what keeps it from doing more. Changes nothing.
 public struct MaintenancePlan: Sendable {
-  /// What comes of it.
+  /// The result of the maintenance.
   public enum Outcome: String, Hashable, Sendable {
-    /// Nothing: the store keeps all history.
+    /// Does nothing: retention is off, so all history is kept.
     case off
-    /// Nothing: the store has nothing but what it keeps.
+    /// Does nothing: the store holds no more than its retention keeps.
     case nothingToDrop
-    /// Nothing: `blockers` have not seen what could go.
+    /// Does nothing: `blockers` have not read what could be dropped.
     case blocked
-    /// Nothing: the file would hardly be smaller, and had to be written anew for it.
+    /// Does nothing: the file would hardly become smaller, and would have to be rewritten.
     case littleGained
-    /// History before `prune`'s floor goes.
+    /// Drops the history before `prune`'s floor.
     case prunes
   }
 
-  /// How much the store keeps.
+  /// The store's retention.
   public let retention: Retention
-  /// What comes of it.
+  /// The result.
   public let outcome: Outcome
   /// The oldest transaction that the retention keeps.
   public let wantedFloor: Int64
-  /// What would go, as far as consumers have seen it; nil if nothing would, whatever is gained.
+  /// What would be dropped, as far as blocking consumers have read it; nil if nothing would.
   public let prune: PrunePlan?
   /// The blocking consumers with running leases that keep more than the retention does.
   public let blockers: [ConsumerStatus]
-  /// About how many bytes would be given back.
+  /// Roughly how many bytes would be freed.
   public let bytesGained: UInt64
 }
 
-/// What `Store.maintain()` did.
+/// What `Store.maintain()` has done.
 public struct MaintenanceReport: Sendable {
-  /// What it was to do.
+  /// The plan that was carried out.
   public let plan: MaintenancePlan
-  /// What the prune did; nil if nothing was to be dropped.
+  /// What the prune did; nil if nothing was dropped.
   public let rewrite: RewriteSummary?
 
-  /// The oldest transaction now if history was dropped; nil if none was.
+  /// The oldest transaction, if history was dropped; otherwise nil.
   public var floor: Int64? { rewrite == nil ? nil : plan.prune?.floor }
 }

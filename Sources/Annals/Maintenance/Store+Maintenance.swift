@@ -5,12 +5,12 @@ import AnnalsModel
 import Foundation
 
 extension Store {
-  /// How much of its history the store keeps at least, for all who open it; off unless it was set.
-  /// `refresh()` brings in what others have set.
+  /// How much history the store keeps at least, for everybody who opens it; off unless set. Call
+  /// `refresh()` to see what others have set.
   public var retention: Retention { Retention(policy: writer.log.retention) }
 
-  /// Sets how much history the store keeps at least. Synced before it returns; drops nothing:
-  /// that is what `maintain()` is for.
+  /// Sets how much history the store keeps at least. Synced before this returns. Drops nothing:
+  /// `maintain()` does.
   ///
   /// Throws `.invalidArgument` for a retention of no days or no transactions, and as `write` does.
   public func setRetention(_ retention: Retention) throws(AnnalsError) {
@@ -26,8 +26,8 @@ extension Store {
 
   /// What `maintain` would do now.
   ///
-  /// Costs reading what would go, without its values. Throws as `history(after:before:where:)`
-  /// does.
+  /// Reads the history that would be dropped, without values. Throws as
+  /// `history(after:before:where:)` does.
   public func maintenancePlan(minimumGain: Double = 0.1) throws(AnnalsError) -> MaintenancePlan {
     let retention = retention
     let version = version
@@ -57,16 +57,17 @@ extension Store {
       isWorthIt ? .prunes : .littleGained, floor: wanted, prune, blockers, gained: gained)
   }
 
-  /// A file that is written anew in no time, however little is gained.
+  /// A file that is rewritten quickly, so that any gain is worth it.
   private static let smallFile: UInt64 = 1 << 20
 
-  /// Drops what the store's retention does not keep, and gives its space back. Does nothing if the
-  /// retention is off. Never passes a blocking consumer whose lease runs: it drops what all of them
-  /// have seen, and the plan in the report says who keeps the rest.
+  /// Drops the history that the store's retention does not keep, and frees its space. Does nothing
+  /// if retention is off. Never drops what a blocking consumer with a running lease has not read;
+  /// the plan in the report names the consumers that keep more than the retention.
   ///
-  /// As the file is written anew, as by `prune(_:author:force:)`, it does so only for a file below
-  /// 1 MiB, or if about `minimumGain` of the file is given back, or at least half of the
-  /// transactions go; so it may be called often. It throws what that throws; also `.readOnly`.
+  /// Dropping history rewrites the file, as `prune(_:author:force:)` does. So it happens only for a
+  /// file below 1 MiB, or if about `minimumGain` of the file is freed, or at least half of the
+  /// transactions are dropped; so it may be called often. Throws as `prune(_:author:force:)` does,
+  /// and `.readOnly`.
   @discardableResult
   public func maintain(
     author: String? = nil, minimumGain: Double = 0.1
@@ -91,8 +92,9 @@ extension Store {
 }
 
 extension StoreVersion {
-  /// The oldest transaction that a policy keeps: the newest at the least. What is of the future is
-  /// young. Reads the history up to it if the base is younger than that, else one segment.
+  /// The oldest transaction that a policy keeps; at least the newest one is kept. A timestamp in
+  /// the future counts as young. Reads the history up to that transaction if the base is younger,
+  /// otherwise one segment.
   fileprivate func floor(
     keeping policy: RetentionPolicy, now: Timestamp
   ) throws(AnnalsError) -> Int64 {
@@ -114,7 +116,7 @@ extension StoreVersion {
         throw AnnalsError(error)
       }
     }
-    // What is gone was young by its own account: the running maximum tells nothing.
+    // The running maximum tells nothing here: the transaction that set it was pruned.
     let history = History(
       version: self, after: view.base, through: view.head.number,
       condition: HistoryCondition(.since(start)))
@@ -125,8 +127,8 @@ extension StoreVersion {
     return view.head.number + 1
   }
 
-  /// The first of so many of the newest transactions; those that are lost do not count. Before the
-  /// floor if there are not as many.
+  /// The first of so many of the newest transactions, not counting lost ones; before the floor if
+  /// there are fewer.
   private func firstNumber(ofNewest count: Int64) -> Int64 {
     var last = view.head.number
     var rest = count
@@ -138,7 +140,7 @@ extension StoreVersion {
     return last - rest + 1
   }
 
-  /// The floor, or one before it where that would divide a gap.
+  /// The floor, or an earlier one if it would divide a gap.
   fileprivate func floorOutsideGaps(_ floor: Int64) -> Int64 {
     guard let gap = view.gap(at: floor - 1), gap.last >= floor else { return floor }
     return max(gap.first, view.floor)

@@ -4,12 +4,12 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
 
-/// The projections that one opening of a store keeps, one slot for each registered type.
+/// The projections of one opening of a store, one slot for each registered type.
 ///
-/// No slot is held while the writer's lock is waited for, and the code of a projection cannot take
-/// it, so that nobody waits for ever.
+/// No slot is held while waiting for the writer's lock, and the code of a projection cannot take
+/// that lock; so there is no deadlock.
 final class KeptProjections: Sendable {
-  /// Where what is published comes from, and who must not come back.
+  /// Where published versions come from, and which threads are barred.
   let head: StoreHead
   let barred: BarredThreads
   let clock: @Sendable () -> Timestamp
@@ -21,10 +21,10 @@ final class KeptProjections: Sendable {
     self.clock = clock
   }
 
-  /// The slot of a type, made if there is none. Traps for a second type of one name, and for names
-  /// and versions that cannot be stored.
+  /// The slot of a type; makes it if there is none. Traps for a second type with the same name, and
+  /// for names and versions that cannot be stored.
   func slot<P: Projection>(of type: P.Type) -> ProjectionSlot<P> {
-    // The program's code may do what it likes, so no lock is held.
+    // No lock is held, since this calls the program's code.
     let (name, version) = (P.name, P.version)
     return slots.withLock { slots in
       if let slot = slots.first(where: { $0.name.hasSameBytes(as: name) }) {
@@ -43,18 +43,18 @@ final class KeptProjections: Sendable {
     }
   }
 
-  /// All slots, in the order in which their types were registered.
+  /// All slots, in the order of registration.
   var all: [any AnyProjectionSlot] { slots.withLock { $0 } }
 
-  /// What is to be saved of all of them; those that fail are left out.
+  /// The states to save; projections that fail are left out.
   func imagesOfAll() -> [ProjectionImage] {
-    // On a barred thread what comes next traps; this says it in the same words.
+    // On a barred thread the next call would trap; this traps first, with the same message.
     barred.requireOutside("a write, checkpoint or refresh")
     return all.compactMap { try? $0.image() }
   }
 
-  /// Throws `.unsupported` if one of them has a saved state and cannot be made without, which the
-  /// file of `what` would be.
+  /// Throws `.unsupported` if a projection has a saved state and cannot be rebuilt without it;
+  /// `what` names the file that would lack it.
   func requireMakeable(in version: StoreVersion, for what: String) throws(AnnalsError) {
     guard version.base.number > 0 else { return }
     let saved = version.view.savedProjections
@@ -71,7 +71,7 @@ final class KeptProjections: Sendable {
     }
   }
 
-  /// What is to be saved of all of them. Throws if one of them fails.
+  /// The states to save. Throws if a projection fails.
   func imagesOfAllOrThrow() throws(AnnalsError) -> [ProjectionImage] {
     var images: [ProjectionImage] = []
     for slot in all {
@@ -93,20 +93,20 @@ extension KeptProjections: ProjectionKeeper {
   func imagesToSave() -> [ProjectionImage] { all.compactMap { try? $0.imageIfFree() } }
 }
 
-/// What the store does with a projection of whatever type.
+/// A projection slot of any type.
 protocol AnyProjectionSlot: Sendable {
   var name: String { get }
-  /// How many changes were taken in since the value was last saved, or begun.
+  /// How many changes were applied since the value was last saved, or begun.
   var unsavedChanges: Int { get }
-  /// Throws `.pruned` if the value cannot be made of the state at the base.
+  /// Throws `.pruned` if the value cannot be made from the state at the base.
   func requireMakeable(in version: StoreVersion) throws(AnnalsError)
-  /// Notes that the value was saved. Takes no turn.
+  /// Notes that the value was saved. Does not wait for a turn.
   func noteSaved()
-  /// The value to save, level with the newest transaction; nil if it is saved already, or cannot be
-  /// as it is too long. Waits for its turn.
+  /// The value to save, brought up to the newest transaction; nil if that is saved already, or too
+  /// long to save. Waits for its turn.
   func image() throws(AnnalsError) -> ProjectionImage?
-  /// As `image()`, if the value was read and nobody is just at work on it; otherwise nil.
+  /// As `image()`, if the value was read and no thread is using it; otherwise nil.
   func imageIfFree() throws(AnnalsError) -> ProjectionImage?
-  /// What makes the projection anew and compares, beginning at the base of the version.
+  /// A rebuild of the projection from the version's base, to compare it with.
   func makeRebuild(in version: StoreVersion) throws(AnnalsError) -> any AnyProjectionRebuild
 }

@@ -1,12 +1,12 @@
 import AnnalsEngine
 import Foundation
 
-/// A value of a program's own that follows from the transactions of a store, one after the other: a
-/// count per day, a search index, a total.
+/// A value that a program computes from the transactions of a store, in order: a count per day, a
+/// search index, a total.
 ///
-/// The store keeps one value of each registered type, brings it level with its history when it is
-/// read, and saves it with checkpoints, so that the next opening goes on from there. What is saved
-/// is never the truth: that is the history, and whatever is saved can be made anew.
+/// The store keeps one value of each registered type, applies new transactions to it when it is
+/// read, and saves it with checkpoints, so that the next opening continues from there. A saved
+/// value is only a cache: the history is the truth, and everything saved can be rebuilt from it.
 ///
 ///     struct PostsPerDay: Projection, Codable {
 ///       static let name = "posts per day"
@@ -37,49 +37,52 @@ import Foundation
 ///     store.register(PostsPerDay.self)
 ///     let perDay = try store.projection(PostsPerDay.self)
 ///
-/// `apply` must give the same for the same transactions, wherever and whenever it runs: it looks at
-/// no clock, no random number, and nothing that the program changes. `store.verify()` makes each
-/// registered projection anew from the history and compares.
+/// `apply` must give the same result for the same transactions, wherever and whenever it runs: it
+/// must not read a clock, random numbers, or anything that the program changes. `store.verify()`
+/// rebuilds each registered projection from the history and compares it.
 ///
-/// The code of a projection runs on the thread that reads it, and on that of a commit that makes a
-/// checkpoint due. It may read the store; a write, a checkpoint, `refresh()`, `close()` of the same
-/// store, and reading a projection of it, trap there.
+/// The code of a projection runs on the thread that reads it, and on the thread of a commit that
+/// makes a checkpoint due. It may read the store. It must not write, checkpoint, `refresh()` or
+/// `close()` the same store, nor read a projection of it: these trap.
 public protocol Projection: Equatable, Sendable {
-  /// What the saved state is found by: 1 to 255 bytes of UTF-8, another one for each type.
+  /// The name that the saved state is stored under: 1 to 255 bytes of UTF-8, different for each
+  /// type.
   static var name: String { get }
 
-  /// Which version of the program's code this is: 0 or more, raised whenever `apply`, `init(base:)`
-  /// or the encoding comes to mean something else. What another version saved is not used.
+  /// The version of the program's code: 0 or more. Raise it whenever `apply`, `init(base:)` or the
+  /// encoding changes its meaning. States saved by other versions are not used.
   static var version: Int { get }
 
   /// The value before the first transaction.
   init()
 
-  /// The value that all transactions up to the base of a store come to, made of nothing but the
-  /// state there: for a store whose older history was pruned.
+  /// The value of all transactions up to the base of a store, made from the base's state alone: for
+  /// a store whose older history was pruned.
   ///
-  /// Returns nil, as it does by default, if the state does not tell: say, for who made a change. A
-  /// projection that needs the whole history can then be read from its saved state alone, and
-  /// throws `.pruned` if there is none. Whatever it throws reaches who reads the projection.
+  /// Returns nil, as it does by default, if the state does not contain what is needed, such as who
+  /// made a change. A projection that needs the whole history can then only continue from its saved
+  /// state, and reading it throws `.pruned` if there is none. Errors reach the reader of the
+  /// projection.
   init?(base: Snapshot) throws
 
-  /// Takes in the next transaction, whole. Transactions come in order, without gaps but for those
-  /// that a salvage left: such a one has `lost`, and changes that lead to the state behind.
+  /// Applies the next transaction, whole. Transactions come in order and without gaps, except those
+  /// that a salvage left: such a transaction has `lost`, and changes that lead to the state after
+  /// it.
   ///
-  /// If it throws, the value is dropped; the next reading begins from the last saved state.
+  /// If it throws, the value is dropped, and the next reading starts from the last saved state.
   mutating func apply(_ transaction: Transaction) throws
 
-  /// The value as bytes, of which `init(encoded:)` makes an equal one: at most 16,000,000, or the
-  /// value is not saved. JSON by default if the type is `Codable`.
+  /// The value as bytes that `init(encoded:)` turns into an equal value. At most 16,000,000 bytes;
+  /// longer ones are not saved. JSON by default if the type is `Codable`.
   func encoded() throws -> Data
 
-  /// The value of these bytes, which this version has encoded. If it throws, the value is made
-  /// anew from the history.
+  /// Decodes a value that this version has encoded. If it throws, the value is rebuilt from the
+  /// history.
   init(encoded: Data) throws
 }
 
 extension Projection {
-  /// Nil: the state at the base does not tell, and the whole history is needed.
+  /// Nil: the projection needs the whole history.
   public init?(base: Snapshot) throws { nil }
 }
 
@@ -91,37 +94,36 @@ extension Projection where Self: Codable {
     return try encoder.encode(self)
   }
 
-  /// The value of this JSON.
+  /// Decodes the value from JSON.
   public init(encoded: Data) throws {
     self = try JSONDecoder().decode(Self.self, from: encoded)
   }
 }
 
 extension Store {
-  /// Says that this opening keeps the projection: reading it goes on from where the last reading
-  /// ended, checkpoints save it, rewrites keep what is saved, and `verify()` compares it. Reads
-  /// nothing yet. Registering a type again does nothing; two types of one name, and a name or
-  /// version that cannot be, trap.
+  /// Registers a projection for this opening: reading it continues where the last reading ended,
+  /// checkpoints save it, rewrites keep its saved state, and `verify()` compares it. Reads nothing
+  /// yet. Registering a type again does nothing. Traps for two types with one name, and for an
+  /// invalid name or version.
   public func register<P: Projection>(_ type: P.Type) { _ = projections.slot(of: type) }
 
-  /// The value of a projection, level with the newest transaction acknowledged here. Registers the
-  /// type.
+  /// The value of a projection at the newest transaction acknowledged here. Registers the type.
   ///
-  /// Costs applying the transactions since it was last read; the first time in an opening those
-  /// since its saved state, or all of them. One thread at a time brings a projection level; others
-  /// wait for it. Copying the value is left to the type.
+  /// Costs applying the transactions since it was last read; the first time in an opening, those
+  /// since its saved state, or all of them. One thread at a time updates a projection; others wait
+  /// for it. Copying the value is up to the type.
   ///
   /// Throws `.projectionFailed` if the projection's own code threw, see `AnnalsError.thrown`;
-  /// `.pruned` if it needs history that is pruned; and as reading history does. The store is as it
-  /// was.
+  /// `.pruned` if it needs history that was pruned; and as reading history does. The store is
+  /// unchanged.
   public func projection<P: Projection>(_ type: P.Type) throws(AnnalsError) -> P {
     try projections.slot(of: type).newest()
   }
 
-  /// The value of a projection as of a position: beside a snapshot, say, `at: snapshot.token`.
+  /// The value of a projection at a position: for example beside a snapshot, `at: snapshot.token`.
   ///
   /// As `projection(_:)` if nothing newer was read yet; otherwise costs applying the transactions
-  /// since the last state saved before the position. Throws as `snapshot(at:)` does, too.
+  /// since the last state saved before the position. Also throws as `snapshot(at:)` does.
   public func projection<P: Projection>(
     _ type: P.Type, at position: any HistoryPosition
   ) throws(AnnalsError) -> P {

@@ -4,31 +4,31 @@ import AnnalsLog
 import AnnalsModel
 import Foundation
 
-/// A projection made anew from the history, and compared on the way with what is said of it.
+/// A projection rebuilt from the history, and compared on the way with its kept and saved values.
 protocol AnyProjectionRebuild {
-  /// Takes in the next transaction.
-  mutating func take(_ transaction: Transaction)
-  /// Compares with what the projection makes of the newest state, and returns what was found.
-  mutating func finish(in version: StoreVersion) throws(AnnalsError) -> [StoreFinding]
+  /// Applies the next transaction.
+  mutating func apply(_ transaction: Transaction)
+  /// Compares the rebuilt value with those made from the newest state, and returns the findings.
+  mutating func compareAtEnd(in version: StoreVersion) throws(AnnalsError) -> [StoreFinding]
 }
 
-/// The rebuilding of one projection.
+/// Rebuilds one projection.
 struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
-  /// A value that is said to be the projection's as of a transaction.
+  /// A value that is claimed to be the projection's as of a transaction.
   struct Claim {
     var value: Value
     var number: Int64
-    /// What says so.
+    /// Where the claim comes from.
     var what: String
   }
 
   private let slot: ProjectionSlot<Value>
-  /// Nil if the projection cannot be made anew, or has failed.
+  /// Nil if the projection cannot be rebuilt, or has failed.
   private var value: Value?
   private var claims: [Claim] = []
   private var findings: [StoreFinding] = []
 
-  /// The value at the base of the version, and what is kept of it.
+  /// Starts with the value at the version's base; the kept value becomes a claim.
   init(_ slot: ProjectionSlot<Value>, in version: StoreVersion) throws(AnnalsError) {
     self.slot = slot
     if let kept = try slot.kept(in: version), kept.token.number <= version.head.number {
@@ -48,8 +48,8 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
     compare(at: version.base.number)
   }
 
-  /// Notes what is saved of the projection, if it is of this version. Bytes that are damaged are
-  /// found by the physical half of `verify`.
+  /// Adds the saved value as a claim, if it belongs to this version of the code. The physical half
+  /// of `verify` finds damaged bytes.
   private mutating func claimSaved(in version: StoreVersion) {
     let saved = version.view.savedProjections.first {
       $0.isNamed(slot.name) && $0.version == slot.version
@@ -67,7 +67,7 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
     }
   }
 
-  mutating func take(_ transaction: Transaction) {
+  mutating func apply(_ transaction: Transaction) {
     guard value != nil else { return }
     do throws(AnnalsError) {
       try slot.barring { () throws(AnnalsError) in
@@ -82,7 +82,7 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
     }
   }
 
-  mutating func finish(in version: StoreVersion) throws(AnnalsError) -> [StoreFinding] {
+  mutating func compareAtEnd(in version: StoreVersion) throws(AnnalsError) -> [StoreFinding] {
     guard let value else { return findings }
     do throws(AnnalsError) {
       let made = try slot.value(from: version.snapshot, "in the newest state")
@@ -99,7 +99,7 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
     return findings
   }
 
-  /// Compares the claims about one transaction.
+  /// Compares the claims for one transaction.
   private mutating func compare(at number: Int64) {
     guard let value else { return }
     for claim in claims where claim.number == number && claim.value != value {
@@ -112,7 +112,7 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
     claims.removeAll { $0.number == number }
   }
 
-  /// Sees that the value's bytes stand for the same value.
+  /// Checks that the value's bytes decode to an equal value.
   private mutating func compareEncoding(of value: Value) throws(AnnalsError) {
     let isSame: Bool
     do {
@@ -136,10 +136,11 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
 }
 
 extension Store {
-  /// Makes each registered projection anew from the history, and compares: with what is kept, with
-  /// what it makes of the newest state alone, and with itself through its bytes.
+  /// Rebuilds each registered projection from the history and compares it: with the kept and saved
+  /// values, with the value made from the newest state alone, and with itself after encoding and
+  /// decoding.
   ///
-  /// Costs one reading of the history for all of them. Throws if the history cannot be read.
+  /// Reads the history once for all of them. Throws if the history cannot be read.
   func verifyProjections() throws(AnnalsError) -> [StoreFinding] {
     let slots = projections.all
     guard !slots.isEmpty else { return [] }
@@ -151,10 +152,10 @@ extension Store {
       condition: .always
     ).makeCursor()
     while let transaction = try cursor.next() {
-      for index in rebuilds.indices { rebuilds[index].take(transaction) }
+      for index in rebuilds.indices { rebuilds[index].apply(transaction) }
     }
     var findings: [StoreFinding] = []
-    for index in rebuilds.indices { findings += try rebuilds[index].finish(in: version) }
+    for index in rebuilds.indices { findings += try rebuilds[index].compareAtEnd(in: version) }
     return findings
   }
 }

@@ -6,15 +6,15 @@ import AnnalsStorage
 import Foundation
 import Synchronization
 
-/// The value of one projection that is kept, and whose turn it is to bring it level.
+/// One projection's kept value, and the turn to update it.
 ///
-/// It is taken out for a turn, so that `apply` changes it in place; who comes meanwhile waits.
+/// The value is moved out for a turn, so that `apply` changes it in place; other threads wait.
 final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
-  /// A value, and the position that it is level with.
+  /// A value, and the position that it is as of.
   struct Kept: Sendable {
     var value: Value
     var token: Token
-    /// The generation of the file that it was begun with.
+    /// The generation of the file that it was started with.
     var generation: UInt64
   }
 
@@ -22,8 +22,8 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     var kept: Kept?
     var isTaken = false
 
-    /// What is kept, for a turn; nil if somebody has it.
-    mutating func take() -> Content? {
+    /// Moves the kept value out for a turn; nil if another thread has it.
+    mutating func moveOut() -> Content? {
       guard !isTaken else { return nil }
       defer { self = Content(isTaken: true) }
       return Content(kept: kept.take())
@@ -42,19 +42,19 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     self.version = version
   }
 
-  /// The value as of the newest transaction published.
+  /// The value at the newest published transaction.
   func newest() throws(AnnalsError) -> Value {
     try withTurn { kept throws(AnnalsError) in
-      // Looked at when it is this thread's turn: no older than what is kept.
+      // Read when this thread has its turn: no older than the kept value.
       let version = store.head.published
       return try level(&kept, with: version.head.number, in: version)
     }
   }
 
-  /// The value as of a transaction whose state the version can tell.
+  /// The value at a transaction whose state the version can provide.
   func value(at number: Int64, in version: StoreVersion) throws(AnnalsError) -> Value {
     let found = try withTurn { kept throws(AnnalsError) -> Value? in
-      // What is newer stays for those who read the present.
+      // A newer kept value stays for readers of the present.
       if let kept, kept.token.number > number { return nil }
       return try level(&kept, with: number, in: version)
     }
@@ -92,7 +92,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     return try image(of: kept, in: version)
   }
 
-  /// The bytes of a value, unless they are saved already or cannot be.
+  /// The bytes of a value; nil if they are saved already or cannot be.
   private func image(of kept: Kept, in version: StoreVersion) throws(AnnalsError)
     -> ProjectionImage?
   {
@@ -115,7 +115,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
       state: ContiguousArray(state))
   }
 
-  /// What is kept now, if there is anything that belongs to the version's history.
+  /// The kept value, if it belongs to the version's history.
   func kept(in version: StoreVersion) throws(AnnalsError) -> Kept? {
     try withTurn { kept throws(AnnalsError) in
       guard let kept, try version.continues(kept) else { return nil }
@@ -123,14 +123,14 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     }
   }
 
-  /// Waits for the turn and runs `body` on what is kept.
+  /// Waits for the turn and runs `body` on the kept value.
   private func withTurn<R>(
     _ body: (inout Kept?) throws(AnnalsError) -> R
   ) throws(AnnalsError) -> R {
     try using(takeTurn(), body)
   }
 
-  /// Runs `body` on what is kept, in a turn, and ends that.
+  /// Runs `body` on the kept value in this turn, then ends the turn.
   private func using<R>(
     _ turn: consuming Content, _ body: (inout Kept?) throws(AnnalsError) -> R
   ) throws(AnnalsError) -> R {
@@ -139,21 +139,21 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     return try body(&kept)
   }
 
-  /// Waits for the turn; what is kept comes with it.
+  /// Waits for the turn; returns the kept value with it.
   private func takeTurn() -> Content {
     store.barred.requireOutside("reading a projection")
-    return content.wait { $0.take() }
+    return content.wait { $0.moveOut() }
   }
 
   private func takeTurnIfFree() -> Content? {
-    content.withLock { $0.take() }
+    content.withLock { $0.moveOut() }
   }
 
   private func end(_ turn: Content) {
     content.withLock { $0 = Content(kept: turn.kept) }
   }
 
-  /// Brings what is kept level with a transaction not before it, and returns it. If the projection
+  /// Updates the kept value to a transaction not before it, and returns it. If the projection
   /// fails, nothing is kept.
   private func level(
     _ kept: inout Kept?, with number: Int64, in version: StoreVersion
@@ -165,13 +165,13 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     return kept.value
   }
 
-  /// A value to start from: the one that was saved last, or that of the base.
+  /// A value to start from: the one saved last, or the base's.
   private func start(
     atOrBefore number: Int64, in version: StoreVersion
   ) throws(AnnalsError) -> Kept {
     let saved = version.view.savedProjection(
       name, version: self.version, atOrBefore: number)
-    // What cannot be read or decoded is as if it were not there; `verify` tells of it.
+    // A saved value that cannot be read or decoded counts as missing; `verify` reports it.
     if let saved, let value = try? value(of: saved, in: version) {
       return Kept(
         value: value, token: try version.token(of: saved.number), generation: version.generation)
@@ -179,13 +179,13 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     return try fromBase(in: version)
   }
 
-  /// The value that was saved.
+  /// Decodes the saved value.
   func value(of saved: SavedProjection, in version: StoreVersion) throws -> Value {
     let state = try version.view.state(of: saved)
     return try store.barred.run { try Value(encoded: Data(state)) }
   }
 
-  /// The value at the base of the version.
+  /// The value at the version's base.
   func fromBase(in version: StoreVersion) throws(AnnalsError) -> Kept {
     let base = version.base.number
     let token = Token(store: version.store, number: base, opening: 0)
@@ -208,7 +208,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     _ = try fromBase(in: version)
   }
 
-  /// What the projection makes of a state alone; nil if that does not tell.
+  /// The value that the projection makes from a state alone; nil if it cannot.
   func value(from snapshot: Snapshot, _ place: String) throws(AnnalsError) -> Value? {
     let snapshot = snapshot.with(clock: store.clock)
     do {
@@ -218,8 +218,8 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     }
   }
 
-  /// Takes in the transactions up to one. If reading them throws, what was taken in is kept; if the
-  /// projection does, nothing is.
+  /// Applies the transactions up to one. If reading them throws, what was applied is kept; if the
+  /// projection throws, nothing is.
   private func advance(
     _ kept: inout Kept?, to number: Int64, in version: StoreVersion
   ) throws(AnnalsError) {
@@ -247,7 +247,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     kept = current
   }
 
-  /// Lets the projection take in one transaction. On a barred thread.
+  /// Lets the projection apply one transaction, with the thread barred.
   func apply(_ transaction: Transaction, to value: inout Value) throws(AnnalsError) {
     do {
       try value.apply(transaction)
@@ -260,7 +260,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     try ProjectionRebuild(self, in: version)
   }
 
-  /// Runs the projection's code with its thread barred.
+  /// Runs the projection's code with the thread barred.
   func barring<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     try store.barred.run(body)
   }
@@ -270,11 +270,11 @@ extension StoreVersion {
   /// The generation of the file.
   fileprivate var generation: UInt64 { view.file.header.generation }
 
-  /// Whether history up to here goes on from what is kept.
+  /// Whether history up to here continues from the kept value.
   fileprivate func continues<Value>(
     _ kept: ProjectionSlot<Value>.Kept
   ) throws(AnnalsError) -> Bool {
-    // What was made of another file may hold what this one has erased.
+    // A value made from another file may contain what this one has erased.
     if kept.generation != generation, view.features.contains(.erasure) { return false }
     let token = kept.token
     do throws(AnnalsError) {

@@ -2,61 +2,61 @@ import AnnalsModel
 import AnnalsQuery
 import Foundation
 
-/// What objects are grouped by, with the names of a store: `.value("place")`,
-/// `.each(.day, of: "timestamp", in: zone)`.
+/// What objects are grouped by, by names of a store: `.value("place")`, `.each(.day, of:
+/// "timestamp", in: zone)`.
 public struct GroupKey: Hashable, Sendable {
-  /// Where the value is that groups.
+  /// The path of the value to group by.
   public let path: PropertyPath
-  /// The span of the calendar that dates are grouped by; nil for the values themselves.
+  /// The calendar unit that dates are grouped by; nil to group by the values themselves.
   public let unit: CalendarUnit?
-  /// The zone whose calendar it is.
+  /// The time zone of the calendar.
   public let timeZone: TimeZone
 
-  /// The value at this path: objects with the same value, kind and bytes, are one group, and those
-  /// without one are another.
+  /// Groups by the value at this path. Objects whose values are equal in kind and bytes are one
+  /// group; those without a value are another.
   public static func value(_ path: PropertyPath) -> GroupKey {
     GroupKey(path: path, unit: nil, timeZone: .gmt)
   }
 
-  /// The hour, day, week, month or year of the date at this path.
+  /// Groups by the hour, day, week, month or year of the date at this path.
   ///
-  /// A text may be a date, too: `2004`, `2004-05`, `2004-05-17`, or RFC 3339. It is grouped as
-  /// written, in no zone; one that says less than the unit needs stands for itself. What is no date
-  /// is grouped with what is nil.
+  /// A text may be a date too: `2004`, `2004-05`, `2004-05-17`, or RFC 3339. It is grouped as
+  /// written, in no zone; one that is less precise than the unit is a group of its own. Values that
+  /// are not dates are grouped with nil.
   public static func each(
     _ unit: CalendarUnit, of path: PropertyPath, in timeZone: TimeZone = .gmt
   ) -> GroupKey {
     GroupKey(path: path, unit: unit, timeZone: timeZone)
   }
 
-  /// The key as the engine has it, of another path.
+  /// The engine's form of the key, for another path.
   func query(_ path: PropertyPath) -> GroupQuery.Key {
     unit.map { .bucket(path, $0, timeZone) } ?? .value(path)
   }
 }
 
-/// A group of objects, and what was made of it.
+/// A group of objects, with its aggregates.
 public struct ObjectGroup: Hashable, Sendable {
-  /// What its objects have in common.
+  /// What a group's objects have in common.
   public enum Key: Hashable, Sendable {
-    /// A value; `.null` for none. Of texts that are dates, what they begin with.
+    /// A value; `.null` for none. For texts that are dates, their common beginning.
     case value(Value)
-    /// A span of the calendar.
+    /// A unit of the calendar.
     case bucket(CalendarBucket)
   }
 
-  /// What its objects have in common.
+  /// What the objects have in common.
   public let key: Key
-  /// How many objects it has.
+  /// The number of objects.
   public let count: Int
-  /// What the aggregates give, in their order.
+  /// The results of the aggregates, in their order.
   public let values: [Value]
 }
 
-/// What the objects of a record type are grouped by: `.value(\.place)`,
-/// `.through(\.place, \.name)`, `.each(.day, of: \.timestamp, in: zone)`.
+/// What the objects of a record type are grouped by: `.value(\.place)`, `.through(\.place,
+/// \.name)`, `.each(.day, of: \.timestamp, in: zone)`.
 public struct RecordGroupKey<R: Record, Key: Sendable>: Sendable {
-  /// The same with the names that the record type's properties have in a store.
+  /// The same by the names of the record type's properties in a store.
   public let key: GroupKey
   let read: @Sendable (GroupedRows.Key, RawUUID) -> Key?
 
@@ -69,8 +69,8 @@ public struct RecordGroupKey<R: Record, Key: Sendable>: Sendable {
 }
 
 extension RecordGroupKey {
-  /// The value of a property: objects with the same value, kind and bytes, are one group, and those
-  /// without one are another.
+  /// Groups by the value of a property. Objects whose values are equal in kind and bytes are one
+  /// group; those without a value are another.
   public static func value(_ keyPath: KeyPath<R, Key>) -> RecordGroupKey
   where Key: AttributeValue {
     RecordGroupKey(.value(PropertyPath(R.entity.propertyName(of: keyPath)))) { key, store in
@@ -79,8 +79,8 @@ extension RecordGroupKey {
     }
   }
 
-  /// The value of a property of the object that a relationship leads to:
-  /// `.through(\.place, \.name)`; nil where there is none.
+  /// Groups by a property of the object that a relationship leads to: `.through(\.place, \.name)`;
+  /// nil if there is none.
   public static func through<D: Record, V: AttributeValue>(
     _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>
   ) -> RecordGroupKey where Key == V.Required? {
@@ -93,30 +93,30 @@ extension RecordGroupKey {
     }
   }
 
-  /// The hour, day, week, month or year of a date, by the calendar of a zone.
+  /// Groups by the hour, day, week, month or year of a date, in the calendar of a time zone.
   public static func each(
     _ unit: CalendarUnit, of keyPath: KeyPath<R, Date>, in timeZone: TimeZone
   ) -> RecordGroupKey where Key == CalendarBucket {
     bucket(unit, keyPath, timeZone) { $0 }
   }
 
-  /// The hour, day, week, month or year of a date, by the calendar of a zone; nil where there is no
-  /// date.
+  /// Groups by the hour, day, week, month or year of a date, in the calendar of a time zone; nil
+  /// for no date.
   public static func each(
     _ unit: CalendarUnit, of keyPath: KeyPath<R, Date?>, in timeZone: TimeZone
   ) -> RecordGroupKey where Key == CalendarBucket? {
     bucket(unit, keyPath, timeZone) { .some($0) }
   }
 
-  /// The year, month, week, day or hour of a text that is a date, as written: `2004`, `2004-05`,
-  /// `2004-05-17`, or RFC 3339. One that says less than the unit needs stands for itself; nil for
-  /// what is no date.
+  /// Groups by the year, month, week, day or hour of a text that is a date, as written: `2004`,
+  /// `2004-05`, `2004-05-17`, or RFC 3339. One that is less precise than the unit is a group of its
+  /// own; nil for texts that are not dates.
   public static func each(
     _ unit: CalendarUnit, of keyPath: KeyPath<R, String>
   ) -> RecordGroupKey where Key == String? { written(unit, keyPath) }
 
-  /// The year, month, week, day or hour of a text that is a date, as written; nil for what is no
-  /// date, and where there is no text.
+  /// Groups by the year, month, week, day or hour of a text that is a date, as written; nil for
+  /// texts that are not dates, and for no text.
   public static func each(
     _ unit: CalendarUnit, of keyPath: KeyPath<R, String?>
   ) -> RecordGroupKey where Key == String? { written(unit, keyPath) }
@@ -145,14 +145,13 @@ extension RecordGroupKey {
   }
 }
 
-/// A group of objects of a record type, and what was made of it.
+/// A group of objects of a record type, with its aggregates.
 public struct RecordGroup<Key: Sendable, Values: Sendable>: Sendable {
-  /// What its objects have in common.
+  /// What the objects have in common.
   public let key: Key
-  /// How many objects it has.
+  /// The number of objects.
   public let count: Int
-  /// What the aggregates give, in their order: of a single one the value itself, of several a
-  /// tuple.
+  /// The results of the aggregates, in their order: a single result by itself, several as a tuple.
   public let values: Values
 
   package init(key: Key, count: Int, values: Values) {

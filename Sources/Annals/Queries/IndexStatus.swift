@@ -3,29 +3,30 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
-/// An index as a state has it.
+/// An index of an entity in one state.
 public struct IndexStatus: Hashable, Sendable {
-  /// The index's name; that of the attribute where a unique one is meant.
+  /// The index's name; the attribute's name for a unique attribute.
   public let name: String
   /// The attributes, each with its direction.
   public let keys: [SortKey]
-  /// What is true of all objects in a partial index; nil for an index of all.
+  /// The condition of a partial index; nil for an index of all objects.
   public let condition: Condition?
-  /// Whether no two objects have the same values.
+  /// Whether no two objects may have the same values.
   public let isUnique: Bool
-  /// Whether it is a box index: of ranges of all its attributes at once, in no order.
+  /// Whether it is a box index: of ranges of all its attributes at once, without an order.
   public let isBox: Bool
-  /// How many objects it has: all, but of a unique index and of a box index only those with a value
+  /// The number of objects in it: all, but in a unique index or a box index only those with a value
   /// for each key.
   public let entryCount: Int
-  /// Whether it was there before it was asked for; else it is built when it is first used.
+  /// Whether it existed before this was asked; otherwise it is built on first use.
   public let isBuilt: Bool
 }
 
 extension Snapshot {
-  /// The indexes of an entity, unique attributes among them, in the order in which they were added.
+  /// The indexes of an entity, including those of unique attributes, in the order in which they
+  /// were added.
   ///
-  /// Builds what is not built. Throws `.invalidArgument` if there is no such entity.
+  /// Builds indexes that do not exist yet. Throws `.invalidArgument` if there is no such entity.
   public func indexes(of name: String) throws(AnnalsError) -> [IndexStatus] {
     let entity = try reader.entity(named: name)
     return try entity.indexShapes.sorted { $0.number < $1.number }.map {

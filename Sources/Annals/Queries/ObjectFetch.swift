@@ -3,10 +3,10 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
-/// Which objects of a named entity are wanted, and in what order: what `Fetch` is to record types,
-/// for programs that learn the schema at run time.
+/// A query for objects of a named entity: as `Fetch` for record types, for programs that learn the
+/// schema at run time.
 ///
-/// Names are those of the schema of the time at which the objects are looked at.
+/// Names are those of the schema of the state that is queried.
 public struct ObjectFetch: Hashable, Sendable {
   /// The name of the entity.
   public let entity: String
@@ -16,39 +16,39 @@ public struct ObjectFetch: Hashable, Sendable {
   package var skippedCount = 0
   package var indexes = IndexChoice.automatic
 
-  /// All objects of the entity, in the order of their ids.
+  /// All objects of the entity, in id order.
   public init(_ entity: String) {
     self.entity = entity
   }
 
-  /// Only the objects of which the condition is true, and those given before; nil changes nothing.
+  /// Keeps only objects that meet the condition, in addition to earlier ones; nil changes nothing.
   public func `where`(_ condition: Condition?) -> ObjectFetch {
     guard let condition else { return self }
     return with { $0.condition = self.condition.map { .all([$0, condition]) } ?? condition }
   }
 
-  /// In the order of these keys, among the objects that those given before do not tell apart.
+  /// Sorts by these keys; earlier sort keys take precedence.
   public func sorted(by keys: SortKey...) -> ObjectFetch { sorted(by: keys) }
 
-  /// In the order of these keys, among the objects that those given before do not tell apart.
+  /// Sorts by these keys; earlier sort keys take precedence.
   public func sorted(by keys: [SortKey]) -> ObjectFetch { with { $0.sortKeys += keys } }
 
-  /// At most so many objects. Traps if it is negative.
+  /// Returns at most so many objects. Traps if it is negative.
   public func limit(_ count: Int?) -> ObjectFetch {
     precondition(count ?? 0 >= 0, "a limit is not negative")
     return with { $0.maximumCount = count }
   }
 
-  /// Without so many objects at the beginning. Traps if it is negative.
+  /// Skips so many objects at the beginning. Traps if it is negative.
   public func offset(_ count: Int) -> ObjectFetch {
     precondition(count >= 0, "an offset is not negative")
     return with { $0.skippedCount = count }
   }
 
-  /// By the index of this name, which has to be one that can serve; the answer is the same.
+  /// Uses the index of this name; fetching throws if it cannot serve. The result is the same.
   public func using(_ index: String) -> ObjectFetch { with { $0.indexes = .named(index) } }
 
-  /// By reading all objects; the answer is the same.
+  /// Reads all objects instead of using an index. The result is the same.
   public func withoutIndexes() -> ObjectFetch { with { $0.indexes = .none } }
 
   private func with(_ change: (inout ObjectFetch) -> Void) -> ObjectFetch {
@@ -58,8 +58,7 @@ public struct ObjectFetch: Hashable, Sendable {
   }
 }
 
-/// A state in which objects are looked for: opaque outside the engine; public only as a result of
-/// what `ObjectSource` requires.
+/// A state to query. Opaque; public only as a result of a requirement of `ObjectSource`.
 public struct ObjectQuery {
   let reader: StateReader
 
@@ -91,9 +90,9 @@ extension WriteTransaction {
 }
 
 extension ObjectSource {
-  /// The objects that the fetch asks for, in its order.
+  /// The objects that the fetch finds, in its order.
   ///
-  /// Throws `.invalidArgument` for a name that there is not, and for what cannot be compared.
+  /// Throws `.invalidArgument` for an unknown name, and for values that cannot be compared.
   public func fetch(_ fetch: ObjectFetch) throws(AnnalsError) -> [StoredObject] {
     let reader = try _objectQuery.reader
     let (entity, query) = try _objectQuery.query(fetch)
@@ -104,7 +103,7 @@ extension ObjectSource {
     return result
   }
 
-  /// The ids of the objects that the fetch asks for, in its order; throws as `fetch(_:)` does.
+  /// The ids of the objects that the fetch finds, in its order; throws as `fetch(_:)` does.
   public func objectIDs(_ fetch: ObjectFetch) throws(AnnalsError) -> [ObjectID] {
     let reader = try _objectQuery.reader
     let (entity, query) = try _objectQuery.query(fetch)
@@ -121,7 +120,7 @@ extension ObjectSource {
     return fetch.maximumCount.map { min($0, found) } ?? found
   }
 
-  /// How the fetch is answered, in words, as for a fetch of records.
+  /// How the fetch is executed, in words, as for a fetch of records.
   public func explain(_ fetch: ObjectFetch) throws(AnnalsError) -> String {
     try _objectQuery.reader.plan(_objectQuery.query(fetch).query).description
   }

@@ -20,20 +20,20 @@ extension WriteTransaction {
 }
 
 extension ObjectSource {
-  /// The objects that the fetch asks for, in its order.
+  /// The objects that the fetch finds, in its order.
   ///
-  /// In the past, properties have the names of that time, and one that did not exist is nil. Costs
-  /// O(objects of the entity), and with sort keys O(n log n) of those found. Throws
-  /// `.invalidSchema` if the store has no such entity, `.invalidArgument` for what cannot be
-  /// compared or was a default then, `.otherStore` for an object of another store, and as
-  /// `object(_:_:)` does.
+  /// In a past state, properties have the names of that time, and one that did not exist is nil.
+  /// Without an index costs O(objects of the entity), and with sort keys O(n log n) of those found.
+  /// Throws `.invalidSchema` if the store has no such entity, `.invalidArgument` for values that
+  /// cannot be compared or were a default then, `.otherStore` for an object of another store, and
+  /// as `object(_:_:)` does.
   public func fetch<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> [Object<R>] {
     let query = try _query(R.self)
     if fetch.hasRecordWork { return try query.testedObjects(fetch) }
     return try query.objects(try query.rows(fetch))
   }
 
-  /// The ids of the objects that the fetch asks for, in its order; throws as `fetch(_:)` does.
+  /// The ids of the objects that the fetch finds, in its order; throws as `fetch(_:)` does.
   public func objectIDs<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> [ObjectID] {
     let query = try _query(R.self)
     let (store, entity) = (query.reader.store, query.binding.entity)
@@ -45,14 +45,14 @@ extension ObjectSource {
     try _query(R.self).count(fetch)
   }
 
-  /// The first of the objects that the fetch asks for; nil if there is none. Throws as `fetch(_:)`
+  /// The first of the objects that the fetch finds; nil if there is none. Throws as `fetch(_:)`
   /// does.
   public func first<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> Object<R>? {
     guard fetch.maximumCount != 0 else { return nil }
     return try self.fetch(fetch.limit(1)).first
   }
 
-  /// Whether the fetch asks for any object that there is; throws as `fetch(_:)` does.
+  /// Whether the fetch finds any object; throws as `fetch(_:)` does.
   public func exists<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> Bool {
     guard fetch.maximumCount != 0 else { return false }
     var unsorted = fetch.limit(1)
@@ -61,15 +61,15 @@ extension ObjectSource {
     return try !_query(R.self).rows(unsorted).isEmpty
   }
 
-  /// How the fetch is answered, in words: which index serves and how many objects are looked at,
-  /// why others do not, and which would help. For people; the words may change.
+  /// How the fetch is executed, in words: which index is used and how many objects are read, why
+  /// other indexes are not, and which would help. For people; the words may change.
   public func explain<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> String {
     let query = try _query(R.self)
     let plan = try query.reader.plan(try query.plannedQuery(fetch)).description
     return fetch.recordWork.map { "\(plan)\n\($0)" } ?? plan
   }
 
-  /// The objects of the record type of which the condition is true, in the order of the keys:
+  /// The objects of the record type that meet the condition, in the order of the keys:
   ///
   ///     try snapshot.objects(
   ///       of: Event.self, where: \.start > .now && \.place == kyoto,
@@ -87,11 +87,11 @@ extension ObjectSource {
 }
 
 extension WriteTransaction {
-  /// Changes every object of which the condition is true, in the order of their ids, as
-  /// `update(_:_:)` does with one; nil means all. Which objects these are is settled first.
+  /// Updates every object that meets the condition, in id order, as `update(_:_:)` does with one;
+  /// nil means all. The objects are determined before the first is changed.
   ///
   /// Returns how many there are, changed by `body` or not. Throws as `fetch(_:)` and `update(_:_:)`
-  /// do; then those before are changed.
+  /// do; then earlier ones are changed.
   @discardableResult
   public func update<R: Record>(
     _ type: R.Type, where condition: RecordCondition<R>?, _ body: (inout R) throws -> Void
@@ -101,9 +101,9 @@ extension WriteTransaction {
     return ids.count
   }
 
-  /// Deletes every object of which the condition is true; nil means all.
+  /// Deletes every object that meets the condition; nil means all.
   ///
-  /// Returns how many there were. Throws as `fetch(_:)` and `delete(_:)` do.
+  /// Returns how many were deleted. Throws as `fetch(_:)` and `delete(_:)` do.
   @discardableResult
   public func delete<R: Record>(
     _ type: R.Type, where condition: RecordCondition<R>?

@@ -4,21 +4,20 @@ import AnnalsQuery
 import AnnalsState
 
 extension ObjectSource {
-  /// The objects that the fetch finds, in groups, with a count and what the aggregates make of
-  /// each:
+  /// The objects that the fetch finds, in groups, with the count and the aggregates of each:
   ///
   ///     let days = try snapshot.groups(
   ///       foggy, by: .each(.day, of: \.start, in: .current), .sum(\.views), .maximum(\.rating))
   ///     for day in days { print(day.key.label, day.count, day.values.0 ?? 0) }
   ///
-  /// Groups come in the order of their keys, ascending and nil first, or as the fetch's first sort
-  /// key says if it is of the same property; other sort keys count for nothing. The fetch's limit
-  /// and offset count groups.
+  /// Groups are sorted by their keys, ascending and nil first, or as the fetch's first sort key
+  /// says if it is of the same property; other sort keys have no effect. The fetch's limit and
+  /// offset count groups.
   ///
-  /// Counts alone cost O(log n) for each group where an index begins with the property and the
-  /// condition leaves nothing to ask of objects; all else costs O(objects found). Sums of doubles
-  /// are those of any order, to within their rounding. Throws as `fetch(_:)` does, and `.tooLarge`
-  /// where a sum is beyond the whole numbers of 64 bits.
+  /// Counts alone cost O(log n) for each group if an index begins with the property and covers the
+  /// condition; everything else costs O(objects found). Doubles are summed in any order, so the
+  /// rounding may differ. Throws as `fetch(_:)` does, and `.tooLarge` if a sum exceeds the integers
+  /// of 64 bits.
   public func groups<R: Record, Key, each A>(
     _ fetch: Fetch<R>, by key: RecordGroupKey<R, Key>,
     _ aggregate: repeat RecordAggregate<R, each A>
@@ -41,8 +40,8 @@ extension ObjectSource {
     try groups(fetch, by: .value(keyPath), repeat each aggregate)
   }
 
-  /// What an aggregate, or several, make of all the objects that the fetch finds, its limit and
-  /// offset left out: `try snapshot.aggregate(foggy, .sum(\.views), .average(\.rating))`.
+  /// Aggregates over all objects that the fetch finds, ignoring its limit and offset: `try
+  /// snapshot.aggregate(foggy, .sum(\.views), .average(\.rating))`.
   ///
   /// O(objects found). Throws as `groups(_:by:_:)` does.
   public func aggregate<R: Record, each A>(
@@ -55,8 +54,8 @@ extension ObjectSource {
     return try query.values(all, repeat each aggregate)
   }
 
-  /// The objects that the fetch finds, in groups, with a count and what the aggregates make of
-  /// each; as for a fetch of records. Without a key all objects are one group.
+  /// The objects that the fetch finds, in groups, with the count and the aggregates of each, as for
+  /// a fetch of records. Without a key all objects are one group.
   public func groups(
     _ fetch: ObjectFetch, by key: GroupKey?, _ aggregates: [Aggregate] = []
   ) throws(AnnalsError) -> [ObjectGroup] {
@@ -72,7 +71,7 @@ extension ObjectSource {
     }
   }
 
-  /// How the groups are made, in words, as `explain(_:)` says it of objects.
+  /// How the groups are made, in words, as `explain(_:)` does for objects.
   public func explain(
     _ fetch: ObjectFetch, groupedBy key: GroupKey?, _ aggregates: [Aggregate] = []
   ) throws(AnnalsError) -> String {
@@ -83,7 +82,7 @@ extension ObjectSource {
 }
 
 extension RecordQuery {
-  /// The groups of what a fetch finds; without a key all are one.
+  /// The groups of a fetch's objects; without a key one group.
   fileprivate func groups(
     _ fetch: Fetch<R>, by key: GroupKey?, _ aggregates: [Aggregate]
   ) throws(AnnalsError) -> [GroupedRows] {
@@ -93,7 +92,7 @@ extension RecordQuery {
       return [GroupedRows(key: .value(.null), count: 0, values: aggregates.map(\.valueOfNone))]
     }
     var group = GroupQuery(.all)
-    // What did not exist then is nil of every object.
+    // A property that did not exist then is nil in every object.
     if let key, let path = try path(key.path) { group.key = key.query(path) }
     var places: [Int?] = []
     for var aggregate in aggregates {
@@ -132,7 +131,7 @@ extension RecordQuery {
     return read
   }
 
-  /// What a group's aggregates give.
+  /// The results of a group's aggregates.
   fileprivate func values<each A>(
     _ group: GroupedRows, _ aggregate: repeat RecordAggregate<R, each A>
   ) throws(AnnalsError) -> (repeat each A) {
@@ -140,7 +139,7 @@ extension RecordQuery {
     return (repeat try value(each aggregate, group, &index))
   }
 
-  /// What the next of a group's aggregates gives.
+  /// The result of the next of a group's aggregates.
   fileprivate func value<A>(
     _ aggregate: RecordAggregate<R, A>, _ group: GroupedRows, _ index: inout Int
   ) throws(AnnalsError) -> A {
@@ -159,7 +158,7 @@ extension RecordQuery {
 }
 
 extension Aggregate {
-  /// What it gives where no object has a value.
+  /// The result if no object has a value.
   fileprivate var valueOfNone: Value { function == .count ? .int(0) : .null }
 }
 
@@ -181,7 +180,7 @@ extension StateReader {
 }
 
 extension AnnalsError {
-  /// Runs `body`, with what keeps groups from being made as an error of the public interface.
+  /// Translates a failure of grouping into a public error.
   private static func translated(_ failure: GroupFailure) -> AnnalsError {
     switch failure {
     case .query(let inner): .planning(inner)

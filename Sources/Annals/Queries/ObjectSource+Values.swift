@@ -4,7 +4,7 @@ import AnnalsQuery
 import AnnalsState
 
 extension ObjectSource {
-  /// Chosen properties of the objects that the fetch asks for, in its order:
+  /// Chosen properties of the objects that the fetch finds, in its order:
   ///
   ///     for (title, start) in try snapshot.values(soon, \.title, \.start) { print(start, title) }
   ///
@@ -33,8 +33,8 @@ extension ObjectSource {
 }
 
 extension ObjectSource {
-  /// Chosen values of the objects that the fetch asks for, in its order: for each object those at
-  /// the paths, in theirs; `.null` for none.
+  /// Chosen values of the objects that the fetch finds, in its order. For each object the values at
+  /// the paths, in their order; `.null` for none.
   ///
   ///     try snapshot.values(ObjectFetch("Event"), "title", ["place", "name"])
   ///
@@ -44,7 +44,7 @@ extension ObjectSource {
     _ fetch: ObjectFetch, _ paths: PropertyPath...
   ) throws(AnnalsError) -> [[Value]] { try values(fetch, paths) }
 
-  /// Chosen values of the objects that the fetch asks for, in its order.
+  /// Chosen values of the objects that the fetch finds, in its order.
   public func values(
     _ fetch: ObjectFetch, _ paths: [PropertyPath]
   ) throws(AnnalsError) -> [[Value]] {
@@ -83,7 +83,7 @@ extension ObjectSource {
 }
 
 extension StateReader {
-  /// The value with its bytes; what was lost stays described.
+  /// The value with its bytes; a lost one stays a reference.
   fileprivate func whole(_ value: Value) throws(AnnalsError) -> Value {
     guard case .large(let large) = value, let bytes = try largeValues.bytesLeft(of: large) else {
       return value
@@ -93,7 +93,7 @@ extension StateReader {
 }
 
 extension RecordReader {
-  /// Reads the next of chosen properties.
+  /// Reads the next of the chosen properties.
   fileprivate mutating func next<V: AttributeValue>(
     _ type: V.Type, _ positions: ContiguousArray<Int>, _ index: inout Int
   ) throws(Stop) -> V {

@@ -1,7 +1,7 @@
 import AnnalsModel
 import Foundation
 
-// The types that stand in an order.
+// The types whose values are ordered.
 
 extension Int: OrderedValue {}
 extension Int8: OrderedValue {}

@@ -1,9 +1,9 @@
 import AnnalsModel
 
-/// A number or a value made of one property of many records: `.sum(\.price)`, `.maximum(\.start)`.
-/// nil counts for none of them.
+/// A result computed from one property of many objects: `.sum(\.price)`, `.maximum(\.start)`.
+/// Ignores nil.
 public struct RecordAggregate<R: Record, Result: Sendable>: Sendable {
-  /// The same with the names that the record type's properties have in a store.
+  /// The same by the names of the record type's properties in a store.
   public let aggregate: Aggregate
   let read: @Sendable (Value, RawUUID) -> Result?
 
@@ -20,32 +20,32 @@ public struct RecordAggregate<R: Record, Result: Sendable>: Sendable {
     RecordAggregate(.count, keyPath)
   }
 
-  /// The sum of whole numbers, exactly; nil of none. What it is asked of throws `.tooLarge` if it
-  /// is beyond the whole numbers of 64 bits.
+  /// The exact sum of integers; nil if there are none. The call throws `.tooLarge` if it exceeds
+  /// the integers of 64 bits.
   public static func sum<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
   where V.Required: BinaryInteger, Result == Int? {
     RecordAggregate(.sum, keyPath)
   }
 
-  /// The sum of numbers, with the rounding of a double; nil of none.
+  /// The sum of doubles, with their rounding; nil if there are none.
   public static func sum<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
   where V.Required: BinaryFloatingPoint, Result == Double? {
     RecordAggregate(.sum, keyPath)
   }
 
-  /// The mean of numbers; nil of none.
+  /// The mean of numbers; nil if there are none.
   public static func average<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
   where V.Required: Numeric, Result == Double? {
     RecordAggregate(.average, keyPath)
   }
 
-  /// The least value; nil of none.
+  /// The least value; nil if there is none.
   public static func minimum<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
   where V.Required: OrderedValue, Result == V.Required? {
     RecordAggregate(.minimum, keyPath)
   }
 
-  /// The greatest value; nil of none.
+  /// The greatest value; nil if there is none.
   public static func maximum<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
   where V.Required: OrderedValue, Result == V.Required? {
     RecordAggregate(.maximum, keyPath)
@@ -53,8 +53,7 @@ public struct RecordAggregate<R: Record, Result: Sendable>: Sendable {
 }
 
 extension Value {
-  /// What a property of this type reads as where the value is stored; nil if it is none of its
-  /// values.
+  /// What a property of this type reads from the stored value; nil if it does not fit the type.
   func read<V: AttributeValue>(as type: V.Type, in store: RawUUID) -> V? {
     if V._isRelationship {
       switch self {

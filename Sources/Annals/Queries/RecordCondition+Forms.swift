@@ -1,9 +1,9 @@
 import AnnalsModel
 
-// What no operator says.
+// Conditions without an operator.
 
 extension RecordCondition {
-  /// The property is one of the values; nil is if it is among them.
+  /// The property equals one of the values; nil counts if it is among them.
   public static func isIn<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ values: [V]
   ) -> RecordCondition {
@@ -13,14 +13,14 @@ extension RecordCondition {
       stores: values.reduce(into: []) { $0.formUnion($1._objects.map(\.store)) })
   }
 
-  /// The property lies in the range, both ends of which belong to it; false of nil.
+  /// The property lies in the range, which includes both ends; false for nil.
   public static func between<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ range: ClosedRange<V.Required>
   ) -> RecordCondition where V.Required: OrderedValue {
     between(keyPath, range.lowerBound, range.upperBound)
   }
 
-  /// The property is neither less than `low` nor greater than `high`; false of nil.
+  /// The property is at least `low` and at most `high`; false for nil.
   public static func between<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ low: V.Required, _ high: V.Required
   ) -> RecordCondition where V.Required: OrderedValue {
@@ -29,34 +29,34 @@ extension RecordCondition {
       .isBetween(PropertyPath(property.name), property.single(low), property.single(high)))
   }
 
-  /// The text equals this one, with options; `==` is without.
+  /// The text equals this one, with options; `==` has none.
   public static func equals<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ text: String, _ options: Condition.TextOptions
   ) -> RecordCondition where V.Required == String { .text(keyPath, .equals, text, options) }
 
-  /// The text begins with this one; false of nil.
+  /// The text begins with this one; false for nil.
   public static func begins<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, with text: String, _ options: Condition.TextOptions = []
   ) -> RecordCondition where V.Required == String { .text(keyPath, .begins, text, options) }
 
-  /// The text ends with this one; false of nil.
+  /// The text ends with this one; false for nil.
   public static func ends<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, with text: String, _ options: Condition.TextOptions = []
   ) -> RecordCondition where V.Required == String { .text(keyPath, .ends, text, options) }
 
-  /// This text is somewhere in the property's; false of nil.
+  /// The text contains this one; false for nil.
   public static func contains<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ text: String, _ options: Condition.TextOptions = []
   ) -> RecordCondition where V.Required == String { .text(keyPath, .contains, text, options) }
 
-  /// The whole text matches a pattern, in which `*` stands for any text, `?` for one Unicode
-  /// scalar, and `\` makes the next character stand for itself; false of nil.
+  /// The whole text matches a pattern: `*` matches any text, `?` one Unicode scalar, and `\` makes
+  /// the next character match itself. False for nil.
   public static func like<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ pattern: String, _ options: Condition.TextOptions = []
   ) -> RecordCondition where V.Required == String { .text(keyPath, .like, pattern, options) }
 
-  /// The condition is true of the object that the relationship leads to:
-  /// `.through(\.place, \.name == "Kyoto")`. Of none, every property is nil.
+  /// The object that the relationship leads to meets the condition: `.through(\.place, \.name ==
+  /// "Kyoto")`. If there is none, each of its properties counts as nil.
   public static func through<D: Record>(
     _ keyPath: KeyPath<R, Reference<D>?>, _ condition: RecordCondition<D>
   ) -> RecordCondition {
@@ -84,7 +84,7 @@ extension RecordCondition {
 }
 
 extension RecordEntity {
-  /// The property that the key path leads to. Traps if it leads to none.
+  /// The property that the key path leads to. Traps if there is none.
   func definition(of keyPath: PartialKeyPath<R>) -> PropertyDefinition {
     guard let position = position(of: keyPath) else {
       preconditionFailure("\(keyPath) is none of the properties that \(R.self).entity lists")
@@ -94,7 +94,7 @@ extension RecordEntity {
 }
 
 extension PropertyDefinition {
-  /// A value as the property holds it: one object rather than a list, and JSON as what it is.
+  /// A value as the property stores it: one object instead of a list, and JSON as JSON.
   func single<V: AttributeValue>(_ value: V) -> Value {
     let whole = Value.whole(value)
     if let relationship, !relationship.isToMany, case .objects(let list) = whole {
@@ -106,7 +106,7 @@ extension PropertyDefinition {
 }
 
 extension Condition {
-  /// The same condition of other paths.
+  /// The same condition with other paths.
   package func mapPaths(_ path: (PropertyPath) -> PropertyPath) -> Condition {
     switch form {
     case .constant: self

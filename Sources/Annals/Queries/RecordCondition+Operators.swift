@@ -1,10 +1,9 @@
 import AnnalsModel
 
-// One operator of each kind for all types, optional or not, is what keeps long conditions quick to
-// compile.
+// One operator of each kind for all types, optional or not, keeps long conditions quick to compile.
 
-/// A type whose values stand in an order, the same in Swift and in a store: numbers, dates, texts
-/// (which a store orders by their UTF-8 bytes) and `Value`. No other type can be one.
+/// A type whose values are ordered, the same in Swift and in a store: numbers, dates, texts (which
+/// a store orders by their UTF-8 bytes) and `Value`. No other type may conform.
 public protocol OrderedValue: AttributeValue {}
 
 /// The property equals the value; nil equals only nil.
@@ -12,7 +11,7 @@ public func == <R: Record, V: AttributeValue>(
   keyPath: KeyPath<R, V>, value: V
 ) -> RecordCondition<R> { .compare(keyPath, .equal, value) }
 
-/// The property differs from the value; of nil and a value that is true.
+/// The property differs from the value. True for nil and any value.
 public func != <R: Record, V: AttributeValue>(
   keyPath: KeyPath<R, V>, value: V
 ) -> RecordCondition<R> { .compare(keyPath, .notEqual, value) }
@@ -22,27 +21,27 @@ public func == <R: Record, D: Record>(
   keyPath: KeyPath<R, Reference<D>?>, object: Object<D>
 ) -> RecordCondition<R> { keyPath == Reference(object) }
 
-/// The relationship leads to another object than this one, or to none.
+/// The relationship leads to another object, or to none.
 public func != <R: Record, D: Record>(
   keyPath: KeyPath<R, Reference<D>?>, object: Object<D>
 ) -> RecordCondition<R> { keyPath != Reference(object) }
 
-/// The property is less than the value; false of nil.
+/// The property is less than the value; false for nil.
 public func < <R: Record, V: AttributeValue>(
   keyPath: KeyPath<R, V>, value: V.Required
 ) -> RecordCondition<R> where V.Required: OrderedValue { .compare(keyPath, .less, value) }
 
-/// The property is not greater than the value; false of nil.
+/// The property is at most the value; false for nil.
 public func <= <R: Record, V: AttributeValue>(
   keyPath: KeyPath<R, V>, value: V.Required
 ) -> RecordCondition<R> where V.Required: OrderedValue { .compare(keyPath, .lessOrEqual, value) }
 
-/// The property is greater than the value; false of nil.
+/// The property is greater than the value; false for nil.
 public func > <R: Record, V: AttributeValue>(
   keyPath: KeyPath<R, V>, value: V.Required
 ) -> RecordCondition<R> where V.Required: OrderedValue { .compare(keyPath, .greater, value) }
 
-/// The property is not less than the value; false of nil.
+/// The property is at least the value; false for nil.
 public func >= <R: Record, V: AttributeValue>(
   keyPath: KeyPath<R, V>, value: V.Required
 ) -> RecordCondition<R> where V.Required: OrderedValue { .compare(keyPath, .greaterOrEqual, value) }

@@ -1,19 +1,19 @@
 import AnnalsModel
 
-/// What is asked of the objects of a record type: a value, made of key paths and operators, that
-/// combines and is kept without any store.
+/// A condition on the objects of a record type: a value, made from key paths and operators, that
+/// can be combined and kept without a store.
 ///
 ///     let soon: RecordCondition<Event> = \.start > .now && \.place == kyoto
 ///     let foggy = Fetch(Event.self).where(soon || .contains(\.title, "fog", .caseInsensitive))
 ///
-/// What it compares with, also `.now`, is fixed when it is made. nil equals nothing but nil, so
-/// that `!=` is true of it; order comparisons with it are false. Texts compare by UTF-8 bytes. A
-/// key path must lead to a property that the record type lists; any other ends the program, with a
-/// message that names it.
+/// The values it compares with, including `.now`, are fixed when it is made. nil equals only nil,
+/// so `!=` is true for it; order comparisons are false. Texts are compared by UTF-8 bytes. A key
+/// path must lead to a property that the record type lists; any other traps, with a message that
+/// names it.
 public struct RecordCondition<R: Record>: Sendable {
-  /// The same with the names that the record type's properties have in a store.
+  /// The same by the names of the record type's properties in a store.
   public let condition: Condition
-  /// The stores whose objects it names.
+  /// The stores of the objects that it names.
   package let stores: Set<RawUUID>
 
   package init(_ condition: Condition, stores: Set<RawUUID> = []) {
@@ -21,15 +21,15 @@ public struct RecordCondition<R: Record>: Sendable {
     self.stores = stores
   }
 
-  /// A condition that names the properties as a store does.
+  /// A condition that uses the names of a store.
   public init(_ condition: Condition) {
     self.init(condition, stores: [])
   }
 
-  /// True of every object.
+  /// Met by every object.
   public static var always: RecordCondition { RecordCondition(.always) }
 
-  /// True of no object.
+  /// Met by no object.
   public static var never: RecordCondition { RecordCondition(.never) }
 }
 
@@ -40,24 +40,24 @@ extension RecordCondition: Hashable, CustomStringConvertible {
 
 // Not generic, and without closures, so that long conditions compile quickly.
 extension RecordCondition {
-  /// Both are true.
+  /// Both conditions are met.
   public static func && (a: RecordCondition, b: RecordCondition) -> RecordCondition {
     RecordCondition(.all([a.condition, b.condition]), stores: a.stores.union(b.stores))
   }
 
-  /// At least one is true.
+  /// At least one condition is met.
   public static func || (a: RecordCondition, b: RecordCondition) -> RecordCondition {
     RecordCondition(.any([a.condition, b.condition]), stores: a.stores.union(b.stores))
   }
 
-  /// The opposite: true of just the objects of which the other is false.
+  /// The condition is not met.
   public static prefix func ! (a: RecordCondition) -> RecordCondition {
     RecordCondition(a.condition.negated, stores: a.stores)
   }
 
-  /// This one and the other are true; this one alone where there is no other.
+  /// This condition and the other; this one alone if the other is nil.
   public func and(_ other: RecordCondition?) -> RecordCondition { other.map { self && $0 } ?? self }
 
-  /// This one or the other is true; this one alone where there is no other.
+  /// This condition or the other; this one alone if the other is nil.
   public func or(_ other: RecordCondition?) -> RecordCondition { other.map { self || $0 } ?? self }
 }

@@ -3,12 +3,12 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
-/// A state in which objects of a record type are looked for: opaque outside the engine; public only
-/// as a result of what `ObjectSource` requires.
+/// A state to query for objects of a record type. Opaque; public only as a result of a requirement
+/// of `ObjectSource`.
 public struct RecordQuery<R: Record> {
   let reader: StateReader
   let binding: RecordBinding<R>
-  /// The schema in which the record type's names are found; the state's own may be an older one.
+  /// The schema in which the record type's names are resolved; the state's own may be older.
   let newest: Schema
 
   /// The rows of the objects that a fetch finds, in its order.
@@ -36,21 +36,21 @@ public struct RecordQuery<R: Record> {
     return fetch.maximumCount.map { min($0, found) } ?? found
   }
 
-  /// The fetch by the names of the state. Throws `.unsupported` if something is to be evaluated on
+  /// The fetch with the state's own names. Throws `.unsupported` if a part must be evaluated on
   /// records.
   func query(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
     try fetch.requirePlanned()
     return try plannedQuery(fetch)
   }
 
-  /// What of the fetch needs no records, by the names of the state.
+  /// The part of the fetch that needs no records, with the state's own names.
   func plannedQuery(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
     try requireOwn(fetch)
     var query = RowQuery(
       entity: binding.entity, areTiesDescending: fetch.areTiesDescending,
       limit: fetch.maximumCount, offset: fetch.skippedCount, indexes: fetch.indexes)
     for key in fetch.sortKeys.map(\.key) {
-      // What no object had then tells none apart.
+      // A property that did not exist then distinguishes no objects.
       guard let path = try path(key.path) else { continue }
       var key = key
       key.path = path
@@ -81,7 +81,7 @@ public struct RecordQuery<R: Record> {
     return result
   }
 
-  /// So many records are read in the order in which they lie, which the memory likes better.
+  /// From this many records on, reads them in storage order, which suits the caches of the CPU.
   private static var scatteredLimit: Int { 1024 }
 
   private func scatteredObjects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
@@ -116,9 +116,9 @@ public struct RecordQuery<R: Record> {
   }
 }
 
-// Names, which are those of the newest schema.
+// Names are resolved in the newest schema.
 extension RecordQuery {
-  /// The condition with the names of the state's own schema. What did not exist then has no value.
+  /// The condition with the state's own names. A property that did not exist then has no value.
   func resolved(_ condition: Condition) throws(AnnalsError) -> Condition {
     switch condition.form {
     case .constant: return condition
@@ -145,9 +145,9 @@ extension RecordQuery {
     return result
   }
 
-  /// The path with the names of the state's own schema; nil if something on it did not exist then.
+  /// The path with the state's own names; nil if a part of it did not exist then.
   ///
-  /// Throws `.invalidArgument` where what did not exist then reads as a default, not as nil.
+  /// Throws `.invalidArgument` if the missing property reads as a default, not as nil.
   func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
     let past = reader.state.schema
     var entity = newest.entity(numbered: binding.entity)
@@ -157,7 +157,7 @@ extension RecordQuery {
       guard let number = now.propertyNumber(named: name) else {
         let position =
           place == 0 ? binding.layout.names.firstIndex { $0.hasSameBytes(as: name) } : nil
-        // A name that nobody knows is for the evaluation to refuse.
+        // The evaluation refuses unknown names.
         guard let position else { return path }
         try requireNil(binding.layout.defaults[position], path)
         return nil

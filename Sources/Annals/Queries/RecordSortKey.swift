@@ -1,11 +1,11 @@
 import AnnalsModel
 
-/// One key of an order of objects: `.descending(\.start)`, `.ascending(\.title, nils: .last)`.
+/// One sort key of an order of objects: `.descending(\.start)`, `.ascending(\.title, nils: .last)`.
 ///
-/// Objects without a value come first ascending and last descending, unless said. Objects that no
-/// key tells apart come in the order of their ids, in the last key's direction.
+/// Objects without a value come first when ascending and last when descending, unless `nils` says
+/// otherwise. Objects that are equal in all keys come in id order, in the last key's direction.
 public struct RecordSortKey<R: Record>: Hashable, Sendable {
-  /// The same with the names that the record type's properties have in a store.
+  /// The same by the names of the record type's properties in a store.
   public let key: SortKey
 
   init(_ key: SortKey) { self.key = key }
@@ -32,7 +32,7 @@ public struct RecordSortKey<R: Record>: Hashable, Sendable {
     RecordSortKey([R.entity.propertyName(of: keyPath)], isDescending: true, nils, textOrder)
   }
 
-  /// By a property of the object that a relationship leads to: `.ascending(\.place, \.name)`.
+  /// Sorts by a property of the object that a relationship leads to: `.ascending(\.place, \.name)`.
   public static func ascending<D: Record, V: AttributeValue>(
     _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>,
     nils: SortKey.NilPlace = .byDirection, textOrder: SortKey.TextOrder = .binary
@@ -42,7 +42,7 @@ public struct RecordSortKey<R: Record>: Hashable, Sendable {
       isDescending: false, nils, textOrder)
   }
 
-  /// By a property of the object that a relationship leads to, greater values first.
+  /// Sorts by a property of the object that a relationship leads to, greater values first.
   public static func descending<D: Record, V: AttributeValue>(
     _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>,
     nils: SortKey.NilPlace = .byDirection, textOrder: SortKey.TextOrder = .binary

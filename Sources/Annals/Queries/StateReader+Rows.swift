@@ -5,11 +5,11 @@ import AnnalsState
 import Foundation
 
 extension StateReader {
-  /// The rows of the objects of which the condition is true, in the order of the keys and then of
-  /// the rows; rising, or falling where the query says so.
+  /// The rows of the objects that meet the condition, in the order of the keys and then of the
+  /// rows: rising, or falling if the query says so.
   ///
-  /// By an index O(log n) and the objects looked at, otherwise O(objects); where no index has the
-  /// order of the keys, O(n log n) of the objects found.
+  /// With an index O(log n) and the objects read, otherwise O(objects). If no index has the order
+  /// of the keys, O(n log n) of the objects found.
   package func rows(_ query: RowQuery) throws(AnnalsError) -> [Int64] {
     let plan = try plan(query)
     let rows = try AnnalsError.planning { () throws(QueryPlan.Failure) in try plan.rows() }
@@ -24,8 +24,8 @@ extension StateReader {
     }
   }
 
-  /// The order that a query wants. Throws `.invalidArgument` for a path that leads to no attribute
-  /// and no to-one relationship.
+  /// The order of a query. Throws `.invalidArgument` for a path that leads to neither an attribute
+  /// nor a to-one relationship.
   package func order(_ query: RowQuery) throws(AnnalsError) -> RowOrder {
     let largeValues = largeValues
     return try AnnalsError.planning { () throws(QueryPlan.Failure) in
@@ -39,21 +39,21 @@ extension StateReader {
     }
   }
 
-  /// How many objects there are of which the condition is true, limit and offset left out.
-  /// O(log n) where an index says it all.
+  /// How many objects meet the condition, ignoring limit and offset. O(log n) if an index covers
+  /// it.
   package func countAll(_ query: RowQuery) throws(AnnalsError) -> Int {
     let plan = try plan(query)
     return try AnnalsError.planning { () throws(QueryPlan.Failure) in try plan.countAll() }
   }
 
-  /// How a query is answered.
+  /// The plan of a query.
   package func plan(_ query: RowQuery) throws(AnnalsError) -> QueryPlan {
     try AnnalsError.planning { () throws(QueryPlan.Failure) in
       try QueryPlan(query, in: state, sources)
     }
   }
 
-  /// What conditions over this state need.
+  /// What evaluating conditions over this state needs.
   var sources: ConditionSources {
     let largeValues = largeValues
     return ConditionSources(
@@ -63,7 +63,7 @@ extension StateReader {
 }
 
 extension AnnalsError {
-  /// Runs `body`, with what keeps a query from being answered as an error of the public interface.
+  /// Runs `body` and translates failures of a query into public errors.
   static func planning<T>(_ body: () throws(QueryPlan.Failure) -> T) throws(AnnalsError) -> T {
     do throws(QueryPlan.Failure) {
       return try body()
@@ -72,7 +72,7 @@ extension AnnalsError {
     }
   }
 
-  /// What keeps a query from being answered as an error of the public interface.
+  /// Translates a failure of a query into a public error.
   static func planning(_ failure: QueryPlan.Failure) -> AnnalsError {
     switch failure {
     case .condition(let inner): AnnalsError(.invalidArgument, inner.description)

@@ -4,12 +4,12 @@ import AnnalsQuery
 import AnnalsState
 
 extension Snapshot {
-  /// The objects of the named entity of which the condition is true, in the order of the keys and
-  /// then of their ids.
+  /// The objects of the named entity that meet the condition, in the order of the keys and then of
+  /// their ids.
   ///
-  /// Names are those of the schema of the time. O(objects of the entity), and with keys O(n log n)
-  /// of those found. Throws `.invalidArgument` for a name that there is not, and for what cannot be
-  /// compared.
+  /// Names are those of the state's own schema. Without an index O(objects of the entity), and with
+  /// keys O(n log n) of those found. Throws `.invalidArgument` for an unknown name, and for values
+  /// that cannot be compared.
   public func objects(
     of entity: String, where condition: Condition?, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
@@ -17,7 +17,7 @@ extension Snapshot {
     try reader.objects(of: entity, where: condition, sortedBy: keys, limit: limit, offset: offset)
   }
 
-  /// Of how many objects of the named entity the condition is true; throws as
+  /// How many objects of the named entity meet the condition; throws as
   /// `objects(of:where:sortedBy:limit:offset:)` does.
   public func count(of entity: String, where condition: Condition?) throws(AnnalsError) -> Int {
     try reader.count(of: entity, where: condition)
@@ -25,8 +25,8 @@ extension Snapshot {
 }
 
 extension WriteTransaction {
-  /// The objects of the named entity of which the condition is true, with the transaction's own
-  /// changes, as `Snapshot.objects(of:where:sortedBy:limit:offset:)` gives them.
+  /// The objects of the named entity that meet the condition, with the transaction's own changes;
+  /// as `Snapshot.objects(of:where:sortedBy:limit:offset:)`.
   public func objects(
     of entity: String, where condition: Condition?, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
@@ -36,7 +36,7 @@ extension WriteTransaction {
       of: entity, where: condition, sortedBy: keys, limit: limit, offset: offset)
   }
 
-  /// Of how many objects of the named entity the condition is true.
+  /// How many objects of the named entity meet the condition.
   public func count(of entity: String, where condition: Condition?) throws(AnnalsError) -> Int {
     try mergePendingEntries()
     return try reader.count(of: entity, where: condition)

@@ -2,8 +2,8 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
-// How people name objects: `Entity/KEY`, or `Entity#ROW` where there is no key. The key is the
-// value of the unique attribute named `id`, else of the first unique one.
+// How objects are named for people: `Entity/KEY`, or `Entity#ROW` for an object without a key. The
+// key is the value of the unique attribute named `id`, or of the first unique one.
 
 /// The name of one object.
 package struct ObjectName: Sendable, Hashable {
@@ -14,7 +14,7 @@ package struct ObjectName: Sendable, Hashable {
 
   package init(entity: String, key: Value, row: Int64) {
     self.entity = entity
-    // A key that was erased names nothing.
+    // An erased key names nothing.
     self.key = key.isErased ? .null : key
     self.row = row
   }
@@ -27,7 +27,7 @@ package struct ObjectName: Sendable, Hashable {
 }
 
 extension StateReader {
-  /// The value of the object's key in this state; null if it has none, or does not exist.
+  /// The value of the object's key in this state; null if it has none or does not exist.
   package func key(of object: ObjectReference) throws(AnnalsError) -> Value {
     guard let attribute = state.schema.entity(numbered: object.entity)?.keyAttribute else {
       return .null
@@ -43,7 +43,7 @@ extension StateReader {
   }
 
   /// The value of an attribute in this state, with the default for objects older than a required
-  /// attribute; a large one without its bytes.
+  /// attribute; a large value without its bytes.
   package func value(
     of object: ObjectReference, _ attribute: Attribute
   ) throws(AnnalsError) -> Value {
@@ -60,9 +60,8 @@ extension StateReader {
 }
 
 extension Change {
-  /// The name of the object that the change is about: as of before an update or delete, as of after
-  /// an insert. `state` is that just after the transaction; it is asked only where the change does
-  /// not say.
+  /// The name of the changed object: from before an update or delete, from after an insert. `state`
+  /// is that just after the transaction; it is called only if the change does not contain the key.
   package func objectName(
     _ state: () throws(AnnalsError) -> StateReader
   ) throws(AnnalsError) -> ObjectName {
@@ -83,8 +82,8 @@ extension Change {
     return name
   }
 
-  /// The value that logs print beside the name: that of the entity's display attribute, as it was
-  /// inserted or deleted; null for an update and where there is none.
+  /// The value printed beside the name: of the entity's display attribute, as inserted or deleted;
+  /// null for an update, and if there is none.
   package var displayValue: Value {
     let entity = entity
     guard kind != .update, let display = entity.displayName,

@@ -3,11 +3,11 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// The whole state of a store just after one transaction; it never changes.
+/// The whole state of a store just after one transaction. Immutable.
 ///
-/// Taking and copying one costs O(1); later commits copy only what they touch. Reading is safe on
-/// any thread at once. Parts of the state that were not read yet are read from the file when asked
-/// for, so every read is `throws`; what it returns is complete.
+/// Making and copying one costs O(1); later commits copy only what they touch. Safe to read on any
+/// thread at once. Parts of the state are read from the file when first needed, so every read is
+/// `throws`; what a read returns is complete.
 public struct Snapshot: Sendable {
   package let reader: StateReader
   package let position: Position
@@ -24,27 +24,27 @@ public struct Snapshot: Sendable {
     self.bindings = bindings
   }
 
-  /// The position in history whose state this is.
+  /// The position in history of this state.
   public var token: Token {
     Token(store: reader.store, number: position.number, opening: position.opening)
   }
 
-  /// The number of the last transaction that this state includes; 0 for an empty store.
+  /// The number of the last transaction in this state; 0 for an empty store.
   public var number: Int64 { position.number }
 
-  /// The moment of that transaction; nil for a store without one.
+  /// The timestamp of that transaction; nil if there is none.
   public var timestamp: Date? { position.number == 0 ? nil : Date(position.timestamp) }
 
-  /// The schema of the time.
+  /// The schema of this state.
   public var schema: Schema { reader.state.schema }
 
   /// The object with this id; nil if it does not exist in this state.
   public func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? { try reader.object(id) }
 
-  /// The object of the named entity whose unique attribute has this value; nil if there is none.
+  /// The object of the named entity whose unique attribute has this value; nil if none has.
   ///
-  /// Values are compared by kind and bytes. Throws `.invalidArgument` if there is no such entity,
-  /// or if the attribute is not unique.
+  /// Compares values by kind and bytes. Throws `.invalidArgument` if the entity does not exist or
+  /// the attribute is not unique.
   public func object(
     of entity: String, where attribute: String, is value: Value
   ) throws(AnnalsError) -> StoredObject? {
@@ -53,8 +53,7 @@ public struct Snapshot: Sendable {
     return try reader.object(row, of: entity)
   }
 
-  /// All objects of the named entity, in the order of their ids; with `properties`, only these are
-  /// read.
+  /// All objects of the named entity, in id order. With `properties`, reads only these.
   public func objects(
     of entity: String, properties: [String]? = nil
   ) throws(AnnalsError) -> [StoredObject] {
@@ -65,14 +64,14 @@ public struct Snapshot: Sendable {
     return result
   }
 
-  /// Runs `body` on each object of the named entity, in the order of their ids, holding one at a
-  /// time. Whatever `body` throws ends the walk.
+  /// Runs `body` on each object of the named entity, in id order, holding one at a time. An error
+  /// of `body` ends the walk.
   public func forEachObject(
     of entity: String, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
   ) throws {
     try reader.forEachObject(of: entity, properties: properties, body)
   }
 
-  /// How many objects the named entity has. O(1).
+  /// The number of objects of the named entity. O(1).
   public func count(of entity: String) throws(AnnalsError) -> Int { try reader.count(of: entity) }
 }

@@ -2,7 +2,7 @@ import AnnalsModel
 import Foundation
 
 extension Value {
-  /// The value as plain text, without quotes or kind: for text output, CSV, keys.
+  /// The value as plain text, without quotes or kind: for text output, CSV and keys.
   package var plainText: String {
     switch self {
     case .null: ""
@@ -23,7 +23,7 @@ extension Value {
 
 /// The plain decimal notation of doubles.
 package enum PlainDecimal {
-  /// The shortest decimal that reads back as `value`, without an exponent, always with a point.
+  /// The shortest decimal that reads back as `value`: without an exponent, and always with a point.
   package static func text(of value: Double) -> String {
     let shortest = value.description
     guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }
@@ -35,7 +35,7 @@ package enum PlainDecimal {
     var digits = String(parts[0])
     var fraction = parts.count > 1 ? String(parts[1]) : ""
     if fraction == "0" { fraction = "" }
-    // The point stands behind `digits`; it moves by `exponent`.
+    // The decimal point follows `digits`, moved by `exponent`.
     let point = digits.utf8.count + exponent
     digits += fraction
     if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + digits }

@@ -1,20 +1,20 @@
 import AnnalsModel
 import Foundation
 
-// The types of Foundation that attributes can have.
+// The types of Foundation that properties can have.
 
 extension Date: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .date }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Date? {
     guard stored.cell.tag == .date else { return nil }
     return Date(Timestamp(microseconds: Int64(bitPattern: stored.cell.bits)))
   }
 
-  /// Stored rounded to the microsecond. A date that cannot be held is given as the number it is,
-  /// which the attribute's type refuses.
+  /// Stored rounded to the microsecond. A date out of range is passed on as a number, which the
+  /// attribute's type refuses.
   public func _withCell(_ body: (StoredCell) -> Void) {
     if let moment = Timestamp(exactly: self) {
       body(StoredCell(.date, bits: UInt64(bitPattern: moment.microseconds)))
@@ -28,7 +28,7 @@ extension UUID: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .uuid }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> UUID? {
     guard stored.cell.tag == .uuid else { return nil }
     return UUID(uuid: stored.bytes.loadUnaligned(as: uuid_t.self))
@@ -44,7 +44,7 @@ extension URL: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .url }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> URL? {
     guard stored.cell.tag == .url else { return nil }
     return URL(string: String(decoding: stored.bytes, as: UTF8.self))
@@ -61,7 +61,7 @@ extension Data: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .data }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Data? {
     stored.cell.tag == .data ? Data(stored.bytes) : nil
   }

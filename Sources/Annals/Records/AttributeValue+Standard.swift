@@ -1,14 +1,14 @@
 import AnnalsModel
 
-// The types of the standard library that attributes can have. Each type refuses what does not fit
-// it; the range of the narrower whole numbers is theirs, not a rule of the store's schema, so that
-// a program may widen them later.
+// The types of the standard library that properties can have. Each type refuses values that do not
+// fit it. The range of the narrower integers is a rule of the Swift type, not of the store's
+// schema, so that a program may widen them later.
 
 extension Bool: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .bool }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Bool? {
     stored.cell.tag == .bool ? stored.cell.bits != 0 : nil
   }
@@ -35,7 +35,7 @@ extension FixedWidthInteger {
 extension Int: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Int? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -44,7 +44,7 @@ extension Int: AttributeValue {
 extension Int64: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Int64? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -53,7 +53,7 @@ extension Int64: AttributeValue {
 extension Int32: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int32 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Int32? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -62,7 +62,7 @@ extension Int32: AttributeValue {
 extension Int16: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Int16? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -71,7 +71,7 @@ extension Int16: AttributeValue {
 extension Int8: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Int8? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -80,7 +80,7 @@ extension Int8: AttributeValue {
 extension UInt8: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> UInt8? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -89,7 +89,7 @@ extension UInt8: AttributeValue {
 extension UInt16: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int32 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> UInt16? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -98,7 +98,7 @@ extension UInt16: AttributeValue {
 extension UInt32: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> UInt32? { whole(stored) }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
@@ -108,7 +108,7 @@ extension Double: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .double }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Double? {
     stored.cell.tag == .double ? Double(bitPattern: stored.cell.bits) : nil
   }
@@ -155,10 +155,10 @@ extension Value: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .any }
 
-  /// Whether there is a value that stands for none.
+  /// Whether the type has a value for null.
   public static var _isOptional: Bool { true }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Value? {
     stored.cell.value(in: stored.arena)
   }
@@ -176,9 +176,9 @@ extension Value: AttributeValue {
 }
 
 extension ObjectID: AttributeValue {
-  /// Never used: a relationship is no attribute.
+  /// Never used: a relationship is not an attribute.
   public static var attributeType: AttributeType { .any }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Never used; nil.
   public static func _read(_ stored: StoredCell) -> ObjectID? { nil }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }

@@ -2,44 +2,45 @@ import AnnalsModel
 
 /// A type that a record's property can have.
 ///
-/// These do: `Bool`; `Int`, `Int8` to `Int64`, `UInt8` to `UInt32`; `Double` and `Float`; `String`;
-/// `Date`, `UUID`, `URL` and `Data`; `Reference<R>?` and `[Reference<R>]`, or `ObjectID?` and
-/// `[ObjectID]`, for relationships; `Value` for an attribute of any kind; and the optional of each
-/// attribute's type, for properties that may have no value.
+/// These conform: `Bool`; `Int`, `Int8` to `Int64`, `UInt8` to `UInt32`; `Double` and `Float`;
+/// `String`; `Date`, `UUID`, `URL` and `Data`; `Reference<R>?` and `[Reference<R>]`, or `ObjectID?`
+/// and `[ObjectID]`, for relationships; `Value` for an attribute of any kind; and the optional of
+/// each attribute's type, for properties that may have no value.
 ///
-/// An enumeration, or any other type whose raw value is one of these, joins them by saying so:
+/// An enumeration, or any other type whose raw value is one of these, can conform without further
+/// code:
 ///
 ///     enum Mood: String, AttributeValue { case calm, stormy }
 ///
-/// Types of other makes are stored through a property of one of these types. The requirements are
-/// the engine's own and may change.
+/// Store other types through a property of one of these. The requirements belong to the engine and
+/// may change.
 public protocol AttributeValue: Sendable {
-  /// This type, or what it is an optional of: the type of bounds and of allowed values.
+  /// This type, or the wrapped type of an optional: the type of bounds and of allowed values.
   associatedtype Required: AttributeValue = Self
   /// The type of the attribute that holds these values.
   static var attributeType: AttributeType { get }
-  /// Whether there is a value that stands for none.
+  /// Whether the type has a value for null.
   static var _isOptional: Bool { get }
-  /// The value that was stored; nil if what was stored is not one of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   static func _read(_ stored: StoredCell) -> Self?
-  /// Calls `body` once with the form in which the value is stored.
+  /// Calls `body` once with the stored form of the value.
   func _withCell(_ body: (StoredCell) -> Void)
-  /// Whether the values are ids of objects: the type of a relationship, not of an attribute.
+  /// Whether the values are object ids: the type of a relationship, not of an attribute.
   static var _isRelationship: Bool { get }
-  /// The value of a relationship to these objects; nil for types that are not relationships.
+  /// The value for a relationship to these objects; nil for types of attributes.
   static func _read(_ objects: [ObjectID]) -> Self?
-  /// The objects that the relationship leads to; empty for types that are not relationships.
+  /// The objects that the relationship leads to; empty for types of attributes.
   var _objects: [ObjectID] { get }
 
-  // The rest has one implementation for all types. As requirements they are compiled for each type
-  // on its own, which makes typed access several times faster than generic calls would be.
+  // The rest has one implementation for all types. As requirements they are compiled once for each
+  // type, which makes typed access several times faster than generic calls.
 
   /// Reads the next property of an object.
   static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Self
   /// Reads the next property of an object as an optional.
   static func _nextOptional(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Self?
-  /// Writes the next property of an object: the value in memory, unless the previous one is stored
-  /// the same.
+  /// Writes the next property of an object from memory, unless the previous value has the same
+  /// stored form.
   static func _put(
     _ value: UnsafeRawPointer, _ previous: UnsafeRawPointer?, _ writer: inout RecordWriter)
   /// As `_put`, for an optional in memory.
@@ -47,7 +48,7 @@ public protocol AttributeValue: Sendable {
     _ value: UnsafeRawPointer, _ previous: UnsafeRawPointer?, _ writer: inout RecordWriter)
 }
 
-/// A value on its way between a record and a store: opaque.
+/// A value between a record and a store. Opaque.
 public struct StoredCell {
   package let cell: ValueCell
   package let arena: UnsafeRawBufferPointer
@@ -57,33 +58,33 @@ public struct StoredCell {
     self.arena = arena
   }
 
-  /// A cell whose value is in its bits.
+  /// A cell whose bits hold the value.
   package init(_ tag: ValueTag, bits: UInt64) {
     cell = ValueCell(tag: tag, bits: bits)
     arena = UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
-  /// No value.
+  /// Null.
   package static var null: StoredCell { StoredCell(.null, bits: 0) }
 
-  /// A value that is all of `bytes`.
+  /// A cell whose value is all of `bytes`.
   ///
-  /// Bytes beyond what a cell can describe make a cell that the writer refuses by their count.
+  /// More bytes than a cell can describe make a cell that the writer refuses because of its length.
   package init(_ tag: ValueTag, bytes: UnsafeRawBufferPointer) {
     cell = ValueCell(tag: tag, bits: 0, length: UInt32(clamping: bytes.count))
     arena = bytes
   }
 
-  /// The bytes of a value that lies in the arena.
+  /// The bytes of a value in the arena.
   package var bytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
   }
 }
 
 extension AttributeValue {
-  /// Whether there is a value that stands for none.
+  /// Whether the type has a value for null.
   public static var _isOptional: Bool { false }
-  /// Whether the values are ids of objects.
+  /// Whether the values are object ids.
   public static var _isRelationship: Bool { false }
   /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ objects: [ObjectID]) -> Self? { nil }
@@ -121,7 +122,7 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
   /// The type of the attribute that holds the raw values.
   public static var attributeType: AttributeType { RawValue.attributeType }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored raw value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Self? {
     RawValue._read(stored).flatMap(Self.init(rawValue:))
   }
@@ -129,8 +130,8 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { rawValue._withCell(body) }
 
-  // Inlinable, so that they are compiled where the type is known; they go on to the raw type's,
-  // which are compiled here.
+  // Inlinable, so that they are compiled where the type is known; they call the raw type's, which
+  // are compiled here.
 
   /// Reads the next property of an object.
   @inlinable
@@ -189,19 +190,19 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
 }
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
-  /// This type, or what it is an optional of.
+  /// The wrapped type's `Required`.
   public typealias Required = Wrapped.Required
 
   /// The type of the attribute that holds the wrapped values.
   public static var attributeType: AttributeType { Wrapped.attributeType }
 
-  /// Whether there is a value that stands for none.
+  /// Whether the type has a value for null.
   public static var _isOptional: Bool { true }
 
-  /// Whether the values are ids of objects.
+  /// Whether the values are object ids.
   public static var _isRelationship: Bool { Wrapped._isRelationship }
 
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Decodes a stored value; nil if it does not fit this type.
   public static func _read(_ stored: StoredCell) -> Wrapped?? {
     if stored.cell.isNull { return .some(nil) }
     guard let value = Wrapped._read(stored) else { return nil }

@@ -2,21 +2,21 @@ import AnnalsEngine
 import AnnalsModel
 
 extension HistoryCondition {
-  /// Changes to objects of the record type.
+  /// Matches changes to objects of the record type.
   public static func touches<R: Record>(_ type: R.Type) -> HistoryCondition {
     .touches(R.entity.name)
   }
 
-  /// Changes to a property of a record type.
+  /// Matches changes to a property of a record type.
   public static func touches<R: Record, V>(_ keyPath: KeyPath<R, V>) -> HistoryCondition {
     .touches(R.entity.name, R.entity.propertyName(of: keyPath))
   }
 }
 
 extension Change {
-  /// The change as one to a record type's object; nil if the object is of another entity.
+  /// The change as one of a record type's object; nil if the object belongs to another entity.
   ///
-  /// Properties are found by their stable numbers, so that renamed ones are found in the past.
+  /// Finds properties by their stable numbers, so renamed ones are found in the past.
   public func `as`<R: Record>(_ type: R.Type) -> RecordChange<R>? {
     guard let binding = try? page.glossary.records.binding(of: type),
       binding.entity == entry.entity
@@ -24,16 +24,18 @@ extension Change {
     return RecordChange(change: self, binding: binding)
   }
 
-  /// The value of a property before the transaction; nil if it had none, or did not change.
+  /// The before-image of a property: its value before the transaction. Nil if it had none, or did
+  /// not change.
   ///
-  /// Throws if the value cannot be read as the property's type, or a large one not from the file.
+  /// Throws if the value does not fit the property's type, or if a large value cannot be read from
+  /// the file.
   public func before<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V>
   ) throws(AnnalsError) -> V? {
     try self.as(R.self)?.before(keyPath)
   }
 
-  /// The value of a property after the transaction; as `before` in all else.
+  /// The after-image of a property: its value after the transaction. Otherwise as `before`.
   public func after<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V>
   ) throws(AnnalsError) -> V? {
@@ -55,9 +57,9 @@ extension Change {
   }
 }
 
-/// What a transaction did to one object of a record type.
+/// A change of one object of a record type.
 public struct RecordChange<R: Record>: Sendable {
-  /// The change itself.
+  /// The untyped change.
   public let change: Change
   let binding: RecordBinding<R>
 
@@ -72,12 +74,12 @@ public struct RecordChange<R: Record>: Sendable {
     binding.property(keyPath).map { change.touches($0) } ?? false
   }
 
-  /// The value of a property before the transaction; nil if the change did not touch it.
+  /// The before-image of a property; nil if the change did not touch it.
   public func before<V: AttributeValue>(_ keyPath: KeyPath<R, V>) throws(AnnalsError) -> V? {
     try value(of: keyPath, isBefore: true)
   }
 
-  /// The value of a property after the transaction; nil if the change did not touch it.
+  /// The after-image of a property; nil if the change did not touch it.
   public func after<V: AttributeValue>(_ keyPath: KeyPath<R, V>) throws(AnnalsError) -> V? {
     try value(of: keyPath, isBefore: false)
   }
@@ -91,7 +93,7 @@ public struct RecordChange<R: Record>: Sendable {
     {
       let found = batch.properties[position]
       if found.isEdits { return nil }
-      // Before an insert and after a delete there is nothing, not a default.
+      // Before an insert and after a delete there is no value, not even a default.
       if change.kind == (isBefore ? .insert : .delete) { return nil }
       let glossary = change.page.glossary
       let row = change.entry.row

@@ -4,13 +4,13 @@ import AnnalsState
 import AnnalsStorage
 import Synchronization
 
-// The one mistake in a record type that the compiler cannot see: two properties of one type listed
-// in another order than the initialiser's parameters.
+// Detects the one mistake in a record type that the compiler cannot see: two properties of one type
+// listed in another order than the initialiser's parameters.
 
-/// Which pairs of properties have one type, and were not yet seen to be read from their own place.
+/// The pairs of properties of one type that were not yet seen to be read from their own place.
 ///
-/// The first record inserted in which the two of a pair differ settles that pair; where all are
-/// settled, inserting costs nothing more.
+/// The first inserted record in which the two of a pair differ resolves that pair. Once all are
+/// resolved, inserting costs nothing more.
 package final class ExchangeCheck: Sendable {
   /// The positions of two properties in the record type, the smaller first.
   package struct Pair: Sendable {
@@ -33,25 +33,24 @@ package final class ExchangeCheck: Sendable {
     open = Locked(pairs)
   }
 
-  /// Whether any pair is not settled.
+  /// Whether any pair is unresolved.
   package var isOpen: Bool { hasOpen.load(ordering: .relaxed) }
 
-  /// The pairs that are not settled.
+  /// The unresolved pairs.
   package var pairs: ContiguousArray<Pair> { open.withLock { $0 } }
 
-  /// Settles the pairs of which `isSettled` says so.
-  func settle(where isSettled: (Pair) -> Bool) {
+  /// Removes the pairs for which `isRead` returns true.
+  func resolve(where isRead: (Pair) -> Bool) {
     open.withLock { pairs in
-      pairs.removeAll(where: isSettled)
+      pairs.removeAll(where: isRead)
       hasOpen.store(!pairs.isEmpty, ordering: .relaxed)
     }
   }
 }
 
 extension RecordBinding {
-  /// Reads back an object just inserted, if that can show an exchange of properties, and stops the
-  /// program if there is one. In release builds too: what it would go on to do with its data is
-  /// worse.
+  /// Reads back an inserted object if that can reveal an exchange of properties, and traps if there
+  /// is one. In release builds too: otherwise the program would go on to corrupt its data.
   func stopIfExchanged(
     _ value: R, _ row: Int64, _ state: State, _ store: RawUUID,
     _ largeValues: any LargeValueSource
@@ -71,7 +70,7 @@ extension RecordBinding {
         """)
     }
     let (written, read) = (comparableValues(of: value), comparableValues(of: back))
-    exchange.settle { pair in
+    exchange.resolve { pair in
       let (a, b) = (pair.first, pair.second)
       return written[a] != written[b] && read[a] != written[b] && read[b] != written[a]
     }
@@ -104,7 +103,7 @@ extension RecordBinding {
     return nil
   }
 
-  /// The values of a record, to-many relationships without their order where it does not count.
+  /// The values of a record; unordered to-many relationships are compared without order.
   private func comparableValues(of value: R) -> [Value] {
     zip(record.accesses, layout.columns).map { access, column in
       let value = access.value(value)

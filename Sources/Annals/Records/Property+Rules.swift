@@ -1,52 +1,52 @@
 import AnnalsModel
 
-// The rules of a property, each a copy with one rule more.
+// The rules of a property. Each returns a copy with one more rule.
 
 extension Property {
-  /// No two objects may have the same value; nil never collides.
+  /// Requires that no two objects have the same value; nil never collides.
   public func unique() -> Property { with { $0.attribute.isUnique = true } }
 
-  /// The value is kept in the tombstone of a deleted object.
+  /// Keeps the value in the tombstone of a deleted object.
   public func preservedAfterDeletion() -> Property {
     with { $0.attribute.isPreservedAfterDeletion = true }
   }
 
-  /// Objects can be had in the order of this property: the store keeps an index of it from now on.
+  /// Keeps an index of this property, so that objects can be read in its order.
   ///
-  /// Kept at each commit, O(log n) for each object that changes; built when a store is opened whose
-  /// objects have none yet, O(n log n). Values that are nil count as smallest. Text is in the
-  /// order of its UTF-8 bytes.
+  /// Each commit updates the index: O(log n) for each changed object. Opening a store with objects
+  /// but without the index builds it: O(n log n). Nil counts as smallest. Texts are ordered by
+  /// their UTF-8 bytes.
   public func indexed(_ direction: SortDirection = .ascending) -> Property {
     with { $0.indexed.append(direction) }
   }
 
-  /// The value that older objects have where a required property is new to them, and that the
-  /// untyped form of writing gives to objects for which none is given.
+  /// Sets the default: the value of older objects to which a required property is new, and of
+  /// objects inserted by name without this property.
   public func `default`(_ value: V) -> Property {
     with { $0.attribute.defaultValue = stored(value) }
   }
 
-  /// What the property reads as where its value was erased (`Store.erase`).
+  /// Sets what the property reads as where its value was erased (`Store.erase`).
   ///
-  /// Without this, reading an object with an erased value throws `.erased`; an optional property
-  /// reads as nil then. `Snapshot.isErased` tells the two apart.
+  /// Without this, reading an erased value throws `.erased`; an optional property reads as nil.
+  /// `Snapshot.isErased` distinguishes the two.
   public func whenErased(_ value: V) -> Property {
     with { $0.valueWhenErased = ErasedValue(value: stored(value), objects: value._objects) }
   }
 
-  /// Logs and diffs print this property beside an object's key.
+  /// Prints this property beside an object's key in logs and diffs.
   public func displayName() -> Property { with { $0.isDisplayName = true } }
 
-  /// The property had another name in stores of earlier versions. Opening renames it there once;
-  /// its values and history stay its own.
+  /// Declares an earlier name of the property. Opening a store renames it once; its values and
+  /// history stay.
   public func renamed(from name: String) -> Property { with { $0.formerNames.append(name) } }
 
-  /// The value is one of these.
+  /// Requires that the value is one of these.
   public func oneOf(_ values: some Sequence<V.Required>) -> Property {
     with { $0.attribute.validation.oneOf += values.map(stored) }
   }
 
-  /// Text has a number of Unicode scalars, or data a number of bytes, in this range.
+  /// Requires a number of Unicode scalars (text) or bytes (data) in this range.
   public func length(_ range: ClosedRange<Int>) -> Property {
     with {
       $0.attribute.validation.minimumLength = Int64(range.lowerBound)
@@ -54,17 +54,17 @@ extension Property {
     }
   }
 
-  /// Text has at most so many Unicode scalars, or data so many bytes.
+  /// Requires at most so many Unicode scalars (text) or bytes (data).
   public func length(_ range: PartialRangeThrough<Int>) -> Property {
     with { $0.attribute.validation.maximumLength = Int64(range.upperBound) }
   }
 
-  /// Text has at least so many Unicode scalars, or data so many bytes.
+  /// Requires at least so many Unicode scalars (text) or bytes (data).
   public func length(_ range: PartialRangeFrom<Int>) -> Property {
     with { $0.attribute.validation.minimumLength = Int64(range.lowerBound) }
   }
 
-  /// What a value is stored as under the rules so far.
+  /// The stored form of a value under the rules so far.
   private func stored(_ value: some AttributeValue) -> Value {
     Value(value).retagged(for: definition.attribute.type)
   }
@@ -77,7 +77,7 @@ extension Property {
 }
 
 extension Property where V.Required: Comparable {
-  /// The number or date lies in this range.
+  /// Requires that the number or date lies in this range.
   public func range(_ range: ClosedRange<V.Required>) -> Property {
     with {
       $0.attribute.validation.minimum = stored(range.lowerBound)
@@ -85,19 +85,19 @@ extension Property where V.Required: Comparable {
     }
   }
 
-  /// The number or date is not greater.
+  /// Requires that the number or date is at most this.
   public func range(_ range: PartialRangeThrough<V.Required>) -> Property {
     with { $0.attribute.validation.maximum = stored(range.upperBound) }
   }
 
-  /// The number or date is not less.
+  /// Requires that the number or date is at least this.
   public func range(_ range: PartialRangeFrom<V.Required>) -> Property {
     with { $0.attribute.validation.minimum = stored(range.lowerBound) }
   }
 }
 
 extension Property where V.Required == String {
-  /// The text is JSON: checked when written, kept byte for byte.
+  /// Requires that the text is JSON: checked when written, stored byte for byte.
   public func json() -> Property {
     with {
       $0.attribute.type = .json
@@ -108,7 +108,7 @@ extension Property where V.Required == String {
 }
 
 extension Value {
-  /// Text as JSON text, where that is the type of the attribute; any other value as it is.
+  /// A text as JSON, if that is the attribute's type; any other value unchanged.
   fileprivate func retagged(for type: AttributeType) -> Value {
     if type == .json, case .string(let text) = self { return .json(text) }
     return self

@@ -1,17 +1,18 @@
 import AnnalsModel
 
-/// A property of a record: its name in the store, where it is in the record, and its rules.
+/// A property of a record: its name in the store, its key path, and its rules.
 ///
-/// Whether a property is optional, and the type of its attribute, follow from its Swift type.
+/// The Swift type determines whether the property is optional, and the attribute's type.
 public struct Property<R, V: AttributeValue>: Sendable {
   package var definition: PropertyDefinition
   let keyPath: any KeyPath<R, V> & Sendable
 
-  /// An attribute; or, where the type is `Reference<D>?` or `[Reference<D>]`, a relationship to the
-  /// entity of `D`, unordered.
+  /// An attribute; for the types `Reference<D>?` and `[Reference<D>]`, an unordered relationship to
+  /// the entity of `D`.
   ///
-  /// A property of type `ObjectID?` or `[ObjectID]` does not say to which entity it leads: give it
-  /// `to:`. Opening a store refuses one without, by its name, with `.invalidSchema`.
+  /// A property of type `ObjectID?` or `[ObjectID]` does not say to which entity it leads: declare
+  /// it with `to:`. Without that, opening a store throws `.invalidSchema`, which names the
+  /// property.
   ///
   /// - Parameters:
   ///   - name: the name in the store.
@@ -47,8 +48,8 @@ extension Property where V == ObjectID? {
 extension Property where V == [ObjectID] {
   /// A relationship to any number of objects of another record's entity.
   ///
-  /// With `isOrdered`, the objects keep the order they are given. Without, each is stored once, and
-  /// the order of reading is that of their ids.
+  /// With `isOrdered`, the objects keep their given order. Otherwise each is stored once, and they
+  /// are read in id order.
   public init<D: Record>(
     _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: D.Type,
     isOrdered: Bool = false
@@ -72,8 +73,8 @@ extension Property where V == [ObjectID] {
 extension Property {
   /// A relationship to any number of objects of the entity of `D`.
   ///
-  /// With `isOrdered`, the objects keep the order they are given. Without, each is stored once, and
-  /// the order of reading is that of their ids.
+  /// With `isOrdered`, the objects keep their given order. Otherwise each is stored once, and they
+  /// are read in id order.
   public init<D: Record>(
     _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, isOrdered: Bool
   ) where V == [Reference<D>] {
@@ -88,19 +89,19 @@ public enum SortDirection: Hashable, Sendable {
   case descending
 }
 
-/// What a property states, whatever its types.
+/// The definition of a property, without its types.
 package struct PropertyDefinition: Sendable {
-  /// The attribute; of a relationship, only its name counts.
+  /// The attribute; for a relationship, only its name is used.
   package var attribute: Attribute
-  /// The relationship's part, if it is one.
+  /// The relationship, if it is one.
   package var relationship: RelationshipDefinition?
   /// Earlier names of the property, oldest first.
   package var formerNames: [String] = []
-  /// The indexes over this property alone.
+  /// The directions of the indexes of this property alone.
   package var indexed: [SortDirection] = []
   /// Whether logs and diffs print the property beside an object's key.
   package var isDisplayName = false
-  /// What an erased value reads as; nil if that was not said.
+  /// What an erased value reads as; nil if not specified.
   package var valueWhenErased: ErasedValue?
 
   package init(attribute: Attribute) {
@@ -112,15 +113,15 @@ package struct PropertyDefinition: Sendable {
 
 /// What an erased value reads as.
 package struct ErasedValue: Sendable {
-  /// The value, of an attribute.
+  /// The value, for an attribute.
   package var value: Value
-  /// The objects, of a relationship.
+  /// The objects, for a relationship.
   package var objects: [ObjectID]
 }
 
-/// What a relationship states beside its name.
+/// The definition of a relationship, besides its name.
 package struct RelationshipDefinition: Sendable {
-  /// The destination's name; asked for late, since two entities may name each other.
+  /// The destination's name; evaluated late, since two entities may refer to each other.
   package var destination: @Sendable () -> String
   package var isToMany = false
   package var isOrdered = false

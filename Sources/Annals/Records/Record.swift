@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// A type whose values are stored as the objects of one entity.
+/// A Swift type whose values are stored as the objects of one entity.
 ///
 /// ```swift
 /// struct Post: Record {
@@ -14,10 +14,11 @@ import AnnalsModel
 /// }
 /// ```
 ///
-/// Names in the store are those that `entity` states, never those of Swift, so that renaming a
-/// property in code changes nothing in files.
+/// Names in the store are those given in `entity`, never those of Swift, so renaming a property in
+/// code changes nothing in files.
 public protocol Record: Sendable {
-  /// The entity: its name, how a record is made, and its properties in the order of making.
+  /// The entity: its name, how to make a record, and its properties in the order of the
+  /// initialiser.
   static var entity: RecordEntity<Self> { get }
 }
 
@@ -25,8 +26,8 @@ public protocol Record: Sendable {
 ///
 /// The record is a copy: it does not change when the store does, and changing it changes nothing in
 /// the store until it is given to `WriteTransaction.save`. Its properties can be read and set on
-/// the object itself: `post.title` is `post.value.title`. Where a record has properties named `id`,
-/// `objectID` or `value`, the object's own come first; the record's are `post.value.id`.
+/// the object itself: `post.title` is `post.value.title`. If a record has properties named `id`,
+/// `objectID` or `value`, the object's own take precedence; the record's are `post.value.id`.
 @dynamicMemberLookup
 public struct Object<R: Record>: Sendable, Identifiable {
   /// The object's identity.
@@ -45,7 +46,7 @@ public struct Object<R: Record>: Sendable, Identifiable {
   /// A property of the record.
   public subscript<V>(dynamicMember keyPath: KeyPath<R, V>) -> V { value[keyPath: keyPath] }
 
-  /// A property of the record that can be set.
+  /// A settable property of the record.
   public subscript<V>(dynamicMember keyPath: WritableKeyPath<R, V>) -> V {
     get { value[keyPath: keyPath] }
     set { value[keyPath: keyPath] = newValue }
@@ -57,8 +58,8 @@ extension Object: Equatable where R: Equatable {}
 extension Object: Hashable where R: Hashable {}
 
 extension Object: CustomStringConvertible {
-  /// The entity, the row, and the properties by their names in the store:
-  /// `Post#3(title: "Fog", rating: 4, mood: nil)`. Long texts are cut, bytes are counted.
+  /// The entity, the row, and the properties by their names in the store: `Post#3(title: "Fog",
+  /// rating: 4, mood: nil)`. Long texts are cut, data is shown as a byte count.
   public var description: String {
     let entity = R.entity
     let properties = zip(entity.properties, entity.accesses).map { property, access in
@@ -69,7 +70,7 @@ extension Object: CustomStringConvertible {
 }
 
 extension Value {
-  /// The value as a printed object shows it.
+  /// The value as printed for an object.
   fileprivate var printed: String {
     switch self {
     case .null: "nil"

@@ -2,8 +2,8 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
-// Writing. Values that break a rule are not written, and added to `violations`: the transaction
-// fails with all of them at its end.
+// Writing. Values that break a rule are not written but added to `violations`; the transaction
+// fails at its end with all of them.
 
 extension RecordBinding {
   /// Writes all properties of an object that was just inserted.
@@ -22,8 +22,7 @@ extension RecordBinding {
     }
   }
 
-  /// Writes the properties in which `value` differs from `previous`, the record that the object
-  /// has.
+  /// Writes the properties in which `value` differs from `previous`, the object's current record.
   package func update(
     from previous: R, to value: R, _ row: Int64, into state: inout State, store: RawUUID,
     largeValues: any LargeValueSink, violations: inout [ValidationViolation]
@@ -58,8 +57,7 @@ extension RecordBinding {
     if let fault = writer.fault { throw fault }
   }
 
-  /// Whether the value is the default that a null stored in its property stands for: then setting
-  /// it is no change.
+  /// Whether the value is the default that a stored null reads as; then setting it is no change.
   private func isImplied<V: AttributeValue>(
     _ value: V, _ writer: RecordWriter
   ) throws(AnnalsError) -> Bool {
@@ -107,7 +105,7 @@ extension RecordBinding {
     }
   }
 
-  /// Gives a new object the defaults of what the store has beyond the record type.
+  /// Gives a new object the defaults of attributes that the record type does not have.
   private func insertOthers(
     _ row: Int64, into state: inout State, _ violations: inout [ValidationViolation]
   ) throws(AnnalsError) {

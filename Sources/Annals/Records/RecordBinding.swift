@@ -4,27 +4,27 @@ import AnnalsState
 import AnnalsStorage
 import Foundation
 
-/// A record type joined to a store's schema: reads and writes its records.
+/// Binds a record type to a store's schema: reads and writes its records.
 ///
 /// Made once for each record type and version of the schema (`RecordBindings`), for use on any
 /// thread.
 package final class RecordBinding<R: Record>: Sendable {
   package let layout: RecordLayout
   let record: RecordEntity<R>
-  // Of `record`, beside it: getting at its parts costs the metadata of its type each time.
+  // Copied from `record`: reading its parts costs a look-up of the type's metadata each time.
   let fields: ContiguousArray<RecordField>
   let isStored: Bool
-  /// Where the record has dates, if they are all that storing it may round; nil if a record must be
-  /// read back to see what was stored.
+  /// The dates in the record, if storing it rounds nothing else; nil if a record must be read back
+  /// to see what was stored.
   private let dates: ContiguousArray<DateField>?
 
-  /// Which properties of one type may still stand in another order than the initialiser takes them.
+  /// The properties of one type that may still be listed in another order than the initialiser's.
   package let exchange: ExchangeCheck
 
-  /// The binding of the record type to a store whose newest schema is `schema`.
+  /// Binds the record type to a store whose newest schema is `schema`.
   ///
-  /// Throws `.invalidSchema` if the store has no such entity. Properties that it does not have are
-  /// allowed: they read as nil or their default, and nothing can be written.
+  /// Throws `.invalidSchema` if the store has no such entity. The store may lack properties: they
+  /// read as nil or their default, and nothing can be written.
   package init(schema: Schema) throws(AnnalsError) {
     record = R.entity
     fields = record.fields
@@ -45,10 +45,10 @@ package final class RecordBinding<R: Record>: Sendable {
   /// The entity's number.
   package var entity: EntityNumber { layout.entity }
 
-  /// The stable number of the property that the key path leads to.
+  /// The stable number of the property that the key path leads to; nil if the store does not have
+  /// it.
   ///
-  /// Traps if the key path leads to none of the record type's properties; nil if the store does not
-  /// have it.
+  /// Traps if the record type does not list the property.
   package func property(_ keyPath: PartialKeyPath<R>) -> PropertyNumber? {
     let number = layout.columns[position(of: keyPath)].property
     return number == 0 ? nil : number
@@ -83,13 +83,14 @@ extension RecordBinding {
 
 // Rounding.
 extension RecordBinding {
-  /// A property that holds a date, or may.
+  /// A property of type `Date` or `Date?`.
   private struct DateField {
     let offset: Int
     let isOptional: Bool
   }
 
-  /// Gives the record the values that are stored for it; false if it must be read back for that.
+  /// Rounds the record to the values that are stored. Returns false if it must be read back for
+  /// that.
   func round(_ value: inout R) -> Bool {
     guard layout.roundsValues else { return true }
     guard let dates else { return false }
@@ -126,7 +127,7 @@ extension RecordBinding {
 
 // Reading.
 extension RecordBinding {
-  /// A reader of records out of one state, for reading many.
+  /// A reader for many records of one state.
   package func reader(
     of state: State, store: RawUUID, largeValues: any LargeValueSource
   ) -> RecordReader {
@@ -135,8 +136,8 @@ extension RecordBinding {
 
   /// The record of an object that exists in the reader's state.
   ///
-  /// Throws `.unreadableRecord` if a stored value does not suit its property, and what reading the
-  /// file throws.
+  /// Throws `.unreadableRecord` if a stored value does not fit its property, and the errors of
+  /// reading the file.
   package func read(_ row: Int64, _ reader: inout RecordReader) throws(AnnalsError) -> R {
     do throws(RecordReader.Stop) {
       reader.move(to: row)
@@ -154,8 +155,8 @@ extension RecordBinding {
     return try read(row, &reader)
   }
 
-  /// The value that a stored cell of the property stands for: what `before` and `after` of a change
-  /// hold. Of a to-many relationship the cell is the whole list.
+  /// The value of a property's stored cell, such as a before- or after-image. For a to-many
+  /// relationship the cell is the whole list.
   package func value<V: AttributeValue>(
     of keyPath: KeyPath<R, V>, row: Int64, _ cell: ValueCell, in arena: UnsafeRawBufferPointer,
     store: RawUUID, largeValues: any LargeValueSource
@@ -198,16 +199,16 @@ extension RecordBinding {
 }
 
 extension RecordBindings {
-  /// The binding of the record type to the store's newest schema.
+  /// The binding of the record type to the store's newest schema; made on first use.
   ///
-  /// `version` tells that schema from the store's other ones: the number of the transaction that
-  /// changed it last. Throws `.invalidSchema` if the store has no such entity.
+  /// `version` identifies the schema: the number of the transaction that changed it last. Throws
+  /// `.invalidSchema` if the store has no such entity.
   package func binding<R: Record>(
     of type: R.Type, schema: Schema, version: Int64
   ) throws(AnnalsError) -> RecordBinding<R> {
     let key = ObjectIdentifier(type)
     if let known = binding(for: key, version: version) {
-      // The key says that it is of this type; a cast would look at the metadata of both.
+      // The key guarantees the type; a cast would look up the metadata of both.
       return unsafeDowncast(known, to: RecordBinding<R>.self)
     }
     let binding = try RecordBinding<R>(schema: schema)

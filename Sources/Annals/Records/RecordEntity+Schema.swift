@@ -1,6 +1,6 @@
 import AnnalsModel
 
-// What record types need of a store.
+// The schema that record types need.
 
 extension Schema {
   /// The schema that these record types need.
@@ -10,7 +10,7 @@ extension Schema {
 
   private static func entity<R: Record>(of type: R.Type) -> Entity { R.entity.schemaEntity }
 
-  /// The renames that these record types state.
+  /// The renames that these record types declare.
   package static func edits(of records: [any Record.Type]) -> [SchemaEdit] {
     records.flatMap { edits(of: $0) }
   }
@@ -19,7 +19,7 @@ extension Schema {
 }
 
 extension RecordEntity {
-  /// What the record type needs of a store: the entity by its names, without numbers.
+  /// The entity that the record type needs: by names, without numbers.
   package var schemaEntity: Entity {
     var entity = Entity(name)
     for property in properties {
@@ -43,7 +43,7 @@ extension RecordEntity {
     return entity
   }
 
-  /// The renames that the record type states.
+  /// The renames that the record type declares.
   package var edits: [SchemaEdit] {
     formerNames.map { SchemaEdit.renameEntity($0, to: name) }
       + properties.flatMap { property in

@@ -1,11 +1,10 @@
 import AnnalsModel
 
-/// The entity of a record type: its name, and its properties in the order in which a record is made
-/// of them.
+/// The entity of a record type: its name, and its properties in the order of the initialiser.
 ///
-/// The initialiser given and the properties must agree in number, order and types, or the program
-/// does not compile. Two properties of one type could still be exchanged: the first record inserted
-/// in which the two differ is read back, and an exchange stops the program with their names.
+/// The initialiser and the properties must agree in number, order and types, or the program does
+/// not compile. Two properties of one type could still be exchanged: so the first inserted record
+/// in which the two differ is read back, and an exchange traps with their names.
 public struct RecordEntity<R: Record>: Sendable {
   /// The entity's name in the store.
   public let name: String
@@ -37,7 +36,7 @@ public struct RecordEntity<R: Record>: Sendable {
     for (property, type) in repeat (each property, (each V).self) {
       definitions.append(property.definition)
       keyPaths.append(property.keyPath)
-      // A key path costs some 30 ns to follow, an offset next to nothing.
+      // Following a key path costs some 30 ns, an offset almost nothing.
       let offset = MemoryLayout<R>.offset(of: property.keyPath) ?? -1
       fields.append(RecordField(offset: offset, type: type))
       accesses.append(RecordAccess(property))
@@ -54,25 +53,25 @@ public struct RecordEntity<R: Record>: Sendable {
 }
 
 extension RecordEntity {
-  /// The entity had another name in stores of earlier versions. Opening renames it there once.
+  /// Declares an earlier name of the entity. Opening a store renames it once.
   public func renamed(from name: String) -> RecordEntity {
     var copy = self
     copy.formerNames.append(name)
     return copy
   }
 
-  /// Objects can be had in the order of these properties, the first counting most: the store keeps
-  /// an index of them from now on. See `Property.indexed(_:)`.
+  /// Keeps an index of these properties, the first most significant, so that objects can be read in
+  /// their order. See `Property.indexed(_:)`.
   public func indexed(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
     adding(index: keyPaths, isUnique: false)
   }
 
-  /// As `indexed(by:)`, of the objects alone of which the condition is true: it serves fetches that
-  /// ask for no others, `.indexed(by: \.due, where: \.isDone == false)`.
+  /// A partial index: as `indexed(by:)`, with only the objects that meet the condition. It serves
+  /// fetches that ask for no others: `.indexed(by: \.due, where: \.isDone == false)`.
   ///
   /// The condition compares properties of the record itself with values, joined by AND: `==` and
-  /// `!=` with any value of up to 256 bytes, the others with numbers, dates, UUIDs and Booleans.
-  /// Opening a store throws `.invalidSchema` for another one.
+  /// `!=` with any value of up to 256 bytes, the other comparisons with numbers, dates, UUIDs and
+  /// Booleans. Opening a store throws `.invalidSchema` for any other condition.
   public func indexed(
     by keyPaths: PartialKeyPath<R>...,
     where condition: @autoclosure @escaping @Sendable () -> RecordCondition<R>
@@ -80,16 +79,16 @@ extension RecordEntity {
     adding(index: keyPaths, isUnique: false, where: condition)
   }
 
-  /// A box index of two to eight properties that are numbers or dates, named by them:
-  /// `.indexed(byBox: \.latitude, \.longitude)` serves fetches that ask for a range of each.
+  /// Keeps a box index of two to eight properties that are numbers or dates: `.indexed(byBox:
+  /// \.latitude, \.longitude)` serves fetches that ask for a range of each.
   ///
-  /// It has no order, and no objects that lack one of the values. Opening a store throws
-  /// `.invalidSchema` for other properties.
+  /// It has no order, and omits objects that lack one of the values. Opening a store throws
+  /// `.invalidSchema` for properties of other types.
   public func indexed(byBox keyPaths: PartialKeyPath<R>...) -> RecordEntity {
     adding(index: keyPaths, isBox: true)
   }
 
-  /// As `indexed(byBox:)`, of the objects alone of which the condition is true; see
+  /// A partial box index: as `indexed(byBox:)`, with only the objects that meet the condition; see
   /// `indexed(by:where:)`.
   public func indexed(
     byBox keyPaths: PartialKeyPath<R>...,
@@ -98,13 +97,12 @@ extension RecordEntity {
     adding(index: keyPaths, isBox: true, where: condition)
   }
 
-  /// No two objects may have the same values of all these properties; nil never collides.
+  /// Requires that no two objects have the same values of all these properties; nil never collides.
   public func unique(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
     adding(index: keyPaths, isUnique: true)
   }
 
-  /// As `unique(by:)`, among the objects alone of which the condition is true; see
-  /// `indexed(by:where:)`.
+  /// As `unique(by:)`, among the objects that meet the condition; see `indexed(by:where:)`.
   public func unique(
     by keyPaths: PartialKeyPath<R>...,
     where condition: @autoclosure @escaping @Sendable () -> RecordCondition<R>
@@ -133,7 +131,7 @@ extension RecordEntity {
     return copy
   }
 
-  /// The name of the property that the key path leads to. Traps if it leads to none.
+  /// The name of the property that the key path leads to. Traps if there is none.
   package func propertyName(of keyPath: PartialKeyPath<R>) -> String {
     guard let position = position(of: keyPath) else {
       preconditionFailure("\(keyPath) is none of the properties that \(R.self).entity lists")
@@ -141,7 +139,7 @@ extension RecordEntity {
     return properties[position].name
   }
 
-  /// Which of the properties the key path leads to; nil if none.
+  /// The position of the property that the key path leads to; nil if there is none.
   package func position(of keyPath: PartialKeyPath<R>) -> Int? {
     if isStored, let index = RecordField.index(MemoryLayout<R>.offset(of: keyPath), keyPath, fields)
     {
@@ -151,18 +149,17 @@ extension RecordEntity {
   }
 }
 
-/// Where a record has a stored property, and of what type; a few plain bytes, so that going through
-/// the fields of a record counts no references.
+/// Where a stored property lies in a record, and its type. A few plain bytes, so that iterating
+/// over the fields of a record counts no references.
 struct RecordField: Sendable {
-  /// How far from the start of the record the property is stored.
+  /// The property's offset from the start of the record.
   var offset: Int
   var type: any AttributeValue.Type
 
-  /// Which of the fields lies at this offset and has the type that the key path leads to; nil if
-  /// none does.
+  /// The index of the field with this offset and the key path's type; nil if there is none.
   ///
-  /// Comparing key paths looks at their parts. Where a property lies in the record is quicker to
-  /// see, and what has the same place and type is the same.
+  /// Comparing key paths compares their parts. Comparing offsets is faster, and fields with the
+  /// same offset and type are the same.
   static func index(
     _ offset: Int?, _ keyPath: AnyKeyPath, _ fields: ContiguousArray<RecordField>
   ) -> Int? {
@@ -173,7 +170,7 @@ struct RecordField: Sendable {
     return nil
   }
 
-  /// Writes all of the fields of the record at an address. Not generic, which counts here.
+  /// Writes all fields of the record at an address. Not generic, which matters for speed here.
   static func put(
     _ fields: ContiguousArray<RecordField>, of record: UnsafeRawPointer,
     _ previous: UnsafeRawPointer?, _ writer: inout RecordWriter
@@ -185,11 +182,11 @@ struct RecordField: Sendable {
   }
 }
 
-/// How one property of a record is got at by its key path: slower, but for all.
+/// Fallback access to one property through its key path, for computed properties.
 struct RecordAccess<R>: Sendable {
-  /// Writes the property, unless the second record has the same.
+  /// Writes the property, unless the previous record has the same value.
   let put: @Sendable (R, R?, inout RecordWriter) -> Void
-  /// The property as a value.
+  /// The property's value.
   let value: @Sendable (R) -> Value
 
   init<V: AttributeValue>(_ property: Property<R, V>) {
@@ -202,8 +199,8 @@ struct RecordAccess<R>: Sendable {
 }
 
 extension RecordEntity {
-  /// Writes all properties of the record at an address, some of which are not stored in it, or
-  /// those in which it differs from the previous one.
+  /// Writes all properties of the record at an address, some of them computed, or those in which it
+  /// differs from the previous one.
   @inline(never)
   func writeComputed(
     _ record: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
@@ -215,7 +212,7 @@ extension RecordEntity {
 }
 
 extension Value {
-  /// The value of an attribute, or the objects of a relationship as a list.
+  /// The value of an attribute, or a relationship's objects as a list.
   static func whole<V: AttributeValue>(_ value: V) -> Value {
     guard V._isRelationship else { return Value(value) }
     let list = value._objects.map { ObjectReference(entity: $0.entity, row: $0.row) }
@@ -223,10 +220,10 @@ extension Value {
   }
 }
 
-/// An index of several properties, or of some objects alone.
+/// An index of several properties, or a partial one.
 struct RecordIndex<R: Record>: Sendable {
   var index: IndexDescription
-  /// Which objects it is of; asked for late, since a condition names properties by the entity that
+  /// The condition of a partial index; evaluated late, since it names properties of the entity that
   /// is being made.
   var condition: (@Sendable () -> RecordCondition<R>)?
 
@@ -234,7 +231,7 @@ struct RecordIndex<R: Record>: Sendable {
   var description: IndexDescription {
     guard let condition = condition?().condition else { return index }
     var name = "\(index.name) where \(condition)"
-    // A long text or a line break in it would be no name.
+    // A long text or a line break would make an invalid name.
     if name.nameProblem != nil { name = "\(index.name) where …" }
     if index.isBox {
       return IndexDescription(name, box: index.elements.map(\.propertyName), where: condition)

@@ -1,36 +1,35 @@
 import AnnalsModel
 
-/// How the properties of a record type lie in a store: found by name in the store's newest schema,
-/// then by number only, so that renamed properties are found in the past.
+/// The layout of a record type in a store: its properties, found by name in the store's newest
+/// schema and from then on by number, so that renamed properties are found in the past.
 ///
-/// Made once for each record type and version of the schema; reading and writing look nothing up.
+/// Made once for each record type and version of the schema; reading and writing look up nothing.
 package final class RecordLayout: Sendable {
   /// The entity's number.
   package let entity: EntityNumber
   package let entityName: String
-  /// By property, in the order of the record type.
+  /// The columns of the properties, in the order of the record type.
   let columns: ContiguousArray<RecordColumn>
-  /// The stored definition of each property; nil for relationships and for what is missing.
+  /// The stored definition of each property; nil for relationships and missing properties.
   let attributes: ContiguousArray<Attribute?>
   /// The rules of each property's attribute.
   let validations: ContiguousArray<Validation>
-  /// The names of the properties, as the record type has them.
+  /// The names of the properties in the record type.
   let names: ContiguousArray<String>
-  /// The names of the entities that relationships lead to; empty for attributes.
+  /// The entity names that relationships lead to; empty for attributes.
   let destinations: ContiguousArray<String>
-  /// What a stored null means, where it does not mean that there is no value.
+  /// The default that a stored null reads as; null if there is none.
   let defaults: ContiguousArray<Value>
-  /// What erased values read as, where that was said.
+  /// What erased values read as; nil if not specified.
   let valuesWhenErased: ContiguousArray<ErasedValue?>
-  /// The names of the properties that the store does not have.
+  /// The names of the properties that the store lacks.
   package let missing: [String]
-  /// The attributes of the store's entity that the record type does not have, and that new objects
-  /// need a value of: their default, or none where there is no default.
+  /// The attributes that only the store has; a new object gets their defaults, or null.
   let others: ContiguousArray<Attribute>
   /// The uniqueness rules of the store's entity.
   let uniqueRules: [UniqueRule]
-  /// Whether a value read back may differ from the one written: dates are whole microseconds, and
-  /// unordered lists come in the order of ids.
+  /// Whether a value read back may differ from the one written: dates are rounded to microseconds,
+  /// and unordered lists are sorted by id.
   let roundsValues: Bool
 
   init(
@@ -88,23 +87,23 @@ package final class RecordLayout: Sendable {
 
 /// What reading and writing one property needs, in few bytes.
 struct RecordColumn: Sendable {
-  /// The stable number; 0 if the store has no such property.
+  /// The stable number; 0 if the store lacks the property.
   var property: PropertyNumber = 0
   /// The entity that a relationship leads to.
   var destination: EntityNumber = 0
-  /// The kind of the values that the record type writes; null for any.
+  /// The kind of values that the record type writes; null for any.
   var tag: ValueTag
-  /// Whether the store takes null.
+  /// Whether the store accepts null.
   var isOptional = true
-  /// Whether a stored null means a default.
+  /// Whether a stored null reads as a default.
   var hasDefault = false
   /// Whether a uniqueness rule covers the property.
   var isUnique = false
   /// Whether the attribute has rules of its own.
   var hasValidation = false
-  /// Whether values have to pass more than the quick checks of kind and length to be of its type.
+  /// Whether values must pass more than the quick checks of kind and length.
   var hasTypeRules = false
-  /// How many bits a whole number of the attribute's type may take.
+  /// The bits of the attribute's integer type.
   var integerBits: UInt8 = 64
   var isRelationship = false
   var isToMany = false
@@ -132,7 +131,7 @@ struct RecordColumn: Sendable {
     }
   }
 
-  /// Whether a value that is a whole number lies in the range of the attribute's type.
+  /// Whether an integer lies in the range of the attribute's type.
   @inline(__always)
   func hasRoom(for cell: ValueCell) -> Bool {
     guard cell.tag == .int, integerBits < 64 else { return true }

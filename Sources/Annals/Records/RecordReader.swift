@@ -2,24 +2,24 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
-/// Reads the properties of one object after the other, straight from the columns of a state.
+/// Reads the properties of objects one after the other, directly from the columns of a state.
 ///
-/// Opaque outside the engine; public only as a parameter of what `AttributeValue` requires.
+/// Opaque; public only as a parameter of requirements of `AttributeValue`.
 public struct RecordReader {
-  /// Reading has stopped; `fault` says why.
+  /// Signals that reading has stopped; `fault` says why.
   public struct Stop: Error {}
 
   let layout: RecordLayout
   let state: State
-  /// The entity's table; nil in a state from before the entity.
+  /// The entity's table; nil in a state older than the entity.
   let table: TableView?
   let store: RawUUID
   let largeValues: any LargeValueSource
   var row: Int64 = 0
-  /// Where the object is, and its values.
+  /// The rows of the current object's block.
   private var block = RowBlock.none
   private var view = RowView.empty
-  /// The columns of the properties, -1 for those that the table does not have; empty without one.
+  /// The table's columns of the properties, -1 for missing ones; empty without a table.
   private let positions: ContiguousArray<Int>
   private var index = 0
   private(set) var fault: AnnalsError?
@@ -73,7 +73,7 @@ public struct RecordReader {
     } catch {
       throw stop(AnnalsError(error))
     }
-    // What needs more than the cell is read below, off the common path.
+    // Whatever needs more than the cell is read below, off the common path.
     if !found.cell.isLarge, !found.cell.isNull || !column.hasDefault,
       let value = V._read(StoredCell(found.cell, in: found.arena))
     {
@@ -82,7 +82,7 @@ public struct RecordReader {
     return try nextIndirect(column)
   }
 
-  /// Ends reading at the property read last: what was stored there is not one of the type's values.
+  /// Stops reading at the last property: its stored value does not fit the type.
   @usableFromInline
   mutating func refuseLast(as type: any Any.Type) -> Stop {
     index -= 1
@@ -90,7 +90,7 @@ public struct RecordReader {
     return stop(unreadable(stored ?? .null, as: type))
   }
 
-  /// Reads a property that is a large value, a default, or not readable at all.
+  /// Reads a property that is a large value, a default, or unreadable.
   private mutating func nextIndirect<V: AttributeValue>(
     _ column: RecordColumn
   ) throws(Stop) -> V {
@@ -105,7 +105,7 @@ public struct RecordReader {
     return try decode(cell, in: arena)
   }
 
-  /// The value that a cell of the property at `index` stands for.
+  /// Decodes a cell of the property at `index`.
   mutating func decoded<V: AttributeValue>(
     _ cell: ValueCell, in arena: UnsafeRawBufferPointer
   ) throws(Stop) -> V {
@@ -127,7 +127,7 @@ public struct RecordReader {
           of: LargeValue(
             tag: cell.tag, description: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])))
       } catch {
-        // An optional property reads as nil where the bytes were lost.
+        // An optional property reads as nil if its bytes were lost.
         if error.code == .lost, let none = V._read(StoredCell(.null, in: arena)) { return none }
         throw stop(error)
       }
@@ -140,7 +140,7 @@ public struct RecordReader {
     throw stop(unreadable(cell.value(in: arena), as: V.self))
   }
 
-  /// `decoded`, for an owned arena.
+  /// As `decoded`, for an owned arena.
   private mutating func decode<V: AttributeValue>(
     _ cell: ValueCell, in arena: ContiguousArray<UInt8>
   ) throws(Stop) -> V {
@@ -155,7 +155,7 @@ public struct RecordReader {
     return try result.get()
   }
 
-  /// Reads a relationship. A to-one that leads to an object deleted since is nil.
+  /// Reads a relationship. A to-one relationship to a deleted object reads as nil.
   private mutating func relationship<V: AttributeValue>() throws(Stop) -> V {
     let column = layout.columns[index]
     var objects: [ObjectID] = []
@@ -178,7 +178,7 @@ public struct RecordReader {
     return result
   }
 
-  /// What the erased value of the property at `index` reads as: what the record says, or nil.
+  /// What the erased value of the property at `index` reads as: the record's value for it, or nil.
   private mutating func erased<V: AttributeValue>() throws(Stop) -> V {
     if let value = layout.valuesWhenErased[index]?.value {
       var arena: ContiguousArray<UInt8> = []
@@ -215,7 +215,7 @@ public struct RecordReader {
     return Stop()
   }
 
-  /// How people name the object: by its key, if the state has it.
+  /// The object's name for messages: by its key, if the state has it.
   var name: String {
     let reader = StateReader(state: state, store: store, largeValues: largeValues)
     let object = ObjectReference(entity: layout.entity, row: row)

@@ -3,25 +3,24 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-/// Writes the properties of one object, straight into the columns of a state.
+/// Writes the properties of one object, directly into the columns of a state.
 ///
-/// A value that breaks a rule is not written, and listed in `violations`.
+/// A value that breaks a rule is not written but added to `violations`.
 ///
-/// Opaque outside the engine; public only as a parameter of what `AttributeValue` requires.
+/// Opaque; public only as a parameter of requirements of `AttributeValue`.
 public struct RecordWriter {
   let layout: RecordLayout
   let editor: RowEditor
   let store: RawUUID
   let largeValues: any LargeValueSink
-  /// Whether the object has no value yet, so that nulls need no writing.
+  /// Whether the object is new, so that nulls need no writing.
   let isNew: Bool
   var violations: [ValidationViolation] = []
   var fault: AnnalsError?
-  /// Which property comes next.
+  /// The index of the next property.
   var index = 0
 
-  /// Writes the next property of a record, which lies in memory, unless the previous one is the
-  /// same.
+  /// Writes the next property of a record from memory, unless the previous value is the same.
   @inline(__always)
   mutating func put<V: AttributeValue>(
     at value: UnsafeRawPointer, unless previous: UnsafeRawPointer?, as type: V.Type
@@ -30,7 +29,7 @@ public struct RecordWriter {
     guard fault == nil else { return }
     let value = value.assumingMemoryBound(to: V.self)
     if let previous {
-      // What nobody touched is the same in memory, bit by bit.
+      // An untouched value is the same in memory, bit by bit.
       let width = MemoryLayout<V>.size
       if UnsafeRawBufferPointer(start: value, count: width).hasSameBytes(
         as: UnsafeRawBufferPointer(start: previous, count: width))
@@ -44,7 +43,7 @@ public struct RecordWriter {
     put(value.pointee)
   }
 
-  /// Writes the next property of a record, where it has no address.
+  /// Writes the next property of a record that has no address.
   mutating func put<V: AttributeValue>(_ value: V, unless previous: V?) {
     defer { index += 1 }
     guard fault == nil else { return }
@@ -93,7 +92,7 @@ public struct RecordWriter {
     violate(.type(type), cell.value(in: arena))
   }
 
-  /// Writes a value that does not go into a column: its bytes are kept elsewhere.
+  /// Writes a value whose bytes are stored outside the column.
   private mutating func putLong(
     _ cell: ValueCell, _ bytes: UnsafeRawBufferPointer, _ column: RecordColumn
   ) {
@@ -119,7 +118,7 @@ public struct RecordWriter {
     }
   }
 
-  /// The large value for these bytes: the one that the object has, if it is the same.
+  /// The large value for these bytes; reuses the object's current one if it is the same.
   private func largeValue(
     _ tag: ValueTag, _ bytes: UnsafeRawBufferPointer, _ column: RecordColumn
   ) throws(AnnalsError) -> LargeValue {
@@ -190,7 +189,7 @@ public struct RecordWriter {
         property: layout.names[index], rule: rule, value: value))
   }
 
-  /// Whether two values in memory are stored as different ones.
+  /// Whether two values in memory have different stored forms.
   static func differ<V: AttributeValue>(
     _ type: V.Type, _ a: UnsafeRawPointer, _ b: UnsafeRawPointer
   ) -> Bool {
@@ -204,7 +203,7 @@ public struct RecordWriter {
       a.assumingMemoryBound(to: V.self).pointee, b.assumingMemoryBound(to: V.self).pointee)
   }
 
-  /// Whether two values are stored as the same.
+  /// Whether two values have the same stored form.
   static func areSame<V: AttributeValue>(_ a: V, _ b: V) -> Bool {
     if V._isRelationship { return a._objects == b._objects }
     var result = false

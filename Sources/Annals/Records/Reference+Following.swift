@@ -1,8 +1,8 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// What objects are read from: a `Snapshot`, or a `WriteTransaction` with its own changes; no other
-/// type.
+/// A source of objects: a `Snapshot`, or a `WriteTransaction` with its own changes. No other type
+/// may conform.
 public protocol ObjectSource {
   /// The object with this id as a record; nil if it does not exist.
   func object<R: Record>(_ type: R.Type, _ id: ObjectID) throws(AnnalsError) -> Object<R>?
@@ -17,7 +17,7 @@ extension Snapshot: ObjectSource {}
 extension WriteTransaction: ObjectSource {}
 
 extension ObjectSource {
-  /// The object that a reference leads to: `try snapshot[event.place]`; nil for no reference, and
+  /// The object that a reference leads to: `try snapshot[event.place]`. Nil for no reference, and
   /// if the object does not exist. Throws as `object(_:_:)` does.
   public subscript<R: Record>(_ reference: Reference<R>?) -> Object<R>? {
     get throws(AnnalsError) {
@@ -26,8 +26,8 @@ extension ObjectSource {
     }
   }
 
-  /// The objects that references lead to, in their order, without those that do not exist. Throws
-  /// as `object(_:_:)` does.
+  /// The objects that references lead to, in order, without those that do not exist. Throws as
+  /// `object(_:_:)` does.
   public subscript<R: Record>(_ references: [Reference<R>]) -> [Object<R>] {
     get throws(AnnalsError) {
       var result: [Object<R>] = []

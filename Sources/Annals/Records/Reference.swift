@@ -1,11 +1,11 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// A relationship to an object of a record type's entity.
+/// A reference to an object of a record type's entity.
 ///
 /// A property of type `Reference<Place>?` leads to at most one place, one of type
-/// `[Reference<Place>]` to any number. The entity that it leads to is that of the record type; it
-/// is looked up when the store opens, so that two record types may refer to each other.
+/// `[Reference<Place>]` to any number. The entity is looked up when the store opens, so two record
+/// types may refer to each other.
 ///
 ///     struct Event: Record {
 ///       var title: String
@@ -21,14 +21,14 @@ import AnnalsModel
 ///     let snapshot = store.snapshot()
 ///     let place = try snapshot[event.place]  // Object<Place>?
 public struct Reference<R: Record>: Hashable, Sendable {
-  /// The object that it leads to.
+  /// The id of the object.
   public let objectID: ObjectID
 
   /// A reference to this object.
   public init(_ object: Object<R>) { objectID = object.objectID }
 
-  /// A reference to the object with this id. Whether it is of the entity of `R` is checked when the
-  /// reference is written.
+  /// A reference to the object with this id. When the reference is written, the id's entity must be
+  /// that of `R`.
   public init(_ objectID: ObjectID) { self.objectID = objectID }
 }
 
@@ -37,15 +37,15 @@ extension Reference: CustomStringConvertible {
   public var description: String { "\(R.entity.name)#\(objectID.row)" }
 }
 
-/// What relationships are made of: `ObjectID` and `Reference`; no other type.
+/// The types of relationships: `ObjectID` and `Reference`. No other type may conform.
 public protocol RelationshipValue: AttributeValue {}
 
 extension ObjectID: RelationshipValue {}
 
 extension Reference: RelationshipValue {
-  /// Never used: a relationship is no attribute.
+  /// Never used: a relationship is not an attribute.
   public static var attributeType: AttributeType { .any }
-  /// The value that was stored; nil if what was stored is none of these values.
+  /// Never used; nil.
   public static func _read(_ stored: StoredCell) -> Reference? { nil }
   /// Calls `body` once with the form in which the value is stored.
   public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
@@ -60,7 +60,7 @@ extension Reference: RelationshipValue {
 }
 
 extension Array: AttributeValue where Element: RelationshipValue {
-  /// Never used: a relationship is no attribute.
+  /// Never used: a relationship is not an attribute.
   public static var attributeType: AttributeType { .any }
   /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ stored: StoredCell) -> [Element]? { nil }
@@ -82,14 +82,14 @@ extension Array: AttributeValue where Element: RelationshipValue {
   }
 }
 
-/// A property's type that says by itself to which entity a relationship leads.
+/// A property type that itself determines the entity of a relationship.
 protocol RelationshipForm {
   static var relationship: RelationshipDefinition { get }
 }
 
-/// A type of references whose record type is known at run time only.
+/// A reference whose record type is only known at run time.
 protocol TypedReference {
-  /// The destination's name; asked for late, since two entities may name each other.
+  /// The destination's name; evaluated late, since two entities may refer to each other.
   static var destination: @Sendable () -> String { get }
 }
 

@@ -5,9 +5,9 @@ import AnnalsState
 extension Snapshot {
   /// The object with this id as a record; nil if it does not exist in this state.
   ///
-  /// Read from a past state, an optional attribute that did not exist then is nil, a required one
-  /// has its default; renamed properties are found, and widened values converted. Throws
-  /// `.invalidSchema` if the store has no such entity, `.unreadableRecord` if a value does not suit
+  /// In a past state, an optional attribute that did not exist then is nil, and a required one has
+  /// its default; renamed properties are found, and widened values converted. Throws
+  /// `.invalidSchema` if the store has no such entity, `.unreadableRecord` if a value does not fit
   /// its property.
   public func object<R: Record>(
     _ type: R.Type, _ id: ObjectID
@@ -15,7 +15,7 @@ extension Snapshot {
     try reader.object(id, try binding(type))
   }
 
-  /// The object whose unique property has this value, as a record; nil if there is none.
+  /// The object whose unique property has this value, as a record; nil if none has.
   ///
   /// Throws `.invalidArgument` if the property is not unique, and as `object(_:_:)` does.
   public func object<R: Record, V: AttributeValue>(
@@ -24,26 +24,26 @@ extension Snapshot {
     try reader.object(where: keyPath, is: value, try binding(type))
   }
 
-  /// All objects of the record type, in the order of their ids.
+  /// All objects of the record type, in id order.
   public func objects<R: Record>(of type: R.Type) throws(AnnalsError) -> [Object<R>] {
     try reader.objects(try binding(type))
   }
 
-  /// Runs `body` on each object of the record type, in the order of their ids, holding one at a
-  /// time. Whatever `body` throws ends the walk.
+  /// Runs `body` on each object of the record type, in id order, holding one at a time. An error of
+  /// `body` ends the walk.
   public func forEachObject<R: Record>(
     of type: R.Type, _ body: (Object<R>) throws -> Void
   ) throws {
     try reader.forEachObject(try binding(type), body)
   }
 
-  /// How many objects of the record type there are. O(1).
+  /// The number of objects of the record type. O(1).
   public func count<R: Record>(of type: R.Type) throws(AnnalsError) -> Int {
     reader.state.count(of: try binding(type).entity)
   }
 
-  /// Whether the object's value of a property was erased (`Store.erase`), and no other was set
-  /// since, as of this state; false if the object does not exist in it.
+  /// Whether, in this state, the object's property is erased (`Store.erase`) and was not set since;
+  /// false if the object does not exist.
   public func isErased<R: Record, V>(
     _ keyPath: KeyPath<R, V>, of id: ObjectID
   ) throws(AnnalsError) -> Bool {

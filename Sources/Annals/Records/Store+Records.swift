@@ -2,8 +2,8 @@ import AnnalsEngine
 import AnnalsModel
 
 extension Store {
-  /// Opens the store at the path, creating it if there is none, and adds to its schema what these
-  /// record types need, as a transaction of its own.
+  /// Opens the store at the path, or creates it, and adds to its schema what these record types
+  /// need and it lacks, as a transaction of its own.
   ///
   /// Throws as `init(path:schema:)` does.
   public convenience init(
@@ -13,7 +13,7 @@ extension Store {
     try self.init(.file(path), records: records, options: options, environment: environment)
   }
 
-  /// As `init(path:records:)`, at a file or in memory.
+  /// As `init(path:records:)`, in a file or in memory.
   public convenience init(
     _ location: StoreLocation, records: any Record.Type...,
     options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
@@ -21,7 +21,7 @@ extension Store {
     try self.init(location, records: records, options: options, environment: environment)
   }
 
-  /// Opens a store as `init(path:records:)` does, runs `body` on it, and closes it, also if `body`
+  /// Opens a store as `init(path:records:)` does, runs `body`, and closes the store, even if `body`
   /// throws.
   @discardableResult
   public static func with<R>(
@@ -42,8 +42,8 @@ extension Store {
     try discardingIfUnused { () throws(AnnalsError) in try require(records) }
   }
 
-  /// Adds to the store's schema what is missing of these record types, after the renames that they
-  /// state.
+  /// Applies the renames that these record types declare, and adds to the store's schema what it
+  /// lacks of them.
   ///
   /// Throws `.invalidSchema` with every reason; then nothing has changed.
   public func require(_ records: [any Record.Type]) throws(AnnalsError) {

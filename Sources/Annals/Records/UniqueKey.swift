@@ -1,7 +1,7 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// What an object is looked up by: the values of all properties of one uniqueness rule.
+/// A unique key: the values of all properties of one uniqueness rule.
 package struct UniqueKey: Sendable {
   /// The number of the attribute or index that states the rule.
   package let rule: PropertyNumber
@@ -14,17 +14,17 @@ package struct UniqueKey: Sendable {
 }
 
 extension RecordBinding {
-  /// The key under which an object is found whose property has this value.
+  /// The key of the object whose property has this value.
   ///
-  /// Throws `.invalidArgument` if no uniqueness rule of the store is about this property alone.
+  /// Throws `.invalidArgument` if the store has no uniqueness rule for this property alone.
   package func uniqueKey<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, is value: V
   ) throws(AnnalsError) -> UniqueKey {
     try uniqueKey([keyPath], [Value.whole(value)])
   }
 
-  /// The key under which an object is found whose two properties have these values, in the order of
-  /// the rule that is about both.
+  /// The key of the object whose two properties have these values, in the order of the rule for
+  /// both.
   package func uniqueKey<V: AttributeValue, W: AttributeValue>(
     _ first: KeyPath<R, V>, is firstValue: V, _ second: KeyPath<R, W>, is secondValue: W
   ) throws(AnnalsError) -> UniqueKey {
@@ -46,7 +46,7 @@ extension RecordBinding {
     let cells = zip(positions, values).map { position, value in
       let column = layout.columns[position]
       var single = value
-      // A relationship comes as a list, and json as the text that it is.
+      // Relationships come as lists, and JSON as text.
       if column.isRelationship, case .objects(let list) = value {
         single = list.first.map { .object($0) } ?? .null
       } else if column.tag == .json, case .string(let text) = value {

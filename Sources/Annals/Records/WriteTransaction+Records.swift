@@ -5,10 +5,10 @@ import AnnalsState
 extension WriteTransaction {
   /// Inserts a record as a new object.
   ///
-  /// - Returns: the object with the record as it is stored: dates are whole microseconds.
-  /// - Throws: `.invalidSchema` if the store lacks the entity or a property. Values that break a
-  ///   rule fail the transaction at its end. `.noSpace` if there is none for a long value. Then
-  ///   nothing is inserted, and the transaction may go on.
+  /// - Returns: the object with the record as it is stored: dates are rounded to microseconds.
+  /// - Throws: `.invalidSchema` if the store lacks the entity or a property. `.noSpace` if the disk
+  ///   has no space for a large value. Then nothing is inserted, and the transaction may go on.
+  ///   Values that break a rule fail the transaction at its end.
   @discardableResult
   public func insert<R: Record>(_ record: R) throws(AnnalsError) -> Object<R> {
     checkOpen()
@@ -29,14 +29,15 @@ extension WriteTransaction {
     return try written(row, binding, as: record)
   }
 
-  /// Changes an object: `body` gets the record as it is now, with the transaction's own changes,
-  /// and what it changes is written.
+  /// Updates an object: `body` gets its current record, with the transaction's own changes, and the
+  /// properties that it changes are written.
   ///
   /// Throws `.noSuchObject` if the object does not exist, `.conflict` if it was deleted since the
   /// position that the write is based on, what `body` throws, and as `insert` does. Then nothing is
-  /// changed, and the transaction may go on; only where what was written already cannot be taken
-  /// back exactly (a long value was replaced, a default that was never stored, or a to-one that
-  /// read as nil since its object was deleted), it fails with the same error at its end.
+  /// changed, and the transaction may go on. One exception: if a partial update cannot be undone
+  /// exactly (a large value was replaced, a default that was never stored, or a to-one relationship
+  /// that read as nil since its object was deleted), the transaction fails with the same error at
+  /// its end.
   @discardableResult
   public func update<R: Record>(
     _ object: Object<R>, _ body: (inout R) throws -> Void
@@ -44,7 +45,7 @@ extension WriteTransaction {
     try update(R.self, object.objectID, body)
   }
 
-  /// Changes the object with this id, as `update(_:_:)` does.
+  /// Updates the object with this id, as `update(_:_:)` does.
   @discardableResult
   public func update<R: Record>(
     _ type: R.Type, _ id: ObjectID, _ body: (inout R) throws -> Void
@@ -71,17 +72,17 @@ extension WriteTransaction {
     return try written(id.row, binding, as: record)
   }
 
-  /// Records an edited object: its record is compared with the one that is stored, with the
-  /// transaction's own changes, and what differs is written.
+  /// Saves an edited object: compares its record with the stored one, including the transaction's
+  /// own changes, and writes the properties that differ.
   ///
   ///     var edited = post
   ///     edited.title = "Misty Morning"
   ///     try store.write(basedOn: snapshot.token) { tx in try tx.save(edited) }
   ///
-  /// What others have changed since the object was read differs too, and is set back to what was
-  /// read; `basedOn:` refuses the write instead, and with `merging:` the others' changes stay as
-  /// the policy says. A record that does not differ is no change.
-  /// Returns the object as it is stored; throws as `update(_:_:)` does.
+  /// A property that others have changed since the object was read differs too, and is set back to
+  /// what was read. Use `basedOn:` to refuse the write instead; with `merging:` the policy decides.
+  /// A record without differences makes no change. Returns the object as it is stored; throws as
+  /// `update(_:_:)` does.
   @discardableResult
   public func save<R: Record>(_ edited: Object<R>) throws(AnnalsError) -> Object<R> {
     try AnnalsError.narrowing { try update(R.self, edited.objectID) { $0 = edited.value } }
@@ -91,7 +92,7 @@ extension WriteTransaction {
   private func undoUpdate<R: Record>(
     of row: Int64, from record: R, to previous: R, _ binding: RecordBinding<R>
   ) -> Bool {
-    // A null that stood for a default cannot be told from the default.
+    // A null that stood for a default looks the same as the default.
     if binding.layout.columns.contains(where: { $0.hasDefault && !$0.isOptional }) { return false }
     var broken: [ValidationViolation] = []
     do throws(AnnalsError) {
@@ -99,7 +100,7 @@ extension WriteTransaction {
       try binding.update(
         from: record, to: previous, row, into: &reader.state, store: reader.store,
         largeValues: StoredLargeValues(source: largeValues), violations: &broken)
-      // Nor can a nil that stood for a deleted object be told from one that was stored.
+      // A nil that stood for a deleted object looks the same as a stored nil.
       let cleared = zip(written, try toOnes(of: row, binding)).contains { !$0.isNull && $1.isNull }
       return broken.isEmpty && !cleared
     } catch {
@@ -107,7 +108,7 @@ extension WriteTransaction {
     }
   }
 
-  /// What is stored in the to-one relationships of an object.
+  /// The stored values of an object's to-one relationships.
   private func toOnes<R: Record>(
     of row: Int64, _ binding: RecordBinding<R>
   ) throws(AnnalsError) -> [Value] {
@@ -121,13 +122,12 @@ extension WriteTransaction {
     return result
   }
 
-  /// Sets one property of an object, without reading the others: the quickest way to change a few,
-  /// and the one for objects with values of many megabytes.
+  /// Sets one property of an object without reading the others: the fastest way to change a few,
+  /// and the right one for objects with values of many megabytes.
   ///
-  /// Setting the value that the property has is no change. Throws `.noSuchObject` if the object
-  /// does not exist, `.conflict` if it was deleted since the position that the write is based on,
-  /// and as `insert` does; then nothing is changed. Traps if the key path leads to none of the
-  /// properties that the record type lists.
+  /// Setting the current value is no change. Throws `.noSuchObject` if the object does not exist,
+  /// `.conflict` if it was deleted since the position that the write is based on, and as `insert`
+  /// does; then nothing is changed. Traps if the record type does not list the property.
   public func set<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, of object: Object<R>, to value: V
   ) throws(AnnalsError) {
@@ -159,8 +159,8 @@ extension WriteTransaction {
       largeValues: largeValues, violations: &violations)
   }
 
-  /// The object that was written, with the values that were stored; with those given if some broke
-  /// a rule, which fails the transaction anyway.
+  /// The written object with its stored values; with the given ones if some broke a rule, which
+  /// fails the transaction anyway.
   private func written<R: Record>(
     _ row: Int64, _ binding: RecordBinding<R>, as record: R
   ) throws(AnnalsError) -> Object<R> {
@@ -188,7 +188,7 @@ extension WriteTransaction {
     return try reader.object(id, try binding(of: type))
   }
 
-  /// The object whose unique property has this value, as a record; nil if there is none.
+  /// The object whose unique property has this value, as a record; nil if none has.
   public func object<R: Record, V: AttributeValue>(
     _ type: R.Type, where keyPath: KeyPath<R, V>, is value: V
   ) throws(AnnalsError) -> Object<R>? {
@@ -197,13 +197,13 @@ extension WriteTransaction {
     return try reader.object(where: keyPath, is: value, binding)
   }
 
-  /// All objects of the record type, in the order of their ids.
+  /// All objects of the record type, in id order.
   public func objects<R: Record>(of type: R.Type) throws(AnnalsError) -> [Object<R>] {
     checkOpen()
     return try reader.objects(try binding(of: type))
   }
 
-  /// How many objects of the record type there are. O(1).
+  /// The number of objects of the record type. O(1).
   public func count<R: Record>(of type: R.Type) throws(AnnalsError) -> Int {
     checkOpen()
     return reader.state.count(of: try binding(of: type).entity)
@@ -211,12 +211,12 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction {
-  /// The record type, bound to the schema as the transaction has it.
+  /// The record type, bound to the transaction's schema.
   func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
     guard changedEntities.isEmpty else { return try records.binding(of: type) }
     let key = ObjectIdentifier(type)
     if let last = lastBinding, last.type == key {
-      // The key says that it is of this type; a cast would look at the metadata of both.
+      // The key guarantees the type; a cast would look up the metadata of both.
       return unsafeDowncast(last.binding, to: RecordBinding<R>.self)
     }
     let binding = try boundRecords.binding(of: type)
@@ -225,7 +225,7 @@ extension WriteTransaction {
   }
 }
 
-/// The large values that there are; no new ones.
+/// Reads stored large values, and accepts no new ones.
 private struct StoredLargeValues: LargeValueSink {
   let source: any LargeValueSource
 

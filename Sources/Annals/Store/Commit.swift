@@ -1,17 +1,17 @@
 import AnnalsModel
 
-/// What `Store.commit` returns: what its closure returned, and the position after the transaction.
+/// The result of `Store.commit`: what the closure returned, and the position after the transaction.
 public struct Commit<Value> {
   /// What the closure returned.
   public let value: Value
-  /// The position after the transaction; the newest position if nothing changed, since then nothing
-  /// was recorded.
+  /// The position after the transaction. If nothing changed, nothing was recorded, and this is the
+  /// newest position.
   public let token: Token
-  /// What the merge policy of the write has resolved, 1,000 at most, in the order in which the
-  /// write touched the objects: with `.storedWins` and `.ownWins` the properties that both sides
-  /// had changed, with `.overwrite` all that others had changed of the objects, with `.rollBack`
-  /// all that the write had; of deleted objects what the other side had changed. Empty without a
-  /// policy.
+  /// The conflicts that the write's merge policy resolved, at most 1,000, in the order in which the
+  /// write touched the objects. With `.storedWins` and `.ownWins`: the properties that both sides
+  /// had changed. With `.overwrite`: everything that others had changed in the objects. With
+  /// `.rollBack`: everything that the write had changed. For deleted objects: what the other side
+  /// had changed. Empty without a policy.
   public let conflicts: [PropertyConflict]
 
   package init(value: Value, token: Token, conflicts: [PropertyConflict] = []) {

@@ -4,46 +4,46 @@ import AnnalsLog
 import AnnalsModel
 import Foundation
 
-/// What dropping history before a position would drop, and what the file would be afterwards.
-/// Carried out by `Store.prune(_:)`.
+/// What pruning the history before a position would drop, and the file afterwards.
+/// `Store.prune(_:)` carries it out.
 public struct PrunePlan: Sendable {
-  /// The oldest transaction that would be kept whole; the new floor.
+  /// The oldest transaction that would be kept: the new floor.
   public let floor: Int64
-  /// The floor when the plan was made; the plan is refused if it has moved.
+  /// The floor when the plan was made. The plan is refused if it has moved.
   public let oldFloor: Int64
-  /// How many transactions would go.
+  /// How many transactions would be dropped.
   public let transactions: Int
-  /// How many changes would go with them.
+  /// How many changes would be dropped with them.
   public let changes: Int
-  /// About how many bytes of the file hold them now.
+  /// Roughly how many bytes of the file they take now.
   public let bytes: UInt64
-  /// The date of the oldest transaction that would go; nil if none would.
+  /// The date of the oldest dropped transaction; nil if none would be dropped.
   public let oldest: Date?
-  /// The date of the newest transaction that would go; nil if none would.
+  /// The date of the newest dropped transaction; nil if none would be dropped.
   public let newest: Date?
   /// The newest transaction when the plan was made.
   public let head: Int64
-  /// How many transactions would be kept, those of before the plan was made.
+  /// How many of the transactions up to `head` would be kept.
   public let transactionsKept: Int64
-  /// About how many bytes the file would have.
+  /// Roughly how many bytes the file would have.
   public let bytesAfter: UInt64
-  /// The first date as of which there would still be a state; nil if every date has one.
+  /// The first date with a state afterwards; nil if every date has one.
   public let firstDate: Date?
 
-  /// The consumers that have not seen all that would go, block, and had a lease that ran when the
-  /// plan was made. The plan is refused because of those that do when it is carried out.
+  /// The blocking consumers that have not read everything that would be dropped, and whose lease
+  /// ran when the plan was made. Carrying out the plan checks this again.
   public let blockers: [ConsumerStatus]
 
-  /// The transaction whose state would be the oldest that can be read.
+  /// The transaction whose state would be the oldest readable one.
   public var base: Int64 { floor - 1 }
 }
 
 extension Store {
-  /// What would go if history before a position went: the transaction at the position stays whole,
-  /// and so does every state from just before it on.
+  /// What a prune before a position would drop: the transaction at the position is kept whole, and
+  /// so is every state from just before it on.
   ///
-  /// Costs reading what would go, without its values. Throws as `history(after:before:where:)`
-  /// does.
+  /// Reads the history that would be dropped, without values. Throws as
+  /// `history(after:before:where:)` does.
   public func prunePlan(before position: any HistoryPosition) throws(AnnalsError) -> PrunePlan {
     let version = version
     let view = version.view
@@ -75,9 +75,10 @@ extension Store {
   }
 }
 
-/// About how many bytes a prune drops, and leaves.
+/// Roughly how many bytes a prune drops, and leaves.
 ///
-/// Frames may hold many transactions, so changes have their share of all that is not state.
+/// Frames may hold many transactions, so each change counts its share of everything that is not
+/// state.
 private struct PruneSizes {
   var dropped: UInt64
   var after: UInt64
@@ -98,8 +99,8 @@ private struct PruneSizes {
     let history = log - min(log, base + checkpoint)
     let share = view.changeCount > 0 ? min(1, Double(changes) / Double(view.changeCount)) : 0
     dropped = UInt64(Double(history) * share)
-    // The new base has what the old one had and what was added, but hardly more than the newest
-    // checkpoint, which is carried over if it lies behind.
+    // The new base holds the old one and what was added since; hardly more than the newest
+    // checkpoint, which is carried over if it lies after the base.
     var state = base + dropped
     if let newest {
       state = min(state, max(base, checkpoint))
@@ -110,7 +111,7 @@ private struct PruneSizes {
 }
 
 extension CheckpointDirectory {
-  /// How many bytes the chunks of its state have.
+  /// The total length of the state's chunks.
   fileprivate var stateLength: UInt64 {
     entities.reduce(0) { sum, entity in
       let columns = entity.columns.flatMap(\.chunks)

@@ -4,11 +4,11 @@ import AnnalsStorage
 import Synchronization
 
 extension Store {
-  /// As `write`, without holding up the task's thread: the closure runs on a thread of the store's
-  /// own, and the task waits until the transaction is acknowledged.
+  /// As `write`, without blocking the task's thread: the closure runs on the store's own thread,
+  /// and the task waits until the transaction is acknowledged.
   ///
-  /// What the closure returns is handed to the task. A task that is cancelled before the closure
-  /// has begun records nothing and gets `.cancelled`; later cancellation has no effect.
+  /// A task that is cancelled before the closure has begun records nothing and gets `.cancelled`;
+  /// later cancellation has no effect.
   @discardableResult
   public func write<Result: Sendable>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
@@ -21,7 +21,7 @@ extension Store {
     ).value
   }
 
-  /// As `commit`, without holding up the task's thread; as the asynchronous `write` in all else.
+  /// As `commit`, without blocking the task's thread; otherwise as the asynchronous `write`.
   @discardableResult
   public func commit<Result: Sendable>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
@@ -53,7 +53,7 @@ extension Store {
   }
 }
 
-/// Whether a task was cancelled, for the thread that works for it.
+/// Whether the task was cancelled; read by the thread that works for it.
 private final class CancellationFlag: Sendable {
   private let flag = Atomic<Bool>(false)
 

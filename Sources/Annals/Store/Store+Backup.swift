@@ -4,23 +4,23 @@ import AnnalsStorage
 
 extension Store {
   /// Copies the store into a new file: the whole history up to the newest transaction acknowledged
-  /// here, under the same UUID and with the same numbers. Reading and writing go on meanwhile, in
-  /// this process and in others, and so may a prune or a compaction.
+  /// here, with the same UUID and numbers. Reading and writing go on meanwhile, in this process and
+  /// in others; so may a prune or a compaction.
   ///
-  /// The copy is synced, and verified as a file, before it has its name: a crash leaves the whole
-  /// copy or none. It has the mode and owner of the store. A store in memory is copied into a file.
-  /// A copy that is written to goes a way of its own: tokens of one are `.lostBranch` to the other
-  /// from there on.
+  /// The copy is synced, and verified as a file, before it gets its name, so a crash leaves the
+  /// whole copy or none. It has the mode and owner of the store. A store in memory is copied into a
+  /// file. A copy that is written to branches off: from there on, tokens of one are `.lostBranch`
+  /// in the other.
   ///
-  /// Costs writing the file once and reading it three times; memory does not grow with it. Safe on
-  /// any thread.
+  /// Writes the file once and reads it three times; memory does not grow with it. Safe on any
+  /// thread.
   ///
-  /// - Returns: the position that the copy reaches to.
-  /// - Throws: `.alreadyExists` if there is a file at `path`, which is left alone; `.damaged`, with
-  ///   the place in this store's file, if the copy would not be sound; `.noSpace`, `.permission`,
-  ///   `.io`; `.busy` if another backup to that path is being made. Nothing is left at `path` then.
-  ///   `.outcomeUnknown` if the new name could neither be made durable nor taken back: the copy is
-  ///   there, whole, or not.
+  /// - Returns: the position up to which the copy reaches.
+  /// - Throws: `.alreadyExists` if a file exists at `path`, which is not touched; `.damaged`, with
+  ///   the offset in this store's file, if the copy would be damaged; `.noSpace`, `.permission`,
+  ///   `.io`; `.busy` if another backup to that path is running. Then nothing is left at `path`.
+  ///   `.outcomeUnknown` if the new name could be neither made durable nor removed: the copy may or
+  ///   may not be there, but never a part of it.
   @discardableResult
   public func backup(to path: String) throws(AnnalsError) -> Token {
     if let damage = findings.first(where: { $0.severity == .error }) {

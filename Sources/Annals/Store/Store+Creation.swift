@@ -6,18 +6,18 @@ import AnnalsState
 import AnnalsStorage
 
 extension Store {
-  /// Creates a store whose history begins after transaction `base`, with the state that `body`
-  /// makes as its base; for reading back the export of a pruned store.
+  /// Creates a store whose history begins after transaction `base`, and whose base is the state
+  /// that `body` makes; for importing the export of a pruned store.
   ///
-  /// - Throws: `.alreadyExists` if there is a file; what `body` throws. Then nothing is left
-  ///   behind. `.outcomeUnknown` if the store's name could neither be made durable nor taken back:
-  ///   then it is there, whole, or not.
+  /// - Throws: `.alreadyExists` if a file exists; what `body` throws. Then nothing is left behind.
+  ///   `.outcomeUnknown` if the store's name could be neither made durable nor removed: the whole
+  ///   store may or may not be there.
   package static func create(
     _ location: StoreLocation, base: Int64, timestamp: Timestamp,
     environment: StoreEnvironment = .system, _ body: (WriteTransaction) throws -> Void
   ) throws {
     precondition(base > 0, "the base of a store without a past is 0, and empty")
-    // The base is first written as the one transaction of a scratch file beside, with all the
+    // The base is first written as the one transaction of a scratch file beside it, with all
     // checks, and then flattened into the new store.
     let fileSystem = location.fileSystem
     let scratch = StoreLocation(
@@ -31,7 +31,7 @@ extension Store {
       }
     }
     defer { try? fileSystem.remove(scratch.path) }
-    // The lock tells others that somebody is at work on the scratch file.
+    // The lock tells others that the scratch file is in use.
     var options = StoreOptions()
     options.lockMode = .exclusive
     let store = try Store(scratch, creates: false, options: options, environment: environment)
@@ -43,7 +43,7 @@ extension Store {
     do {
       _ = try store.commitTransaction(origin, body)
     } catch let error as AnnalsError where error.code == .outcomeUnknown {
-      // The outcome is known: the scratch file goes, and with it everything.
+      // The outcome is known: the scratch file is removed, and with it everything.
       throw AnnalsError(
         error.underlying.map { AnnalsError.Code(of: $0) } ?? .io,
         "the base of \(location.path) cannot be written. Nothing is left of it; mend the disk "

@@ -4,9 +4,9 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// What an erasure did.
+/// The result of an erasure.
 public struct ErasureSummary: Sendable {
-  /// The position after the transaction that says what was erased.
+  /// The position after the transaction that records the erasure.
   public let token: Token
   /// The size of the file before, in bytes.
   public let bytesBefore: UInt64
@@ -15,27 +15,26 @@ public struct ErasureSummary: Sendable {
 }
 
 extension Store {
-  /// Erases an object: deletes it if it lives, and takes every value that it ever had out of the
-  /// file, by writing the file anew.
+  /// Erases an object: deletes it if it exists, and removes every value that it ever had from the
+  /// file by rewriting the file.
   ///
-  /// A transaction of its own says that the object was erased, when, by whom and why. In all others
-  /// `Value.erased` stands where the object's values were, before or after: in history, in
-  /// snapshots of the past, in the base. Transactions, objects and all other values stay, under
-  /// their numbers, and so do references of other objects to this one. Values over 4 KiB that other
-  /// objects share stay with those; saved states of projections are dropped, as they may hold
-  /// anything.
+  /// A transaction of its own records which object was erased, when, by whom and why. Everywhere
+  /// else `Value.erased` replaces the object's before- and after-images: in history, in past
+  /// states, in the base. Transactions, objects and all other values keep their numbers, and other
+  /// objects keep their references to this one. Values over 4 KiB that other objects share stay
+  /// with those. Saved states of projections are dropped, since they may contain anything.
   ///
-  /// It holds for this file once the last process has let go of the old one. It does not reach
+  /// This applies to this file, once the last process has closed the old one. It does not reach
   /// copies, backups and exports, the disk blocks that the old file has freed, snapshots that
   /// programs hold, nor metadata, names of authors and contexts, defaults and the schema.
   ///
-  /// Other writers wait meanwhile. A crash leaves the old file or the new one, whole; the old one
-  /// perhaps with the transaction, and then `verify` says that the erasure was not carried out. The
-  /// same is so if this throws after the transaction: call it again.
+  /// Other writers wait meanwhile. A crash leaves the old file or the new one, whole. The old one
+  /// may already contain the transaction; then `verify` reports that the erasure was not carried
+  /// out. The same holds if this throws after the transaction: call it again.
   ///
-  /// Throws `.noSuchObject` for an object that never was, `.invalidArgument` for an empty reason or
-  /// one of more than 4,096 bytes, `.unsupported` if the saved state of a registered projection
-  /// cannot be made anew, as history is pruned; and as `write` and `compact` do.
+  /// Throws `.noSuchObject` for an object that never existed, `.invalidArgument` for an empty
+  /// reason or one of more than 4,096 bytes, `.unsupported` if the saved state of a registered
+  /// projection cannot be rebuilt because history was pruned; and as `write` and `compact` do.
   @discardableResult
   public func erase(
     _ object: ObjectID, reason: String, author: String? = nil
@@ -43,7 +42,7 @@ extension Store {
     try erase([object], reason: reason, author: author)
   }
 
-  /// Erases objects, as the other form does one of them, with one writing of the file.
+  /// Erases objects, as the other form erases one, with one rewrite of the file.
   @discardableResult
   public func erase(
     _ objects: [ObjectID], reason: String, author: String? = nil
@@ -55,10 +54,10 @@ extension Store {
     return try erase(Erasure(targets, reason: reason), author: author)
   }
 
-  /// Erases what an object has, and ever had, in properties of these names: the object lives on,
-  /// and has `Value.erased` there until another value is set.
+  /// Erases the values that an object has, or ever had, in properties with these names. The object
+  /// stays, and has `Value.erased` there until another value is set.
   ///
-  /// All else is as with the other forms. Throws `.invalidArgument` for an unknown property, too.
+  /// Otherwise as the other forms. Also throws `.invalidArgument` for an unknown property.
   @discardableResult
   public func erase(
     _ object: ObjectID, properties: [String], reason: String, author: String? = nil
@@ -77,7 +76,8 @@ extension Store {
     return try erase(Erasure([target], reason: reason), author: author)
   }
 
-  /// Erases what a record type's object has, and ever had, in one property; as the form with names.
+  /// Erases the values that a record type's object has, or ever had, in one property; as the form
+  /// with names.
   @discardableResult
   public func erase<R: Record, V>(
     _ keyPath: KeyPath<R, V>, of object: Object<R>, reason: String, author: String? = nil
@@ -87,7 +87,7 @@ extension Store {
       author: author)
   }
 
-  /// The object; throws if there never was one of this id.
+  /// The object; throws if no object ever had this id.
   private func erasable(_ object: ObjectID) throws(AnnalsError) -> ObjectReference {
     try refresh()
     let state = version.state
@@ -131,7 +131,7 @@ extension Store {
 }
 
 extension WriteTransaction {
-  /// Deletes the objects that are erased, and puts erased values in place of those of properties.
+  /// Deletes the erased objects, and sets erased properties to erased values.
   fileprivate func erase(_ erasure: Erasure) throws(AnnalsError) {
     for target in erasure.targets {
       let object = target.object
@@ -150,7 +150,7 @@ extension WriteTransaction {
 }
 
 extension StoreWriter {
-  /// Writes the file anew without the values that the transaction at `token` has erased.
+  /// Rewrites the file without the values that the transaction at `token` has erased.
   fileprivate func carryOut(
     _ erasure: Erasure, _ token: Token, _ clock: @escaping () -> Timestamp
   ) throws -> ErasureSummary {
@@ -176,7 +176,8 @@ extension StoreWriter {
     guard report.outcome == .done else {
       throw AnnalsError.conflict("the file was written to meanwhile by another process")
     }
-    // It is done and durable. Whoever comes next tries again, if the new file cannot be read now.
+    // The erasure is done and durable. If the new file cannot be read now, the next call tries
+    // again.
     try? reload()
     try? renewCheckpoint(saving: [])
     return ErasureSummary(
@@ -185,7 +186,7 @@ extension StoreWriter {
 }
 
 extension StoreVersion {
-  /// The base of the file, without what is erased.
+  /// The base of the file, without erased values.
   fileprivate func base(of state: State, erasing erasure: Erasure) throws -> RewritePlan.Base {
     let number = view.base
     let timestamp = view.file.header.baseTimestamp
@@ -203,8 +204,9 @@ extension StoreVersion {
     }
   }
 
-  /// The erasures that were not carried out: the transactions that say so, and the first one that
-  /// still has a value (that of the base for its state). Reads the whole history, and more.
+  /// The erasures that were not carried out: the transactions that record them, each with the first
+  /// one that still has an erased value (the base's number for the base's state). Reads at least
+  /// the whole history.
   package func unfinishedErasures() throws -> [(number: Int64, found: Int64)] {
     guard view.features.contains(.erasure) else { return [] }
     var erasures: [(number: Int64, erasure: Erasure)] = []
@@ -246,7 +248,7 @@ extension State {
 }
 
 extension Erasure {
-  /// Whether a transaction has a value that was to be erased.
+  /// Whether a transaction still has a value that was to be erased.
   fileprivate func isLeft(in record: TransactionRecord, of batch: ChangeBatch) -> Bool {
     batch.changes[record.changeRange].contains { change in
       let object = ObjectReference(entity: change.entity, row: change.row)

@@ -6,11 +6,11 @@ import AnnalsState
 import Foundation
 
 extension Store {
-  /// The transactions between two positions that the condition wants, oldest first.
+  /// The transactions between two positions that match the condition, oldest first.
   ///
-  /// Both bounds are exclusive: `after` a token means strictly newer ones. A date after which, or
-  /// before which, history is wanted is judged by the running maximum of the timestamps, so that a
-  /// clock that went back tears no hole.
+  /// Both bounds are exclusive: `after` a token means strictly newer ones. Dates are compared with
+  /// the running maximum of the timestamps, so that a clock that went back leaves no transaction
+  /// out.
   ///
   /// - Parameters:
   ///   - after: a token, a number or a date; nil is the oldest position.
@@ -36,7 +36,7 @@ extension Store {
     try history(where: .touches(object))
   }
 
-  /// The transaction of this number.
+  /// The transaction with this number.
   ///
   /// Throws `.pruned`, `.lost` or `.beyondHead` if the store does not hold it.
   public func transaction(_ number: Int64) throws(AnnalsError) -> Transaction {
@@ -55,19 +55,18 @@ extension Store {
     return transaction
   }
 
-  /// The state as of a position: the longest run of transactions up to and with it. For a date, the
-  /// longest run whose timestamps are all no later.
+  /// The state at a position: after all transactions up to and including it. For a date, after the
+  /// longest prefix of history whose timestamps are all at or before it.
   ///
-  /// Costs what the transactions between cost, counted from the nearest of the newest state and a
-  /// checkpoint. Throws as `history(after:before:where:)` does: `.pruned` also for a date before
-  /// that of the base.
+  /// Costs the transactions between it and the nearest of the newest state and a checkpoint. Throws
+  /// as `history(after:before:where:)` does; `.pruned` also for a date before that of the base.
   public func snapshot(at position: any HistoryPosition) throws(AnnalsError) -> Snapshot {
     let version = version
     return try version.snapshot(at: try version.number(at: position.historyPlace))
       .with(clock: environment.clock)
   }
 
-  /// The token of a position: of the transaction of a number, or as of a date.
+  /// The token of a position: of the transaction with a number, or as of a date.
   public func token(at position: any HistoryPosition) throws(AnnalsError) -> Token {
     let version = version
     let number = try version.number(at: position.historyPlace)
@@ -76,10 +75,10 @@ extension Store {
 }
 
 extension StoreVersion {
-  /// The number of the last transaction up to and with a position, whose state can be read.
+  /// The last transaction up to and including a position whose state can be read.
   ///
-  /// Within a gap no state can be, but for the one behind it if that is known exactly, the newest,
-  /// and the base. As of a date within a gap's time nobody knows.
+  /// No state within a gap can be read, except the one after it if it is known exactly, the newest,
+  /// and the base. No state is known as of a date within a gap's time.
   package func number(at place: HistoryPlace) throws(AnnalsError) -> Int64 {
     let number = try resolve(place)
     guard let gap = view.gap(at: number), number != view.base else { return number }
@@ -92,11 +91,11 @@ extension StoreVersion {
     return number
   }
 
-  /// The number of the transaction after which history is wanted: as `number(at:)`, but behind the
-  /// last one of a gap all is there.
+  /// The transaction after which history is wanted: as `number(at:)`, but everything after the last
+  /// one of a gap is there.
   package func number(after place: HistoryPlace) throws(AnnalsError) -> Int64 {
     if case .date = place.kind {
-      // History by dates tells of a gap itself.
+      // A history by dates returns the gap itself.
       let number = try resolve(place)
       return view.gap(at: number).map { max($0.first - 1, view.base) } ?? number
     }
@@ -119,9 +118,9 @@ extension StoreVersion {
     }
   }
 
-  /// The number of the last transaction strictly before a position.
+  /// The last transaction strictly before a position.
   ///
-  /// Throws `.lost` amid a gap, which cannot be divided.
+  /// Throws `.lost` within a gap, which cannot be divided.
   package func number(before place: HistoryPlace) throws(AnnalsError) -> Int64 {
     if case .date(let moment) = place.kind {
       return try logged { () throws(LogError) in try view.number(before: moment) }
@@ -142,14 +141,14 @@ extension StoreVersion {
     return Token(store: store, number: number, opening: position.openingID)
   }
 
-  /// Throws what keeps history from being read after a token, but for gaps.
+  /// Throws if history cannot be read after a token, for any reason but a gap.
   func validate(_ token: Token) throws(AnnalsError) {
     guard token.store == store else { throw .otherStore(token: token, store: store) }
     guard token.number >= view.base else { throw pruned(token.number) }
     guard token.number <= view.head.number else {
       throw .beyondHead(token.number, head: view.head.number)
     }
-    // What the base forgot, and tokens without an opening, cannot be told apart.
+    // Pruned history, and tokens without an opening, cannot be checked.
     guard token.opening != 0, token.number > view.base else { return }
     let found = try self.token(of: token.number)
     guard found.opening == token.opening || found.opening == 0 else {
@@ -157,8 +156,8 @@ extension StoreVersion {
     }
   }
 
-  /// The last transaction before the token's that its opening wrote here too: up to there both
-  /// histories are known to be one. Nil if the opening is not known here. O(length of history).
+  /// The last transaction before the token's that its opening wrote in this history too: up to
+  /// there both histories are the same. Nil if the opening is not known here. O(length of history).
   private func lastShared(with token: Token) throws(AnnalsError) -> Token? {
     guard view.openings.contains(where: { $0.id == token.opening }) else { return nil }
     var found: Token?

@@ -6,29 +6,29 @@ import AnnalsModel
 import AnnalsState
 import AnnalsStorage
 
-/// What a rewrite of the file did.
+/// The result of a rewrite of the file.
 public struct RewriteSummary: Sendable {
   /// The size of the file before, in bytes.
   public let bytesBefore: UInt64
-  /// The size of the file after, in bytes; the same as before if nothing could be gained.
+  /// The size of the file after, in bytes; the same as before if nothing was gained.
   public let bytesAfter: UInt64
-  /// Whether the file was rewritten; false if nothing could be gained.
+  /// Whether the file was rewritten; false if nothing would have been gained.
   public let isRewritten: Bool
 }
 
 extension Store {
-  /// Drops the history that the plan names and gives its space back, by writing the file anew.
+  /// Drops the history that the plan names and frees its space, by rewriting the file.
   ///
-  /// The new file takes the old one's place only when it is complete and synced; a crash at any
-  /// point leaves one or the other, whole. Other commits go on meanwhile but for the last moment.
-  /// Throws `.conflict` if the floor has moved since the plan was made; `.blocked` if blocking
-  /// consumers whose leases run have not seen all that would go, unless `force` says that they are
-  /// to lose it: then they get `.pruned` where they read on.
+  /// The new file replaces the old one only when it is complete and synced; a crash at any point
+  /// leaves one of them, whole. Other commits go on meanwhile, except at the last moment. Throws
+  /// `.conflict` if the floor has moved since the plan was made; `.blocked` if blocking consumers
+  /// with running leases have not read everything that would be dropped. With `force` they lose it,
+  /// and get `.pruned` when they read on.
   ///
-  /// The projections that are registered are brought level and saved first, so that those that need
-  /// the whole history go on from there; throws, with nothing changed, if one of them fails. A
-  /// program that has not registered them drops the history that such a one is made of, and keeps
-  /// only what was saved as of the new base or later.
+  /// Registered projections are brought up to date and saved first, so that those that need the
+  /// whole history can go on; throws, with nothing changed, if one of them fails. A program that
+  /// has not registered such a projection drops its history too, and keeps only what was saved as
+  /// of the new base or later.
   @discardableResult
   public func prune(
     _ plan: PrunePlan, author: String? = nil, force: Bool = false
@@ -53,27 +53,27 @@ extension Store {
     let base = try version.baseChoice(
       at: plan.floor - 1, prunedAt: environment.clock(), prunedBy: author)
     return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace)) {
-      // Another process may have registered one meanwhile.
+      // Another process may have registered a consumer meanwhile.
       if !force { try self.requireSeen(before: plan.floor) }
     }
   }
 
-  /// Throws `.blocked` if blocking consumers have not seen all transactions before this one.
+  /// Throws `.blocked` if blocking consumers have not read all transactions before this one.
   private func requireSeen(before floor: Int64) throws(AnnalsError) {
     let blockers = consumers.filter { $0.blocks(floor: floor) }
     if blockers.isEmpty { return }
     throw .blocked(blockers.map(\.name), blockers.map(\.text), floor: floor)
   }
 
-  /// Writes the file anew, smaller, losing nothing: history in sealed blocks, the base, the newest
-  /// checkpoint. Does nothing if nothing can be gained.
+  /// Rewrites the file to make it smaller, without losing anything: history in sealed blocks, the
+  /// base, the newest checkpoint. Does nothing if nothing would be gained.
   ///
-  /// What can be made anew from the base and the history need not be readable: damage there is gone
-  /// afterwards. With `smallest` the checkpoint is left out: the smallest file, which opens more
-  /// slowly. Without it, if more than 5,000 changes lie behind the newest checkpoint, as in a
-  /// smallest file, one of the newest state is written first: only then may the file grow. Saved
-  /// states of projections go with the checkpoint: throws `.unsupported` if `smallest` would take
-  /// one that is registered and cannot be made anew, as history is pruned.
+  /// Data that can be rebuilt from the base and the history need not be readable: damage there is
+  /// repaired. With `smallest` the checkpoint is left out: the smallest file, which opens more
+  /// slowly. Without it, if more than 5,000 changes follow the newest checkpoint, as in a smallest
+  /// file, a checkpoint of the newest state is written first; only then may the file grow. Saved
+  /// states of projections belong to the checkpoint: throws `.unsupported` if `smallest` would drop
+  /// one that is registered and cannot be rebuilt because history was pruned.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
     let before = version.view.end
@@ -91,14 +91,14 @@ extension Store {
       isRewritten: summary.isRewritten)
   }
 
-  /// Writes a new store whose newest state is that as of a position, with a UUID of its own.
+  /// Writes a new store whose newest state is that at a position, with a UUID of its own.
   ///
   /// With `flatten` the history is left out and only the state kept. The new file is verified as a
-  /// file before it is put in its place, which costs reading it twice. Throws `.damaged`, with the
-  /// place in this store's file, if what would be in it is not sound; nothing is left of it. Throws
-  /// `.alreadyExists` if there is a file at `path`; it is left alone. Throws `.outcomeUnknown` if
-  /// the directory could neither be synced with the new file nor without it: then it is there,
-  /// whole, or not.
+  /// file before it is put in place, which reads it twice. Throws `.damaged`, with the offset in
+  /// this store's file, if the content would be damaged; then nothing is left. Throws
+  /// `.alreadyExists` if a file exists at `path`, which is not touched. Throws `.outcomeUnknown` if
+  /// the directory could be synced neither with the new file nor without it: the whole file may or
+  /// may not be there.
   public func replay(
     to path: String, at position: any HistoryPosition, flatten: Bool = false
   ) throws(AnnalsError) {
@@ -114,9 +114,8 @@ extension Store {
     _ = try rewrite(plan)
   }
 
-  /// Throws `.damaged` if a verification of a new file finds anything but what is worth knowing:
-  /// with the first error of the file that it was copied from, and its place there. Costs reading
-  /// the new file twice.
+  /// Throws `.damaged` if verifying a new file finds an error: with the first one's offset in the
+  /// file that it was copied from. Reads the new file twice.
   static func requireSound(
     _ file: any StorageFile, copiedFrom old: any StorageFile
   ) throws {
@@ -136,15 +135,16 @@ extension Store {
     )
   }
 
-  /// Writes the file anew. `check` is called under the lock, before the new file takes the old
-  /// one's place; what it throws ends that.
+  /// Rewrites the file. Calls `check` under the lock, before the new file replaces the old one; an
+  /// error of `check` ends the rewrite.
   private func rewrite(
     _ wanted: RewritePlan, check: () throws -> Void = {}
   ) throws(AnnalsError) -> RewriteSummary {
     var plan = wanted
     plan.decodesState = true
     plan.clock = environment.clock
-    // A feature is announced once in the life of a file: the second try meets no other.
+    // A feature is announced once in the life of a file, so the second attempt cannot be overtaken
+    // again.
     for _ in 0..<2 {
       let report = try rewriteOnce(plan, check)
       guard report.outcome != .overtaken else { continue }
@@ -172,8 +172,8 @@ extension Store {
           }
           try check()
           let report = try rewriter.putInPlace()
-          // What was asked for is done and durable. If the new file cannot be read now, whoever
-          // comes next tries again, and learns why not.
+          // The rewrite is done and durable. If the new file cannot be read now, the next call
+          // tries again and throws the reason.
           if report.outcome == .done { try? writer.reload() }
           if report.outcome != .overtaken {
             writer.bareHead = plan.checkpoint ? nil : writer.newest.head.number
@@ -211,10 +211,10 @@ extension StoreVersion {
       number: number, timestamp: position.maximumTimestamp, prunedAt: prunedAt,
       prunedBy: prunedBy ?? ""
     ) { chunks in
-      // A state of its own: the chunks written here belong to the new file.
+      // A separate state: the chunks written here belong to the new file.
       var image = state
       image.dropRemoved()
-      // Writing leaves the values as they are, and forgets nothing.
+      // Writing keeps the values and drops nothing.
       let values = image
       let source = LogChunkSource(self.view.file)
       let entities = try image.writeChunks(to: chunks, of: source)
@@ -225,8 +225,8 @@ extension StoreVersion {
 }
 
 extension StoreVersion {
-  /// The state as of a transaction, which can be read to the last chunk unless the base or the
-  /// history is damaged: from these it is made if the checkpoints do not hold.
+  /// The state as of a transaction, with every chunk readable unless the base or the history is
+  /// damaged: rebuilt from these if a checkpoint is damaged.
   func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
     try AnnalsError.narrowing {
       let places = [view.head.number, number]

@@ -7,33 +7,33 @@ import AnnalsSalvage
 import AnnalsStorage
 
 extension Store {
-  /// Writes everything that can be read of a damaged store into a new one, and says what could not.
+  /// Writes everything readable of a damaged store into a new one, and reports what is lost.
   ///
-  /// Transactions, objects and the store itself keep their numbers and names. What is missing is
-  /// named in the history by *gaps* (`Transaction.lost`): states as of lost transactions are
-  /// refused with `.lost`; those behind a gap are exact if a checkpoint tells, and otherwise as
-  /// much as the values before and after of later changes say. The new store opens, verifies, and
-  /// can be written to as any other. The damaged file is only read.
+  /// Transactions, objects and the store itself keep their numbers and names. *Gaps*
+  /// (`Transaction.lost`) in the history name what is missing. Reading the state of a lost
+  /// transaction throws `.lost`. States after a gap are exact if a checkpoint contains them;
+  /// otherwise they hold what the before- and after-images of later changes tell. The new store
+  /// opens, verifies, and can be written to as any other. The damaged file is only read.
   ///
-  /// Costs reading the file a few times and replaying its history; memory is that of the state, and
-  /// for a gap that of two.
+  /// Reads the file a few times and replays its history. Memory: the state; for a gap two states.
   ///
   /// - Parameters:
   ///   - path: the damaged file.
   ///   - destination: the new file.
-  ///   - environment: what the new store takes from the world.
-  /// - Returns: what was lost, and what was done about it.
-  /// - Throws: `.alreadyExists` if there is a file at the destination, which is left alone;
+  ///   - environment: the new store's environment.
+  /// - Returns: what was lost, and how the new store represents it.
+  /// - Throws: `.alreadyExists` if a file exists at the destination, which is not touched;
   ///   `.notFound`, `.notAnAnnalsFile`, `.newerVersion`; `.damaged` if nothing can be read;
-  ///   `.noSpace`, `.io`. Nothing is left at the destination then. `.outcomeUnknown` if the new
-  ///   file's name could neither be made durable nor taken back: it is there, whole, or not.
+  ///   `.noSpace`, `.io`. Then nothing is left at the destination. `.outcomeUnknown` if the new
+  ///   file's name could be neither made durable nor removed: the whole file may or may not be
+  ///   there.
   public static func salvage(
     _ path: String, to destination: String, environment: StoreEnvironment = .system
   ) throws(AnnalsError) -> SalvageReport {
     try salvage(.file(path), to: destination, environment: environment)
   }
 
-  /// As `salvage(_:to:environment:)`, from a file to another of the same file system.
+  /// As `salvage(_:to:environment:)`, from any location to a file of the same file system.
   package static func salvage(
     _ location: StoreLocation, to destination: String, environment: StoreEnvironment = .system
   ) throws(AnnalsError) -> SalvageReport {
@@ -45,7 +45,7 @@ extension Store {
         throw AnnalsError(.notFound, "there is no file at \(location.path); check the path")
       }
       defer { file.close() }
-      // A writer that is still at work is waited for a moment; what it adds later is not looked at.
+      // Waits a moment for a writer at work; what it adds later is not read.
       _ = try file.lock(.shared, wait: .until(.now + .seconds(2)))
       let survey = try SalvageSurvey(file)
       guard let source = try FrameSource(file), try isReadable(survey, location.path) else {

@@ -4,21 +4,21 @@ import AnnalsModel
 import AnnalsState
 
 extension Store {
-  /// Adds to the store's schema what is missing of `schema`, as a transaction of its own; does
-  /// nothing if nothing is.
+  /// Adds to the store's schema what it lacks of `schema`, as a transaction of its own. Does
+  /// nothing if it lacks nothing.
   ///
-  /// Adds and widens only: what the store has beyond it stays. Throws `.invalidSchema` with every
-  /// reason if the two cannot go together; then nothing has changed.
+  /// Only adds and widens: what the store has beyond `schema` stays. Throws `.invalidSchema` with
+  /// every reason if the two contradict each other; then nothing has changed.
   public func require(_ schema: Schema) throws(AnnalsError) {
     try change(schema: schema, edits: [])
   }
 
-  /// Renames or removes entities and properties, in this order. What is done already is left alone,
-  /// and so is what the store never had.
+  /// Renames or removes entities and properties, in this order. Skips edits that are already done,
+  /// and those of names that the store never had.
   ///
-  /// The past keeps what is removed, under its old name, until history before the removal is
-  /// pruned. Throws `.invalidSchema` if a new name is taken or cannot be one, or if a relationship
-  /// still leads to an entity that is to go.
+  /// Removed data stays readable in the past, under its old name, until history before the removal
+  /// is pruned. Throws `.invalidSchema` if a new name is taken or invalid, or if a relationship
+  /// still leads to an entity to be removed.
   public func edit(_ edits: SchemaEdit...) throws(AnnalsError) {
     try change(schema: Schema(), edits: edits)
   }
@@ -33,7 +33,8 @@ extension Store {
     }
     guard !change.isEmpty else { return }
     guard !options.isReadOnly else {
-      // A reader makes do with what there is: what is missing reads as nil or as its default.
+      // A store opened for reading accepts a missing definition, which reads as nil or as its
+      // default.
       guard edits.isEmpty else { throw .readOnlyStore(writer.log.path) }
       return
     }
@@ -46,7 +47,7 @@ extension Store {
 }
 
 extension Store {
-  /// The error with the names that attributes have now which a program demands by an older one.
+  /// The error, with the present names of attributes that a program requires by a former name.
   private func tellingOfFormerNames(_ error: AnnalsError) -> AnnalsError {
     var conflicts = error.schemaConflicts
     for (index, conflict) in conflicts.enumerated() where conflict.kind == .missingDefault {
@@ -61,7 +62,7 @@ extension Store {
     return conflicts == error.schemaConflicts ? error : .invalidSchema(conflicts)
   }
 
-  /// The attribute that last had this name and has it no more, as it is now.
+  /// The attribute that last had this name and was renamed since, as it is now.
   private func formerly(_ name: String, in entity: Entity) -> Attribute? {
     for dated in version.glossary().schemas.reversed() {
       let then = dated.schema.entity(numbered: entity.number)?.attributes
@@ -75,8 +76,8 @@ extension Store {
 }
 
 extension WriteTransaction {
-  /// Adds to the schema what is missing of `schema`, in this transaction; after renames and
-  /// removals, if any.
+  /// Adds to the schema what it lacks of `schema`, in this transaction; first applies the given
+  /// renames and removals.
   ///
   /// Throws `.invalidSchema` with every reason; then nothing has changed.
   public func require(_ schema: Schema, edits: [SchemaEdit] = []) throws(AnnalsError) {
@@ -85,17 +86,17 @@ extension WriteTransaction {
       self.schema, adding: schema, edits: edits, in: reader.state)
     guard !change.isEmpty else { return }
     for backfill in change.backfills { try fill(backfill) }
-    // New rules of uniqueness are judged with all others at the end of the transaction.
+    // New uniqueness rules are checked with all others at the end of the transaction.
     define(change.changed)
   }
 
-  /// Puts these complete definitions in place of those with the same numbers.
+  /// Replaces the definitions with the same numbers by these complete ones.
   package func define(_ entities: [Entity]) {
     reader.state.changeSchema(entities)
     changedEntities.formUnion(entities.lazy.map(\.number))
   }
 
-  /// Writes out a default that stored nulls stood for so far.
+  /// Stores a default explicitly where a null stood for it so far.
   private func fill(_ backfill: SchemaChange.Backfill) throws(AnnalsError) {
     var rows = reader.state.rows(of: backfill.entity)
     while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
@@ -110,7 +111,7 @@ extension WriteTransaction {
 }
 
 extension AnnalsError {
-  /// What to change in a store's schema, or `.invalidSchema`.
+  /// The changes to a store's schema; throws `.invalidSchema` if they are impossible.
   fileprivate static func schema(
     _ schema: Schema, adding required: Schema, edits: [SchemaEdit], in state: State
   ) throws(AnnalsError) -> SchemaChange {

@@ -4,14 +4,14 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// Something that a verification, or the opening of a store, found.
+/// A finding of a verification, or of the opening of a store.
 public struct StoreFinding: Sendable, Hashable {
-  /// How bad it is.
+  /// The severity of a finding.
   public enum Severity: Sendable, Hashable {
-    /// What is read may be wrong, or cannot be read.
+    /// Data is wrong or cannot be read.
     case error
-    /// What is derived or unused is damaged, or a crash left something; all that was acknowledged
-    /// can be read.
+    /// Derived or unused data is damaged, or a crash left something; everything acknowledged can be
+    /// read.
     case warning
     /// Worth knowing; nothing is wrong.
     case note
@@ -19,21 +19,21 @@ public struct StoreFinding: Sendable, Hashable {
 
   /// How bad it is.
   public let severity: Severity
-  /// What was found and what to do about it.
+  /// What was found, and what to do about it.
   public let message: String
-  /// Where in the file it is, in bytes; nil where it has no place.
+  /// Where in the file it is, in bytes; nil if it has no place.
   public internal(set) var offset: UInt64?
-  /// How many bytes of the file, from `offset` on, were passed over because of it.
+  /// How many bytes of the file, from `offset` on, were skipped because of it.
   public internal(set) var skippedBytes: UInt64 = 0
 }
 
 extension Store {
-  /// Replays the whole history from the base and compares what comes out with what the store holds:
-  /// the newest checkpoint and its tables, the state in memory, and the indexes; and what each
-  /// change says was before it with what was.
+  /// Replays the whole history from the base and compares the result with what the store holds: the
+  /// newest checkpoint and its tables, the state in memory, and the indexes. Compares each change's
+  /// before-images with the state too.
   ///
-  /// The logical half of `verify`. Costs what the whole history costs, and the memory of two
-  /// states. Throws if the store cannot be read.
+  /// The logical half of `verify`. Costs the whole history, and the memory of two states. Throws if
+  /// the store cannot be read.
   package func verifyHistory() throws(AnnalsError) -> [StoreFinding] {
     let version = version
     var findings: [StoreFinding] = []
@@ -55,7 +55,7 @@ extension Store {
         continuing: replay, after: checkpoint?.number ?? view.base, to: view.head.number, &checks)
       findings += try Store.comparison(
         of: "the newest state", version.state, with: replay, givenRows: checks.tables.givenRows)
-      checks.tables.finish()
+      checks.tables.reportMissingEntries()
       for violation in try replay.invariantViolations() {
         findings.append(StoreFinding(severity: .error, message: violation))
       }
@@ -89,7 +89,7 @@ extension Store {
     return findings
   }
 
-  /// What is wrong with a state that was read, next to the one that the history leads to.
+  /// The differences between a state that was read and the one that the history leads to.
   private static func comparison(
     of what: String, _ state: @autoclosure () throws -> State, with replay: State,
     givenRows: [EntityNumber: Int64]
@@ -106,7 +106,7 @@ extension Store {
         } else {
           nil
         }
-      // A checkpoint made of this state would say the same: it must be left out.
+      // A checkpoint made from this state would repeat the error: it must not be used.
       return [difference].compactMap(\.self).map {
         StoreFinding(
           severity: .error,
@@ -128,7 +128,7 @@ extension Store {
 }
 
 extension StoreVersion {
-  /// The state after the transactions that follow those in `state`.
+  /// The state after replaying the transactions that follow `state`.
   fileprivate func state(
     continuing state: State, after: Int64, to number: Int64, _ checks: inout HistoryChecks
   ) throws -> State {
@@ -150,14 +150,14 @@ extension StoreVersion {
 }
 
 extension State {
-  /// The first entity that would give a new object one of these greatest rows, or one before it;
-  /// nil if there is none.
+  /// The first entity that would give a new object a row that was already given; nil if there is
+  /// none.
   fileprivate func entityGivingAgain(_ rows: [EntityNumber: Int64]) -> EntityNumber? {
     rows.filter { nextRow(of: $0.key) <= $0.value }.keys.min()
   }
 }
 
-/// What is looked at while the history is gone through.
+/// What is checked while the history is replayed.
 private struct HistoryChecks {
   var before = BeforeImageCheck()
   var tables: TableChecks

@@ -4,19 +4,19 @@ import AnnalsLog
 import AnnalsStorage
 
 extension Store {
-  /// Checks every byte of the store's file against its checksums, its rules and the rest of the
-  /// file; then, if no error was found, replays the whole history and compares what comes out with
-  /// what the store holds; and makes the projections that are registered anew and compares them.
-  /// The same as `annals verify`, which knows no projections.
+  /// Verifies the store. Checks every byte of its file against its checksums, its rules and the
+  /// rest of the file. If that finds no error, replays the whole history and compares the result
+  /// with what the store holds, and rebuilds and compares the registered projections. The same as
+  /// `annals verify`, which knows no projections.
   ///
-  /// A bit that has flipped anywhere in the file is found, also where no reading has come by it:
-  /// large values, old transactions, root slots, padding. A store that damage keeps from being
-  /// opened is found by the opening.
+  /// Finds a flipped bit anywhere in the file, even where nothing reads: large values, old
+  /// transactions, root slots, padding. (A store that cannot be opened because of damage is
+  /// reported by opening it.)
   ///
-  /// Waits a moment for other writers to finish, and keeps them off meanwhile if it can. Costs
-  /// reading the file twice and its whole history, once more if there are projections, and the
-  /// memory of two states. Returns what it found; nothing, or notes only, if all is well. Throws if
-  /// the store cannot be read.
+  /// Waits a moment for other writers to end, and locks them out meanwhile if it can. Reads the
+  /// file twice and its whole history, once more if there are projections. Memory: two states.
+  /// Returns the findings; nothing, or notes only, if all is well. Throws if the store cannot be
+  /// read.
   public func verify() throws(AnnalsError) -> [StoreFinding] {
     var findings = try verifyFile()
     if findings.contains(where: { $0.severity == .error }) { return findings }
@@ -27,7 +27,8 @@ extension Store {
         findings += try verifyProjections()
       }
     } catch {
-      // What a warning told before, such as a chunk to be made anew, may keep it from its end.
+      // The damage that a warning has reported, such as a chunk to be rebuilt, may keep it from
+      // ending.
       guard error.code == .damaged || error.code == .missingData else { throw error }
       findings.append(
         isClean

@@ -6,42 +6,43 @@ import AnnalsStorage
 import Synchronization
 
 extension Store {
-  /// Runs the closure on the newest state, commits what it did as one transaction, and returns what
+  /// Runs the closure on the newest state, commits its changes as one transaction, and returns what
   /// the closure returned.
   ///
-  /// The closure may read its own changes; if it throws, nothing is recorded and its error is
-  /// thrown. A closure whose changes cancel out records nothing. It must not write to the same
-  /// store in another way: that traps. `commit` does the same and tells the position as well.
+  /// The closure reads its own changes. If it throws, nothing is recorded and its error is thrown.
+  /// If its changes cancel out, nothing is recorded. It must not write to the same store in another
+  /// way: that traps. `commit` does the same and also returns the position.
   ///
-  /// Safe on any thread; writes take turns. It costs what the closure changes, and a sync that
+  /// Safe on any thread; writes take turns. Costs what the closure changes, and a sync that
   /// concurrent writes share.
   ///
   /// - Parameters:
   ///   - author: who makes the change.
   ///   - context: in what context.
-  ///   - metadata: key-value pairs to keep with the transaction.
-  ///   - basedOn: the position of the state that the changes were decided on, if it was read before
-  ///     the call. If a property that the transaction changes, or an object that it deletes, was
-  ///     changed since, or an object that it changes was deleted, nothing is recorded. What was
-  ///     only read is not compared.
-  ///   - merging: what becomes of what others have changed since `basedOn`. With a policy the
-  ///     closure reads the state as of `basedOn`, with the schema of now, and its changes are then
+  ///   - metadata: key-value pairs to store with the transaction.
+  ///   - basedOn: the position of the state that the changes are based on, if it was read before
+  ///     the call. Nothing is recorded if others have since changed a property that the transaction
+  ///     changes or an object that it deletes, or have deleted an object that it changes.
+  ///     Properties that were only read are not compared.
+  ///   - merging: how to merge with what others have changed since `basedOn`. With a policy the
+  ///     closure reads the state as of `basedOn`, with the newest schema, and its changes are then
   ///     merged into the newest state; see `MergePolicy`. Rules, references and uniqueness are
-  ///     judged there, and history has the values before from there. Without a policy the closure
-  ///     reads the newest state, and the write is refused. The policy costs the transactions since
-  ///     `basedOn` and what the closure changes; it means nothing without `basedOn`.
-  ///   - expecting: the position that the store must be at; if anything came since, nothing is
-  ///     recorded.
-  ///   - body: makes the changes. The `WriteTransaction` is for use within it only.
-  /// - Returns: what the closure returned: the object it inserted, for example. When the call
+  ///     checked in the newest state, and before-images come from it. Without a policy the closure
+  ///     reads the newest state, and conflicts refuse the write. The policy costs the transactions
+  ///     since `basedOn` and what the closure changes; it has no effect without `basedOn`.
+  ///   - expecting: the position that the store must be at; if anything was committed since,
+  ///     nothing is recorded.
+  ///   - body: makes the changes. Use the `WriteTransaction` only within it.
+  /// - Returns: what the closure returned: for example the object it inserted. When the call
   ///   returns, the transaction is as durable as `options.durability` says.
-  /// - Throws: `.conflict` with the properties that others changed, and `.pruned`, `.otherStore`,
-  ///   `.lostBranch` or `.beyondHead` for a token that is not of this history; `.invalidChange`
-  ///   with every rule broken; `.busy` if another process holds the lock too long; `.noSpace`,
-  ///   `.io`: nothing was recorded. `.outcomeUnknown`: the disk failed, the transaction may be
-  ///   there or not after reopening; the store refuses all further writes.
-  ///   `.poisoned`: it refuses, since an earlier call failed so, or since the disk failed while a
-  ///   transaction that was given up was taken out; `underlying` says how.
+  /// - Throws: `.conflict` with the properties that others changed; `.pruned`, `.otherStore`,
+  ///   `.lostBranch` or `.beyondHead` for a token that does not belong to this history;
+  ///   `.invalidChange` with every broken rule; `.busy` if another process holds the lock too long;
+  ///   `.noSpace`, `.io`. After all of these nothing was recorded. `.outcomeUnknown`: the disk
+  ///   failed; the transaction may or may not exist after reopening, and the store refuses all
+  ///   further writes. `.poisoned`: the store refuses the write because an earlier call failed that
+  ///   way, or because the disk failed while an aborted transaction was removed; `underlying` says
+  ///   how.
   @discardableResult
   public func write<Result>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
@@ -54,8 +55,8 @@ extension Store {
     ).value
   }
 
-  /// As `write`, and returns the position after the transaction and what a merge resolved beside
-  /// what the closure returned: for those who save the position, or read the store as of it later.
+  /// As `write`, and also returns the position after the transaction and the conflicts that a merge
+  /// resolved: for callers that save the position, or read the store as of it later.
   ///
   /// Parameters, errors, cost and threads are those of `write`.
   @discardableResult
@@ -69,8 +70,8 @@ extension Store {
       WritePreconditions(basedOn: basedOn, policy: merging, expecting: expecting), body)
   }
 
-  /// As `commit`, of a transaction that was made elsewhere: with its own timestamp, kept as it is,
-  /// and recorded even if nothing changed.
+  /// As `commit`, for a transaction made elsewhere: keeps its timestamp, and is recorded even if
+  /// nothing changed.
   @discardableResult
   package func importTransaction(
     author: String? = nil, context: String? = nil, timestamp: Timestamp? = nil,
@@ -103,10 +104,10 @@ extension Store {
     return Commit(value: value, token: token, conflicts: merged?.resolvedConflicts ?? [])
   }
 
-  /// Makes everything written so far survive a power cut; needed with `.deferred` only.
+  /// Makes everything written so far survive a power cut. Only needed with `.deferred`.
   ///
-  /// Throws `.outcomeUnknown` if the disk failed: then transactions since the last sync may be
-  /// there or not after reopening, even without a power cut; the store refuses all further writes.
+  /// Throws `.outcomeUnknown` if the disk failed: transactions since the last sync may or may not
+  /// exist after reopening, even without a power cut, and the store refuses all further writes.
   public func sync() throws(AnnalsError) {
     try AnnalsError.narrowing {
       try writer.writeAlone { writer in
@@ -116,9 +117,9 @@ extension Store {
     }
   }
 
-  /// Writes a checkpoint now, so that the next opening has little to replay. Done by itself when
-  /// the log since the last one has outgrown what a new one would take. Brings all registered
-  /// projections level first, and saves them; one that fails is left as it was saved.
+  /// Writes a checkpoint now, so that the next opening replays little. The store does this by
+  /// itself when the log since the last checkpoint exceeds the size of a new one. First brings all
+  /// registered projections up to date and saves them; one that fails keeps its saved state.
   public func checkpoint() throws(AnnalsError) {
     let images = projections.imagesOfAll()
     try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint(saving: images) } }

@@ -6,35 +6,34 @@ import AnnalsState
 import AnnalsStorage
 import Foundation
 
-/// One opening of one `.annals` file: the whole of a program's data, and its history.
+/// One opening of an `.annals` file: all of a program's data, and its history.
 ///
-/// Safe on any thread at once. Writing is one at a time; reading never waits for a writer. A
-/// program that just exits loses nothing that was acknowledged; `close()` makes the next opening
-/// faster. Two stores on one file, in one process or two, take turns through the file's lock.
+/// Safe on any thread. One write runs at a time; reading never waits for a writer. A program that
+/// just exits loses nothing acknowledged; `close()` makes the next opening faster. Two stores on
+/// one file, in one process or two, take turns through the file's lock.
 public final class Store: Sendable {
   package let writer: StoreWriter
-  /// What the store takes from the world besides its file.
+  /// The clock, random numbers and process identity of this opening.
   let environment: StoreEnvironment
   let writingThread = LazyWorkerThread()
-  /// The projections that this opening keeps.
+  /// The projections of this opening.
   let projections: KeptProjections
-  /// Whether this very opening made the file.
+  /// Whether this opening created the file.
   private let hasMadeFile: Bool
-  /// What the store was opened with.
+  /// The options that the store was opened with.
   public let options: StoreOptions
-  /// What this opening found out of order, and read past: the rest of a transaction that a crash
-  /// cut short, a root slot or checkpoint that cannot be used, damage where `readsUpToDamage`
-  /// allowed to read up to it. Empty for a file in order. Stays as it was, also when the next
-  /// commit has put the file right.
+  /// What this opening found wrong in the file, and could read past: the rest of a transaction that
+  /// a crash cut short, an unusable root slot or checkpoint, damage if `readsUpToDamage` allows it.
+  /// Empty for a sound file. Does not change, even when the next commit has repaired the file.
   public let findings: [StoreFinding]
 
-  /// Opens the store at the path, creating it if there is none, and adds to its schema what is
-  /// missing of `schema`, as a transaction of its own.
+  /// Opens the store at the path, or creates it, and adds to its schema what it lacks of `schema`,
+  /// as a transaction of its own.
   ///
-  /// Opening costs what the newest checkpoint's directory and the log behind it cost, not what the
-  /// history does. Throws `.invalidSchema` if the store's schema cannot hold what the program
-  /// needs, `.notAnAnnalsFile`, `.newerVersion`, `.damaged`, `.busy`, or `.io`; the file stays as
-  /// it was, and if there was none, there is none.
+  /// Costs reading the newest checkpoint's directory and the log after it, not the history. Throws
+  /// `.invalidSchema` if the store's schema contradicts what the program needs, `.notAnAnnalsFile`,
+  /// `.newerVersion`, `.damaged`, `.busy`, or `.io`. Then the file is unchanged; if it did not
+  /// exist, it still does not.
   public convenience init(
     path: String, schema: Schema, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system
@@ -42,7 +41,7 @@ public final class Store: Sendable {
     try self.init(.file(path), schema: schema, options: options, environment: environment)
   }
 
-  /// As `init(path:schema:)`, at a file or in memory.
+  /// As `init(path:schema:)`, in a file or in memory.
   public convenience init(
     _ location: StoreLocation, schema: Schema, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system
@@ -52,17 +51,16 @@ public final class Store: Sendable {
     try discardingIfUnused { () throws(AnnalsError) in try require(schema) }
   }
 
-  /// Opens the store at the path with the schema that it has; never creates one.
+  /// Opens an existing store at the path with its own schema; never creates one.
   ///
-  /// Throws `.notFound` if there is no file, and as `init(path:schema:)` does.
+  /// Throws `.notFound` if no file exists, and as `init(path:schema:)` does.
   public convenience init(
     path: String, options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
   ) throws(AnnalsError) {
     try self.init(.file(path), creates: false, options: options, environment: environment)
   }
 
-  /// Opens a store, or creates an empty one without a schema if there is none and `creates` says
-  /// so.
+  /// Opens a store; if there is none and `creates` is set, creates an empty one without a schema.
   package init(
     _ location: StoreLocation, creates: Bool, options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system
@@ -98,9 +96,9 @@ public final class Store: Sendable {
     }
   }
 
-  /// Opens a store, runs `body` on it, and closes it, also if `body` throws.
+  /// Opens a store, runs `body` on it, and closes it, even if `body` throws.
   ///
-  /// With a schema as `init(path:schema:)`, without one as `init(path:)`, which never creates.
+  /// With a schema as `init(path:schema:)`; without one as `init(path:)`, which never creates.
   @discardableResult
   public static func with<R>(
     path: String, schema: Schema? = nil, options: StoreOptions = StoreOptions(),
@@ -117,7 +115,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// Runs `body` and closes the store, also if `body` throws.
+  /// Runs `body` and closes the store, even if `body` throws.
   func closing<R>(_ body: () throws -> R) throws -> R {
     let result: R
     do {
@@ -130,25 +128,25 @@ public final class Store: Sendable {
     return result
   }
 
-  /// Ends the opening: writes a checkpoint if it would save the next opening much, gives back space
-  /// allocated ahead, syncs, and lets go of the lock. Snapshots stay readable. Safe to call again.
+  /// Closes the store: writes a checkpoint if it would save the next opening much, frees space
+  /// allocated ahead, syncs, and releases the lock. Snapshots stay readable. Safe to call again.
   ///
-  /// Throws `.outcomeUnknown` if the disk failed, so that what was committed with `.deferred` since
-  /// the last sync may be gone; `.lostBranch` if an older copy was written over the file, which
-  /// stays as it is. The store is closed all the same.
+  /// Throws `.outcomeUnknown` if the disk failed, so that commits with `.deferred` since the last
+  /// sync may be lost; `.lostBranch` if an older copy was written over the file, which is then not
+  /// changed. The store is closed all the same.
   public func close() throws(AnnalsError) {
     defer { writer.head.end() }
     try AnnalsError.narrowing { try writer.checkpointAndClose() }
   }
 
-  /// Closes the store and removes its file, if this very opening has made it and nothing was ever
-  /// recorded in it; otherwise does nothing. For what failed before it had begun.
+  /// Closes the store and removes its file if this opening created it and nothing was ever
+  /// recorded; otherwise does nothing. For operations that fail before they begin.
   package func discardIfUnused() {
     guard hasMadeFile, version.head.number == 0 else { return }
     writer.discardIfUnused()
   }
 
-  /// Runs `body`; if it throws, `discardIfUnused`.
+  /// Runs `body`; if it throws, calls `discardIfUnused`.
   func discardingIfUnused(_ body: () throws(AnnalsError) -> Void) throws(AnnalsError) {
     do throws(AnnalsError) {
       try body()
@@ -158,7 +156,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// The format of the files that this engine reads and writes: `draft 2`, say, or `version 1`.
+  /// The file format that this engine reads and writes: for example `draft 2` or `version 1`.
   public static var fileFormat: String {
     let version = FormatLimits.version
     return version == 0 ? "draft \(FormatLimits.draft)" : "version \(version)"
@@ -174,14 +172,14 @@ public final class Store: Sendable {
 
   /// The state as of the newest transaction acknowledged here. O(1); never waits for a writer.
   ///
-  /// Within the closure of a write it is the state before that write. `refresh()` brings in what
-  /// other processes have committed.
+  /// Inside the closure of a write it is the state before that write. `refresh()` catches up with
+  /// other processes.
   public func snapshot() -> Snapshot { version.snapshot.with(clock: environment.clock) }
 
   /// The position after the newest transaction acknowledged here.
   public var token: Token { version.token }
 
-  /// The position of the oldest state that can be read: that before the oldest transaction kept.
+  /// The position of the oldest readable state: just before the oldest transaction kept.
   public var base: Token {
     Token(store: writer.log.store, number: version.view.base, opening: 0)
   }
@@ -189,13 +187,13 @@ public final class Store: Sendable {
   /// The schema of the newest state.
   public var schema: Schema { version.state.schema }
 
-  /// Brings in what other processes have committed since. Writing does so by itself. Throws
+  /// Catches up with the commits of other processes. Writing does so by itself. Throws
   /// `.lostBranch` if an older copy was written over the file, as writing does.
   public func refresh() throws(AnnalsError) {
     try AnnalsError.narrowing { try writer.refresh() }
   }
 
-  /// The bytes of a value over 4 KiB that history mentions.
+  /// Reads the bytes of a value over 4 KiB.
   public func bytes(of value: LargeValue) throws(AnnalsError) -> [UInt8] {
     Array(try LogLargeValues(version.view).bytes(of: value))
   }
@@ -205,7 +203,7 @@ extension Store {
   private static func createIfMissing(
     _ location: StoreLocation, _ environment: StoreEnvironment
   ) throws(LogError) -> Bool {
-    // False means that there is a store already, which is opened then.
+    // False means that a store exists already, which is then opened.
     try LogFile.create(
       at: location.path, in: location.fileSystem,
       NewLog(store: environment.makeUUID(), created: environment.clock()))

@@ -3,21 +3,21 @@ import AnnalsModel
 import AnnalsStorage
 import SystemPackage
 
-/// The bytes of a store's file, for tools that look at any file, however damaged, without opening
-/// it as a store. Nothing is ever written.
+/// The bytes of a store's file, for tools that read any file, however damaged, without opening it
+/// as a store. Never writes.
 package struct StoreFile {
   /// The open file.
   package let file: any StorageFile
   /// Whether no writer can be at work meanwhile.
   package let isLocked: Bool
-  /// How many bytes it has.
+  /// The size of the file.
   package let size: UInt64
 
   /// Runs `body` on the file at the path, and closes it.
   ///
-  /// Waits a moment for a writer to finish, then goes on without the lock.
+  /// Waits a moment for a writer to end, then goes on without the lock.
   ///
-  /// - Throws: `AnnalsError` if there is no file or it cannot be read, and what `body` throws.
+  /// - Throws: `AnnalsError` if no file exists or it cannot be read, and what `body` throws.
   package static func with<R>(path: String, _ body: (StoreFile) throws -> R) throws -> R {
     do {
       let file = try PosixFileSystem().open(path, for: .reading)

@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsLog
 
 extension StoreFinding {
-  /// What the opening of a log found, in the order of their offsets.
+  /// The findings of a log's opening, by offset.
   static func list(_ report: RecoveryReport) -> [StoreFinding] {
     var result = report.findings.map { StoreFinding($0) }
     switch report.tail {

@@ -4,14 +4,14 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-// What the public interface makes of a version.
+// The public interface's view of a version.
 extension StoreVersion {
-  /// What the numbers in the records up to here stand for. O(length of the schema's history).
+  /// Names for the numbers in the records up to here. O(length of the schema's history).
   package func glossary() -> Glossary {
     Glossary(view, store: store, records: records)
   }
 
-  /// As `glossary()`, for what came before the base, too: it is named as at the base.
+  /// As `glossary()`, also for transactions before the base, with the names as of the base.
   func glossaryOfDropped() -> Glossary {
     let known = glossary()
     var schemas = known.schemas
@@ -21,7 +21,7 @@ extension StoreVersion {
       largeValues: known.largeValues, records: known.records)
   }
 
-  /// How many objects an entity has, also without the values of the state. O(log entities).
+  /// The number of an entity's objects, even if the state holds no values. O(log entities).
   package func objectCount(of entity: EntityNumber) -> Int { state.count(of: entity) }
 
   /// The state as a snapshot.
@@ -30,8 +30,8 @@ extension StoreVersion {
     return Snapshot(reader: reader(of: state), position: position, bindings: records)
   }
 
-  /// The snapshot just after the transaction of this number; with `objects`, only keys,
-  /// relationships and what these objects have can be relied on.
+  /// The snapshot just after the transaction with this number. With `objects`, only keys,
+  /// relationships and the values of these objects are reliable.
   package func snapshot(
     at number: Int64, withOnly objects: Set<ObjectReference>? = nil
   ) throws(AnnalsError) -> Snapshot {
@@ -51,7 +51,7 @@ extension StoreVersion {
 }
 
 extension Glossary {
-  /// The glossary of a view: the tables that it holds, schemas added up.
+  /// The glossary of a view's tables.
   package convenience init(_ view: LogView, store: RawUUID, records: BoundRecords) {
     var schemas: [DatedSchema] = []
     var schema = Schema()

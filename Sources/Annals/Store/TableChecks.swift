@@ -3,24 +3,24 @@ import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 
-/// Compares what a store knows of its history by its newest checkpoint's tables with what the
-/// transactions themselves say: names, openings, schema changes, and the history index.
+/// Compares the tables of the newest checkpoint with the transactions themselves: names, openings,
+/// schema changes, and the history index.
 ///
-/// Wrong tables give wrong authors, past states by another schema, searches by date that end
-/// elsewhere, and searches by entity that pass over changes. Of each table the first
-/// contradiction is told.
+/// Wrong tables cause wrong authors, past states with another schema, searches by date that end
+/// elsewhere, and searches by entity that skip changes. Reports the first contradiction of each
+/// table.
 struct TableChecks {
   /// What was found.
   private(set) var findings: [StoreFinding] = []
-  /// The greatest row of each entity that a transaction so far has changed. (The base says of more:
-  /// a prune gives it the next rows of the newest state.)
+  /// The greatest row of each entity that a transaction so far has changed. (The base may claim
+  /// more: a prune gives it the next rows of the newest state.)
   private(set) var givenRows: [EntityNumber: Int64] = [:]
 
   private let names: [String]
   private let openings: [Opening]
   private let schemaHistory: [SchemaHistoryEntry]
   private let index: [HistoryIndexEntry]
-  /// The entries of the schema history, and of the index, that were met.
+  /// The positions in the schema history and the index.
   private var schemaPlace = 0
   private var indexPlace = 0
   /// The greatest timestamp of the transactions so far.
@@ -30,7 +30,7 @@ struct TableChecks {
   private var isSchemaRight = true
   private var isIndexRight = true
 
-  /// Begins at the base. Reads the chunks of the history index; throws if one does not hold.
+  /// Begins at the base. Reads the chunks of the history index; throws if one is damaged.
   init(_ view: LogView) throws {
     names = view.names
     openings = view.openings
@@ -47,7 +47,7 @@ struct TableChecks {
     if let atBase = try view.namesAtBase() { compare(atBase) }
   }
 
-  /// Takes the next transaction, or part of one.
+  /// Compares the next transaction, or part of one.
   mutating func compare(_ record: TransactionRecord, in batch: ChangeBatch) {
     if record.part == 0 {
       compareNames(record)
@@ -61,8 +61,8 @@ struct TableChecks {
     compareEntities(record, in: batch)
   }
 
-  /// Ends the comparison: the history was gone through.
-  mutating func finish() {
+  /// Reports entries of the tables that no transaction has. Call it at the end of the history.
+  mutating func reportMissingEntries() {
     if isSchemaRight, schemaPlace < schemaHistory.count {
       tellSchema("a change at transaction \(schemaHistory[schemaPlace].number), which has none")
     }
@@ -73,8 +73,7 @@ struct TableChecks {
 }
 
 extension TableChecks {
-  /// Compares with what the base itself says, which rewrites and openings without the checkpoint
-  /// go by.
+  /// Compares with the base's own tables, which rewrites use, and openings without the checkpoint.
   private mutating func compare(_ atBase: (names: [String], openings: [Opening])) {
     for (place, name) in atBase.names.enumerated()
     where !names.indices.contains(place) || !names[place].utf8.elementsEqual(name.utf8) {

@@ -2,13 +2,13 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
-// The schema as it grows while a tool meets entities and attributes one by one: each costs no more
-// than itself.
+// Adding to the schema one entity or attribute at a time, for tools that discover them: each costs
+// no more than itself.
 
 extension WriteTransaction {
-  /// Adds an entity of a name that the schema does not have, and returns it with its numbers.
+  /// Adds an entity with a new name, and returns it with its numbers.
   ///
-  /// - Throws: `.invalidSchema` for a bad name, or if there are too many.
+  /// - Throws: `.invalidSchema` for an invalid name, or if there are too many entities.
   package func append(_ entity: Entity) throws(AnnalsError) -> Entity {
     checkOpen()
     do throws(SchemaError) {
@@ -20,9 +20,9 @@ extension WriteTransaction {
     }
   }
 
-  /// Adds an attribute of a name that the entity does not have, and returns it with its number.
+  /// Adds an attribute with a new name to the entity, and returns it with its number.
   ///
-  /// - Throws: `.invalidSchema` for a bad name, or if there are too many.
+  /// - Throws: `.invalidSchema` for an invalid name, or if there are too many attributes.
   package func append(
     _ attribute: Attribute, to entity: EntityNumber
   ) throws(AnnalsError) -> Attribute {
@@ -36,7 +36,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Makes an attribute that is not unique one of any type.
+  /// Widens an attribute that is not unique to any type.
   package func widen(_ attribute: PropertyNumber, of entity: EntityNumber) {
     checkOpen()
     reader.state.widen(attribute, of: entity)

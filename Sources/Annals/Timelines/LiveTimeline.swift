@@ -5,24 +5,22 @@ import AnnalsState
 import AnnalsStorage
 import Foundation
 
-/// The rows of a timeline, kept as they are now: first all of them, then an update for each step,
-/// whoever made it.
+/// The rows of a timeline that stay current: first all rows, then an update for each change of
+/// them, by whichever process.
 ///
 ///     for try await update in store.live(trips) { print(update.rows.count, update.diff) }
 ///
-/// Questions of intervals are asked of the state, by
-/// `update.rows.snapshot.timeline(trips).intervals()`.
+/// Ask about intervals through the state: `update.rows.snapshot.timeline(trips).intervals()`.
 ///
-/// What was missed makes one step. An update costs O(log n) for each object that changed; if dates,
-/// kinds or conditions come from other objects and one of those changed, O(n log n). With sections
-/// it costs O(sections × log n) beside. What a row
-/// shows of another object (a label, a group) is no change of the row. Ends when the store is
-/// closed and when the task is cancelled.
+/// Missed transactions make one update. An update costs O(log n) for each changed object; O(n log
+/// n) if dates, kinds or conditions come from other objects and one of those changed. With sections
+/// it also costs O(sections × log n). What a row shows of another object (a label, a group) is not
+/// a change of the row. Ends when the store is closed and when the task is cancelled.
 public final class LiveTimeline: AsyncSequence, Sendable {
-  /// The rows with what made them of the rows before.
+  /// The rows with their difference from the previous ones.
   public typealias Element = TimelineUpdate
 
-  /// What is shown, how often that was replaced, and how often the time was asked for anew.
+  /// The current source, how often it was replaced, and how often the time was asked for anew.
   struct Shown: Sendable {
     var source: TimelineSource
     var edition = 0
@@ -39,8 +37,8 @@ public final class LiveTimeline: AsyncSequence, Sendable {
 
   var current: Shown { shown.withLock { $0 } }
 
-  /// Shows another timeline from now on, in place: each iterator yields one update, from the rows
-  /// that it has to the new ones. A change of the order alone is one of few moves or of many.
+  /// Replaces the timeline, in place: each iterator yields one update from its rows to the new
+  /// ones. A change of the order alone makes few moves or many.
   public func change<R: Record>(to timeline: Timeline<R>) {
     shown.withLock { shown in
       shown.source = TimelineSource(timeline, shown.source.zone, shown.source.unit)
@@ -49,28 +47,28 @@ public final class LiveTimeline: AsyncSequence, Sendable {
     store.writer.head.wake()
   }
 
-  /// Looks at the clock: what goes on and stands at the time now moves there. Each commit does so,
-  /// too; where it stands after every date, the clock moves nothing.
+  /// Reads the clock: rows placed at the present time move. Each commit does so too. Has no effect
+  /// if ongoing rows come after every date.
   public func tick() {
     shown.withLock { $0.tick += 1 }
     store.writer.head.wake()
   }
 
-  /// The rows of this moment, as of the newest transaction acknowledged here. O(n log n).
+  /// The current rows, as of the newest transaction acknowledged here. O(n log n).
   public func rows() throws(AnnalsError) -> TimelineRowList {
     try current.source.rows(in: store.snapshot())
   }
 
-  /// An iterator whose first update has the rows of that moment.
+  /// An iterator whose first update has the current rows.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// An iterator that goes on from rows of this view.
+  /// An iterator that continues from rows of this view.
   func makeIterator(from rows: TimelineRowList, _ shown: Shown) -> Iterator {
     Iterator(self, from: rows, shown)
   }
 
-  /// Calls `body` with each update, the first one included, one after the other and on no
-  /// particular thread, as long as what is returned is kept. An error is the last call.
+  /// Calls `body` with each update, including the first, one at a time and on no particular thread,
+  /// while the returned observation is kept. An error is the last call.
   public func observe(
     _ body: @escaping @Sendable (Result<TimelineUpdate, AnnalsError>) -> Void
   ) -> LiveObservation {
@@ -79,13 +77,13 @@ public final class LiveTimeline: AsyncSequence, Sendable {
 }
 
 extension LiveTimeline {
-  /// Keeps the rows of the last update, and waits for what changes them.
+  /// Keeps the rows of the last update, and waits for changes of them.
   public struct Iterator: AsyncIteratorProtocol {
     private let view: LiveTimeline
     private var shown: TimelineRowList?
     private var edition = 0
     private var tick = 0
-    /// Held from the first wait on, so that other processes' commits arrive.
+    /// Kept from the first wait on, so that other processes' commits arrive.
     private var listener: FeedListener?
 
     init(_ view: LiveTimeline) { self.view = view }
@@ -98,7 +96,7 @@ extension LiveTimeline {
 
     /// The next update, once there is one; nil when the store is closed or the task cancelled.
     ///
-    /// Throws what keeps the rows from being read; the next call tries again.
+    /// Throws if the rows cannot be read; the next call tries again.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AnnalsError) -> TimelineUpdate? {
@@ -110,7 +108,7 @@ extension LiveTimeline {
         guard shown?.token == newest.token else { continue }
         if newest.isLast { return nil }
         if listener == nil {
-          // What came before somebody listened is looked for once more.
+          // Look once more for what came before the listener existed.
           listener = try view.store.writer.listen()
           continue
         }
@@ -124,7 +122,7 @@ extension LiveTimeline {
       try await next(isolation: nil)
     }
 
-    /// One step to the newest state; nil if it leads to no update.
+    /// One step to the newest state; nil if it makes no update.
     private mutating func advance(_ newest: Token) throws(AnnalsError) -> TimelineUpdate? {
       let current = view.current
       guard let shown else {
@@ -157,7 +155,7 @@ extension LiveTimeline {
 extension StoreVersion {
   /// The objects that differ between rows and a later state of this version.
   ///
-  /// O(transactions between them); where the log does not have them any more, O(objects).
+  /// O(transactions between them); O(objects) if the log no longer has them.
   fileprivate func changes(
     from rows: TimelineRowList, to snapshot: Snapshot
   ) throws(AnnalsError) -> ListChanges {
@@ -186,7 +184,7 @@ extension StoreVersion {
   }
 }
 
-/// What a live timeline shows, by the names of whatever schema a state has.
+/// The source of a live timeline's rows, which resolves names in each state's own schema.
 struct TimelineSource: Sendable {
   let definition: @Sendable (Snapshot) throws(AnnalsError) -> (TimelineDefinition, EntityNumber)
   let order: TimelineOrder
@@ -214,12 +212,12 @@ struct TimelineSource: Sendable {
     return TimelineRowList(snapshot: snapshot, list: list, zone: zone)
   }
 
-  /// The rows in another state, in which these objects are changed and no others.
+  /// The rows in another state, which differs in these objects alone.
   func step(
     from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> TimelineUpdate {
     guard old.snapshot.bindings.schemaVersion == snapshot.bindings.schemaVersion else {
-      // Names may stand for something else.
+      // Names may have another meaning.
       return try turn(from: old, to: snapshot, changes)
     }
     var list = old.list
@@ -245,7 +243,7 @@ struct TimelineSource: Sendable {
 }
 
 extension AnnalsError {
-  /// Runs `body`, with what keeps a timeline from being made as an error of the public interface.
+  /// Runs `body` and translates failures of a timeline into public errors.
   static func timing<T>(_ body: () throws(TimelineFailure) -> T) throws(AnnalsError) -> T {
     do throws(TimelineFailure) {
       return try body()
@@ -260,13 +258,13 @@ extension AnnalsError {
 }
 
 extension Store {
-  /// The rows of a timeline, kept as they are now; see `LiveTimeline`.
+  /// The rows of a timeline that stay current; see `LiveTimeline`.
   ///
   /// - Parameters:
-  ///   - timeline: what is shown of the objects, and in what order.
-  ///   - unit: the unit of the calendar by which the rows are divided into sections, what goes on
-  ///     apart behind every date; nil for no sections.
-  ///   - zone: the zone in which times are counted and told.
+  ///   - timeline: what to show of the objects, and in what order.
+  ///   - unit: the calendar unit of sections; ongoing rows after every date have one of their own.
+  ///     Nil for no sections.
+  ///   - zone: the time zone for counting and writing times.
   /// - Returns: a view that reads nothing yet; its iterators throw as `Snapshot.timeline(_:)` does.
   public func live<R: Record>(
     _ timeline: Timeline<R>, sections unit: CalendarUnit? = nil, in zone: TimeZone = .gmt

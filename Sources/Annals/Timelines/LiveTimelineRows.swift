@@ -2,25 +2,24 @@ import AnnalsEngine
 import AnnalsModel
 import Observation
 
-/// The rows of a live timeline for a user interface: what is read of it is read again when they
-/// change.
+/// The rows of a live timeline for a user interface, which updates when they change.
 ///
 ///     @State private var trips: LiveTimelineRows
 ///     // …
 ///     ForEach(0..<trips.rows.count, id: \.self) { position in … }
 @MainActor @Observable
 public final class LiveTimelineRows {
-  /// The rows now.
+  /// The current rows.
   public private(set) var rows: TimelineRowList
-  /// What made them of the rows before; empty at first.
+  /// The difference from the previous rows; empty at first.
   public private(set) var diff = ListDiff()
-  /// What ended the following; nil as long as it goes on.
+  /// The error that ended the updates; nil while they continue.
   public private(set) var failure: AnnalsError?
-  /// What the rows are of.
+  /// The live timeline of the rows.
   @ObservationIgnored public let timeline: LiveTimeline
   @ObservationIgnored private var observation: LiveObservation?
 
-  /// The rows of a live timeline, which it follows until it ends. O(n log n); throws as
+  /// Reads the rows of a live timeline and follows it until it ends. O(n log n); throws as
   /// `Snapshot.timeline(_:)` does.
   public init(_ timeline: LiveTimeline) throws(AnnalsError) {
     self.timeline = timeline

@@ -5,22 +5,22 @@ import AnnalsState
 import Foundation
 
 extension Snapshot {
-  /// The rows of the timeline, as of the time of the snapshot.
+  /// The rows of the timeline in this state.
   ///
-  /// When something happened and when it was written down are two axes: the timeline is the first,
-  /// the snapshot is a point of the second. Now is what the store's clock says, whatever the
-  /// snapshot, unless given; the kinds and dates of rows do not depend on it.
+  /// When something happened and when it was recorded are two axes: the timeline is the first, the
+  /// snapshot a point on the second. The present time is that of the store's clock, whatever the
+  /// snapshot, unless `now` is given; the kinds and dates of rows do not depend on it.
   ///
-  /// In the past, properties have the names of that time, and one that did not exist is nil.
+  /// In a past state, properties have the names of that time, and one that did not exist is nil.
   /// O(n log n).
   ///
   /// - Parameters:
-  ///   - timeline: what is shown of the objects, and in what order.
-  ///   - zone: the zone in which times are counted and told.
-  ///   - now: the time now; nil asks the store's clock.
-  /// - Returns: the rows, which read nothing more of the store.
+  ///   - timeline: what to show of the objects, and in what order.
+  ///   - zone: the time zone for counting and writing times.
+  ///   - now: the present time; nil reads the store's clock.
+  /// - Returns: the rows, which read nothing more from the store.
   /// - Throws: `.invalidSchema` if the store has no such entity, `.invalidArgument` for properties
-  ///   that do not suit; and as reading an object does.
+  ///   of unsuitable types; and as reading an object does.
   public func timeline<R: Record>(
     _ timeline: Timeline<R>, in zone: TimeZone = .gmt, now: Date? = nil
   ) throws(AnnalsError) -> TimelineRows {
@@ -29,8 +29,8 @@ extension Snapshot {
     return try rows(definition, of: query.binding.entity, timeline.order, zone, now)
   }
 
-  /// The rows of the timeline that names its properties, which are those of the schema of the time.
-  /// As the other form.
+  /// The rows of a timeline defined by names, which are those of this state's schema. Otherwise as
+  /// the other form.
   public func timeline(
     _ definition: TimelineDefinition, _ order: TimelineOrder = TimelineOrder(),
     in zone: TimeZone = .gmt, now: Date? = nil
@@ -69,7 +69,7 @@ extension StateReader {
 }
 
 extension RecordQuery {
-  /// The timeline by the names of the state.
+  /// The timeline with the state's own names.
   func definition(_ timeline: Timeline<R>) throws(AnnalsError) -> TimelineDefinition {
     if let other = timeline.stores.first(where: { $0 != reader.store }) {
       throw AnnalsError(

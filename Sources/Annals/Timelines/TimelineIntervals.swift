@@ -3,11 +3,11 @@ import AnnalsModel
 import AnnalsQuery
 import Foundation
 
-/// The objects of a timeline as intervals, for questions of what was when.
+/// The objects of a timeline as intervals, for questions about what happened when.
 ///
-/// Intervals contain their start and not their end. A single date, and a range that ends where it
-/// starts, last for one microsecond. What goes on lasts for ever, but counts until now. Ranges
-/// whose end comes before their start take no part.
+/// Intervals include their start and exclude their end. A single date, and a range that ends where
+/// it starts, last one microsecond. Ongoing objects last for ever, but count until now. Ranges that
+/// end before their start are left out.
 public struct TimelineIntervals: Sendable {
   package let index: IntervalIndex
   private let columns: TimelineColumns
@@ -23,10 +23,10 @@ public struct TimelineIntervals: Sendable {
     self.store = store
   }
 
-  /// How many intervals there are.
+  /// The number of intervals.
   public var count: Int { index.count }
 
-  /// The objects that overlap the window, in the order of their starts. O(log n + answer).
+  /// The objects that overlap the window, by start. O(log n + answer).
   public func overlapping(_ window: Range<Date>) -> [TimelineSpan] {
     index.overlapping(moments(window)).map(span)
   }
@@ -36,22 +36,21 @@ public struct TimelineIntervals: Sendable {
     index.count(overlapping: moments(window))
   }
 
-  /// The objects that were under way at the moment, in the order of their starts.
-  /// O(log n + answer).
+  /// The objects under way at the moment, by start. O(log n + answer).
   public func underWay(at moment: Date) -> [TimelineSpan] {
     index.underWay(at: Timestamp(moment)).map(span)
   }
 
-  /// The times between the first start and the last end in which nothing was under way; with a
-  /// group, nothing of it. O(answer).
+  /// The times between the first start and the last end when nothing was under way; with a group,
+  /// nothing of it. O(answer).
   public func gaps(inGroup group: Value? = nil) -> [Range<Date>] {
     guard let number = number(of: group) else { return [] }
     return index.gaps(inGroup: number).map { Date($0.lowerBound)..<Date($0.upperBound) }
   }
 
-  /// Each two objects that overlap, in the order of their starts; with a group, of those in it.
+  /// Each pair of objects that overlap, by start; with a group, pairs within it.
   ///
-  /// There may be many: of n objects that all overlap, n(n - 1)/2. O(answer).
+  /// There may be many: n objects that all overlap make n(n - 1)/2 pairs. O(answer).
   public func overlaps(inGroup group: Value? = nil, limit: Int = .max) -> [Overlap] {
     guard let number = number(of: group) else { return [] }
     var result: [Overlap] = []
@@ -72,17 +71,17 @@ public struct TimelineIntervals: Sendable {
     public let first: TimelineSpan
     /// The other one.
     public let second: TimelineSpan
-    /// From when on both are under way.
+    /// When both are under way first.
     public let start: Date
-    /// Until when; nil if both go on.
+    /// When one of them ends; nil if both are ongoing.
     public let end: Date?
   }
 
   /// How many objects there are in each hour, day, week, month or year of the timeline's zone that
-  /// touches the window: each counts in every bucket for the part of its length that lies there.
+  /// touches the window. An object counts in each unit for the part of its length that lies in it.
   ///
-  /// From 12:57 to 13:02 counts 0.6 and 0.4 by hours. O(log n) a bucket. Throws `.invalidArgument`
-  /// if there are more than 100,000 buckets.
+  /// From 12:57 to 13:02 counts 0.6 and 0.4 by hours. O(log n) per unit. Throws `.invalidArgument`
+  /// for more than 100,000 units.
   public func counts(
     by unit: CalendarUnit, in window: Range<Date>
   ) throws(AnnalsError) -> [(bucket: CalendarBucket, count: Double)] {

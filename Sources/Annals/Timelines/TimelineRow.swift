@@ -2,7 +2,7 @@ import AnnalsModel
 import AnnalsQuery
 import Foundation
 
-/// The zone and the time by which a timeline counts.
+/// The time zone and the present time of a timeline.
 struct TimelineClock: Sendable {
   let zone: TimeZone
   let now: Timestamp
@@ -26,7 +26,7 @@ struct TimelineClock: Sendable {
 /// One object on a timeline.
 public struct TimelineSpan: Sendable, Identifiable {
   package let columns: TimelineColumns
-  /// Its place among them.
+  /// Its index among them.
   package let index: Int
   let clock: TimelineClock
   private let store: RawUUID
@@ -47,38 +47,38 @@ public struct TimelineSpan: Sendable, Identifiable {
   /// The same as `objectID`.
   public var id: ObjectID { objectID }
 
-  /// What the object is.
+  /// The kind of the object.
   public var kind: TimelineKind { columns.kind(index) }
 
-  /// What is odd about it.
+  /// The oddities of the object.
   public var marks: TimelineMarks { columns.marks(index) }
 
-  /// When it began, or when it was.
+  /// Its start, or its single date.
   public var start: Date { Date(startMoment) }
 
-  /// When it ended; nil unless it is a range.
+  /// Its end; nil unless it is a range.
   public var end: Date? { endMoment.map { Date($0) } }
 
-  /// Its name; empty where the timeline has no labels. Long texts are cut.
+  /// Its label; empty if the timeline has no labels. Long texts are cut.
   public var label: String { columns.labels[index] }
 
-  /// The value of the property that the timeline is grouped by; nil for none.
+  /// The value that the timeline is grouped by; nil for none.
   public var group: Value? { columns.group(index).map { columns.groups[$0] } }
 
-  /// The start as it is written; of a date, RFC 3339 in the timeline's zone.
+  /// The start as written; for a date, RFC 3339 in the timeline's zone.
   public var startText: String {
     let written = columns.startTexts[index]
     return written.isEmpty ? clock.text(startMoment) : written
   }
 
-  /// The end as it is written, also one that cannot be read; empty where there is none.
+  /// The end as written, even if it cannot be read; empty if there is none.
   public var endText: String {
     let written = columns.endTexts[index]
     return written.isEmpty ? endMoment.map { clock.text($0) } ?? "" : written
   }
 
-  /// The time from start to end, until now of what goes on (`isNegative` for what is still to
-  /// come); nil for a single date.
+  /// The time from start to end; for an ongoing object until now (`isNegative` if it lies in the
+  /// future); nil for a single date.
   public var length: CalendarSpan? {
     switch kind {
     case .single: nil
@@ -94,13 +94,13 @@ public struct TimelineSpan: Sendable, Identifiable {
   }
 }
 
-/// One row of a timeline: a date of an object, or that it goes on. The object's record is
-/// `snapshot.object(Trip.self, row.objectID)`.
+/// One row of a timeline: a date of an object, or that the object is ongoing. The object's record
+/// is `snapshot.object(Trip.self, row.objectID)`.
 @dynamicMemberLookup
 public struct TimelineRow: Sendable, Identifiable {
   /// The object.
   public let span: TimelineSpan
-  /// What the row tells of it.
+  /// What the row shows of it.
   public let role: TimelineRole
 
   init(_ span: TimelineSpan, _ role: TimelineRole) {
@@ -108,26 +108,26 @@ public struct TimelineRow: Sendable, Identifiable {
     self.role = role
   }
 
-  /// What tells the row apart from every other of the timeline.
+  /// Identifies a row within its timeline.
   public struct ID: Hashable, Sendable {
     let object: ObjectID
     let start: Timestamp
     let role: TimelineRole
   }
 
-  /// What tells the row apart from every other of the timeline.
+  /// Identifies the row within its timeline.
   public var id: ID { ID(object: span.objectID, start: span.startMoment, role: role) }
 
-  /// A property of the object's: `row.label` is `row.span.label`.
+  /// A property of the object: `row.label` is `row.span.label`.
   public subscript<T>(dynamicMember keyPath: KeyPath<TimelineSpan, T>) -> T {
     span[keyPath: keyPath]
   }
 
-  /// The row's date; nil for one that says that something goes on.
+  /// The row's date; nil if it shows that the object is ongoing.
   public var date: Date? { moment.map { Date($0) } }
 
-  /// The row's date as it is written; of a date, RFC 3339 in the timeline's zone; empty for a row
-  /// that says that something goes on.
+  /// The row's date as written; for a date, RFC 3339 in the timeline's zone; empty if the row shows
+  /// that the object is ongoing.
   public var dateText: String {
     switch role {
     case .single, .start: span.startText
@@ -136,8 +136,8 @@ public struct TimelineRow: Sendable, Identifiable {
     }
   }
 
-  /// The time between the row's date and now, since its start for what goes on; `isNegative` for
-  /// what is still to come.
+  /// The time between the row's date and now; for an ongoing object, since its start. `isNegative`
+  /// in the future.
   public var elapsed: CalendarSpan {
     span.clock.span(from: moment ?? span.startMoment, to: span.clock.now)
   }

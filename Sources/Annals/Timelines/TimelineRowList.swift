@@ -4,26 +4,26 @@ import AnnalsQuery
 import AnnalsState
 import Foundation
 
-/// The rows of a live timeline as of one transaction: a value that never changes.
+/// The rows of a live timeline as of one transaction. Immutable.
 ///
-/// Knows the order of all rows, and reads what they show when asked, from the state that it keeps;
-/// so what reads is `throws`.
+/// Holds the order of all rows, and reads what they show on demand from its state; so what reads it
+/// is `throws`.
 public struct TimelineRowList: Sendable {
-  /// The state in which these are the rows.
+  /// The state that the rows were found in.
   public let snapshot: Snapshot
   let list: TimelineList
   let zone: TimeZone
 
-  /// The position in history of which this is the state.
+  /// The position in history of that state.
   public var token: Token { snapshot.token }
 
-  /// How many rows there are. O(1).
+  /// The number of rows. O(1).
   public var count: Int { list.count }
 
-  /// Whether there is no row. O(1).
+  /// Whether there are no rows. O(1).
   public var isEmpty: Bool { count == 0 }
 
-  /// The time that counts as now.
+  /// The time that counts as present.
   public var now: Date { Date(list.now) }
 
   /// Which rows there are, and in what order.
@@ -34,8 +34,8 @@ public struct TimelineRowList: Sendable {
     get throws(AnnalsError) { try rows(in: position..<position + 1)[0] }
   }
 
-  /// The rows at these positions: a page, without a look at the others. Traps if they are not
-  /// there. O(log n) and the rows.
+  /// The rows at these positions, without reading others. Traps if a position is out of range.
+  /// O(log n) and the rows.
   public func rows(in range: Range<Int>) throws(AnnalsError) -> [TimelineRow] {
     let columns = try AnnalsError.evaluating { () throws(ConditionFault) in
       try list.columns(at: range)
@@ -69,10 +69,10 @@ public struct TimelineRowList: Sendable {
     }
   }
 
-  /// How many objects have no place. O(1).
+  /// The number of objects without a place. O(1).
   public var unplacedCount: Int { list.unplacedCount }
 
-  /// The objects that have no place, in the order of their ids.
+  /// The objects without a place, in id order.
   public var unplaced: [TimelineRows.Unplaced] {
     list.unplaced.map { row, reason in
       TimelineRows.Unplaced(
@@ -82,15 +82,15 @@ public struct TimelineRowList: Sendable {
   }
 }
 
-/// One step of a live timeline: the rows now, and what made them of the rows before.
+/// One update of a live timeline: the current rows, and the difference from the previous ones.
 public struct TimelineUpdate: Sendable {
   /// The rows.
   public let rows: TimelineRowList
-  /// What makes these rows of those of the update before; of no rows in the first.
+  /// The difference from the rows of the previous update; from no rows in the first.
   public let diff: ListDiff
-  /// Whether this is the first update of an iterator.
+  /// Whether this is the iterator's first update.
   public let isInitial: Bool
 
-  /// The position in history of which this is the state.
+  /// The position in history of the rows' state.
   public var token: Token { rows.token }
 }

@@ -2,9 +2,9 @@ import AnnalsModel
 import AnnalsQuery
 import Foundation
 
-/// The rows of a timeline in order; it never changes, and reads nothing more of the store.
+/// The rows of a timeline in order. Immutable; reads nothing more from the store.
 ///
-/// Any row costs O(1), whatever the number of rows: showing a page touches none but its own.
+/// Any row costs O(1), whatever the number of rows: showing a page reads only its own.
 public struct TimelineRows: Sendable, RandomAccessCollection {
   package let entries: TimelineEntries
   let clock: TimelineClock
@@ -19,7 +19,7 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
   /// 0.
   public var startIndex: Int { 0 }
 
-  /// How many rows there are.
+  /// The number of rows.
   public var endIndex: Int { entries.count }
 
   /// The row at a position. O(1).
@@ -29,20 +29,19 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
     return TimelineRow(span(entry.index), entries.role(entry))
   }
 
-  /// The zone in which times are counted and told.
+  /// The time zone for counting and writing times.
   public var zone: TimeZone { clock.zone }
 
-  /// The time that counts as now.
+  /// The time that counts as present.
   public var now: Date { Date(clock.now) }
 
   /// Which rows there are, and in what order.
   public var order: TimelineOrder { entries.order }
 
-  /// The values by which the objects are grouped, each once.
+  /// The values that the objects are grouped by, each once.
   public var groups: [Value] { entries.columns.groups }
 
-  /// The objects that have no place, since they have no start or none that can be read, in the
-  /// order of their ids.
+  /// The objects without a place, in id order: they have no start, or none that can be read.
   public var unplaced: [Unplaced] {
     entries.columns.unplaced.map { object, reason in
       Unplaced(
@@ -50,11 +49,11 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
     }
   }
 
-  /// An object that has no place on a timeline.
+  /// An object without a place on a timeline.
   public struct Unplaced: Hashable, Sendable {
     /// The object.
     public let objectID: ObjectID
-    /// Why it has none.
+    /// Why it has no place.
     public let reason: TimelineAbsence
   }
 
@@ -64,21 +63,20 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
     return entries.positions(of: ObjectReference(object))
   }
 
-  /// The positions of the rows that stand from one date up to another, which is not among them.
-  /// O(log n).
+  /// The positions of the rows from one date up to another, exclusive. O(log n).
   public func positions(from start: Date, to end: Date) -> Range<Int> {
     entries.positions(from: Timestamp(start).microseconds, to: Timestamp(end).microseconds)
   }
 
-  /// The rows in sections by a unit of the calendar, what goes on apart behind every date; without
-  /// a unit, only that apart from what has a date. O(sections × log n).
+  /// The rows in sections by a calendar unit, with ongoing rows after every date in one of their
+  /// own. Without a unit, only separates those from rows with a date. O(sections × log n).
   ///
-  /// Dates that are written as texts have no zone, and are grouped as written.
+  /// Dates written as texts have no zone, and are grouped as written.
   public func sections(by unit: CalendarUnit?) -> [TimelineSection] {
     entries.sections(by: unit, in: clock.zone)
   }
 
-  /// The time between the row at a position and the next one; nil behind the last, and where one of
+  /// The time between the row at a position and the next one; nil after the last, and if one of
   /// them has no date.
   public func gap(after position: Int) -> CalendarSpan? {
     guard position + 1 < count, let date = self[position].moment,
@@ -87,16 +85,17 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
     return clock.span(from: Swift.min(date, next), to: Swift.max(date, next))
   }
 
-  /// The same objects in another order; with `group`, those of this group alone. Reads nothing of
+  /// The same objects in another order; with `group`, only those of this group. Reads nothing from
   /// the store. O(n log n).
   public func ordered(_ order: TimelineOrder, group: Value? = nil) -> TimelineRows {
-    // A group that there is not has no rows.
+    // An unknown group has no rows.
     let number = group.map { group in groups.firstIndex { $0 == group } ?? groups.count }
     return TimelineRows(
       TimelineEntries(entries.columns, order, now: clock.now, group: number), clock, store: store)
   }
 
-  /// The objects as intervals, for questions of what was when. O(n log n): make it once, ask often.
+  /// The objects as intervals, for questions about what happened when. O(n log n): make it once,
+  /// ask often.
   public func intervals() -> TimelineIntervals {
     TimelineIntervals(
       IntervalIndex(entries.columns, now: clock.now), entries.columns, clock, store: store)

@@ -3,11 +3,11 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-// What a merge found, by names, with the transactions of the others.
+// The conflicts of a merge by names, with the transactions of the others.
 
 extension WritePreconditions {
-  /// The conflicts of a merge as the caller is told of them. Throws them with `.error`. Reads the
-  /// history since, if there are any.
+  /// The conflicts of a merge, for the caller. Throws them with `.error`. Reads the history since
+  /// the base if there are any.
   package func resolved(
     _ conflicts: [MergeConflict], on version: StoreVersion
   ) throws(AnnalsError) -> [PropertyConflict] {
@@ -39,7 +39,7 @@ extension PropertyConflict {
   }
 }
 
-/// The last transactions that changed each of some objects and their properties.
+/// The last transactions that changed given objects and their properties.
 private struct LastChanges {
   struct Change {
     var number: Int64
@@ -70,7 +70,7 @@ private struct LastChanges {
     }
   }
 
-  /// Notes a change older than those before.
+  /// Notes a change that is older than those before.
   private mutating func note(_ change: Annals.Change, of object: ObjectReference) {
     let isDeletion = change.kind == .delete
     let whole = Place(object: object, property: nil)
@@ -91,7 +91,7 @@ private struct LastChanges {
     }
   }
 
-  /// The last change of a property, or of the object if none was of the property.
+  /// The last change of a property; of the object if none was of the property.
   func last(of object: ObjectReference, _ property: PropertyNumber?) -> Change? {
     let whole = changes[Place(object: object, property: nil)]
     guard let property, whole?.isDeletion != true else { return whole }

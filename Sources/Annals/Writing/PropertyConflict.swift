@@ -3,9 +3,9 @@ import AnnalsModel
 import AnnalsState
 
 extension PropertyConflict {
-  /// The conflict over an object that one change is about, or over a property of it, with the later
-  /// change that touched it. The object is named by the key that it has in `state`, or had when it
-  /// was deleted.
+  /// The conflict over the object of a change, or over one of its properties, with the later change
+  /// that touched it. Names the object by its key in `state`, or by the key it had when it was
+  /// deleted.
   init(_ change: Change, _ property: PropertyNumber?, named state: State, with later: Change?) {
     let entity = change.entity
     let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)

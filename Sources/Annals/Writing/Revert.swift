@@ -3,24 +3,24 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// What undoing a transaction would do.
+/// What reverting a transaction would do.
 public struct RevertPlan: Sendable {
-  /// The transaction to undo.
+  /// The transaction to revert.
   public let transaction: TransactionHeader
   /// How many objects would be deleted.
   public let deletions: Int
-  /// How many objects would be changed.
+  /// How many objects would be updated.
   public let updates: Int
   /// How many objects would be revived.
   public let revivals: Int
-  /// What later transactions changed, so that nothing can be undone; empty if it can.
+  /// What later transactions changed, so that the revert is refused; empty if it is possible.
   public let conflicts: [PropertyConflict]
 
-  /// What the transaction changed or deleted and was erased since, so that nobody can bring it
-  /// back; the names of properties, none twice.
+  /// The properties that the transaction changed or deleted and whose before-images were erased
+  /// since, so that they cannot be restored; by name, without duplicates.
   public internal(set) var erased: [String] = []
 
-  /// Why the transaction cannot be undone; nil if it can.
+  /// Why the transaction cannot be reverted; nil if it can.
   package var refusal: AnnalsError? {
     if !erased.isEmpty {
       return AnnalsError(
@@ -45,21 +45,21 @@ extension Store {
     return inverse.plan
   }
 
-  /// Appends a transaction that undoes the one at `position`: inserted objects are deleted, deleted
-  /// ones revived under their own ids, changed properties get their values back. Changes of the
-  /// schema stay, and so does what was in properties that they removed.
+  /// Commits a transaction that undoes the one at `position`: deletes inserted objects, revives
+  /// deleted ones under their own ids, and restores the before-images of changed properties. Schema
+  /// changes stay, and so do the values of properties that they removed.
   ///
   /// - Returns: the position after the new transaction.
-  /// - Throws: `.conflict` with the properties that later transactions changed, `.erased` if what
-  ///   was before it was erased, `.pruned`,
-  ///   `.beyondHead`, and as `write` does; then nothing is recorded.
+  /// - Throws: `.conflict` with the properties that later transactions changed, `.erased` if a
+  ///   before-image was erased, `.pruned`, `.beyondHead`, and as `write` does; then nothing is
+  ///   recorded.
   @discardableResult
   public func revert(
     _ position: any HistoryPosition, author: String? = nil, context: String? = nil,
     metadata: [String: Value] = [:]
   ) throws -> Token {
     try writer.write { writer in
-      // Only now is the store level with what other processes wrote.
+      // Only now has the store caught up with other processes.
       let number = try writer.newest.number(at: position.historyPlace)
       var metadata = metadata
       if metadata["reverts"] == nil { metadata["reverts"] = .int(number) }
@@ -74,7 +74,7 @@ extension Store {
   }
 }
 
-/// The way back from one transaction: the state before and after it, and its changes.
+/// The inverse of one transaction: its changes, and the state before and after it.
 private struct TransactionInverse {
   private let version: StoreVersion
   private let header: TransactionHeader
@@ -82,7 +82,7 @@ private struct TransactionInverse {
   private let before: State
   private let after: State
   private(set) var conflicts: [PropertyConflict] = []
-  /// So many conflicts are looked into; more say nothing new.
+  /// The most conflicts that are reported.
   private static let limit = 20
 
   init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
@@ -116,7 +116,7 @@ private struct TransactionInverse {
     return plan
   }
 
-  /// Finds what is not as the transaction left it.
+  /// Finds the properties that differ from what the transaction left.
   mutating func compare(with current: State) throws(AnnalsError) {
     conflicts = []
     for change in transaction.changes {
@@ -140,7 +140,7 @@ private struct TransactionInverse {
     }
   }
 
-  /// Undoes every change; nothing must be in conflict.
+  /// Undoes every change; requires that there are no conflicts.
   func apply(to write: WriteTransaction) throws(AnnalsError) {
     for change in transaction.changes {
       let entry = change.entry
@@ -157,7 +157,7 @@ private struct TransactionInverse {
         write.schema.entity(numbered: entry.entity)?.removedProperties ?? []
       for position in entry.propertyRange {
         let property = change.page.batch.properties[position].property
-        // What the schema has removed meanwhile stays as it is, where nobody sees it.
+        // Values that the schema has removed meanwhile stay as they are, where nobody sees them.
         guard !removed.contains(property) else { continue }
         try AnnalsError.translating { () throws(StateFault) in
           try before.withCell(entry.entity, entry.row, property) { cell, arena throws(StateFault) in
@@ -168,8 +168,8 @@ private struct TransactionInverse {
     }
   }
 
-  /// The properties that must be as the transaction left them: those changed, or all of an object
-  /// that was inserted.
+  /// The properties that must still be as the transaction left them: the changed ones; all of an
+  /// inserted object.
   private func properties(of change: Change) throws(AnnalsError) -> [PropertyNumber] {
     if change.kind == .insert {
       return change.entity.readableProperties.map(\.number)
@@ -200,7 +200,8 @@ private struct TransactionInverse {
 }
 
 extension Change {
-  /// The properties that undoing the change would give an erased value; `all`: or leave with one.
+  /// The properties that undoing the change would set to an erased value; with `all`, also those
+  /// that would keep one.
   fileprivate func erasedBefore(all: Bool) -> [String] {
     let removed = entity.removedProperties
     return entry.propertyRange.compactMap { place in

@@ -3,24 +3,22 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// What must still hold when a write gets its turn, for one that was decided on an earlier state,
-/// and how it is merged with what came since.
+/// The preconditions of a write based on an earlier state, and how it is merged with later commits.
 ///
-/// Checked where the transaction is made, with the lock held and the store level with what other
-/// processes wrote, so nothing can come between the check and the commit.
+/// Checked under the lock, after catching up with other processes, so nothing can come between the
+/// check and the commit.
 struct WritePreconditions: CommitPreconditions {
-  /// The state that the write was decided on; nil if on none in particular.
+  /// The position of the state that the write is based on; nil for none.
   var basedOn: Token?
-  /// How the write is merged with what came since; nil if it is refused where both changed one
-  /// property.
+  /// How the write is merged with later commits; nil to refuse it if both changed one property.
   var policy: MergePolicy?
-  /// The position that the store must be at; nil if any will do.
+  /// The position that the store must be at; nil for any.
   var expecting: Token?
 
   var isEmpty: Bool { basedOn == nil && expecting == nil }
 
-  /// Throws `.conflict` if the store is not where it was expected to be, and the errors of a token
-  /// that is not of its history.
+  /// Throws `.conflict` if the store is not at the expected position, and the errors of a token
+  /// that does not belong to its history.
   package func check(before version: StoreVersion) throws(AnnalsError) {
     if let expecting {
       let number = try version.number(at: .token(expecting))
@@ -33,7 +31,7 @@ struct WritePreconditions: CommitPreconditions {
     if let basedOn { _ = try version.number(after: .token(basedOn)) }
   }
 
-  /// The state that the closure runs on, if it is an earlier one.
+  /// The earlier state that the closure runs on, with the policy; nil if it runs on the newest.
   package func merge(
     on version: StoreVersion
   ) throws(AnnalsError) -> (base: State, policy: MergePolicy)? {
@@ -43,8 +41,8 @@ struct WritePreconditions: CommitPreconditions {
     return (try version.stateForWriting(at: number), policy)
   }
 
-  /// What to throw where a write asked for an object that is not there: `.conflict` if it was
-  /// deleted after the state that the write is based on, else nil.
+  /// The error for an object that does not exist: `.conflict` if it was deleted after the state
+  /// that the write is based on; otherwise nil.
   package func deletion(
     of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) -> AnnalsError? {
@@ -92,17 +90,17 @@ struct WritePreconditions: CommitPreconditions {
   }
 }
 
-/// Looks in history for changes of what a transaction changes too.
+/// Searches history for changes that the transaction makes too.
 private struct ConflictSearch {
   private let transaction: WriteTransaction
   private let touched: Set<ObjectReference>
-  /// So many conflicts are told of; more say nothing new.
+  /// The most conflicts that are reported.
   private static let limit = 20
 
-  /// What one change of the past and the transaction have in common.
+  /// What a change of the past and the transaction have in common.
   private struct Overlap: Hashable {
     let object: ObjectID
-    /// Nil where the whole object is meant.
+    /// Nil if the whole object is meant.
     let property: PropertyNumber?
   }
 
@@ -121,7 +119,7 @@ private struct ConflictSearch {
     var found: [PropertyConflict] = []
     var seen: Set<Overlap> = []
     try AnnalsError.narrowing {
-      // Newest first, so that the transaction told of is the last that changed the property.
+      // Newest first, so that the reported transaction is the last that changed the property.
       try later.reversed().forEachChange { change in
         let row = ObjectReference(entity: change.entry.entity, row: change.entry.row)
         guard found.count < ConflictSearch.limit, touched.contains(row) else { return }
@@ -135,7 +133,7 @@ private struct ConflictSearch {
     return found
   }
 
-  /// The properties that both changed; nil among them where one made or deleted the object.
+  /// The properties that both changed; includes nil if one of them inserted or deleted the object.
   private func overlap(with change: Change) throws(AnnalsError) -> [PropertyNumber?] {
     let entry = change.entry
     let before = transaction.base

@@ -39,7 +39,7 @@ package struct BlockDecoder: ~Copyable {
       throw reader.invalid("a continued block that is no part")
     }
     try decodeTransactions(&reader, summary, isContinued: isContinued, into: &batch)
-    let ordinals = integers.take(summary.changeCount)
+    let ordinals = integers.reserve(summary.changeCount)
     try decodeIntegers(&reader, into: ordinals)
     let firstChange = batch.changes.count
     let starts = try placeChanges(ordinals, summary, &reader, firstChange: firstChange)
@@ -67,7 +67,7 @@ package struct BlockDecoder: ~Copyable {
   ) throws(DecodeFault) {
     let count = summary.transactionCount
     let first = batch.transactions.count
-    let numbers = integers.take(count)
+    let numbers = integers.reserve(count)
     try decodeIntegers(&reader, into: numbers)
     for index in 0..<count {
       var record = TransactionRecord(
@@ -120,7 +120,7 @@ package struct BlockDecoder: ~Copyable {
     _ ordinals: UnsafeMutableBufferPointer<Int64>, _ summary: BlockSummary,
     _ reader: inout ByteReader, firstChange: Int
   ) throws(DecodeFault) -> ContiguousArray<Int> {
-    let places = positions.take(ordinals.count)
+    let places = positions.reserve(ordinals.count)
     var starts: ContiguousArray<Int> = []
     var total = 0
     for entity in summary.entities {
@@ -151,12 +151,12 @@ package struct BlockDecoder: ~Copyable {
     let shapes = try BlockShape.decode(&column, limit: count)
     try column.expectEnd()
     try check(shapes, of: entity, &reader)
-    let numbers = integers.take(count * 2)
+    let numbers = integers.reserve(count * 2)
     let shapeOf = UnsafeMutableBufferPointer(rebasing: numbers[..<count])
     let rows = UnsafeMutableBufferPointer(rebasing: numbers[count...])
     try decodeIntegers(&reader, into: shapeOf)
     try decodeIntegers(&reader, into: rows)
-    let positions = positions.take(start + count)
+    let positions = positions.reserve(start + count)
     var layout = BlockLayout(shapes, entity.properties)
     let base = batch.properties.count
     var next = base
@@ -180,7 +180,7 @@ package struct BlockDecoder: ~Copyable {
     }
     limit = end - next
     layout.placeColumns()
-    let cells = cells.take(layout.cellCount)
+    let cells = cells.reserve(layout.cellCount)
     edits.removeAll(keepingCapacity: true)
     for column in layout.columns where !column.isEmpty {
       try decodeValues(&reader, into: cells, column, arena: &batch.arena)

@@ -156,10 +156,10 @@ struct BlockEncoder: ~Copyable {
     raw.removeAll(keepingCapacity: true)
     BlockShape.encode(shapes, into: &raw)
     raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
-    let numbers = integers.take(entity.changeCount * 2)
+    let numbers = integers.reserve(entity.changeCount * 2)
     let shapeOfEach = UnsafeMutableBufferPointer(rebasing: numbers[..<entity.changeCount])
     let rows = UnsafeMutableBufferPointer(rebasing: numbers[entity.changeCount...])
-    let firsts = firsts.take(entity.changeCount)
+    let firsts = firsts.reserve(entity.changeCount)
     for next in 0..<entity.changeCount {
       let index = order[starts[ordinal] + next]
       let change = batch.changes[index]
@@ -184,8 +184,8 @@ struct BlockEncoder: ~Copyable {
     into bytes: inout ContiguousArray<UInt8>, with deflate: inout Deflate
   ) {
     let isBefore = column % 2 == 0
-    let cells = cells.take(columns.count(of: column))
-    let tags = tags.take(cells.count)
+    let cells = cells.reserve(columns.count(of: column))
+    let tags = tags.reserve(cells.count)
     batch.properties.withUnsafeBufferPointer { properties in
       let slots = columns.slots(of: column)
       for (index, slot) in slots.enumerated() {

@@ -92,8 +92,8 @@ struct BlockLayout {
                 at: slot,
                 to: PropertyChange(
                   property: place.property,
-                  before: take(place.before, &next, cells, edits, &sides),
-                  after: take(place.after, &next, cells, edits, &sides)))
+                  before: nextCell(place.before, &next, cells, edits, &sides),
+                  after: nextCell(place.after, &next, cells, edits, &sides)))
               if sides > 0 {
                 run[slot].isEdits = true
                 isSound = isSound && sides == 2
@@ -109,7 +109,7 @@ struct BlockLayout {
 
   /// The next value of a column, null of none; counts it if it is a list of edits.
   @inline(__always)
-  private func take(
+  private func nextCell(
     _ column: Int32, _ next: inout UnsafeMutableBufferPointer<Int>,
     _ cells: UnsafeMutableBufferPointer<ValueCell>, _ edits: ContiguousArray<Bool>,
     _ sides: inout Int

@@ -37,7 +37,7 @@ package struct Deflate: ~Copyable {
     }
     deflateReset(stream)
     let input = bytes.bindMemory(to: UInt8.self)
-    let room = buffer.take(limit)
+    let room = buffer.reserve(limit)
     // Allowed between streams: nothing is pending that the change could flush.
     deflateParams(stream, level, findsRepeats ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY)
     stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)

@@ -97,7 +97,7 @@ enum BytesColumn {
   ) throws(DecodeFault) {
     let count = cells.count
     let isPrefixed = layout == .prefixed
-    let numbers = integers.take(count * 2)
+    let numbers = integers.reserve(count * 2)
     let lengths = UnsafeMutableBufferPointer(rebasing: numbers[..<count])
     let prefixes = UnsafeMutableBufferPointer(rebasing: numbers[count...])
     try IntegerColumn.decode(&reader, into: lengths)

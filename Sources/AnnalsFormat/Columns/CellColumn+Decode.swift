@@ -34,9 +34,9 @@ package struct CellReader: ~Copyable {
       try decodeRun(&reader, tag: first, into: cells, arena: &arena)
       return (first, nil)
     }
-    let numbers = integers.take(cells.count)
+    let numbers = integers.reserve(cells.count)
     try IntegerColumn.decode(&reader, into: numbers)
-    let tags = tags.take(cells.count)
+    let tags = tags.reserve(cells.count)
     var counts = ContiguousArray<Int>(repeating: 0, count: 64)
     for (index, number) in numbers.enumerated() {
       guard let tag = UInt8(exactly: number) else {
@@ -47,7 +47,7 @@ package struct CellReader: ~Copyable {
       counts[Int(tag)] += 1
     }
     for tag in UInt8(0)..<64 where counts[Int(tag)] > 0 {
-      let run = runs.take(counts[Int(tag)])
+      let run = runs.reserve(counts[Int(tag)])
       try decodeRun(&reader, tag: tag, into: run, arena: &arena)
       var next = 0
       for index in cells.indices where tags[index] == tag {
@@ -104,7 +104,7 @@ package struct CellReader: ~Copyable {
   private mutating func decodeIntegers(
     _ reader: inout ByteReader, tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>
   ) throws(DecodeFault) {
-    let numbers = integers.take(cells.count)
+    let numbers = integers.reserve(cells.count)
     try IntegerColumn.decode(&reader, into: numbers)
     var all: UInt64 = 0
     for index in cells.indices {
@@ -118,7 +118,7 @@ package struct CellReader: ~Copyable {
   private mutating func decodeReferences(
     _ reader: inout ByteReader, into cells: UnsafeMutableBufferPointer<ValueCell>
   ) throws(DecodeFault) {
-    let numbers = integers.take(cells.count)
+    let numbers = integers.reserve(cells.count)
     try IntegerColumn.decode(&reader, into: numbers)
     for index in cells.indices {
       guard let entity = EntityNumber(exactly: numbers[index]) else {

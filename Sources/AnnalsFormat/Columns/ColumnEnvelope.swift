@@ -51,7 +51,7 @@ package struct ColumnReader: ~Copyable {
     try Inflate.checkLength(length, from: stream.count, at: start)
     allowance -= length
     if inflate == nil { inflate = Inflate() }
-    let output = UnsafeMutableRawBufferPointer(buffer.take(length))
+    let output = UnsafeMutableRawBufferPointer(buffer.reserve(length))
     try inflate?.decompress(stream, into: output)
     return UnsafeRawBufferPointer(output)
   }

@@ -103,7 +103,7 @@ enum ValuesLayout: UInt8 {
     _ distinct: UnsafeBufferPointer<ValueCell>, _ reader: inout ByteReader,
     into cells: UnsafeMutableBufferPointer<ValueCell>, _ integers: inout Scratch<Int64>
   ) throws(DecodeFault) {
-    let indexes = integers.take(cells.count)
+    let indexes = integers.reserve(cells.count)
     try IntegerColumn.decode(&reader, into: indexes)
     for position in cells.indices {
       let index = indexes[position]

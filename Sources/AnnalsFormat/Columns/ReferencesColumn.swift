@@ -39,7 +39,7 @@ enum ReferencesColumn {
     arena: inout ContiguousArray<UInt8>, arenaLimit: Int, integers: inout Scratch<Int64>
   ) throws(DecodeFault) {
     let width = isEdits ? PropertyChange.editByteCount : ObjectReference.byteCount
-    let counts = integers.take(cells.count)
+    let counts = integers.reserve(cells.count)
     try IntegerColumn.decode(&reader, into: counts)
     var total = 0
     for index in cells.indices {
@@ -54,7 +54,7 @@ enum ReferencesColumn {
         throw .tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumDecodedLength))
       }
     }
-    let numbers = integers.take(total * 3)
+    let numbers = integers.reserve(total * 3)
     let positions = UnsafeMutableBufferPointer(rebasing: numbers[..<(isEdits ? total : 0)])
     let entities = UnsafeMutableBufferPointer(rebasing: numbers[total..<total * 2])
     let rows = UnsafeMutableBufferPointer(rebasing: numbers[(total * 2)...])

@@ -8,7 +8,7 @@ struct Scratch<Element>: ~Copyable {
   deinit { buffer.deallocate() }
 
   /// Room for `count` elements, replacing what was taken before.
-  mutating func take(_ count: Int) -> UnsafeMutableBufferPointer<Element> {
+  mutating func reserve(_ count: Int) -> UnsafeMutableBufferPointer<Element> {
     if count > buffer.count {
       buffer.deallocate()
       buffer = .allocate(capacity: max(count, 256))

@@ -231,6 +231,6 @@ package struct FrameHistoryReader {
       throw .damage(
         LogDamage(offset: frames[place].offset, reason: "a part without its beginning"))
     }
-    batch.transactions[0].takeDetails(of: firstPart)
+    batch.transactions[0].copyDetails(of: firstPart)
   }
 }

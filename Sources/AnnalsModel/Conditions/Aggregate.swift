@@ -1,25 +1,25 @@
-/// A number or a value made of one property of many objects. nil counts for none of them.
+/// A result computed from one property of many objects. Ignores nil.
 public struct Aggregate: Hashable, Sendable {
-  /// What can be made of values.
+  /// The function to compute.
   public enum Function: String, Hashable, Sendable, CaseIterable {
     /// How many objects have a value.
     case count
-    /// The sum of numbers: whole of whole ones; nil of none.
+    /// The sum of numbers, exact for integers; nil if there are none.
     case sum
-    /// The mean of numbers, a double; nil of none.
+    /// The mean of numbers, a double; nil if there are none.
     case average
-    /// The least value in the order of sort keys; nil of none.
+    /// The least value in the order of sort keys; nil if there is none.
     case minimum
-    /// The greatest value; nil of none.
+    /// The greatest value; nil if there is none.
     case maximum
   }
 
-  /// What is made of the values.
+  /// The function to compute.
   public var function: Function
-  /// Where the values are.
+  /// The path of the values.
   public var path: PropertyPath
 
-  /// The function of the values at this path.
+  /// Creates an aggregate over the values at this path.
   public init(_ function: Function, of path: PropertyPath) {
     self.function = function
     self.path = path

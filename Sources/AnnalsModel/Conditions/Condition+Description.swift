@@ -1,6 +1,6 @@
 extension Condition: CustomStringConvertible {
-  /// The condition as text, which reads back as the same condition; except for values that have no
-  /// text: those of to-many relationships and large ones that were not read.
+  /// The condition as text, which parses to the same condition; except for values without a text
+  /// form: those of to-many relationships, and large ones that were not read.
   public var description: String {
     switch form {
     case .constant(let flag): flag ? "TRUEPREDICATE" : "FALSEPREDICATE"
@@ -34,7 +34,7 @@ extension Condition: CustomStringConvertible {
 }
 
 extension Condition.Comparison {
-  /// Whether it asks which is less.
+  /// Whether it compares order.
   package var isOrder: Bool { self != .equal && self != .notEqual }
 }
 
@@ -66,7 +66,7 @@ extension Condition.TextMatch: CustomStringConvertible {
 }
 
 extension Condition.TextOptions: CustomStringConvertible {
-  /// The options behind an operator: `[c]`, `[d]`, `[cd]`, or nothing.
+  /// The options after an operator: `[c]`, `[d]`, `[cd]`, or nothing.
   public var description: String {
     let letters =
       (contains(.caseInsensitive) ? "c" : "")
@@ -76,8 +76,8 @@ extension Condition.TextOptions: CustomStringConvertible {
 }
 
 extension Value {
-  /// The value as it stands in a condition's text: `"Fog"`, `12`, `2019-10-01T00:00:00Z`, `1#5` for
-  /// row 5 of entity 1, `URL("…")`, `JSON("…")`, `DATA("0AFF")`.
+  /// The value in a condition's text: `"Fog"`, `12`, `2019-10-01T00:00:00Z`, `1#5` for row 5 of
+  /// entity 1, `URL("…")`, `JSON("…")`, `DATA("0AFF")`.
   package var conditionText: String {
     switch self {
     case .null: "nil"

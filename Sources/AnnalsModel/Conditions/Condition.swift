@@ -1,16 +1,18 @@
-/// What is asked of an object: a value that is made, combined and kept without any store.
+/// A condition on an object: a value that is made, combined and kept without a store.
 ///
-/// Conditions are two-valued: each is true or false of an object, and `negated` is the opposite.
+/// Conditions are two-valued: an object meets a condition or does not, and `negated` is the
+/// opposite.
 ///
-/// - nil equals nothing but nil; so `!=` is true of a nil and a value. Order comparisons with nil
-///   are false, on either side.
+/// - nil equals only nil, so `!=` is true for nil and a value. Order comparisons with nil are
+///   false, on either side.
 /// - Integers and doubles compare by their exact numbers. Texts compare by UTF-8 bytes. Values of
-///   other kinds than each other are unequal, and neither is less.
-/// - A to-one relationship whose object is gone reads as nil, and so does what lies behind it.
+///   different kinds are unequal, and neither is less.
+/// - A to-one relationship to a deleted object reads as nil, and so do all properties beyond it.
 ///
-/// Names and kinds are checked when a condition meets an entity. `description` is the text form.
+/// Names and kinds are checked when a condition is used with an entity. `description` is the text
+/// form.
 public struct Condition: Hashable, Sendable {
-  /// What the condition is made of.
+  /// The parts of the condition.
   package let form: Form
 
   private init(_ form: Form) {
@@ -23,12 +25,12 @@ public struct Condition: Hashable, Sendable {
   /// - `not` is of neither a `not` nor a `constant`;
   /// - `comparison` with nil is for order alone, and `text` is no `equals` without options.
   package enum Form: Hashable, Sendable {
-    /// True or false of every object.
+    /// Met by every object, or by none.
     case constant(Bool)
     case isNil(PropertyPath)
     case comparison(PropertyPath, Comparison, Value)
     case isIn(PropertyPath, [Value])
-    /// Both ends are in it.
+    /// Includes both ends.
     case isBetween(PropertyPath, Value, Value)
     case text(PropertyPath, TextTest)
     case all([Condition])
@@ -50,36 +52,36 @@ extension Condition {
 
   /// How a text is matched.
   public enum TextMatch: Hashable, Sendable, CaseIterable {
-    /// It is this text: for use with options.
+    /// The whole text equals this one; for use with options.
     case equals
-    /// It begins with this text.
+    /// The text begins with this one.
     case begins
-    /// It ends with this text.
+    /// The text ends with this one.
     case ends
-    /// This text is somewhere in it.
+    /// The text contains this one.
     case contains
-    /// The whole text matches a pattern: `*` stands for any text, `?` for one Unicode scalar, and
-    /// `\` makes the next character stand for itself.
+    /// The whole text matches a pattern: `*` matches any text, `?` one Unicode scalar, and `\`
+    /// makes the next character match itself.
     case like
   }
 
-  /// What a text match leaves out of account.
+  /// What a text match ignores.
   public struct TextOptions: OptionSet, Hashable, Sendable {
     /// The options as bits.
     public let rawValue: UInt8
 
-    /// The options of these bits.
+    /// Creates options from bits.
     public init(rawValue: UInt8) {
       self.rawValue = rawValue
     }
 
-    /// Upper and lower case are the same: `[c]`.
+    /// Ignores case: `[c]`.
     public static let caseInsensitive = TextOptions(rawValue: 1)
-    /// Letters with and without accents are the same: `[d]`.
+    /// Ignores accents: `[d]`.
     public static let diacriticInsensitive = TextOptions(rawValue: 2)
   }
 
-  /// A text match with its text; equal byte by byte.
+  /// A text match and its text; compared byte by byte.
   package struct TextTest: Hashable, Sendable {
     package let match: TextMatch
     package let text: String
@@ -98,12 +100,12 @@ extension Condition {
 }
 
 extension Condition {
-  /// True of every object.
+  /// Met by every object.
   public static let always = Condition(.constant(true))
-  /// True of no object.
+  /// Met by no object.
   public static let never = Condition(.constant(false))
 
-  /// The value at the path compared with this one.
+  /// Compares the value at the path with this one.
   public static func compare(
     _ path: PropertyPath, _ comparison: Comparison, _ value: Value
   ) -> Condition {
@@ -114,20 +116,20 @@ extension Condition {
     }
   }
 
-  /// There is no value at the path.
+  /// The value at the path is nil.
   public static func isNil(_ path: PropertyPath) -> Condition { Condition(.isNil(path)) }
 
-  /// The value at the path equals one of these; nil equals a nil among them.
+  /// The value at the path equals one of these; nil counts if it is among them.
   public static func isIn(_ path: PropertyPath, _ values: [Value]) -> Condition {
     Condition(.isIn(path, values))
   }
 
-  /// The value at the path is neither less than `low` nor greater than `high`.
+  /// The value at the path is at least `low` and at most `high`.
   public static func isBetween(_ path: PropertyPath, _ low: Value, _ high: Value) -> Condition {
     Condition(.isBetween(path, low, high))
   }
 
-  /// The text at the path matches this one; what is no text does not.
+  /// The text at the path matches this one. Values that are not text never match.
   public static func text(
     _ path: PropertyPath, _ match: TextMatch, _ text: String, _ options: TextOptions = []
   ) -> Condition {
@@ -137,7 +139,7 @@ extension Condition {
 }
 
 extension Condition {
-  /// All of these are true; of none, always.
+  /// All of these conditions are met; always met if there are none.
   public static func all(_ conditions: [Condition]) -> Condition {
     var parts: [Condition] = []
     for condition in conditions {
@@ -146,7 +148,7 @@ extension Condition {
     return parts.count == 1 ? parts[0] : parts.isEmpty ? .always : Condition(.all(parts))
   }
 
-  /// At least one of these is true; of none, never.
+  /// At least one of these conditions is met; never met if there are none.
   public static func any(_ conditions: [Condition]) -> Condition {
     var parts: [Condition] = []
     for condition in conditions {
@@ -155,29 +157,29 @@ extension Condition {
     return parts.count == 1 ? parts[0] : parts.isEmpty ? .never : Condition(.any(parts))
   }
 
-  /// All of these that are there are true; nil, no condition, if none is there.
+  /// All of these conditions that are not nil are met; nil if all are nil.
   public static func all(_ conditions: [Condition?]) -> Condition? {
     let parts = conditions.compactMap(\.self)
     return parts.isEmpty ? nil : all(parts)
   }
 
-  /// At least one of these that are there is true; nil, no condition, if none is there.
+  /// At least one of these conditions that are not nil is met; nil if all are nil.
   public static func any(_ conditions: [Condition?]) -> Condition? {
     let parts = conditions.compactMap(\.self)
     return parts.isEmpty ? nil : any(parts)
   }
 
-  /// This one and the other are true; this one alone where there is no other.
+  /// This condition and the other; this one alone if the other is nil.
   public func and(_ other: Condition?) -> Condition {
     other.map { .all([self, $0]) } ?? self
   }
 
-  /// This one or the other is true; this one alone where there is no other.
+  /// This condition or the other; this one alone if the other is nil.
   public func or(_ other: Condition?) -> Condition {
     other.map { .any([self, $0]) } ?? self
   }
 
-  /// The opposite: true of just the objects of which this is false.
+  /// The opposite: met by exactly the objects that do not meet this one.
   public var negated: Condition {
     switch form {
     case .not(let condition): condition

@@ -1,26 +1,27 @@
-/// Where a value is found from an object: names of to-one relationships, then that of an attribute,
-/// of a to-one relationship, or `id`.
+/// The path from an object to a value: names of to-one relationships, then that of an attribute, of
+/// a to-one relationship, or `id`.
 ///
-/// `["place", "name"]` is the name of the object's place. A last `id` is the object's own id where
-/// its entity has no property of that name; the empty path is the object itself. Names compare as
-/// UTF-8 bytes. Whether there are such properties is seen when a path meets a schema.
+/// `["place", "name"]` is the name of the object's place. A final `id` is the object's own id,
+/// unless its entity has a property of that name. The empty path is the object itself. Names
+/// compare as UTF-8 bytes. Whether the properties exist is checked when a path is used with a
+/// schema.
 public struct PropertyPath: Sendable {
-  /// The names, from the object on.
+  /// The names, starting at the object.
   public let names: [String]
 
-  /// The path of these names; of none, the object itself.
+  /// The path of these names; the object itself if there are none.
   public init(_ names: [String] = []) {
     self.names = names
   }
 
-  /// The path of one name, whatever characters are in it.
+  /// The path of one name, which may contain any character.
   public init(_ name: String) {
     names = [name]
   }
 }
 
 extension PropertyPath: Hashable {
-  /// Whether both are of the same names, byte by byte.
+  /// Whether both have the same names, byte by byte.
   public static func == (a: PropertyPath, b: PropertyPath) -> Bool {
     a.names.count == b.names.count && zip(a.names, b.names).allSatisfy { $0.hasSameBytes(as: $1) }
   }
@@ -33,7 +34,7 @@ extension PropertyPath: Hashable {
 }
 
 extension PropertyPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-  /// The path of one name, whatever characters are in it: `"place.name"` is one name.
+  /// The path of one name, which may contain any character: `"place.name"` is one name.
   public init(stringLiteral name: String) {
     names = [name]
   }
@@ -45,8 +46,8 @@ extension PropertyPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
 }
 
 extension PropertyPath: CustomStringConvertible {
-  /// The path as it stands in a condition's text: `place.name`, names with other than letters,
-  /// digits and `_` in backquotes; `SELF` for the object itself.
+  /// The path as it is written in a condition: `place.name`, with backquotes around names that
+  /// contain anything but letters, digits and `_`; `SELF` for the object itself.
   public var description: String {
     names.isEmpty ? "SELF" : names.map(ConditionWords.quoted).joined(separator: ".")
   }
@@ -63,9 +64,9 @@ extension Hasher {
   }
 }
 
-/// The words and names of conditions as text.
+/// The reserved words and the names in conditions as text.
 package enum ConditionWords {
-  /// The words that are no names unless they stand in backquotes, in capitals.
+  /// The words that are names only in backquotes, in capitals.
   package static let reserved: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "NIL",
     "NULL",
@@ -74,7 +75,7 @@ package enum ConditionWords {
     "SOME", "NONE",
   ]
 
-  /// Whether a name that stands without backquotes may have this character.
+  /// Whether a name without backquotes may contain this character.
   package static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true
@@ -82,8 +83,8 @@ package enum ConditionWords {
     }
   }
 
-  /// A name as it stands in a condition's text: in backquotes if it has other than letters, digits
-  /// and `_`, begins with a digit, or is a reserved word; a backquote within is doubled.
+  /// A name as it is written in a condition: in backquotes if it contains anything but letters,
+  /// digits and `_`, begins with a digit, or is a reserved word. A backquote within is doubled.
   package static func quoted(_ name: String) -> String {
     let scalars = name.unicodeScalars
     if let first = scalars.first, !("0"..."9").contains(first), scalars.allSatisfy(isNameScalar),

@@ -1,17 +1,18 @@
-/// One key of an order: a value of each object, and which comes first.
+/// One key of an order: a value of each object, and its direction.
 ///
-/// Objects that no key tells apart come in the order of their ids, in the last key's direction.
+/// Objects that are equal in all keys come in id order, in the last key's direction.
 public struct SortKey: Hashable, Sendable {
-  /// Where the value is.
+  /// The path of the value.
   public var path: PropertyPath
   /// Whether greater values come first.
   public var isDescending: Bool
-  /// Where objects without a value stand.
+  /// Where objects without a value come.
   public var nils: NilPlace
-  /// How texts compare.
+  /// How texts are compared.
   public var textOrder: TextOrder
 
-  /// A key over the value at this path: ascending, nil first, texts by their bytes unless said.
+  /// Creates a key over the value at this path: by default ascending, nil first, texts by their
+  /// bytes.
   public init(
     _ path: PropertyPath, isDescending: Bool = false, nils: NilPlace = .byDirection,
     textOrder: TextOrder = .binary
@@ -22,14 +23,14 @@ public struct SortKey: Hashable, Sendable {
     self.textOrder = textOrder
   }
 
-  /// The key in which smaller values come first.
+  /// A key with smaller values first.
   public static func ascending(
     _ path: PropertyPath, nils: NilPlace = .byDirection, textOrder: TextOrder = .binary
   ) -> SortKey {
     SortKey(path, nils: nils, textOrder: textOrder)
   }
 
-  /// The key in which greater values come first.
+  /// A key with greater values first.
   public static func descending(
     _ path: PropertyPath, nils: NilPlace = .byDirection, textOrder: TextOrder = .binary
   ) -> SortKey {
@@ -47,20 +48,20 @@ public struct SortKey: Hashable, Sendable {
 }
 
 extension SortKey {
-  /// Where objects without a value stand in an order.
+  /// Where objects without a value come in an order.
   public enum NilPlace: Hashable, Sendable {
-    /// First ascending, last descending.
+    /// First if ascending, last if descending.
     case byDirection
     case first
     case last
   }
 
-  /// How texts compare in an order. Only the order by bytes is ever stored in an index.
+  /// How texts are compared in an order. Indexes only store the order by bytes.
   public struct TextOrder: Hashable, Sendable {
     package enum Base: Hashable, Sendable {
       case binary
       case caseInsensitive
-      /// By the rules of a locale; nil for the one in force.
+      /// By the rules of a locale; nil for the current one.
       case localized(String?)
     }
 
@@ -72,7 +73,7 @@ extension SortKey {
 
     /// By UTF-8 bytes.
     public static let binary = TextOrder(.binary)
-    /// By UTF-8 bytes without regard to case.
+    /// By UTF-8 bytes, ignoring case.
     public static let caseInsensitive = TextOrder(.caseInsensitive)
     /// As a reader in the current locale expects.
     public static let localized = TextOrder(.localized(nil))

@@ -1,8 +1,8 @@
-/// The time from one moment to another as a calendar counts it: whole years, months and days by the
-/// days of a zone, the rest as it passed.
+/// The time between two moments as a calendar counts it: whole years, months and days of a time
+/// zone, and the rest as elapsed time.
 ///
-/// From 31 January to 28 February is a month, if that is the month's last day; a day on which
-/// clocks are set is a day.
+/// From 31 January to 28 February is a month if that is the month's last day. A day on which clocks
+/// change is a day.
 public struct CalendarSpan: Hashable, Sendable {
   /// Whether the second moment is the earlier one.
   public private(set) var isNegative = false
@@ -21,7 +21,7 @@ public struct CalendarSpan: Hashable, Sendable {
   /// Microseconds beyond the seconds.
   public private(set) var microseconds: Int64 = 0
 
-  /// The time between two moments, in a zone whose clocks are ahead of UTC by so many seconds.
+  /// The time between two moments, in a zone whose offset from UTC in seconds `offset` returns.
   package init(from: Timestamp, to: Timestamp, offset: (Timestamp) -> Int) {
     isNegative = to < from
     let early = min(from, to)
@@ -62,7 +62,7 @@ public struct CalendarSpan: Hashable, Sendable {
     hours = all.quotient / 3_600
   }
 
-  /// The day that clocks show, and the microseconds since its midnight.
+  /// The day shown by clocks, and the microseconds since its midnight.
   private static func shown(
     _ moment: Timestamp, _ offset: (Timestamp) -> Int
   ) -> (day: Int64, inDay: Int64) {
@@ -71,7 +71,7 @@ public struct CalendarSpan: Hashable, Sendable {
     return (day, second * 1_000_000 + all.remainder)
   }
 
-  /// The moment at which clocks show this, the first of two; nil beyond all moments.
+  /// The first moment at which clocks show this; nil out of range.
   private static func moment(
     _ day: Int64, _ inDay: Int64, _ offset: (Timestamp) -> Int
   ) -> Timestamp? {
@@ -106,8 +106,8 @@ public struct CalendarSpan: Hashable, Sendable {
 }
 
 extension CalendarSpan: CustomStringConvertible {
-  /// The two greatest units that follow each other: `2 years 3 months`, `5 days`, `0.25 seconds`.
-  /// Says nothing of the direction.
+  /// The two largest consecutive units: `2 years 3 months`, `5 days`, `0.25 seconds`. Omits the
+  /// direction.
   public var description: String {
     let units = [
       (years, "year"), (months, "month"), (days, "day"), (hours, "hour"), (minutes, "minute"),

@@ -1,5 +1,5 @@
-/// What of an entity's objects a timeline shows, by the names of their properties: when something
-/// began, when it ended, and what an end that is missing means.
+/// Defines the timeline of an entity's objects by the names of properties: when something began,
+/// when it ended, and what a missing end means.
 ///
 ///     TimelineDefinition("Trip", start: "from", end: "to", openEnd: .whenEndIsNil, label: "title")
 ///
@@ -8,47 +8,47 @@
 public struct TimelineDefinition: Hashable, Sendable {
   /// The name of the entity.
   public var entity: String
-  /// When it began, or when it was.
+  /// The path of the start, or of the single date.
   public var start: PropertyPath
-  /// When it ended; nil for an entity of single dates.
+  /// The path of the end; nil for an entity of single dates.
   public var end: PropertyPath?
   /// What makes an object ongoing.
   public var openEnd: OpenEnd
-  /// When the end counts, such as `includesEnd == true`; where it does not, the object is a single
-  /// date.
+  /// The condition under which the end counts, such as `includesEnd == true`; otherwise the object
+  /// is a single date.
   public var endCondition: Condition?
-  /// An attribute or a to-one relationship that tells the objects apart.
+  /// An attribute or a to-one relationship to group the objects by.
   public var group: PropertyPath?
-  /// What names an object: an attribute, or a to-one relationship, which shows its object's name.
+  /// The object's label: an attribute, or a to-one relationship, which gives its object's name.
   public var label: PropertyPath?
   /// Which objects are shown; nil for all.
   public var condition: Condition?
-  /// Whether the start did not exist when the state was the newest.
+  /// Whether the start did not exist in the state's schema.
   package var hasNoStart = false
 
   /// What makes an object ongoing.
   public enum OpenEnd: Hashable, Sendable {
-    /// Nothing: without an end it is a single date.
+    /// Nothing: an object without an end is a single date.
     case never
-    /// There is no end.
+    /// The end is nil.
     case whenEndIsNil
-    /// The attribute is true, whatever the end says.
+    /// The attribute is true, whatever the end is.
     case flag(PropertyPath)
-    /// The attribute says which kind the object is; one that says none of them is a range if it
-    /// has an end, else a single date.
+    /// The attribute gives the object's kind. With any other value, the object is a range if it has
+    /// an end, otherwise a single date.
     case kind(PropertyPath, KindValues = KindValues())
   }
 
-  /// Which values of an attribute stand for the kinds.
+  /// The values of an attribute that stand for the kinds.
   public struct KindValues: Hashable, Sendable {
     /// The value that stands for a single date.
     public var single: Value
     /// The value that stands for a range.
     public var range: Value
-    /// The value that stands for what goes on.
+    /// The value that stands for an ongoing object.
     public var ongoing: Value
 
-    /// The texts `single`, `range` and `ongoing` unless said otherwise.
+    /// Creates the values; by default the texts `single`, `range` and `ongoing`.
     public init(
       single: Value = .string("single"), range: Value = .string("range"),
       ongoing: Value = .string("ongoing")
@@ -59,7 +59,7 @@ public struct TimelineDefinition: Hashable, Sendable {
     }
   }
 
-  /// The timeline of these properties.
+  /// Creates a timeline of these properties.
   public init(
     _ entity: String, start: PropertyPath, end: PropertyPath? = nil, openEnd: OpenEnd = .never,
     endCondition: Condition? = nil, group: PropertyPath? = nil, label: PropertyPath? = nil,

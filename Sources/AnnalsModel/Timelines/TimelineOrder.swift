@@ -1,26 +1,26 @@
 /// Which rows a timeline has, and in what order.
 ///
-/// Rows stand by their date. Of different objects at the same date, ends come first, then single
-/// dates and instants (ranges that end where they start), then starts, each by the objects' ids.
+/// Rows are ordered by date. Of different objects at the same date, ends come first, then single
+/// dates and instants (ranges that end where they start), then starts; each of these by object id.
 public struct TimelineOrder: Hashable, Sendable {
-  /// Whether the newest comes first: the exact reverse.
+  /// Whether the newest row comes first: the exact reverse.
   public var isDescending: Bool
   /// Whether ranges have no row for their end.
   public var hidesEnds: Bool
-  /// Whether what goes on has no row for that, only the one for its start.
+  /// Whether ongoing objects have no row for that, only one for their start.
   public var hidesOngoing: Bool
-  /// Where the rows of what goes on stand.
+  /// Where the rows of ongoing objects come.
   public var ongoing: OngoingPlace
 
-  /// Where the rows of what goes on stand.
+  /// Where the rows of ongoing objects come.
   public enum OngoingPlace: Hashable, Sendable {
-    /// After every date, future ones too.
+    /// After every date, including future ones.
     case last
-    /// At the time now, behind what happens then; of what starts later, at its start.
+    /// At the present time, after what happens then; for an object that starts later, at its start.
     case atNow
   }
 
-  /// Rising, every row shown, what goes on after every date, unless said otherwise.
+  /// Creates an order; by default rising, with every row, and ongoing objects after every date.
   public init(
     isDescending: Bool = false, hidesEnds: Bool = false, hidesOngoing: Bool = false,
     ongoing: OngoingPlace = .last

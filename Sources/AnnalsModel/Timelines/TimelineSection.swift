@@ -1,13 +1,13 @@
-/// Rows of a timeline that stand together.
+/// A section of a timeline's rows.
 public struct TimelineSection: Hashable, Sendable {
-  /// The bucket of the calendar; nil for what goes on, and where there are no buckets.
+  /// The calendar unit of the section; nil for ongoing objects, and if there are no units.
   public let bucket: CalendarBucket?
-  /// Whether its rows are those that say that something goes on.
+  /// Whether its rows show ongoing objects.
   public let isOngoing: Bool
   /// The positions of its rows.
   public package(set) var positions: Range<Int>
 
-  /// The section of these rows.
+  /// Creates a section from its parts.
   package init(bucket: CalendarBucket?, isOngoing: Bool, positions: Range<Int>) {
     self.bucket = bucket
     self.isOngoing = isOngoing

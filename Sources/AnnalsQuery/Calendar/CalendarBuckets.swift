@@ -1,24 +1,24 @@
 import AnnalsModel
 import Foundation
 
-/// The buckets of one unit in a time zone, by the proleptic Gregorian calendar.
+/// The buckets of one calendar unit in a time zone, by the proleptic Gregorian calendar.
 ///
 /// A day begins at the first instant at which the zone's clocks show it or a later day; so a day
 /// may have 23 or 25 hours, and a day that a zone left out has no bucket. Weeks, months and years
 /// begin with their first day. An hour ends where clocks are set, and one that clocks show twice is
 /// two buckets.
 ///
-/// A bucket that was asked for is found again without a question to the calendar.
+/// Caches buckets, so that one asked for again needs no calendar arithmetic.
 package struct CalendarBuckets: Sendable {
   package let unit: CalendarUnit
   package let timeZone: TimeZone
   private let clock: ZoneClock
-  /// Buckets that are known, rising.
+  /// The cached buckets, rising.
   private var known: [CalendarBucket] = []
-  /// The one that was asked for last.
+  /// The index of the bucket asked for last.
   private var last = 0
 
-  /// More buckets than these are computed anew.
+  /// The most cached buckets; others are computed each time.
   private static let mostKnown = 4_096
 
   /// The buckets of the unit in the zone.
@@ -28,8 +28,8 @@ package struct CalendarBuckets: Sendable {
     clock = ZoneClock(timeZone)
   }
 
-  /// The bucket in which the moment lies. O(1) if it is that of the last question, else O(log n)
-  /// of those known.
+  /// The bucket that contains the moment. O(1) if it is that of the last call, otherwise O(log n)
+  /// in the cached ones.
   package mutating func bucket(containing moment: Timestamp) -> CalendarBucket {
     if last < known.count, known[last].contains(moment) { return known[last] }
     var low = 0
@@ -72,7 +72,7 @@ package struct CalendarBuckets: Sendable {
     while true {
       let (first, next) = days(around: day)
       let end = clock.first(showing: next * 86_400)
-      // Behind midnight, clocks were set back to the day before.
+      // After midnight, clocks were set back to the day before.
       if end <= second {
         day = next
         continue
@@ -104,7 +104,7 @@ package struct CalendarBuckets: Sendable {
     return bucket(clock.unchanged(around: second, in: hour), label)
   }
 
-  /// The first day of the bucket of a day, and that of the next.
+  /// The first day of the bucket that contains a day, and the first of the next bucket.
   private func days(around day: Int64) -> (first: Int64, next: Int64) {
     let date = CalendarDate(daysSince1970: day)
     func days(_ year: Int64, _ month: Int64) -> Int64 {

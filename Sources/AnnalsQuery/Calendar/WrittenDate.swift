@@ -1,17 +1,17 @@
 import AnnalsModel
 
-/// A date written as text: `2004`, `2004-05`, `2004-05-17`, or with a time as RFC 3339 has it,
-/// with or without a zone. It is grouped as written, in no zone.
+/// A date written as text: `2004`, `2004-05`, `2004-05-17`, or with a time as in RFC 3339, with or
+/// without a zone. It is grouped as written, in no zone.
 package struct WrittenDate: Hashable, Sendable {
   package let year: Int64
   package let month: Int64?
   package let day: Int64?
   /// The hour, as written.
   package let hour: Int64?
-  /// The first moment that it can mean; in UTC unless it has a zone.
+  /// The first moment that it can stand for; in UTC unless it has a zone.
   package let firstMoment: Timestamp
 
-  /// Nil if the text is none of these, or no date that there is.
+  /// Nil if the text has none of these forms, or is not an existing date.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     func number(_ range: Range<Int>) -> Int64? {
@@ -62,8 +62,8 @@ package struct WrittenDate: Hashable, Sendable {
       .map { Timestamp(microseconds: $0 * 86_400_000_000) }
   }
 
-  /// The name of the unit's bucket as the text has it: of `2004-05-17` by month `2004-05`. A text
-  /// that says less than the unit needs stands for itself: `2004` by month is `2004`.
+  /// The name of the unit's bucket, as written: for `2004-05-17` by month `2004-05`. A text less
+  /// precise than the unit is its own bucket: `2004` by month is `2004`.
   package func label(_ unit: CalendarUnit) -> String {
     guard let month, unit != .year else {
       return CalendarUnit.year.label(CalendarDate(year: year, month: 1, day: 1))

@@ -1,8 +1,8 @@
 import AnnalsModel
 import Foundation
 
-/// The clock of a time zone, in whole seconds: what it shows at a moment, and when it first shows
-/// something.
+/// The clock of a time zone in whole seconds: what it shows at a moment, and when it first shows a
+/// time.
 struct ZoneClock: Sendable {
   private let zone: TimeZone
 
@@ -16,7 +16,7 @@ struct ZoneClock: Sendable {
   }
 
   /// The first second at which the clock shows `shown` or later, both counted from 1970-01-01
-  /// 00:00:00; where clocks are set forward past it, that of the change.
+  /// 00:00:00; if clocks are set forward past it, the second of that change.
   func first(showing shown: Int64) -> Int64 {
     // No zone is further from UTC than 26 hours, nor was any.
     let reach: Int64 = 26 * 3_600
@@ -30,7 +30,7 @@ struct ZoneClock: Sendable {
     return result ?? shown + reach
   }
 
-  /// The part of a range around a moment in which the clock is not set.
+  /// The part of a range around a moment without a change of the clock.
   func unchanged(around second: Int64, in range: Range<Int64>) -> Range<Int64> {
     var result = range
     segments(range) { segment, _ in
@@ -40,8 +40,8 @@ struct ZoneClock: Sendable {
     return result
   }
 
-  /// Calls `body` with the parts of a range in which the clock is not set, and its offset there,
-  /// until it returns false. Finds changes that last for six hours.
+  /// Calls `body` with the parts of a range between changes of the clock, and its offset there,
+  /// until it returns false. Finds changes that last at least six hours.
   private func segments(_ range: Range<Int64>, _ body: (Range<Int64>, Int64) -> Bool) {
     var start = range.lowerBound
     var known = start

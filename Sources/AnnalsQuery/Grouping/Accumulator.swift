@@ -1,7 +1,7 @@
 import AnnalsModel
 import AnnalsState
 
-/// Makes the values of one aggregate, for every group.
+/// Computes one aggregate for every group.
 struct Accumulator {
   let aggregate: Aggregate
   let path: BoundPath
@@ -12,7 +12,7 @@ struct Accumulator {
   /// Whether the numbers are doubles.
   private let areDoubles: Bool
 
-  /// Throws where the values are no numbers and are to be added.
+  /// Throws if the values must be added and are not numbers.
   init(
     _ aggregate: Aggregate, of entity: EntityNumber, in state: State
   ) throws(GroupFailure) {
@@ -51,7 +51,7 @@ struct Accumulator {
     }
   }
 
-  /// Adds a value for each group of a list; room was made.
+  /// Adds a value to each group of a list; call `resize` first.
   mutating func add(
     _ batch: CellBatch, to groups: ContiguousArray<Int>, _ sources: ConditionSources
   ) throws(GroupFailure) {
@@ -62,19 +62,19 @@ struct Accumulator {
       case .count: break
       case .sum, .average:
         if areDoubles {
-          // What is stored may be of the narrower kind that the property once had.
+          // Stored values may have the narrower type that the property once had.
           sums[group].add(
             cell.tag == .double
               ? Double(bitPattern: cell.bits) : Double(Int64(bitPattern: cell.bits)))
         } else {
           wholes[group] += Int128(Int64(bitPattern: cell.bits))
         }
-      case .minimum, .maximum: try take(cell, batch, group, sources)
+      case .minimum, .maximum: try noteExtreme(cell, batch, group, sources)
       }
     }
   }
 
-  private mutating func take(
+  private mutating func noteExtreme(
     _ cell: ValueCell, _ batch: CellBatch, _ group: Int, _ sources: ConditionSources
   ) throws(GroupFailure) {
     let isMinimum = aggregate.function == .minimum
@@ -98,7 +98,7 @@ struct Accumulator {
     if let better { extremes[group] = better }
   }
 
-  /// What the aggregate gives for a group.
+  /// The result for a group.
   func value(_ group: Int) throws(GroupFailure) -> Value {
     let count = counts[group]
     switch aggregate.function {
@@ -117,7 +117,7 @@ struct Accumulator {
   }
 }
 
-/// A sum of doubles that keeps what rounding takes from it (Neumaier).
+/// A sum of doubles that compensates rounding errors (Neumaier).
 struct CompensatedSum {
   private var sum = 0.0
   private var lost = 0.0

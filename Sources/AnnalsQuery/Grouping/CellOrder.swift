@@ -37,7 +37,7 @@ struct OwnedCell: Sendable {
 }
 
 extension ValueCell {
-  /// Whether one value comes before another in the order of sort keys: by kind, numbers being one
+  /// Whether one value precedes another in the order of sort keys: by kind, with all numbers as one
   /// kind, then by value. Neither is null.
   static func precedes(
     _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,

@@ -1,23 +1,23 @@
 import AnnalsModel
 import AnnalsState
 
-/// Finds the group of a value, and the key of a group.
+/// Assigns values to groups, and returns the key of a group.
 struct GroupKeys {
   private var table = GroupTable()
   private var calendar: CalendarBuckets?
-  /// The buckets that dates were found in, rising, in microseconds without their ends.
+  /// The start of each known bucket, rising, in microseconds.
   private var starts: ContiguousArray<Int64> = []
   private var lasts: ContiguousArray<Int64> = []
   private var groups: ContiguousArray<Int> = []
-  /// Which of them the last date was in.
+  /// The index of the last date's bucket.
   private var current = -1
-  /// The buckets of groups that are one.
+  /// The buckets of groups.
   private var buckets: [Int: CalendarBucket] = [:]
-  /// The texts that were read as dates, and the groups of those.
+  /// The texts read as dates, and their groups.
   private var texts = GroupTable()
   private var groupsOfTexts: ContiguousArray<Int> = []
 
-  /// More buckets than these are looked up anew.
+  /// The most known buckets; others are looked up each time.
   private static let mostKnown = 4_096
 
   init(_ query: GroupQuery) {
@@ -71,7 +71,7 @@ struct GroupKeys {
     return group
   }
 
-  /// The group of what is no date: a text that is one, or nothing.
+  /// The group of a value that is not a date: a text that may be one, or none.
   @inline(never)
   private mutating func otherGroup(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Int {
     switch cell.tag {

@@ -1,14 +1,13 @@
 import AnnalsModel
 import AnnalsState
 
-/// How groups are made of the objects of a query: by counting the runs of an index, or by reading
-/// values of every object found.
+/// The plan of a grouping: counts the runs of an index, or reads the values of every object found.
 package struct GroupPlan: Sendable {
   let group: GroupQuery
   let query: RowQuery
   let state: State
   let sources: ConditionSources
-  /// How the objects are found where their values are read.
+  /// How objects are found if their values are read.
   private let rows: QueryPlan
   private let key: BoundPath?
   private let accumulators: [Accumulator]
@@ -17,11 +16,11 @@ package struct GroupPlan: Sendable {
   private let isDescending: Bool
   private let areNilsFirst: Bool
 
-  /// How many rows are read at once.
+  /// The number of rows read at once.
   private static let batchRows = 1_024
 
-  /// The query's limit and offset count groups. They are in the order of their keys, in the
-  /// direction of the query's first sort key if that is of the same value.
+  /// The query's limit and offset count groups. Groups are ordered by key, in the direction of the
+  /// query's first sort key if that is of the same value.
   package init(
     _ group: GroupQuery, of query: RowQuery, in state: State, _ sources: ConditionSources
   ) throws(GroupFailure) {
@@ -36,7 +35,7 @@ package struct GroupPlan: Sendable {
     (all.keys, all.limit, all.offset) = ([], nil, 0)
     do throws(QueryPlan.Failure) {
       runs = try IndexRuns(group, of: all, in: state)
-      // An index that counts need not serve otherwise.
+      // An index whose runs are counted need not serve the query otherwise.
       if runs != nil { all.indexes = .automatic }
       rows = try QueryPlan(all, in: state, sources)
     } catch {
@@ -61,7 +60,7 @@ package struct GroupPlan: Sendable {
     self.accumulators = accumulators
   }
 
-  /// The groups. O(groups × log n) where the runs of an index are counted, else O(objects found),
+  /// The groups. O(groups × log n) if the runs of an index are counted, otherwise O(objects found),
   /// with memory for the groups.
   package func groups() throws(GroupFailure) -> [GroupedRows] {
     if query.limit == 0 { return [] }
@@ -74,7 +73,7 @@ package struct GroupPlan: Sendable {
     return try results(collected)
   }
 
-  /// What was found so far.
+  /// The groups found so far.
   struct Collected {
     var keys: GroupKeys
     var counts: ContiguousArray<Int> = []
@@ -161,7 +160,7 @@ package struct GroupPlan: Sendable {
     }
   }
 
-  /// The groups in order, those that the limit and the offset leave.
+  /// The groups in order, after limit and offset.
   private func results(_ collected: Collected) throws(GroupFailure) -> [GroupedRows] {
     guard key != nil else {
       var all = collected

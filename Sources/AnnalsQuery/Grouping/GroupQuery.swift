@@ -2,14 +2,14 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// What the objects of a query are grouped by, and what is made of each group.
+/// A grouping of a query's objects, and the aggregates of each group.
 package struct GroupQuery: Sendable {
   package enum Key: Sendable {
-    /// All objects are one group, which there is even without any.
+    /// All objects are one group, which exists even without any.
     case all
     /// The value at a path.
     case value(PropertyPath)
-    /// The bucket of a date; of a text that is a date, its beginning as written.
+    /// The bucket of a date; for a text that is a date, its beginning as written.
     case bucket(PropertyPath, CalendarUnit, TimeZone)
   }
 
@@ -21,7 +21,7 @@ package struct GroupQuery: Sendable {
     self.aggregates = aggregates
   }
 
-  /// Where the value is that groups; nil if none does.
+  /// The path of the grouping value; nil if there is none.
   package var path: PropertyPath? {
     switch key {
     case .all: nil
@@ -51,11 +51,11 @@ package struct GroupedRows: Sendable {
   }
 }
 
-/// Why there are no groups.
+/// Why grouping failed.
 package enum GroupFailure: Error {
   case query(QueryPlan.Failure)
-  /// Something cannot be grouped by, or added.
+  /// The values cannot be grouped by, or added.
   case unsuitable(String)
-  /// The sum at this path is beyond the whole numbers that there are.
+  /// The sum at this path exceeds the integers of 64 bits.
   case overflow(PropertyPath)
 }

@@ -1,12 +1,12 @@
 import AnnalsModel
 
-/// Numbers the different values that it is given, from 0 on.
+/// Numbers distinct values from 0.
 ///
-/// Kind and bytes decide, but the two zeros of doubles are one value.
+/// Distinguishes by kind and bytes, except that both zeros of doubles are one value.
 struct GroupTable {
   private var cells: ContiguousArray<ValueCell> = []
   private var arena: ContiguousArray<UInt8> = []
-  /// The number of a value at the place of its hash or behind it; -1 where there is none.
+  /// A hash table of the values' numbers; -1 for a free slot.
   private var slots = ContiguousArray<Int32>(repeating: -1, count: 64)
 
   /// How many values there are.

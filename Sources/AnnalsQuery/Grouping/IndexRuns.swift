@@ -1,14 +1,13 @@
 import AnnalsModel
 import AnnalsState
 
-/// An index in which the objects of each group follow one another, so that two rank searches count
-/// them.
+/// An index in which the objects of each group are consecutive, so that two rank searches count a
+/// group.
 struct IndexRuns: Sendable {
   let path: IndexPath
   private let isDescending: Bool
 
-  /// Nil if there is no such index that says all that the query's condition does, or if more than
-  /// counts is asked for.
+  /// Nil if no such index covers the query's condition, or if anything but counts is asked for.
   init?(
     _ group: GroupQuery, of query: RowQuery, in state: State
   ) throws(QueryPlan.Failure) {
@@ -36,7 +35,7 @@ struct IndexRuns: Sendable {
     return nil
   }
 
-  /// Counts the groups; false if there are so many that reading every object is quicker.
+  /// Counts the groups. Returns false if there are so many that reading every object is faster.
   /// O(groups × log n).
   func count(
     into collected: inout GroupPlan.Collected, _ plan: GroupPlan
@@ -78,7 +77,7 @@ struct IndexRuns: Sendable {
     }
   }
 
-  /// Where the group of the object at a place ends.
+  /// The place after the last object in the same group as the one at a place.
   private func end(
     of value: Value, _ bucket: CalendarBucket?, from place: Int, in places: Range<Int>
   ) throws(GroupFailure) -> Int {

@@ -1,9 +1,9 @@
 import AnnalsState
 
-/// One row of a sorted list: sixteen bytes.
+/// One row of a sorted list, in sixteen bytes.
 @frozen @usableFromInline
 package struct ListEntry: Hashable, Sendable {
-  /// What orders it first; see `RowOrder`.
+  /// The primary order; see `RowOrder`.
   package var word: UInt64
   /// The row in the lower 48 bits, the role in eight, and whether it begins a section.
   private var bits: UInt64
@@ -23,7 +23,7 @@ package struct ListEntry: Hashable, Sendable {
   /// Which of the object's entries this is.
   package var role: UInt8 { UInt8(truncatingIfNeeded: bits >> 48) }
 
-  /// Whether a section begins here. No part of what the entry is.
+  /// Whether a section begins here. Not a part of the entry's identity.
   package var beginsSection: Bool {
     get { bits & ListEntry.beginning != 0 }
     set { bits = bits & ~ListEntry.beginning | (newValue ? ListEntry.beginning : 0) }
@@ -35,7 +35,7 @@ package struct ListEntry: Hashable, Sendable {
   }
 }
 
-/// What orders the entries of a list.
+/// The order of a list's entries.
 package protocol ListOrder {
   /// Whether an entry comes before another.
   func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool

@@ -2,7 +2,7 @@
 ///
 /// Read from any thread; written only by the one holder of its only reference.
 final class ListNode: @unchecked Sendable {
-  /// What is known of a child without looking into it.
+  /// What a node knows of a child without visiting it.
   struct Child {
     var node: ListNode
     /// How many entries are below.
@@ -55,13 +55,13 @@ final class ListNode: @unchecked Sendable {
     return child
   }
 
-  /// Makes the node at this reference one that nobody else holds.
+  /// Copies the node unless this is its only reference.
   @inline(__always)
   static func own(_ node: inout ListNode) {
     if !isKnownUniquelyReferenced(&node) { node = ListNode(copying: node) }
   }
 
-  /// Splits a node that is too full: the second half.
+  /// Splits an overfull node; returns the second half.
   func split() -> ListNode {
     if isLeaf {
       let half = entries.count / 2

@@ -2,13 +2,13 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// Which rows a live list holds, in which order, and how they are divided.
+/// The query of a live list: its rows, their order, and their sections.
 package struct ListQuery: Sendable {
   /// The rows; its first key is that of the sections, if there are any.
   package private(set) var rows: RowQuery
   package let sections: SectionRule?
 
-  /// The rows of a query, in sections: the section's path becomes the first key, if it is not.
+  /// Creates a query with sections: the section's path becomes the first key unless it already is.
   package init(_ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil) {
     self.rows = rows
     self.sections = sections?.rule
@@ -27,7 +27,7 @@ package struct ListQuery: Sendable {
   }
 }
 
-/// What makes rows one section.
+/// The rule that divides rows into sections.
 package enum SectionRule: Hashable, Sendable {
   /// Equal values of the first key.
   case value
@@ -44,7 +44,7 @@ package enum SectionKey: Hashable, Sendable {
 /// One object that changed.
 package struct ListChange: Sendable {
   package var object: ObjectReference
-  /// The properties that changed; of an object that came or went, any.
+  /// The properties that changed; for an inserted or deleted object, any.
   package var properties: PropertySet
 
   package init(_ object: ObjectReference, _ properties: PropertySet) {
@@ -53,7 +53,7 @@ package struct ListChange: Sendable {
   }
 }
 
-/// Objects that changed, each once.
+/// The objects that changed, each once.
 package struct ListChanges: Sendable {
   /// By rising entity and row.
   package private(set) var elements: ContiguousArray<ListChange> = []
@@ -79,8 +79,7 @@ package struct ListChanges: Sendable {
     elements.append(change)
   }
 
-  /// The changes of these objects between two states: without those that came to nothing, and with
-  /// only the properties whose values differ.
+  /// The net changes of these objects between two states: only properties whose values differ.
   package func net(from old: State, to new: State) throws(StateFault) -> ListChanges {
     var changes = NetChanges(from: old, to: new)
     var result = ListChanges()
@@ -92,7 +91,7 @@ package struct ListChanges: Sendable {
     return result
   }
 
-  /// All that differs between two states in the objects of some entities. O(objects).
+  /// All differences between two states in the objects of some entities. O(objects).
   package static func all(
     of entities: Set<EntityNumber>, from old: State, to new: State
   ) throws(StateFault) -> ListChanges {
@@ -109,7 +108,7 @@ package struct ListChanges: Sendable {
     return try result.net(from: old, to: new)
   }
 
-  /// Puts the changes in order, those of one object together. O(n log n).
+  /// Sorts the changes, and merges those of one object. O(n log n).
   package mutating func merge() {
     guard !isSorted else { return }
     elements.sort { $0.object < $1.object }

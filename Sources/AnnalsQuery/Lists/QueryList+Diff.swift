@@ -2,7 +2,7 @@ import AnnalsModel
 import AnnalsState
 
 extension QueryList {
-  /// The difference of lists without a window, of rows that are located in both.
+  /// The difference of lists without a window; the rows are located in both.
   mutating func diff(
     from old: QueryList, _ rows: inout Rows
   ) throws(ConditionFault) -> ListDiff {
@@ -23,7 +23,7 @@ extension QueryList {
         diff.updates.append(step)
       }
     }
-    // Rows that stay have as many before them that stay as they had.
+    // Rows that stay keep the number of staying rows before them.
     let shift = Shift(rows)
     for moved in rows.updated {
       diff.updates.append(
@@ -38,7 +38,7 @@ extension QueryList {
     return diff
   }
 
-  /// Tells rows that are taken out and put in again of each other, by the numbers that both have.
+  /// Pairs rows that are removed and inserted again.
   private func pair(_ rows: inout Rows) {
     guard rows.stayCount > 0 else { return }
     var out = ContiguousArray(repeating: 0, count: rows.stayCount)
@@ -52,8 +52,8 @@ extension QueryList {
     }
   }
 
-  /// Which of those put in are where they were, among those that stay: their keys changed, and no
-  /// row that stays passed by.
+  /// The inserted rows that keep their place among staying rows: their keys changed, but no staying
+  /// row was passed.
   private mutating func keptInPlace(
     from old: QueryList, _ rows: Rows
   ) throws(ConditionFault) -> Set<Int> {
@@ -73,14 +73,14 @@ extension QueryList {
     return kept
   }
 
-  /// Which sections have gone and come.
+  /// Finds the deleted and inserted sections.
   private mutating func compareSections(
     _ old: QueryList, _ rows: Rows, _ diff: inout ListDiff
   ) throws(ConditionFault) {
     var old = old
     var gone = QueryList.whole(rows.out, in: old)[...]
     var came = QueryList.whole(rows.into, in: self)[...]
-    // Both in the order of their keys: those that are in both are emptied and filled again.
+    // Both in the order of their keys: a section in both was emptied and filled again.
     while let a = gone.first, let b = came.first {
       let outcome = try old.sectionOutcome(a.row, b.row, in: order)
       if outcome != .greater { gone.removeFirst() }
@@ -109,7 +109,7 @@ extension QueryList {
   }
 }
 
-/// Where rows that stay are in the new list.
+/// Maps old positions of staying rows to new ones.
 private struct Shift {
   /// Positions taken out, rising, each less their number before it.
   private let out: [Int]

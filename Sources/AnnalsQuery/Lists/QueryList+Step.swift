@@ -8,7 +8,7 @@ extension QueryList {
     var properties: PropertySet
   }
 
-  /// A row that is taken out of the list, or put in, with where that is.
+  /// A row that is removed from the list or inserted, with its place.
   struct Moved {
     var row: Int64
     var entry: ListEntry
@@ -18,7 +18,7 @@ extension QueryList {
     var properties = PropertySet()
     /// Whether it is in the list before and after.
     var stays = false
-    /// Of one that stays: its place among those put in, or taken out.
+    /// For a staying row: its index on the other side.
     var partner = 0
 
     var place: ListDiff.Place {
@@ -26,23 +26,23 @@ extension QueryList {
     }
   }
 
-  /// What a step takes out, puts in, and leaves where it is.
+  /// The rows that a step removes, inserts, and leaves in place.
   struct Rows {
     /// By rising position in the old list.
     var out: [Moved] = []
     /// By rising position in the new list.
     var into: [Moved] = []
-    /// Rows that stay and changed.
+    /// Rows that changed in place.
     var updated: [Moved] = []
-    /// How many are taken out and put in again; until they are paired, `partner` counts them.
+    /// The number of rows removed and inserted again; until they are paired, `partner` counts them.
     var stayCount = 0
   }
 
-  /// Moves on to another state, in which these objects are changed and no others, and returns the
-  /// difference. All changes are merged.
+  /// Advances to another state, which differs in these objects alone, and returns the difference.
+  /// The changes must be merged.
   ///
-  /// O(log n) for each change, and for each object that refers to a changed one; with a window
-  /// besides O(its rows). If it throws, the list is not to be used any more.
+  /// O(log n) for each change, and for each object that refers to a changed one; with a window also
+  /// O(its rows). If it throws, the list must not be used any more.
   package mutating func advance(
     to newState: State, _ changes: ListChanges
   ) throws(QueryPlan.Failure) -> ListDiff {
@@ -75,7 +75,7 @@ extension QueryList {
     do throws(StateFault) { return try body() } catch { throw .state(error) }
   }
 
-  /// The rows of the list's entity that may be others now, each once, rising.
+  /// The rows of the list's entity that may have changed, each once, rising.
   private func affectedRows(
     by changes: ListChanges, _ newState: State
   ) throws(StateFault) -> ContiguousArray<Affected> {
@@ -101,7 +101,7 @@ extension QueryList {
     return merged
   }
 
-  /// What becomes of the rows; without positions.
+  /// Classifies the rows, without positions.
   private func classify(
     _ affected: ContiguousArray<Affected>, _ old: QueryList
   ) throws(ConditionFault) -> Rows {
@@ -174,15 +174,14 @@ extension QueryList {
     rows.updated.sort { $0.position < $1.position }
   }
 
-  /// Takes the entry at a position out; the one behind it may begin its section then.
+  /// Removes the entry at a position; the next one may then begin its section.
   private mutating func remove(at position: Int) throws(ConditionFault) {
     let begins = found[position].beginsSection
     found.remove(at: position)
     if begins, position < found.count { found.setBeginsSection(true, at: position) }
   }
 
-  /// Puts rows in, and notes where they are: those that come first first, so that their positions
-  /// are the last.
+  /// Inserts rows and notes their positions, in order, so that positions are final.
   private mutating func insert(_ rows: inout [Moved]) throws(ConditionFault) {
     if rows.count > 1 {
       do {

@@ -1,7 +1,7 @@
 import AnnalsModel
 import AnnalsState
 
-// Differences of whole lists: of windows, and where the order itself is another.
+// Differences of whole lists: of windows, and after a change of the order itself.
 
 extension QueryList {
   /// The difference of two windows of one query, between which only these rows may have moved.
@@ -117,14 +117,14 @@ extension QueryList {
 
   private enum Staying { case always, perhaps, never }
 
-  /// Which of the pairs, by rising new positions, do not move: those that may not, and the most of
-  /// the others, so that old positions rise, too. O(n log n).
+  /// Which of the pairs, by rising new positions, do not move: those that may not, and as many
+  /// others as possible, so that old positions rise too. O(n log n).
   private static func staying(
     _ pairs: [(old: Int, new: Int)], _ staying: ((old: Int, new: Int)) -> Staying
   ) -> ContiguousArray<Bool> {
     var result = ContiguousArray(repeating: false, count: pairs.count)
     let kinds = pairs.map(staying)
-    // What is between two that stay has to be between them in the old list, too.
+    // A pair between two staying ones must lie between them in the old list too.
     var segment: [Int] = []
     var low = -1
     func close(_ high: Int, _ segment: [Int]) {
@@ -146,9 +146,10 @@ extension QueryList {
     return result
   }
 
-  /// The longest run of elements, not necessarily next to each other, whose values rise.
+  /// The longest subsequence whose values rise.
   private static func longestRising(_ elements: [Int], by value: (Int) -> Int) -> [Int] {
-    /// The last element of the best run of each length, and what is before each in its run.
+    /// For each length the last element of the best subsequence, and for each element the one
+    /// before it.
     var ends: [Int] = []
     var before: [Int: Int] = [:]
     for element in elements {

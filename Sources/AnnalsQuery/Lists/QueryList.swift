@@ -2,10 +2,9 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// The rows that a query finds in a state, as a list in order that can be moved on to the next
-/// state.
+/// The ordered rows of a query in a state, which can advance to the next state.
 ///
-/// A value: a copy stays as it is. Positions and sections are those of the window that the query's
+/// A value: copies do not change. Positions and sections are those of the window that the query's
 /// offset and limit leave.
 package struct QueryList: Sendable {
   package let query: ListQuery
@@ -63,13 +62,13 @@ package struct QueryList: Sendable {
     }
   }
 
-  /// Reads large values elsewhere from now on.
+  /// Reads large values from another source from now on.
   package mutating func read(_ sources: ConditionSources, _ bytes: @escaping LargeBytes) {
     self.sources = sources
     self.bytes = bytes
   }
 
-  /// The entities whose objects have a part in which rows there are, and where.
+  /// The entities whose objects determine which rows there are, and their order.
   package var entities: Set<EntityNumber> { referrers.targets.union([query.rows.entity]) }
 
   /// The query's condition and order over a state.

@@ -1,19 +1,19 @@
 import AnnalsModel
 import AnnalsState
 
-/// Which objects refer to which, for the relationships on the paths of a list: whose rows are to be
-/// looked at again when the target of one changes.
+/// An index from objects to the rows that refer to them, for the relationships on a list's paths:
+/// when an object changes, these rows must be read again.
 ///
-/// A value; 16 bytes for each reference.
+/// A value; 16 bytes per reference.
 struct Referrers: Sendable {
-  /// One relationship on the way of a path.
+  /// One relationship on a path.
   private struct Hop: Hashable {
     var entity: EntityNumber
     var relationship: PropertyNumber
     var target: EntityNumber
   }
 
-  /// The relationships of a path, and the property at its end; 0 for the object itself.
+  /// The relationships of a path, and its final property; 0 for the object itself.
   private struct Way: Hashable {
     var hops: [Hop]
     var end: PropertyNumber
@@ -101,8 +101,8 @@ struct Referrers: Sendable {
 }
 
 extension Referrers {
-  /// Calls `body` with the rows whose values at the end of a path may have changed because of what
-  /// became of other objects; some of them more than once. O(log n) for each.
+  /// Calls `body` with the rows whose values at the end of a path may have changed because of
+  /// changes to other objects; may repeat rows. O(log n) for each.
   func forEachAffected(
     by changes: ListChanges, from old: State, to new: State, _ body: (Int64) -> Void
   ) throws(StateFault) {
@@ -112,7 +112,7 @@ extension Referrers {
         let relevant = level + 1 < way.hops.count ? way.hops[level + 1].relationship : way.end
         for change in changes.elements where change.object.entity == target {
           if relevant == 0 || !change.properties.contains(relevant) {
-            // An object that comes or goes does so for those who refer to it.
+            // The insert or delete of an object also concerns the rows that refer to it.
             let was = try old.contains(target, change.object.row)
             if was == (try new.contains(target, change.object.row)) { continue }
           }
@@ -140,7 +140,7 @@ extension Referrers {
     (try? list.rank(of: entry, by: ByTarget())) ?? 0
   }
 
-  /// Takes over where references lead now.
+  /// Adopts the targets of changed references.
   mutating func advance(
     by changes: ListChanges, from old: State, to new: State
   ) throws(StateFault) {

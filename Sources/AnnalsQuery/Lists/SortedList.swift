@@ -1,10 +1,10 @@
 import AnnalsState
 
-/// A list of rows in order, with their positions and sections: a B+ tree with counts.
+/// An ordered list of rows with positions and sections: a B+ tree with counts.
 ///
-/// A value: a copy stays as it is while the other changes, and they share what neither has changed.
-/// Sections are marked by their first entries, so that the same counts give the section of a
-/// position and the position of a section. Everything costs O(log n) unless said.
+/// A value: copies do not change, and share unchanged nodes. The first entry of a section is
+/// marked, so that the same counts give the section of a position and the position of a section.
+/// Everything costs O(log n) unless stated.
 package struct SortedList: Sendable {
   private var root: ListNode?
   /// How many entries there are. O(1).
@@ -57,7 +57,7 @@ extension SortedList {
     return node.entries[rest]
   }
 
-  /// Which child has a position, which becomes one within it.
+  /// The child that contains a position; `rest` becomes the position within it.
   @inline(__always)
   private static func place(of rest: inout Int, in node: ListNode) -> Int {
     var place = 0
@@ -103,22 +103,22 @@ extension SortedList {
     return result
   }
 
-  /// How many entries come before this one, which may be in the list or not.
+  /// The rank of an entry: how many entries precede it. The entry need not be in the list.
   package func rank(
     of entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> Int {
     try rank { (other) throws(ConditionFault) in try order.precedes(other, entry) }
   }
 
-  /// How many entries there are before the first of which `isBefore` is false; it is true of none
-  /// behind that.
+  /// The number of entries before the first for which `isBefore` is false; it is false for all
+  /// later ones.
   package func rank(
     _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
   ) throws(ConditionFault) -> Int {
     try find(isBefore).rank
   }
 
-  /// As `rank`, with the entry there if it is in the same leaf.
+  /// As `rank`, with the entry at that position if it is in the same leaf.
   private func find(
     _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
   ) throws(ConditionFault) -> (rank: Int, entry: ListEntry?) {
@@ -276,7 +276,7 @@ extension SortedList {
     return removed
   }
 
-  /// Joins two neighbours, or divides what they hold equally.
+  /// Merges two neighbouring children, or divides their content equally.
   private static func mend(_ node: inout ListNode, at place: Int) {
     let (a, b) = (node.children[place].node, node.children[place + 1].node)
     let joined =

@@ -14,9 +14,9 @@ import AnnalsModel
 // Numbers are one kind. Where a key's numbers are whole by its type, they are written as an int is,
 // otherwise as a double is.
 
-/// How values become words.
+/// How values are encoded as words.
 struct KeyWord {
-  /// Whether the numbers are whole, by the type of the property.
+  /// Whether the property's type has only integers.
   var areNumbersWhole: Bool
 
   /// Whether values with equal words are equal.
@@ -30,7 +30,7 @@ struct KeyWord {
     }
   }
 
-  /// The word of a value that is none of the texts, and not null.
+  /// The word of a value that is neither a text nor null.
   @inline(__always)
   func word(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> UInt64 {
     let rank = UInt64(KeyWord.rank(cell.tag)) << 60
@@ -55,7 +55,7 @@ struct KeyWord {
     }
   }
 
-  /// The place of a kind among the others.
+  /// The rank of a kind among the others.
   @inline(__always)
   static func rank(_ tag: ValueTag) -> UInt8 {
     tag == .double ? ValueTag.int.rawValue : tag.rawValue
@@ -77,7 +77,7 @@ struct KeyWord {
     return UInt64(tag.rawValue) << 60 | word << 4 | count
   }
 
-  /// A whole number; the few that do not fit are cut to the least or the greatest.
+  /// The word of an integer; the few that do not fit become the least or the greatest.
   @inline(__always)
   private static func whole(_ number: Int64) -> UInt64 {
     let limit: Int64 = 1 << 58
@@ -86,7 +86,7 @@ struct KeyWord {
     return UInt64(number &+ limit) << 1
   }
 
-  /// A double among whole numbers: what it is rounded down to.
+  /// A double among integers, rounded down.
   private static func whole(_ number: Double) -> UInt64 {
     guard number > -0x1p58, number < 0x1p58 else {
       return number < 0 || number.isNaN && number.sign == .minus ? 1 : (1 << 60) - 1
@@ -97,7 +97,7 @@ struct KeyWord {
     return whole(Int64(floor)) | (floor == number ? 0 : 1)
   }
 
-  /// What the word of a number leaves out.
+  /// The part of a number that its word leaves out.
   func rest(_ cell: ValueCell) -> UInt64 {
     let rank = UInt64(ValueTag.int.rawValue) << 60
     if areNumbersWhole { return rank | 1 }

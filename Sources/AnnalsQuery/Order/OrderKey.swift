@@ -2,12 +2,12 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// One sort key, bound to the tables of a state. A class, so that reading by it retains one object.
+/// One sort key, bound to the tables of a state. A class, so that using it retains one object.
 final class OrderKey: Sendable {
   let path: BoundPath
   let key: SortKey
   private let words: KeyWord
-  /// By whose rules texts compare, where they do by any.
+  /// The locale whose rules compare texts; nil if none does.
   private let locale: Locale?
   private let bytes: LargeBytes
 
@@ -29,7 +29,7 @@ final class OrderKey: Sendable {
     }
   }
 
-  /// How deep into texts words go.
+  /// How far into texts words go.
   private static let deepest = 8
 
   /// The word of no value.
@@ -42,7 +42,7 @@ final class OrderKey: Sendable {
     return KeyWord.isExact(key.isDescending ? ~word : word)
   }
 
-  /// Whether words at a greater depth tell apart what this word does not.
+  /// Whether words at a greater depth distinguish rows that have this word.
   func isDeepened(_ word: UInt64, at depth: Int) -> Bool {
     switch (key.isDescending ? ~word : word) >> 60 {
     case 2: depth == 0
@@ -52,7 +52,8 @@ final class OrderKey: Sendable {
     }
   }
 
-  /// The word of a row: smaller ones come first. At depth n that of a text begins behind 7 n bytes.
+  /// The word of a row: smaller ones come first. At depth n the word of a text begins after 7 n
+  /// bytes.
   @inline(__always)
   func word(
     _ row: Int64, _ view: RowView, depth: Int = 0
@@ -72,7 +73,7 @@ final class OrderKey: Sendable {
     if cell.isLarge || cell.tag == .string && key.textOrder != .binary {
       guard let whole = try prepared(cell, arena) else { return wordOfNil }
       if locale != nil, cell.tag == .string {
-        // Only the rules of the locale tell texts apart.
+        // Only the locale's rules distinguish texts.
         word = UInt64(ValueTag.string.rawValue) << 60 | 8
       } else {
         word = whole.withUnsafeBytes { KeyWord.text($0, cell.tag, at: 7 * depth) }
@@ -87,7 +88,7 @@ final class OrderKey: Sendable {
     return key.isDescending ? ~word : word
   }
 
-  /// The bytes of a text as they are compared; nil if they are lost.
+  /// The bytes of a text in compared form; nil if they are lost.
   private func prepared(
     _ cell: ValueCell, _ arena: UnsafeRawBufferPointer
   ) throws(ConditionFault) -> ContiguousArray<UInt8>? {
@@ -113,7 +114,7 @@ final class OrderKey: Sendable {
     return whole
   }
 
-  /// How two values stand to each other in the order of this key.
+  /// Compares two values in the order of this key.
   func outcome(
     _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
     _ arenaB: UnsafeRawBufferPointer
@@ -129,7 +130,7 @@ final class OrderKey: Sendable {
     } else if a.isLarge || b.isLarge || a.tag == .string && key.textOrder != .binary {
       let (x, y) = (try prepared(a, arenaA), try prepared(b, arenaB))
       guard let x, let y else {
-        // What was lost is as if it were not there.
+        // A lost value counts as missing.
         if x == nil && y == nil { return .equal }
         return (x == nil) == key.areNilsFirst ? .less : .greater
       }

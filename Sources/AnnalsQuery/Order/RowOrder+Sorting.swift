@@ -5,10 +5,10 @@ extension RowOrder {
   /// A row with its word by one key.
   private typealias Entry = (word: UInt64, index: Int)
 
-  /// The rows in order: those that the offset and the limit leave.
+  /// The rows in order, after offset and limit.
   ///
-  /// O(n) where words tell the rows apart, O(n log n) otherwise; sixteen bytes a row. With a limit
-  /// only the rows within it are put in order.
+  /// O(n) if words distinguish the rows, otherwise O(n log n); sixteen bytes per row. With a limit,
+  /// sorts only the rows within it.
   package func sorted(
     _ rows: [Int64], offset: Int = 0, limit: Int? = nil
   ) throws(ConditionFault) -> [Int64] {
@@ -43,7 +43,7 @@ extension RowOrder {
     return ContiguousArray(words.lazy.map { ($0.word, Int64($0.index)) })
   }
 
-  /// The first rows in order. Holds twice as many as are wanted.
+  /// The first rows in order. Holds twice as many as wanted.
   private func first(
     _ most: Int, of rows: [Int64]
   ) throws(ConditionFault) -> ContiguousArray<Entry> {
@@ -85,8 +85,7 @@ extension RowOrder {
     withExtendedLifetime(block) {}
   }
 
-  /// Puts entries in order that have the words of a key at a depth, and that nothing before tells
-  /// apart. Leaves any words.
+  /// Sorts entries with the same preceding keys by the words of a key at a depth. Overwrites words.
   private func sort(
     _ entries: inout ContiguousArray<Entry>, _ range: Range<Int>, key: Int, depth: Int
   ) throws(ConditionFault) {

@@ -6,12 +6,12 @@ package typealias LargeBytes = @Sendable (LargeValue) throws -> ContiguousArray<
 
 /// The order of an entity's rows by sort keys, in one state.
 ///
-/// Each row has a word, eight bytes that say where it stands by the first key; only where words are
-/// equal is more of the row read. A value like the state: it sees the objects as they were when it
-/// was made.
+/// Each row has a word: eight bytes that give its order by the first key. More of a row is read
+/// only if words are equal. A value like the state: it reads the objects as they were when it was
+/// made.
 package struct RowOrder: Sendable {
   let keys: ContiguousArray<OrderKey>
-  /// Whether rows that no key tells apart fall.
+  /// Whether equal rows come in falling order.
   package let areTiesDescending: Bool
   let table: TableView?
   /// Of the first key, the word of no value, and what is flipped in words.
@@ -20,7 +20,7 @@ package struct RowOrder: Sendable {
   /// Whether there is but one key, or none.
   private let isSingle: Bool
 
-  /// The order of an entity's rows. Throws where a key's path is none of the entity's.
+  /// Creates the order. Throws if the entity has no such path.
   package init(
     _ keys: [SortKey], areTiesDescending: Bool, of entity: EntityNumber, in state: State,
     _ bytes: @escaping LargeBytes
@@ -64,7 +64,7 @@ package struct RowOrder: Sendable {
     return isSingle && isExact(a) ? true : nil
   }
 
-  /// How two rows stand to each other by the keys from `first` on, and then by their numbers.
+  /// Compares two rows by the keys from `first` on, and then by number.
   package func outcome(
     _ a: Int64, _ b: Int64, from first: Int = 0
   ) throws(ConditionFault) -> Outcome {
@@ -75,14 +75,14 @@ package struct RowOrder: Sendable {
     return ties(a, b)
   }
 
-  /// How rows stand to each other that no key tells apart.
+  /// Compares rows that are equal in all keys.
   @inline(__always)
   package func ties(_ a: Int64, _ b: Int64) -> Outcome {
     areTiesDescending ? .of(b, a) : .of(a, b)
   }
 
-  /// How a row here and a row in the same order of another state stand to each other, by the first
-  /// key alone or by all of them.
+  /// Compares a row here with a row in the same order of another state, by the first key or by all
+  /// keys.
   package func outcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, byFirstKeyOnly: Bool
   ) throws(ConditionFault) -> Outcome {

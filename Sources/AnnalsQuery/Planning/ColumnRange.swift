@@ -1,7 +1,7 @@
 import AnnalsModel
 
-/// What the parts of a condition that must all be true say of one attribute: the values between two
-/// ends, or that there is none.
+/// The range of one attribute's values that a condition's required parts leave; or that there is
+/// none.
 struct ColumnRange {
   struct End {
     var value: Value
@@ -11,31 +11,31 @@ struct ColumnRange {
   var low: End?
   var high: End?
   var isNil = false
-  /// Which parts of the condition it says in full.
+  /// The parts of the condition that the range expresses fully.
   var parts: Set<Int> = []
 
-  /// The one value that it leaves; nil if there may be several.
+  /// The only value left; nil if there may be several.
   var single: Value? {
     if isNil { return .null }
     guard let low, let high, low.isIncluded, high.isIncluded, low.value == high.value else {
       return nil
     }
-    // Two keys for what compares as equal.
+    // Values that compare as equal may have two keys.
     if case .double(let number) = low.value, number == 0 { return nil }
     return low.value
   }
 
-  /// What the parts say of each attribute of an entity.
+  /// The ranges that the parts leave, by attribute of an entity.
   ///
-  /// A part is taken if its value is of the attribute's own kind, so that the order of the index is
-  /// the order of the comparison.
+  /// Uses a part only if its value is of the attribute's own kind, so that the order of the index
+  /// is the order of the comparison.
   static func ranges(_ parts: [Condition], of entity: Entity) -> [PropertyNumber: ColumnRange] {
     var result: [PropertyNumber: ColumnRange] = [:]
     for (number, part) in parts.enumerated() {
       guard let path = part.path, path.names.count == 1 else { continue }
       if let relationship = entity.relationship(named: path.names[0]), !relationship.isToMany {
-        // What leads to an object that is gone is in the index, and leads to none: it stays to be
-        // asked.
+        // A reference to a deleted object is in the index and leads nowhere; so each object must be
+        // tested.
         if case .comparison(_, .equal, .object(let object)) = part.form,
           result[relationship.number] == nil
         {
@@ -47,7 +47,7 @@ struct ColumnRange {
       guard let attribute = entity.attribute(named: path.names[0]), attribute.type != .any
       else { continue }
       var range = result[attribute.number] ?? ColumnRange()
-      if range.take(part, attribute) {
+      if range.absorb(part, attribute) {
         range.parts.insert(number)
         result[attribute.number] = range
       }
@@ -55,8 +55,8 @@ struct ColumnRange {
     return result
   }
 
-  /// Takes over what a part says; false if it stays to be asked of each object.
-  private mutating func take(_ part: Condition, _ attribute: Attribute) -> Bool {
+  /// Narrows the range by a part. Returns false if each object must be tested for the part instead.
+  private mutating func absorb(_ part: Condition, _ attribute: Attribute) -> Bool {
     guard !isNil else { return false }
     func end(_ value: Value, _ isIncluded: Bool) -> End? {
       attribute.type.holds(value) ? End(value: value, isIncluded: isIncluded) : nil
@@ -67,14 +67,14 @@ struct ColumnRange {
       isNil = true
       return true
     case .isBetween(_, let first, let last):
-      return take(low: end(first, true), high: end(last, true), needsBoth: true)
+      return narrow(low: end(first, true), high: end(last, true), needsBoth: true)
     case .comparison(_, let comparison, let value):
       switch comparison {
-      case .equal: return take(low: end(value, true), high: end(value, true), needsBoth: true)
-      case .less: return take(low: nil, high: end(value, false))
-      case .lessOrEqual: return take(low: nil, high: end(value, true))
-      case .greater: return take(low: end(value, false), high: nil)
-      case .greaterOrEqual: return take(low: end(value, true), high: nil)
+      case .equal: return narrow(low: end(value, true), high: end(value, true), needsBoth: true)
+      case .less: return narrow(low: nil, high: end(value, false))
+      case .lessOrEqual: return narrow(low: nil, high: end(value, true))
+      case .greater: return narrow(low: end(value, false), high: nil)
+      case .greaterOrEqual: return narrow(low: end(value, true), high: nil)
       case .notEqual: return false
       }
     case .text(_, let test):
@@ -82,12 +82,12 @@ struct ColumnRange {
         return false
       }
       let high = test.text.leastBehindBeginnings.flatMap { end(.string($0), false) }
-      return take(low: end(.string(test.text), true), high: high)
+      return narrow(low: end(.string(test.text), true), high: high)
     case .constant, .isIn, .all, .any, .not: return false
     }
   }
 
-  private mutating func take(low: End?, high: End?, needsBoth: Bool = false) -> Bool {
+  private mutating func narrow(low: End?, high: End?, needsBoth: Bool = false) -> Bool {
     if needsBoth && (low == nil || high == nil) || low == nil && high == nil { return false }
     if low != nil && self.low != nil || high != nil && self.high != nil { return false }
     if let low { self.low = low }

@@ -1,23 +1,22 @@
 import AnnalsModel
 import AnnalsState
 
-/// The parts of an index in which a condition can be true.
+/// The parts of an index in which a condition can be met.
 struct IndexBounds {
-  /// Where each part begins and ends. Parts may overlap, and are in no order.
+  /// The ends of each part. Parts may overlap, in any order.
   private(set) var ends: [(low: IndexBound, high: IndexBound)] = []
-  /// The values of the first columns that all objects there have in common.
+  /// The values of the first columns that all objects there share.
   private(set) var singles: [Value] = []
-  /// Whether the objects there have certain values for all columns.
+  /// Whether all columns have a single value there.
   private(set) var isWhole = true
-  /// Whether the condition leaves anything out.
+  /// Whether the condition excludes anything.
   private(set) var narrows = true
-  /// Which of the conditions are true of every object there.
+  /// The conditions that every object there meets.
   private(set) var said: Set<Int>
 
-  /// What conditions, all of which must be true, leave of an index.
+  /// The parts of an index that conditions, all of them required, leave.
   ///
-  /// A condition that is one of several by OR or IN counts where each of these narrows the column
-  /// at which the others stop.
+  /// An OR or IN counts if each of its alternatives narrows the column at which the others end.
   init(_ parts: [Condition], _ shape: IndexShape, of entity: Entity) {
     said = Set(parts.indices)
     for (number, alternative) in IndexBounds.alternatives(parts, shape, entity).enumerated() {
@@ -40,7 +39,7 @@ struct IndexBounds {
   /// A condition, and which one it was or was a part of.
   private typealias Part = (condition: Condition, origin: Int)
 
-  /// No more parts of an index are looked at.
+  /// The most parts of an index that are read.
   private static let mostAlternatives = 256
 
   /// The lists of conditions of which at least one must be true.

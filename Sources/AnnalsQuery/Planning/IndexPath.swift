@@ -1,36 +1,36 @@
 import AnnalsModel
 import AnnalsState
 
-/// How an index serves a query: which of its places are read, in which direction, and what is left
-/// to do with the rows there.
+/// How an index serves a query: which of its places to read, in which direction, and what remains
+/// to be done with the rows.
 struct IndexPath: Sendable {
-  /// How the places give the order that is wanted.
+  /// How the places relate to the wanted order.
   enum Order: Sendable {
     case forward
     case backward
-    /// They do not: the rows are sorted.
+    /// Not at all: the rows are sorted.
     case none
   }
 
   let name: String
   let view: IndexView
-  /// Ranges of places, rising, none of which touches another.
+  /// Ranges of places, rising and not adjacent.
   let places: [Range<Int>]
-  /// What is in the box, in place of `places`, where it is a box index.
+  /// The search of a box index, in place of `places`.
   let search: BoxSearch?
-  /// How many places there are, or entries of a box index that are looked at.
+  /// The number of places, or of a box index's entries that are read.
   let count: Int
   let order: Order
-  /// Whether rows with the same values come the other way round than in the index.
+  /// Whether rows with equal values come in the opposite order of the index.
   let reversesTies: Bool
-  /// What is still to be asked of each object.
+  /// The condition that remains to be tested on each object.
   let rest: Condition
   /// The values of the first columns, as far as the condition leaves one.
   let singles: [Value]
 
-  /// Nil if the index says nothing about the query: it neither narrows it nor is in its order, nor
-  /// has objects with the same value of `groupedBy` behind one another. `implied` is true wherever
-  /// the query's condition is.
+  /// Nil if the index cannot help the query: it neither narrows it nor has its order, nor keeps
+  /// objects with the same value of `groupedBy` consecutive. `implied` is met wherever the query's
+  /// condition is.
   init?(
     _ query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State,
     implied: [Condition] = [], groupedBy: PropertyNumber? = nil
@@ -64,7 +64,7 @@ struct IndexPath: Sendable {
     rest = left.isEmpty ? .always : .all(left)
   }
 
-  /// What it costs to use it, in objects read; `found` of them are put in order where it does not.
+  /// The cost of using it, in objects read; includes sorting if it does not give the order.
   func cost(_ query: RowQuery) -> Double {
     var read = Double(count)
     if search != nil {

@@ -2,7 +2,7 @@ import AnnalsModel
 import AnnalsState
 
 extension QueryPlan: CustomStringConvertible {
-  /// The plan in words: what serves and how many objects are looked at, why each other index does
+  /// The plan in words: what serves the query and how many objects are read, why other indexes do
   /// not, and which index would help if none serves.
   package var description: String {
     var lines: [String] = []

@@ -2,16 +2,16 @@ import AnnalsModel
 import AnnalsState
 
 extension QueryPlan {
-  /// To how many objects a condition may lead for those that refer to them to be found by an index.
+  /// The most objects that a condition through a relationship may match for an index to find the
+  /// objects that refer to them.
   private static let mostTargets = 128
 
-  /// Through how many relationships a path is followed.
+  /// The most relationships on a path.
   private static let longestPath = 4
 
-  /// What follows from what a condition asks of the objects that relationships lead to: to which
-  /// ones they must lead.
+  /// Conditions implied by those on related objects: the references that objects must have.
   ///
-  /// Only where an index finds these, and another may find those that refer to them.
+  /// Only if an index finds the related objects, and another may find those that refer to them.
   static func implied(
     _ query: RowQuery, _ entity: Entity, in state: State, _ sources: ConditionSources
   ) throws(Failure) -> [Condition] {

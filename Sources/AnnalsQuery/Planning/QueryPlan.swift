@@ -1,29 +1,29 @@
 import AnnalsModel
 import AnnalsState
 
-/// How the rows of a query are found in one state: by an index, or by reading all objects.
+/// The plan of a query in one state: an index, or reading all objects.
 package struct QueryPlan: Sendable {
   package enum Failure: Error {
     case state(StateFault)
     case condition(ConditionError)
     case evaluation(ConditionFault)
-    /// There is no index of this name that could serve.
+    /// No index of this name can serve.
     case noSuchIndex(String)
   }
 
   let query: RowQuery
   private let condition: BoundCondition
-  /// The index that serves, if one does.
+  /// The index that serves; nil if none does.
   let path: IndexPath?
-  /// The indexes that do not, and what they would cost; nil if they say nothing about the query.
+  /// The indexes that do not serve, with their costs; nil if they cannot help the query.
   let others: [(name: String, cost: Double?)]
   /// How many objects there are.
   let count: Int
   let entity: Entity
 
-  /// Chooses what costs least. O(log n) for each index that says something about the query.
+  /// Chooses the cheapest plan. O(log n) for each index that can help the query.
   ///
-  /// A condition must suit the entity; a chosen index must be one.
+  /// The condition must suit the entity; a named index must exist.
   package init(
     _ query: RowQuery, in state: State, _ sources: ConditionSources
   ) throws(Failure) {
@@ -110,8 +110,8 @@ package struct QueryPlan: Sendable {
     return result
   }
 
-  /// The rows: all that are found where they are yet to be put in order by the keys; else those
-  /// that the limit and the offset leave, in order.
+  /// The rows: all that are found if they must still be sorted; otherwise in order, after limit and
+  /// offset.
   package func rows() throws(Failure) -> [Int64] {
     if query.limit == 0 { return [] }
     var rows: [Int64] = []
@@ -140,7 +140,7 @@ package struct QueryPlan: Sendable {
     return Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
   }
 
-  /// The rows where the index says it all: only those are read that the limit and the offset leave.
+  /// The rows if the index covers the condition: reads only those within limit and offset.
   private func orderedRows(of path: IndexPath) throws(Failure) -> [Int64] {
     let isBackward = path.order == .backward
     var skipped = query.offset

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// Which rows of an entity are wanted, and in what order.
+/// A query for an entity's rows: the condition, the order and the window.
 package struct RowQuery: Sendable {
   package var entity: EntityNumber
   package var condition: Condition
@@ -25,7 +25,7 @@ package struct RowQuery: Sendable {
     self.indexes = indexes
   }
 
-  /// How many rows of all found are looked at: those passed over and those given out.
+  /// The most rows that must be found: skipped and returned ones.
   var most: Int? {
     limit.map { limit in
       let (sum, overflows) = limit.addingReportingOverflow(offset)
@@ -34,9 +34,9 @@ package struct RowQuery: Sendable {
   }
 }
 
-/// Which indexes may serve a query.
+/// Which indexes may be used.
 package enum IndexChoice: Hashable, Sendable {
-  /// The one that costs least, if any costs less than reading all objects.
+  /// The cheapest one, if it costs less than reading all objects.
   case automatic
   /// None: all objects are read.
   case none

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What is known of the values at a path.
+/// What is known about the values at a path.
 enum PropertyKind: CustomStringConvertible {
   case unknown
   case attribute(AttributeType)
@@ -35,7 +35,7 @@ extension ConditionParser {
     var parser = ConditionParser(text, entity, schema, { _ in 0 })
     try parser.advance()
     var paths: [PropertyPath] = []
-    repeat { paths.append(try parser.path().0) } while try parser.take(",")
+    repeat { paths.append(try parser.path().0) } while try parser.consume(",")
     guard parser.token.kind == .end else { throw parser.expected("a comma or the end") }
     return paths
   }
@@ -43,10 +43,10 @@ extension ConditionParser {
   /// Reads a path and finds what is there.
   mutating func path() throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
     let column = token.column
-    if try take("SELF") { return ([], entity == nil ? .unknown : .object) }
+    if try consume("SELF") { return ([], entity == nil ? .unknown : .object) }
     var names = [try name()]
     var columns = [column]
-    while try take(".") {
+    while try consume(".") {
       columns.append(token.column)
       names.append(try name())
     }

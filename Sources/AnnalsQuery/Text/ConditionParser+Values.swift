@@ -124,7 +124,7 @@ extension ConditionParser {
       throw expected("the number of a row")
     }
     try advance()
-    if try take("@") {
+    if try consume("@") {
       guard case .uuid = token.kind else { throw expected("the UUID of a store") }
       try advance()
     }

@@ -59,28 +59,28 @@ package struct ConditionParser {
     var parser = ConditionParser(text, entity, schema, { _ in 0 })
     try parser.advance()
     var keys: [SortKey] = []
-    repeat { keys.append(try parser.sortKey()) } while try parser.take(",")
+    repeat { keys.append(try parser.sortKey()) } while try parser.consume(",")
     guard parser.token.kind == .end else { throw parser.expected("a comma or the end") }
     return keys
   }
 
   private mutating func sortKey() throws(ConditionTextError) -> SortKey {
-    let isDescending = try take("-")
+    let isDescending = try consume("-")
     var key = SortKey(try path().0, isDescending: isDescending)
-    if try take("[") {
-      if try take("C") {
+    if try consume("[") {
+      if try consume("C") {
         key.textOrder = .caseInsensitive
-      } else if try take("L") {
+      } else if try consume("L") {
         key.textOrder = .localized
       } else {
         throw expected("c or l")
       }
       try require("]")
     }
-    if try take("NILS") {
-      if try take("FIRST") {
+    if try consume("NILS") {
+      if try consume("FIRST") {
         key.nils = .first
-      } else if try take("LAST") {
+      } else if try consume("LAST") {
         key.nils = .last
       } else {
         throw expected("FIRST or LAST")
@@ -113,8 +113,8 @@ package struct ConditionParser {
     }
   }
 
-  /// Passes over a word or a symbol if it is there.
-  mutating func take(_ texts: String...) throws(ConditionTextError) -> Bool {
+  /// Consumes a word or a symbol if it is next; returns whether it was.
+  mutating func consume(_ texts: String...) throws(ConditionTextError) -> Bool {
     for text in texts where isAt(text) {
       try advance()
       return true
@@ -123,18 +123,18 @@ package struct ConditionParser {
   }
 
   mutating func require(_ symbol: String) throws(ConditionTextError) {
-    guard try take(symbol) else { throw expected("\"\(symbol)\"") }
+    guard try consume(symbol) else { throw expected("\"\(symbol)\"") }
   }
 
   private mutating func condition() throws(ConditionTextError) -> Condition {
     var parts = [try conjunction()]
-    while try take("OR", "||") { parts.append(try conjunction()) }
+    while try consume("OR", "||") { parts.append(try conjunction()) }
     return .any(parts)
   }
 
   private mutating func conjunction() throws(ConditionTextError) -> Condition {
     var parts = [try negation()]
-    while try take("AND", "&&") { parts.append(try negation()) }
+    while try consume("AND", "&&") { parts.append(try negation()) }
     return .all(parts)
   }
 
@@ -145,20 +145,20 @@ package struct ConditionParser {
       throw ConditionTextError(
         column: token.column, reason: "nested deeper than \(ConditionParser.deepest)")
     }
-    if try take("NOT", "!") { return try negation().negated }
-    if try take("(") {
+    if try consume("NOT", "!") { return try negation().negated }
+    if try consume("(") {
       let inner = try condition()
       try require(")")
       return inner
     }
-    if try take("TRUEPREDICATE") { return .always }
-    if try take("FALSEPREDICATE") { return .never }
+    if try consume("TRUEPREDICATE") { return .always }
+    if try consume("FALSEPREDICATE") { return .never }
     return try test()
   }
 
   private mutating func test() throws(ConditionTextError) -> Condition {
     let (path, kind) = try path()
-    if try take("NOT") {
+    if try consume("NOT") {
       guard isAt("IN") || isAt("BETWEEN") || matchAtToken != nil else {
         throw expected("IN, BETWEEN, BEGINSWITH, ENDSWITH, CONTAINS or LIKE")
       }
@@ -174,7 +174,7 @@ package struct ConditionParser {
   private mutating func test(
     _ path: PropertyPath, _ kind: PropertyKind
   ) throws(ConditionTextError) -> Condition {
-    if try take("IN") {
+    if try consume("IN") {
       return .isIn(path, try list(kind))
     }
     if isAt("BETWEEN") {
@@ -219,16 +219,16 @@ package struct ConditionParser {
   }
 
   private mutating func comparison() throws(ConditionTextError) -> Condition.Comparison? {
-    if try take("==", "=") { return .equal }
-    if try take("!=", "<>") { return .notEqual }
-    if try take("<=", "=<") { return .lessOrEqual }
-    if try take(">=", "=>") { return .greaterOrEqual }
-    if try take("<") { return .less }
-    return try take(">") ? .greater : nil
+    if try consume("==", "=") { return .equal }
+    if try consume("!=", "<>") { return .notEqual }
+    if try consume("<=", "=<") { return .lessOrEqual }
+    if try consume(">=", "=>") { return .greaterOrEqual }
+    if try consume("<") { return .less }
+    return try consume(">") ? .greater : nil
   }
 
   private mutating func options() throws(ConditionTextError) -> Condition.TextOptions {
-    guard try take("[") else { return [] }
+    guard try consume("[") else { return [] }
     var options: Condition.TextOptions = []
     guard case .word(let letters) = token.kind, letters.utf8.count <= 2 else {
       throw expected("c, d or cd")

@@ -1,6 +1,6 @@
-/// Why a text is no condition, and where.
+/// Why a text is not a condition, and where.
 package struct ConditionTextError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The place of the first character that is wrong, counted from 1 in Unicode scalars.
+  /// The position of the first wrong character, from 1, in Unicode scalars.
   package let column: Int
   /// What is wrong, or what was expected.
   package let reason: String

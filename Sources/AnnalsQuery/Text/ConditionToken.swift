@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// A piece of a condition's text.
+/// A token of a condition's text.
 struct ConditionToken {
   enum Kind: Equatable {
     /// A name or a keyword.
@@ -18,13 +18,13 @@ struct ConditionToken {
   }
 
   let kind: Kind
-  /// The place of its first character, from 1.
+  /// The position of its first character, from 1.
   let column: Int
-  /// Whether nothing stands between it and what is before it.
+  /// Whether nothing separates it from the token before.
   let isAttached: Bool
 }
 
-/// Cuts a condition's text into tokens.
+/// Splits a condition's text into tokens.
 struct ConditionLexer {
   private let scalars: [Unicode.Scalar]
   private var position = 0
@@ -44,7 +44,7 @@ struct ConditionLexer {
     ConditionTextError(column: column ?? self.column, reason: reason)
   }
 
-  /// The next token; `end` at the end, as often as it is asked for.
+  /// The next token; `end` at the end, repeatedly.
   mutating func next() throws(ConditionTextError) -> ConditionToken {
     let before = position
     while let scalar = scalar(), scalar.properties.isWhitespace { position += 1 }
@@ -64,7 +64,7 @@ struct ConditionLexer {
     default: break
     }
     if ConditionWords.isNameScalar(first) {
-      return .word(take { ConditionWords.isNameScalar($0) })
+      return .word(consume { ConditionWords.isNameScalar($0) })
     }
     let pairs = ["==", "=<", "=>", "!=", "<>", "<=", ">=", "&&", "||"]
     if let second = scalar(1) {
@@ -81,7 +81,7 @@ struct ConditionLexer {
     return .symbol(String(first))
   }
 
-  private mutating func take(while isWanted: (Unicode.Scalar) -> Bool) -> String {
+  private mutating func consume(while isWanted: (Unicode.Scalar) -> Bool) -> String {
     var text = String.UnicodeScalarView()
     while let scalar = scalar(), isWanted(scalar) {
       text.append(scalar)
@@ -107,20 +107,20 @@ struct ConditionLexer {
   private mutating func number() throws(ConditionTextError) -> ConditionToken.Kind {
     let start = position
     position += 1
-    _ = take(while: isDigit)
+    _ = consume(while: isDigit)
     if scalar() == "-", scalar(1).map(isDigit) ?? false {
-      takeDate()
+      consumeDate()
       return .date(text(from: start))
     }
     if scalar() == ".", scalar(1).map(isDigit) ?? false {
       position += 1
-      _ = take(while: isDigit)
+      _ = consume(while: isDigit)
     }
     if scalar() == "e" || scalar() == "E" {
       let isSigned = scalar(1) == "-" || scalar(1) == "+"
       if scalar(isSigned ? 2 : 1).map(isDigit) ?? false {
         position += isSigned ? 2 : 1
-        _ = take(while: isDigit)
+        _ = consume(while: isDigit)
       }
     }
     if let next = scalar(), ConditionWords.isNameScalar(next) {
@@ -133,16 +133,16 @@ struct ConditionLexer {
     String(String.UnicodeScalarView(scalars[start..<position]))
   }
 
-  /// Takes what a date can have, and a time behind one space if there is one.
-  private mutating func takeDate() {
-    _ = take { isDigit($0) || $0 == "-" }
+  /// Consumes the characters of a date, and of a time after one space if there is one.
+  private mutating func consumeDate() {
+    _ = consume { isDigit($0) || $0 == "-" }
     let isTime =
       scalar() == "T" || scalar() == "t"
       || scalar() == " " && scalar(1).map(isDigit) ?? false && scalar(2).map(isDigit) ?? false
         && scalar(3) == ":"
     guard isTime else { return }
     position += 1
-    _ = take { isDigit($0) || [":", ".", "+", "-", "Z", "z"].contains($0) }
+    _ = consume { isDigit($0) || [":", ".", "+", "-", "Z", "z"].contains($0) }
   }
 
   private mutating func quotedName() throws(ConditionTextError) -> String {
@@ -187,7 +187,7 @@ struct ConditionLexer {
     case "u":
       guard scalar() == "{" else { throw fail("write \\u{…} with a hexadecimal number", at: start) }
       position += 1
-      let digits = take { $0.properties.isASCIIHexDigit }
+      let digits = consume { $0.properties.isASCIIHexDigit }
       guard digits.utf8.count <= 8, let number = UInt32(digits, radix: 16),
         let scalar = Unicode.Scalar(number), self.scalar() == "}"
       else { throw fail("write \\u{…} with the number of a character", at: start) }

@@ -1,4 +1,4 @@
-/// How much of a set of intervals lies before a moment, each weighing 1 in all, evenly spread over
+/// How much of a set of intervals lies before a moment. Each interval weighs 1, evenly spread over
 /// its length.
 ///
 /// Between two moments lies the difference. A sum of `(x - low) / length` over the intervals that

@@ -1,10 +1,10 @@
 import AnnalsModel
 
-/// The objects of a timeline as intervals, for questions of what was when.
+/// The objects of a timeline as intervals, for questions about what happened when.
 ///
-/// Intervals are half-open, in microseconds. A single date and a range that ends where it starts
-/// last for one microsecond; what goes on lasts for ever, but its weight ends now. Ranges whose end
-/// comes before their start take no part.
+/// Intervals are half-open, in microseconds. A single date, and a range that ends where it starts,
+/// last one microsecond. An ongoing object lasts for ever, but its weight ends now. Ranges that end
+/// before their start are left out.
 package struct IntervalIndex: Sendable {
   /// The places of the objects among the columns, in the order of their starts.
   private var places: ContiguousArray<Int32> = []
@@ -133,7 +133,7 @@ package struct IntervalIndex: Sendable {
   }
 }
 
-/// What the intervals of a group leave open, and where two of them are at once.
+/// The gaps and overlaps of a group's intervals.
 private struct Coverage: Sendable {
   /// The intervals, in the order of their starts.
   var members: ContiguousArray<Int32> = []

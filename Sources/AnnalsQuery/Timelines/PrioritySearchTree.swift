@@ -1,4 +1,4 @@
-/// Intervals by their first and last moment, for the question which of them meet a window.
+/// Intervals by first and last moment, to find those that meet a window.
 ///
 /// A binary tree over the first moments that is also a heap over the last ones (McCreight's
 /// priority search tree): a node holds, of the intervals under it, the one that lasts longest; the

@@ -1,4 +1,4 @@
-/// Many short texts, one behind the other: no string is made before one is asked for.
+/// Many short texts in one buffer: makes a string only when one is asked for.
 package struct TextColumn: Sendable {
   private var bytes: ContiguousArray<UInt8> = []
   /// Where each text ends.

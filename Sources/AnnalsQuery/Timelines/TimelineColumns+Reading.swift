@@ -2,7 +2,7 @@ import AnnalsModel
 import AnnalsState
 
 extension TimelineColumns {
-  /// Reads the objects of an entity as the definition says. O(objects).
+  /// Reads the objects of an entity by a definition. O(objects).
   package init(
     _ definition: TimelineDefinition, of entity: EntityNumber, in state: State,
     _ sources: ConditionSources
@@ -28,7 +28,7 @@ extension TimelineColumns {
     groups = numbering.values
   }
 
-  /// Appends an object with these values, or notes that it has no place.
+  /// Appends an object with these values, or notes why it has no place.
   mutating func read(
     _ object: ObjectReference, _ cells: UnsafeBufferPointer<RowCell>, _ endCounts: Bool,
     _ reading: TimelineReading, _ numbering: inout ValueNumbering
@@ -46,8 +46,7 @@ extension TimelineColumns {
     append(object, start: start, end: end, kind: kind, marks: marks)
     if let place = reading.group {
       let cell = cells[place]
-      // A text that lies in the file as a large value is no name of a group.
-      // Nor is what was erased.
+      // A text stored as a large value cannot name a group, nor can an erased value.
       let isGroup =
         !cell.cell.isNull && !cell.cell.isLarge && cell.cell.tag != .objects
         && cell.cell.tag != .erased
@@ -71,10 +70,10 @@ extension TimelineColumns {
   }
 }
 
-/// A definition bound to a state: where its values are.
+/// A timeline definition bound to a state.
 struct TimelineReading {
   let scan: RowScan
-  /// The places of the values among those read.
+  /// The indexes of the values among those read.
   let start: Int?
   let end: Int?
   let group: Int?

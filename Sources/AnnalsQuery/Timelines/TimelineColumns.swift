@@ -1,8 +1,8 @@
 import AnnalsModel
 
-/// The objects of a timeline, by column: what every order of its rows is made from.
+/// The objects of a timeline, by column: the source of every order of its rows.
 ///
-/// Objects stand in the order of their ids; an object that lived twice stands twice, earlier first.
+/// Objects are in id order; one that lived twice occurs twice, the earlier life first.
 package struct TimelineColumns: Sendable {
   /// The objects, rising.
   package private(set) var objects: ContiguousArray<ObjectReference> = []

@@ -1,12 +1,12 @@
 import AnnalsModel
 
-/// The rows of a timeline in order: sixteen bytes each, made from the objects' columns.
+/// The ordered rows of a timeline, sixteen bytes each, made from the objects' columns.
 ///
-/// Kept rising; descending is the same read backward. Positions count in the order's direction.
+/// Stored rising; descending order reads them backward. Positions count in the order's direction.
 package struct TimelineEntries: Sendable {
   /// One row.
   package struct Entry: Hashable, Sendable {
-    /// Where it stands; the last moment of all for what goes on.
+    /// The date; the last possible moment for an ongoing object.
     package var date: Int64
     /// From the highest bit: rank among rows of the same date (2 bits), the object's place, and
     /// which of an instant's rows it is (1 bit).
@@ -37,7 +37,7 @@ package struct TimelineEntries: Sendable {
 
   package let columns: TimelineColumns
   package let order: TimelineOrder
-  /// What the clock said.
+  /// The present time when the rows were made.
   package let now: Timestamp
   private var entries: ContiguousArray<Entry>
 

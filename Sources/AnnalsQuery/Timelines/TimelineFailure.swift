@@ -1,8 +1,8 @@
 import AnnalsState
 
-/// What keeps a timeline from being made.
+/// Why a timeline cannot be made.
 package enum TimelineFailure: Error, Sendable {
-  /// A property does not suit.
+  /// A property is of an unsuitable type.
   case condition(ConditionError)
   /// An object could not be read.
   case evaluation(ConditionFault)

@@ -2,12 +2,12 @@ import AnnalsModel
 import AnnalsState
 
 extension TimelineList {
-  /// A row that is taken out of the list or put in.
+  /// A row that is removed from the list or inserted.
   private struct Moved {
     var entry: ListEntry
     var properties: PropertySet
     var position = 0
-    /// Its place among those taken out, or put in, on the other side.
+    /// Its index on the other side.
     var partner: Int?
   }
 
@@ -35,7 +35,7 @@ extension TimelineList {
     a.isOngoing == b.isOngoing && a.bucket?.range.lowerBound == b.bucket?.range.lowerBound
   }
 
-  /// Notes which sections have gone and come: those of the same time stay, in the same direction.
+  /// Finds the deleted and inserted sections; those of the same time stay.
   private func compareSections(_ old: TimelineList, _ diff: inout ListDiff) {
     guard division != nil else { return }
     let isTurned = order.isDescending != old.order.isDescending
@@ -62,8 +62,8 @@ extension TimelineList {
     return place < sections.count && TimelineList.isSame(sections[place], section)
   }
 
-  /// Goes on to another state, in which these objects are changed and no others, and to another
-  /// time; returns what makes the new rows of the old ones.
+  /// Advances to another state, which differs in these objects alone, and to another time. Returns
+  /// the difference.
   package mutating func advance(
     to state: State, _ changes: ListChanges, _ sources: ConditionSources, now: Timestamp
   ) throws(TimelineFailure) -> ListDiff {
@@ -129,8 +129,8 @@ extension TimelineList {
     return position
   }
 
-  /// The rows of the objects that may stand elsewhere now, with what changed of them, rising: those
-  /// that changed, and those that go on where they stand at the time now.
+  /// The rows of objects that may have another place now, with their changed properties, rising:
+  /// changed objects, and ongoing ones placed at the present time.
   private func affected(
     _ old: TimelineList, _ changes: ListChanges
   ) throws(ConditionFault) -> [(Int64, PropertySet)] {
@@ -163,8 +163,7 @@ extension TimelineList {
     }
   }
 
-  /// Tells rows that are taken out and put in again of each other: those of one object that tell
-  /// the same of it.
+  /// Pairs rows that are removed and inserted again: those of one object that show the same.
   private static func pair(_ out: inout [Moved], _ into: inout [Moved]) {
     var places: [UInt64: Int] = [:]
     for (index, moved) in out.enumerated() { places[identity(moved.entry)] = index }
@@ -175,7 +174,7 @@ extension TimelineList {
     }
   }
 
-  /// What a row is, wherever it stands.
+  /// The identity of a row, wherever it is.
   static func identity(_ entry: ListEntry) -> UInt64 {
     UInt64(bitPattern: entry.row) << 8 | UInt64(role(entry).rawValue)
   }

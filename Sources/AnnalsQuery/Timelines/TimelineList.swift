@@ -2,11 +2,11 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// The rows of a timeline as a list that moves on with the state.
+/// The rows of a timeline as a list that advances with the state.
 ///
-/// A value of sixteen bytes a row; what else a row shows is read of the state when it is shown. A
-/// step costs O(log n) for each object that changed, unless another entity did on which a date, a
-/// kind or a condition depends: then O(n log n).
+/// A value of sixteen bytes per row; what else a row shows is read from the state on demand. A step
+/// costs O(log n) for each changed object; O(n log n) if an object of another entity changed on
+/// which a date, a kind or a condition depends.
 package struct TimelineList: Sendable {
   /// Where a row stands and what it is, as the role of an entry: its rank among rows of the same
   /// date, and which of the object's rows it is.

@@ -1,13 +1,12 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Reading all objects. A block of 256 rows is asked at once: each test sees the rows that come to
-// it as bits, and parts them into those that go on if it is true and if it is false. Since each
-// goes on to a test before it, one pass from the last to the first is enough.
+// Scans all objects, a block of 256 rows at a time. Each test receives rows as bits, and divides
+// them into those that go on if it is true and if it is false. Every test goes on to one with a
+// smaller index, so one pass from the last to the first is enough.
 
 extension BoundCondition {
-  /// The rows of which the condition is true, in rising order, to `body`, as long as that returns
-  /// true. O(rows).
+  /// Calls `body` with the rows that meet the condition, rising, while it returns true. O(rows).
   package func forEachRow(_ body: (Int64) -> Bool) throws(ConditionFault) {
     if constant == false { return }
     var scan = BlockScan(self)
@@ -38,12 +37,12 @@ extension BoundCondition {
   }
 }
 
-/// Asks a condition of one block of rows after the other.
+/// Evaluates a condition on one block of rows after the other.
 private struct BlockScan {
   private let condition: BoundCondition
-  /// The tests with the columns that they read quickly.
+  /// For each test the column range that can be tested quickly; nil for none.
   private let ranges: ContiguousArray<WordRange?>
-  /// The rows that come to each test.
+  /// The rows waiting for each test.
   private var waiting: ContiguousArray<RowBits>
   private var scratch: ContiguousArray<UInt8> = []
 
@@ -53,7 +52,7 @@ private struct BlockScan {
     waiting = ContiguousArray(repeating: RowBits(), count: condition.steps.count)
   }
 
-  /// Those of the rows of which the condition is true.
+  /// The rows among these that meet the condition.
   mutating func accepted(
     _ rows: RowBits, _ leaf: Int, of group: RowGroup, firstRow: Int64
   ) throws(ConditionFault) -> RowBits {
@@ -82,7 +81,7 @@ private struct BlockScan {
     }
   }
 
-  /// Those of the rows of which a test is true.
+  /// The rows among these for which a test is true.
   private mutating func held(
     _ place: Int, _ rows: RowBits, _ block: RowView, _ firstRow: Int64
   ) throws(ConditionFault) -> RowBits {

@@ -1,9 +1,9 @@
 import AnnalsModel
 
-// What can be compared with what.
+// Which values can be compared with each other.
 
 extension BoundPath {
-  /// Throws if a value can never equal one of the path's, by its kind.
+  /// Throws if the value can never equal one at the path, because of its kind.
   package func requireComparable(_ value: Value, _ path: PropertyPath) throws(ConditionError) {
     let isComparable: Bool
     let kind: String
@@ -22,7 +22,7 @@ extension BoundPath {
         + "\(value.tag)")
   }
 
-  /// Throws if no value of the path's is a text.
+  /// Throws if no value at the path can be a text.
   func requireText(_ path: PropertyPath) throws(ConditionError) {
     let kind: String
     switch end {
@@ -40,7 +40,7 @@ extension ValueTag {
   package var isText: Bool { isBytes && self != .data }
 }
 
-/// Values to be looked up: a search by kind, then by order.
+/// A set of values to test membership in: searched by kind, then by order.
 struct OperandSet: Sendable {
   private var operands: ContiguousArray<(rank: UInt8, operand: Operand)> = []
   private var large: ContiguousArray<LargeValue> = []
@@ -65,7 +65,7 @@ struct OperandSet: Sendable {
     operands = ContiguousArray(sorted.map { ($0.rank, $0.operand) })
   }
 
-  /// Kinds in the order of the search; numbers are of one.
+  /// The rank of a kind in the search; all numbers share one.
   private static func rank(_ tag: ValueTag) -> UInt8 {
     tag == .double ? ValueTag.int.rawValue : tag.rawValue
   }

@@ -1,10 +1,10 @@
 import AnnalsModel
 
-/// What evaluating a condition needs beside the state.
+/// What evaluating a condition needs besides the state.
 package struct ConditionSources: Sendable {
-  /// The bytes of a large value; asked only where its description does not decide.
+  /// Reads the bytes of a large value; called only if its description does not decide.
   package var largeValue: @Sendable (LargeValue) throws -> ContiguousArray<UInt8>
-  /// A text without accents; asked only of texts beyond ASCII.
+  /// Removes the accents of a text; called only for texts beyond ASCII.
   package var removingDiacritics: @Sendable (String) -> String
 
   package init(
@@ -16,11 +16,11 @@ package struct ConditionSources: Sendable {
   }
 }
 
-/// A condition bound to an entity of a state, to be asked of its rows.
+/// A condition bound to an entity of a state, to be evaluated on its rows.
 ///
-/// A value like the state: it sees the objects as they were when it was bound. The tests stand in a
-/// row, each with the test to go on with if it is true and if it is false; so AND, OR and NOT cost
-/// nothing, and no more is looked at than decides.
+/// A value like the state: it reads the objects as they were when it was bound. The tests form a
+/// sequence; each names the test to go on with if it is true and if it is false. So AND, OR and NOT
+/// cost nothing, and evaluation stops as soon as the result is known.
 package struct BoundCondition: Sendable {
   struct Step: Sendable {
     let path: BoundPath
@@ -37,19 +37,19 @@ package struct BoundCondition: Sendable {
     case text(TextPattern)
   }
 
-  /// Where evaluation ends.
+  /// The end of evaluation: the condition is met.
   static let accepted = -1
   private static let rejected = -2
 
   let table: Table
   private let entity: EntityNumber
   private let sources: ConditionSources
-  /// Each goes on to one before it, or ends.
+  /// Each goes on to an earlier one, or ends.
   private(set) var steps: ContiguousArray<Step> = []
   private(set) var entry = BoundCondition.accepted
 
-  /// The condition over the objects of an entity. Throws where a name is unknown, a path does not
-  /// go through to-one relationships, or a value cannot be compared with its property.
+  /// Binds the condition to an entity. Throws if a name is unknown, a path does not go through
+  /// to-one relationships, or a value cannot be compared with its property.
   package init(
     _ condition: Condition, over entity: EntityNumber, in state: State, _ sources: ConditionSources
   ) throws(ConditionError) {
@@ -63,10 +63,11 @@ package struct BoundCondition: Sendable {
       condition, state, (BoundCondition.accepted, BoundCondition.rejected))
   }
 
-  /// Whether it is true of all rows or of none, whatever they hold; nil if that depends on them.
+  /// Whether all rows meet it, or none; nil if that depends on the rows.
   package var constant: Bool? { entry >= 0 ? nil : entry == BoundCondition.accepted }
 
-  /// Appends the tests of a condition behind those that follow it; where it begins.
+  /// Appends the tests of a condition, after those that follow it. Returns the index of its first
+  /// test.
   private mutating func emit(
     _ condition: Condition, _ state: State, _ next: (ifTrue: Int, ifFalse: Int)
   ) throws(ConditionError) -> Int {
@@ -124,7 +125,7 @@ package struct BoundCondition: Sendable {
 
 // Evaluation.
 extension BoundCondition {
-  /// Whether the condition is true of a row; false of one without an object.
+  /// Whether a row meets the condition; false for a row without an object.
   package func matches(_ row: Int64) throws(ConditionFault) -> Bool {
     do throws(StateFault) {
       guard try table.contains(row) else { return false }
@@ -139,7 +140,7 @@ extension BoundCondition {
     return result
   }
 
-  /// Whether the condition is true of the row with these values.
+  /// Whether the row with these values meets the condition.
   func matches(
     _ row: Int64, _ values: RowView, _ scratch: inout ContiguousArray<UInt8>
   ) throws(ConditionFault) -> Bool {

@@ -2,29 +2,29 @@ import AnnalsModel
 
 /// A path bound to the tables of a state: where its value is for each row.
 package struct BoundPath: Sendable {
-  /// A to-one relationship on the way: its column, and the table that it leads to.
+  /// A to-one relationship on the path: its column, and its destination table.
   struct Hop: Sendable {
     let column: Int?
     let target: Table?
   }
 
-  /// What is at the end of a path.
+  /// What a path ends at.
   package enum End: Sendable {
     case attribute(Attribute)
-    /// An object of this entity; the object itself where there is no hop.
+    /// An object of this entity; the object itself if there are no hops.
     case object(EntityNumber)
   }
 
-  /// The relationships before the end; of a path that ends at an object, the last leads to it.
+  /// The relationships on the path; if it ends at an object, the last leads to it.
   let hops: ContiguousArray<Hop>
   package let end: End
-  /// The column of the attribute; nil for an object, and where no object has a value.
+  /// The column of the attribute; nil for an object, and if no object has a value.
   let column: Int?
-  /// What a required attribute reads as where an object has no value, with its bytes.
+  /// What a required attribute reads as if an object has no value.
   let fallback: ValueCell
   let fallbackBytes: ContiguousArray<UInt8>
 
-  /// The path from an entity's objects. O(hops × properties).
+  /// Binds a path that starts at an entity's objects. O(hops × properties).
   package init(
     _ path: PropertyPath, from number: EntityNumber, in state: State
   ) throws(ConditionError) {
@@ -71,8 +71,8 @@ package struct BoundPath: Sendable {
     fallbackBytes = []
   }
 
-  /// Calls `body` with the value for a row and the bytes that it points into, valid within the call
-  /// only. `view` is that of the row.
+  /// Calls `body` with the value of a row and the bytes that it refers to, valid only within the
+  /// call. `view` is that of the row.
   @inline(__always)
   func withCell<T>(
     of row: Int64, _ view: RowView,
@@ -108,7 +108,7 @@ package struct BoundPath: Sendable {
   ) throws(ConditionFault) -> T {
     let none = UnsafeRawBufferPointer(start: nil, count: 0)
     var (view, row) = (view, row)
-    // Keeps what the view points to.
+    // Keeps the view's memory alive.
     var group: RowGroup?
     for hop in hops {
       guard let column = hop.column, let target = hop.target else { return try body(.null, none) }

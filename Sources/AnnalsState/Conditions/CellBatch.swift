@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// The values of many rows at one path, copied out of the columns.
+/// The values of many rows at one path, copied from the columns.
 package struct CellBatch {
   /// A value for each row.
   package private(set) var cells: ContiguousArray<ValueCell> = []
@@ -14,8 +14,8 @@ package struct CellBatch {
     arena.withUnsafeBufferPointer { cells[index].value(in: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Takes the values of rows of an entity, all of them live, in place of those before. Rising rows
-  /// are read fastest.
+  /// Reads the values of rows of an entity, all of them live, in place of earlier ones. Fastest if
+  /// the rows rise.
   package mutating func read(
     _ path: BoundPath, of rows: ContiguousArray<Int64>, in table: TableView
   ) throws(ConditionFault) {

@@ -1,23 +1,24 @@
 import AnnalsModel
 
-/// Why a condition or a sort key does not suit the entity that it is asked of.
+/// Why a condition or a sort key does not fit an entity.
 package struct ConditionError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of reason this is.
   package enum Kind: Hashable, Sendable {
     case unknownEntity
     case unknownProperty
-    /// A path goes through an attribute or a to-many relationship, or ends at one of the latter.
+    /// A path goes through an attribute or a to-many relationship, or ends at a to-many
+    /// relationship.
     case notToOne
-    /// A value of another kind than the property has.
+    /// A value of another kind than the property's.
     case incomparable
-    /// A text match on what is no text.
+    /// A text match on a property that is not text.
     case notText
   }
 
   package let kind: Kind
   /// The path in question.
   package let path: PropertyPath
-  /// What is wrong, as a whole sentence without its full stop.
+  /// What is wrong, as a sentence without its full stop.
   package let description: String
 
   package init(_ kind: Kind, _ path: PropertyPath, _ description: String) {
@@ -36,7 +37,7 @@ package enum ConditionFault: Error, Sendable {
 }
 
 extension Entity {
-  /// That there is no property of this name, with the nearest name that there is.
+  /// Says that there is no property of this name, with the nearest existing name.
   package func unknownName(_ name: String) -> String {
     let names =
       attributes.filter { !$0.isRemoved }.map(\.name)

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What comparing two values can give.
+/// The possible results of comparing two values.
 @frozen @usableFromInline
 package struct Outcome: OptionSet, Sendable {
   @usableFromInline package let rawValue: UInt8
@@ -9,10 +9,10 @@ package struct Outcome: OptionSet, Sendable {
   @inlinable package static var less: Outcome { Outcome(rawValue: 1) }
   @inlinable package static var equal: Outcome { Outcome(rawValue: 2) }
   @inlinable package static var greater: Outcome { Outcome(rawValue: 4) }
-  /// Neither: nil, a NaN, or values of kinds that do not compare.
+  /// None of these: nil, NaN, or values of kinds that cannot be compared.
   package static let unordered = Outcome(rawValue: 8)
 
-  /// The outcomes of which a comparison is true.
+  /// The outcomes for which a comparison is true.
   init(_ comparison: Condition.Comparison) {
     switch comparison {
     case .equal: self = .equal
@@ -30,7 +30,7 @@ package struct Outcome: OptionSet, Sendable {
     a < b ? .less : a == b ? .equal : .greater
   }
 
-  /// How a whole number compares with a double, neither rounded.
+  /// Compares an integer with a double, without rounding either.
   package static func ofNumbers(_ number: Int64, _ other: Double) -> Outcome {
     if other.isNaN { return .unordered }
     if other >= 0x1p63 { return .less }
@@ -62,7 +62,7 @@ package struct Outcome: OptionSet, Sendable {
   var mirrored: Outcome { self == .less ? .greater : self == .greater ? .less : self }
 }
 
-/// A value of a condition, ready to be compared with cells.
+/// A condition's value, prepared for comparison with cells.
 enum Operand: Sendable {
   case bool(Bool)
   case int(Int64)
@@ -90,7 +90,7 @@ enum Operand: Sendable {
     }
   }
 
-  /// How a cell whose bytes are at hand compares with this. O(length).
+  /// Compares a cell, whose bytes are in memory, with this. O(length).
   @inline(__always)
   func outcome(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Outcome {
     switch self {
@@ -124,7 +124,7 @@ enum Operand: Sendable {
     }
   }
 
-  /// Whether a large value can only be unequal to this, as its description shows.
+  /// Whether a large value's description shows that it is unequal to this.
   func isUnequal(_ value: LargeValue) -> Bool {
     switch self {
     case .bytes(let tag, let bytes): tag != value.tag || UInt64(bytes.count) != value.length

@@ -1,4 +1,4 @@
-/// Some of the 256 rows of a block, as bits.
+/// A set of the 256 rows of a block, as bits.
 struct RowBits {
   private(set) var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

@@ -2,7 +2,7 @@ import AnnalsModel
 
 /// Reads the values at several paths from the objects of an entity, one object after the other.
 ///
-/// A value like the state: it sees the objects as they were when its paths were bound.
+/// A value like the state: it reads the objects as they were when its paths were bound.
 package struct RowScan: Sendable {
   private let table: Table?
   private let paths: ContiguousArray<BoundPath>

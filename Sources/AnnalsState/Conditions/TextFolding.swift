@@ -1,13 +1,13 @@
 import AnnalsModel
 
-/// What texts are made of before they are matched, where case or accents do not count.
+/// Folds texts before they are matched: ignores case or accents.
 struct TextFolding: Sendable {
   let options: Condition.TextOptions
   let removingDiacritics: @Sendable (String) -> String
 
   var isIdentity: Bool { options.isEmpty }
 
-  /// Puts the folded text in place of what is in `result`. O(n); what is not ASCII takes longer.
+  /// Replaces `result` by the folded text. O(n); slower for text beyond ASCII.
   func fold(_ text: UnsafeRawBufferPointer, into result: inout ContiguousArray<UInt8>) {
     result.removeAll(keepingCapacity: true)
     result.reserveCapacity(text.count)
@@ -40,8 +40,8 @@ struct TextFolding: Sendable {
     }
   }
 
-  /// The letter in lower case by way of the upper, each where it is one scalar: so "ς" and "σ" are
-  /// the same, and "ß" stays one letter.
+  /// The lower-case letter, by way of the upper-case one, each if it is a single scalar: so "ς" and
+  /// "σ" are the same, and "ß" stays one letter.
   static func caseFolded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     if scalar.isASCII {
       return ("A"..."Z").contains(scalar) ? Unicode.Scalar(UInt8(scalar.value) | 0x20) : scalar

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// A text match, ready to be asked of texts as UTF-8 bytes.
+/// A text match, prepared for texts as UTF-8 bytes.
 struct TextPattern: Sendable {
   private enum Form: Sendable {
     case equals, begins, ends
@@ -24,8 +24,8 @@ struct TextPattern: Sendable {
     }
   }
 
-  /// Whether the text matches; `scratch` has room for its folded form. O(length of the text), for
-  /// `like` times a 64th of the pattern's.
+  /// Whether the text matches; `scratch` is memory for its folded form. O(length of the text); for
+  /// `like` times a 64th of the pattern's length.
   func matches(
     _ text: UnsafeRawBufferPointer, _ scratch: inout ContiguousArray<UInt8>
   ) -> Bool {
@@ -84,8 +84,8 @@ struct TextPattern: Sendable {
   }
 }
 
-/// A pattern with `*` and `?`, matched by keeping in bits how much of it the text so far matches:
-/// no backtracking, so no text and no pattern takes long.
+/// A pattern with `*` and `?`, matched by bits that record how much of it the text so far matches.
+/// There is no backtracking, so no text and no pattern takes long.
 struct LikePattern: Sendable {
   /// Words that hold a bit for each count of items matched, 0 to all.
   private let words: Int
@@ -157,7 +157,7 @@ struct LikePattern: Sendable {
     }
   }
 
-  /// Goes on by one character; false if nothing can match any more.
+  /// Advances by one character; returns false if nothing can match any more.
   private func advance(_ state: UnsafeMutableBufferPointer<UInt64>, over scalar: UInt32) -> Bool {
     let place = place(of: scalar)
     var carry: UInt64 = 0

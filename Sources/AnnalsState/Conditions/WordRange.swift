@@ -1,8 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A comparison that asks whether the numbers of a column lie between two ends, as columns of words
-/// answer it for many rows at once.
+/// A comparison that asks whether a column's numbers lie between two ends, so that it can be tested
+/// on many words at once.
 struct WordRange {
   private enum Ends {
     /// The kind of column, and both ends, which are in it.
@@ -11,13 +11,13 @@ struct WordRange {
   }
 
   let column: Int
-  /// Whether the test is true of a row without a value.
+  /// Whether a row without a value passes the test.
   let holdsOfNull: Bool
   private let ends: Ends
-  /// Whether it is true outside the ends and not between them.
+  /// Whether rows pass outside the ends instead of between them.
   private let isOutside: Bool
 
-  /// Nil for a test of another kind, and for one through a relationship.
+  /// Nil for other tests, and for one through a relationship.
   init?(_ step: BoundCondition.Step) {
     guard step.path.hops.isEmpty, let column = step.path.column else { return nil }
     var isOutside = false
@@ -34,7 +34,7 @@ struct WordRange {
     }
     self.column = column
     self.isOutside = isOutside
-    // What a required attribute reads as decides for a row without a value.
+    // For a row without a value, the default of a required attribute decides.
     if case .compare(let outcomes, let operand) = step.test {
       let outcome = step.path.fallbackBytes.withUnsafeBytes {
         operand.outcome(of: step.path.fallback, in: $0)

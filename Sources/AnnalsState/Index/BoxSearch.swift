@@ -1,21 +1,21 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// The values between two ends of one column, as a box index has them.
+/// The range of one column's values in a search of a box index.
 package struct BoxSide: Sendable {
   /// An end, and whether it is itself between them.
   package typealias End = (value: Value, isIncluded: Bool)
 
-  /// The words of the values; nil if there is none between the ends.
+  /// The words of the values; nil if the range is empty.
   let words: ClosedRange<UInt64>?
 
-  /// All values that a box index can have.
+  /// Every value that a box index can have.
   package static let all = BoxSide(words: 0...UInt64.max)
 
   private init(words: ClosedRange<UInt64>?) { self.words = words }
 
-  /// The values between these ends; without an end, all to that side. Nil if an end is neither
-  /// number nor date.
+  /// The values between these ends; all to a side without an end. Nil if an end is neither number
+  /// nor date.
   package init?(from low: End?, to high: End?) {
     var (first, last) = (UInt64.min, UInt64.max)
     var isEmpty = false
@@ -47,17 +47,17 @@ package struct BoxSide: Sendable {
   }
 }
 
-/// What a box index has that may be in a box: nodes and leaves. Those that are in it with all
-/// entries are told apart; of the others each entry is asked, without reading a value.
+/// The search of a box index: the nodes and leaves that may have entries in a box. Nodes entirely
+/// in the box are kept separately; the entries of other leaves are tested, without reading values.
 package struct BoxSearch: Sendable {
   private let box: MortonBox
-  /// Nodes that are in the box as a whole.
+  /// The nodes that are entirely in the box.
   private var nodes: ContiguousArray<IndexSlot> = []
   private var leaves: ContiguousArray<(leaf: IndexLeaf, isInside: Bool)> = []
-  /// How many entries these have: so many objects at most are in the box.
+  /// How many entries these have: an upper bound of the objects in the box.
   package private(set) var most = 0
 
-  /// Walks down to the leaves. Reads the chunks at the sides of the box, but none within it.
+  /// Descends to the leaves. Reads the chunks along the sides of the box, but none within it.
   init(_ sides: [BoxSide], in tree: IndexTree) throws(StateFault) {
     let ranges = sides.compactMap(\.words)
     box = MortonBox(ranges.isEmpty ? [0...0, 0...0] : ranges)

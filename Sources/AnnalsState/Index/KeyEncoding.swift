@@ -37,18 +37,18 @@ import AnnalsModel
 //
 // FORMAT.md, "Index chunks".
 
-/// What an element made of a value is.
+/// The result of encoding a value as a key's element.
 enum KeyElement {
   case whole
   /// The beginning of a text; nothing may follow it.
   case cut
   /// Nothing was appended: there is no value.
   case absent
-  /// Nothing was appended: the value is kept as a large one.
+  /// Nothing was appended: the value is stored as a large one.
   case large
 }
 
-/// Where a key's column is, and how its values are written.
+/// A column of a key, and how its values are encoded.
 struct KeyColumn: Sendable {
   /// The position of the column in the table.
   var place: Int

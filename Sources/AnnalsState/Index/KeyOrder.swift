@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// How a key compares with what an index holds of another.
+/// The result of comparing a key with the held bytes of another.
 enum KeyOrder {
   case before
   case after
@@ -9,7 +9,7 @@ enum KeyOrder {
   case matches
 }
 
-/// Compares a key with what is held of another, which is never longer than that other.
+/// Compares a key with the held bytes of another, which are never longer than that key.
 @inline(__always)
 func compare(_ key: UnsafeRawBufferPointer, held: UnsafeRawBufferPointer) -> KeyOrder {
   let common = min(key.count, held.count)

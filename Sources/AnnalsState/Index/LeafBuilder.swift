@@ -1,6 +1,6 @@
 import AnnalsFormat
 
-/// Makes leaves of rising entries, and the fences between them.
+/// Builds leaves from rising entries, with the fences between them.
 struct LeafBuilder {
   private(set) var leaves: ContiguousArray<IndexLeaf> = []
   private(set) var fences = Fences()

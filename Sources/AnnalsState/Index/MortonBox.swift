@@ -1,7 +1,7 @@
-/// A box: a range of words for each column. Tells which Morton codes are in it, and how runs of
-/// them lie to it, without taking a code apart: the bits of one column compare where they stand.
+/// A box: a range of words for each column. Decides which Morton codes are in it, and how runs of
+/// codes relate to it, without decoding: the bits of each column are compared in place.
 struct MortonBox: Sendable {
-  /// How a run of codes, or a cell, lies to the box.
+  /// How a run of codes, or a cell, relates to the box.
   enum Relation {
     /// No code is in the box.
     case outside

@@ -6,7 +6,7 @@ import AnnalsModel
 // mostly have keys near each other. All that share the first bits of their keys are in one *cell*:
 // a box again, with a range for each column.
 
-/// Makes Morton codes of two to eight words.
+/// Encodes two to eight words as Morton codes.
 struct MortonCoder: Sendable {
   /// How many words there are.
   let count: Int

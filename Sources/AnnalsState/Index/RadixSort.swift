@@ -6,7 +6,7 @@ package func radixSort(_ entries: inout ContiguousArray<(word: UInt64, index: In
   for shift in stride(from: UInt64(0), to: 64, by: 8) {
     var starts = ContiguousArray(repeating: 0, count: 257)
     for entry in entries { starts[Int(entry.word >> shift & 255) + 1] += 1 }
-    // All in one place: nothing to move.
+    // All in one bucket: nothing to move.
     if starts.contains(entries.count) { continue }
     for byte in 0..<256 { starts[byte + 1] += starts[byte] }
     for entry in entries {

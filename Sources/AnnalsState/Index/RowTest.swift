@@ -3,7 +3,7 @@ import AnnalsModel
 
 /// A comparison that a row must pass to be in a partial index, bound to a column.
 ///
-/// A large value takes no reading: what it is compared with is shorter, or of another kind.
+/// Reads no large values: what they are compared with is shorter, or of another kind.
 struct RowTest: Sendable {
   /// The position of the column in the table.
   let place: Int

@@ -1,11 +1,11 @@
 import AnnalsModel
 
-// Which indexes a table has, and how they follow its rows.
+// The indexes of a table, and how they follow its rows.
 
 extension Table {
   // By position: an index handed out of the array would be copied, each commit several times.
 
-  /// Whether an index of this kind is not up to date.
+  /// Whether an index that `isAsked` selects is out of date.
   func isBehind(where isAsked: (IndexShape) -> Bool) -> Bool {
     for index in indexes.indices
     where isAsked(indexes[index].shape) && indexes[index].isBehind(self) {
@@ -14,7 +14,7 @@ extension Table {
     return false
   }
 
-  /// Whether the index with this number is not up to date.
+  /// Whether the index with this number is out of date.
   func isBehind(_ number: PropertyNumber) -> Bool { isBehind { $0.number == number } }
 
   /// Whether another table has indexes of the same definitions.
@@ -26,19 +26,19 @@ extension Table {
     return true
   }
 
-  /// Brings the indexes of this kind up to date.
+  /// Updates the indexes that `isAsked` selects.
   func updateIndexes(where isAsked: (IndexShape) -> Bool) throws(StateFault) {
     for index in indexes.indices where isAsked(indexes[index].shape) {
       try indexes[index].update(from: self)
     }
   }
 
-  /// Notes a row of which anything is about to change.
+  /// Notes the keys of a row that is about to change in any column.
   func noteAll(_ row: Int64) throws(StateFault) {
     for index in indexes.indices { try indexes[index].note(row, in: self) }
   }
 
-  /// Notes a row of which a column is about to change.
+  /// Notes the keys of a row that is about to change in one column.
   @inline(never)
   func note(_ row: Int64, column: Int) throws(StateFault) {
     for index in indexes.indices
@@ -47,8 +47,8 @@ extension Table {
     }
   }
 
-  /// Makes the indexes that the entity's definition asks for; those there stay as they are, and new
-  /// ones find all rows when they are first brought up to date.
+  /// Defines the indexes of the entity. Existing ones stay; a new one is built when it is first
+  /// updated.
   func defineIndexes(_ entity: Entity) {
     var known: [PropertyNumber: TableIndex] = [:]
     for index in indexes { known[index.shape.number] = index }

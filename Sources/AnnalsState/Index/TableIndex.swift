@@ -13,19 +13,19 @@ import AnnalsModel
 //   its key. In an ordered index every row that lives has a key. Of it and of a box index none is
 //   unplaced.
 
-/// Rows by the keys of one index.
+/// An index of a table: rows by key.
 struct TableIndex: Sendable {
   let shape: IndexShape
-  /// Where the key's columns are.
+  /// The columns of the key.
   let columns: ContiguousArray<KeyColumn>
-  /// What is asked of a row before it has a key.
+  /// The tests that a row must pass to have a key.
   let tests: ContiguousArray<RowTest>
   var tree: IndexTree
-  /// The rows that have a key which another holds, or a value too large to be one.
+  /// The rows whose key another row has, or whose value is too large for a key.
   private(set) var unplaced: ContiguousArray<KeyConflict> = []
-  /// What rows had when they were touched, in the order of touching: no bytes for no key.
+  /// The old keys of touched rows, in order of touching; empty for no key.
   private var noted = IndexEntries()
-  /// Rows from here on are new since the tree was brought up to date, and are not noted.
+  /// Rows from here on are new since the tree was updated, and are not noted.
   private var freshRow: Int64
 
   /// An index over a table: everything there is new to it. `place` gives each column's position;
@@ -44,7 +44,7 @@ struct TableIndex: Sendable {
     freshRow = 1
   }
 
-  /// The index as a checkpoint holds it.
+  /// The index as loaded from a checkpoint.
   func loaded(_ tree: IndexTree, nextRow: Int64) -> TableIndex {
     var result = self
     result.tree = tree
@@ -60,7 +60,7 @@ struct TableIndex: Sendable {
     columns.contains { $0.place == column } || tests.contains { $0.place == column }
   }
 
-  /// Whether the tree is not up to date with this table.
+  /// Whether the tree is out of date with this table.
   func isBehind(_ table: Table) -> Bool {
     noted.count > 0 || freshRow < table.nextRow
   }
@@ -68,15 +68,14 @@ struct TableIndex: Sendable {
   /// How many rows are noted.
   var notedCount: Int { noted.count }
 
-  /// How many rows are noted before the tree is brought up to date on the way: it bounds memory in
-  /// a long replay.
+  /// The most rows that are noted before the tree is updated: bounds memory in a long replay.
   private static let notedLimit = 1 << 18
   /// And how many bytes of keys are held at once, there and when many rows are new.
   private static let byteLimit = 1 << 28
 
   /// Notes the key of a row that is about to change.
   mutating func note(_ row: Int64, in table: Table) throws(StateFault) {
-    // Of a row noted twice the first counts.
+    // If a row is noted twice, the first note counts.
     guard row < freshRow, noted.rows.last != row else { return }
     // Before the note, which the update would use up.
     if noted.count >= TableIndex.notedLimit || noted.bytes.count >= TableIndex.byteLimit {
@@ -86,7 +85,7 @@ struct TableIndex: Sendable {
     noted.endEntry(row: row)
   }
 
-  /// Brings the tree up to date.
+  /// Updates the tree.
   mutating func update(from table: Table) throws(StateFault) {
     // More than once only if new rows have more bytes of keys than should be held at once.
     while isBehind(table) {

@@ -1,15 +1,15 @@
 import AnnalsModel
 import Foundation
 
-/// A property of a record and a constant that a predicate compares it with.
+/// A comparison of a record's property with a constant in a predicate.
 ///
-/// Only values are taken whose equality and order in Swift are those of a store: truth values,
-/// whole numbers, UUIDs, numbers but zero (which has two forms) and those that are none, dates, and
-/// of texts those that no other text equals in Swift.
+/// Accepts only values whose equality and order are the same in Swift and in a store: truth values,
+/// integers, UUIDs, doubles except zero (which has two forms) and NaN, dates, and texts that no
+/// other text equals in Swift.
 struct ComparedProperty<R: Record> {
   private let property: PropertyDefinition
   private let constant: Any?
-  /// Whether the constant stands before the property.
+  /// Whether the constant comes before the property.
   private var isFlipped = false
 
   init(_ property: PropertyDefinition, _ constant: Any?) {
@@ -33,7 +33,7 @@ struct ComparedProperty<R: Record> {
     }
   }
 
-  /// Whether the property holds values of a kind that a store compares as Swift does.
+  /// Whether a store compares the property's values as Swift does.
   private var isPlain: Bool {
     guard property.relationship == nil else { return false }
     switch property.attribute.type {
@@ -44,7 +44,7 @@ struct ComparedProperty<R: Record> {
 
   private var path: PropertyPath { PropertyPath(property.name) }
 
-  /// The condition that both are equal; nil if a store may see that otherwise than Swift.
+  /// The condition that both are equal; nil if a store may decide it differently from Swift.
   var isEqual: RecordCondition<R>? {
     guard isPlain, let operand = Operand(constant) else { return nil }
     switch operand {
@@ -54,7 +54,8 @@ struct ComparedProperty<R: Record> {
     }
   }
 
-  /// The condition that the sides compare so; nil if a store may see that otherwise than Swift.
+  /// The condition that the sides compare this way; nil if a store may decide it differently from
+  /// Swift.
   func compares(_ comparison: Condition.Comparison) -> RecordCondition<R>? {
     guard isPlain, let operand = Operand(constant) else { return nil }
     let wanted = isFlipped ? comparison.flipped : comparison
@@ -74,14 +75,14 @@ struct ComparedProperty<R: Record> {
   }
 }
 
-/// A constant as a store holds it.
+/// A constant in stored form.
 private enum Operand {
   case null
   case value(Value)
   /// A moment between two that a store can hold.
   case between(Value, Value)
 
-  /// Nil for what a store and Swift may compare differently.
+  /// Nil for values that a store and Swift may compare differently.
   init?(_ constant: Any?) {
     guard let constant, let value = Operand.unwrapped(constant) else {
       self = .null
@@ -105,7 +106,7 @@ private enum Operand {
   }
 
   private init?(_ date: Date) {
-    // Within 68 years around 2001 a date tells every microsecond from the next.
+    // Within 68 years around 2001 a `Date` distinguishes every microsecond.
     guard abs(date.timeIntervalSinceReferenceDate) < 0x7FFF_FFFF else { return nil }
     let rounded = Timestamp(date)
     let back = Date(rounded)
@@ -118,7 +119,7 @@ private enum Operand {
     }
   }
 
-  /// What is in an optional; nil if nothing is.
+  /// The content of an optional; nil if it is nil.
   private static func unwrapped(_ value: Any) -> Any? {
     guard let optional = value as? any OptionalValue else { return value }
     return optional.wrappedValue.flatMap { unwrapped($0) }
@@ -148,7 +149,7 @@ extension Condition.Comparison {
 }
 
 extension Value {
-  /// Whether Swift orders values of this kind as a store does; texts have an order of their own.
+  /// Whether Swift orders values of this kind as a store does; not so for texts.
   fileprivate var hasSwiftOrder: Bool {
     switch self {
     case .int, .double, .date: true
@@ -158,8 +159,8 @@ extension Value {
 }
 
 extension String {
-  /// Whether no text of other bytes equals this one in Swift: plain ASCII without the three signs
-  /// that a further Unicode scalar stands for as well.
+  /// Whether no text with other bytes equals this one in Swift: plain ASCII, except three signs
+  /// that a further Unicode scalar is equivalent to.
   fileprivate var isAloneInSwift: Bool {
     let doubled = [UInt8(ascii: "K"), UInt8(ascii: ";"), UInt8(ascii: "`")]
     return utf8.allSatisfy { $0 < 0x80 && !doubled.contains($0) }

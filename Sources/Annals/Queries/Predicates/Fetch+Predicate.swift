@@ -3,19 +3,20 @@ import AnnalsModel
 import AnnalsQuery
 import Foundation
 
-// Foundation's predicates and sort descriptors, for those who have them.
+// Support for Foundation's predicates and sort descriptors.
 
 extension Fetch {
-  /// Only the objects of whose records Foundation's predicate is true, and those given before.
+  /// Keeps only objects whose records meet Foundation's predicate, in addition to earlier
+  /// conditions.
   ///
   ///     Fetch(Post.self).where(#Predicate { $0.start > date && $0.title.count > 20 })
   ///
-  /// What of it is a condition is planned as one, so that indexes serve it: comparisons of a
-  /// property with a constant, `&&`, `||`, `!`, a list that contains a property; of texts, equality
-  /// with plain ASCII. The rest is evaluated on the records that this lets through, and `explain`
-  /// says so. The answer is that of the predicate, always; Swift's equality of texts, too. A
-  /// predicate that cannot be evaluated on a record, such as one that unwraps nil, makes the fetch
-  /// throw `.invalidArgument`.
+  /// Parts that can be a condition are planned as one, so that indexes serve them: comparisons of a
+  /// property with a constant, `&&`, `||`, `!`, a list that contains a property; for texts,
+  /// equality with plain ASCII. The rest is evaluated on the records that these parts let through;
+  /// `explain` shows it. The result is always that of the predicate, including Swift's equality of
+  /// texts. A predicate that cannot be evaluated on a record, such as one that unwraps nil, makes
+  /// the fetch throw `.invalidArgument`.
   public func `where`(_ predicate: Predicate<R>) -> Fetch {
     let part = predicate.expression as? any PredicatePart
     if let condition = part?.condition(of: R.self) { return self.where(condition) }
@@ -24,12 +25,12 @@ extension Fetch {
     return copy
   }
 
-  /// In the order of Foundation's sort descriptors, in place of any order given before; objects
-  /// that they do not tell apart come in the order of what is given later, or of their ids, in the
-  /// last descriptor's direction.
+  /// Sorts by Foundation's sort descriptors, in place of any earlier order. Objects that they do
+  /// not distinguish come in the order of later sort keys, or of their ids, in the last
+  /// descriptor's direction.
   ///
-  /// Descriptors of numbers and dates become sort keys. If there is any other, of a text for
-  /// instance, all records found are read and sorted in memory.
+  /// Descriptors of numbers and dates become sort keys. With any other, such as one of a text, all
+  /// records found are read and sorted in memory.
   public func sorted(by descriptors: [SortDescriptor<R>]) -> Fetch {
     var copy = self
     copy.sortKeys = []
@@ -46,15 +47,15 @@ extension Fetch {
     return copy
   }
 
-  /// Whether something has to be evaluated on records.
+  /// Whether a part must be evaluated on records.
   var hasRecordWork: Bool { !tests.isEmpty || !recordOrder.isEmpty }
 
-  /// Whether objects that nothing tells apart come in the falling order of their ids.
+  /// Whether equal objects come in falling id order.
   var areTiesDescending: Bool {
     sortKeys.last?.key.isDescending ?? (recordOrder.last?.order == .reverse)
   }
 
-  /// Throws `.unsupported` if something has to be evaluated on records.
+  /// Throws `.unsupported` if a part must be evaluated on records.
   func requirePlanned() throws(AnnalsError) {
     guard hasRecordWork else { return }
     throw AnnalsError(
@@ -63,7 +64,7 @@ extension Fetch {
         + "views and groups, write it with conditions and sort keys")
   }
 
-  /// What has to be done with records, in words; nil if nothing has.
+  /// What must be evaluated on records, in words; nil if nothing.
   var recordWork: String? {
     switch (tests.isEmpty, recordOrder.isEmpty) {
     case (true, true): nil
@@ -77,7 +78,7 @@ extension Fetch {
 }
 
 extension SortDescriptor where Compared: Record {
-  /// The sort key that gives the same order; nil if there is none.
+  /// The sort key with the same order; nil if there is none.
   fileprivate var sortKey: RecordSortKey<Compared>? {
     guard let path = keyPath, let position = Compared.entity.position(of: path) else { return nil }
     let property = Compared.entity.properties[position]
@@ -90,9 +91,9 @@ extension SortDescriptor where Compared: Record {
 }
 
 extension WriteTransaction {
-  /// Deletes every object of whose record Foundation's predicate is true; nil means all.
+  /// Deletes every object whose record meets Foundation's predicate; nil means all.
   ///
-  /// Returns how many there were. Throws as `fetch(_:)` and `delete(_:)` do.
+  /// Returns how many were deleted. Throws as `fetch(_:)` and `delete(_:)` do.
   @discardableResult
   public func delete<R: Record>(
     _ type: R.Type, where predicate: Predicate<R>

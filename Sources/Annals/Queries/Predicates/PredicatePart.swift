@@ -1,14 +1,14 @@
 import AnnalsModel
 import Foundation
 
-/// An expression of a Foundation predicate of which a condition can be made.
+/// A part of a Foundation predicate that can become a condition.
 ///
-/// A condition is made only where it is true of exactly the same records as the expression. All
-/// else is evaluated on the record.
+/// It becomes one only if exactly the same records meet both. Everything else is evaluated on the
+/// record.
 protocol PredicatePart {
-  /// The condition that says the same; nil if there is none.
+  /// The equivalent condition; nil if there is none.
   func condition<R: Record>(of type: R.Type) -> RecordCondition<R>?
-  /// A condition that is true wherever the expression is, and perhaps elsewhere; nil if none is
+  /// A condition met by all records that meet the expression, and perhaps by others; nil if none is
   /// known.
   func filter<R: Record>(of type: R.Type) -> RecordCondition<R>?
 }
@@ -17,7 +17,7 @@ extension PredicatePart {
   func filter<R: Record>(of type: R.Type) -> RecordCondition<R>? { condition(of: type) }
 }
 
-/// The condition that says the same as an expression of any type; nil if there is none.
+/// The equivalent condition of an expression of any type; nil if there is none.
 private func sameCondition<R: Record>(as expression: Any, of type: R.Type) -> RecordCondition<R>? {
   (expression as? any PredicatePart)?.condition(of: type)
 }
@@ -99,7 +99,7 @@ extension PredicateExpressions.SequenceContains: PredicatePart {
 }
 
 extension PredicateExpressions.KeyPath: PredicatePart {
-  /// A property that is true or false says so by itself.
+  /// A Bool property is a condition by itself.
   func condition<R: Record>(of type: R.Type) -> RecordCondition<R>? {
     guard Output.self == Bool.self, let property = property(of: type) else { return nil }
     return ComparedProperty<R>(property, true).isEqual

@@ -1,14 +1,14 @@
 import Foundation
 
-/// An expression of a Foundation predicate that is a property of the record.
+/// A part of a Foundation predicate that is a property of the record.
 protocol PropertyTerm {
-  /// The property of the record type; nil if it is none that the type lists.
+  /// The property of the record type; nil if the type does not list it.
   func property<R: Record>(of type: R.Type) -> PropertyDefinition?
 }
 
-/// An expression of a Foundation predicate that is the same for every record.
+/// A part of a Foundation predicate that is the same for every record.
 protocol ConstantTerm {
-  /// What it stands for; nil where that is nil.
+  /// Its value; nil if that is nil.
   var constant: Any? { get }
 }
 

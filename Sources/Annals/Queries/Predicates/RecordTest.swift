@@ -3,15 +3,15 @@ import AnnalsModel
 import AnnalsQuery
 import Foundation
 
-/// A predicate that is evaluated on each record that the condition of a fetch lets through.
+/// A predicate evaluated on each record that the condition of a fetch lets through.
 struct RecordTest<R: Record>: Hashable, Sendable {
   private let predicate: Predicate<R>
-  /// What makes it the same as another: predicates cannot be compared.
+  /// Its identity, since predicates cannot be compared.
   private let identity = UUID()
 
   init(_ predicate: Predicate<R>) { self.predicate = predicate }
 
-  /// Whether the predicate is true of the record.
+  /// Whether the record meets the predicate.
   func holds(_ object: Object<R>) throws(AnnalsError) -> Bool {
     do {
       return try predicate.evaluate(object.value)
@@ -28,10 +28,10 @@ struct RecordTest<R: Record>: Hashable, Sendable {
 }
 
 extension RecordQuery {
-  /// The objects that a fetch finds which has tests, or an order of records, in its order.
+  /// The objects that a fetch with predicates or a record order finds, in its order.
   ///
-  /// Reads the records that the condition lets through: all of them where there is an order, else
-  /// up to the limit.
+  /// Reads the records that the condition lets through: all of them if there is a record order,
+  /// otherwise up to the limit.
   func testedObjects(_ fetch: Fetch<R>) throws(AnnalsError) -> [Object<R>] {
     var wanted = fetch
     wanted.maximumCount = nil
@@ -53,10 +53,10 @@ extension RecordQuery {
     return Array(found.dropFirst(fetch.skippedCount).prefix(fetch.maximumCount ?? .max))
   }
 
-  /// So many records are read before they are looked at.
+  /// The number of records that are read before they are tested.
   private static var testedAtOnce: Int { 256 }
 
-  /// Those that no descriptor tells apart stay as they are.
+  /// Records that no descriptor distinguishes keep their order.
   private static func sorted(
     _ objects: [Object<R>], by order: [SortDescriptor<R>]
   ) -> [Object<R>] {
