@@ -108,7 +108,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "AnnalsCommand", "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsModel", "AnnalsStorage",
+        "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat", "AnnalsModel",
+        "AnnalsStorage",
       ]),
     tests(
       "InspectionTests",

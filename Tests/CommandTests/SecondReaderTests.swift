@@ -20,6 +20,47 @@ struct SecondReaderTests {
     #expect(compared > 0)
   }
 
+  /// Every frame kind, kind of value, contents of a chunk, layout of a run, flag and tag of
+  /// FORMAT.md is in one good fixture at least: what is not, no stranger's reader is tried on.
+  @Test func theFixturesHaveAllThatTheFormatHas() throws {
+    let good = FixtureRecipe.all.filter { [.clean, .readOnly].contains($0.outcome) }
+    let run = try SecondReader.met(good.map { $0.file(".annals").path })
+    #expect(run.status == 0, "\(run.errors)")
+    var met: [String: [Int]] = [:]
+    for line in run.output.split(separator: "\n") where !line.hasPrefix("ok: ") {
+      let words = line.split(separator: " ")
+      guard let number = words.last.flatMap({ Int($0) }) else { continue }
+      met[words.dropLast().joined(separator: " "), default: []].append(number)
+    }
+    let large = [4, 7, 8, 9].map { $0 | 16 }
+    let all: [String: [Int]] = [
+      "frame of kind": [1, 2, 3, 4, 5, 7, 8, 11, 14], "frame flag": [1, 2],
+      "required feature": [1], "optional feature": [32, 33, 34],
+      "value of tag": Array(0...12) + large + [11 | 32],
+      "transaction tag": [1, 2], "directory tag": Array(1...6), "directory flag": [1, 2],
+      "entity flag": [1, 2, 4], "attribute flag": [1, 2, 4, 8, 16, 32, 64],
+      "attribute type": Array(1...9) + [13, 14, 15], "validation flag": [1, 2, 4, 8, 16],
+      "relationship flag": [1, 2, 4, 8], "index flag": [1, 2, 4, 8],
+      "flag of an index's property": [1, 2], "comparison": Array(1...6),
+      "details flag": [1, 2, 4, 8, 16, 32], "change of kind": [0, 1, 2], "gap flag": [1, 2],
+      "section of compression": [0, 1], "integer run of layout": [0, 1, 2, 3],
+      "fixed run of layout": [0, 2], "byte string run of layout": [0, 1, 2],
+      "distinct byte string run of layout": [0, 1],
+      "run of tag": Array(0...12) + large + [11 | 32], "column of several tags": [255],
+      "block of form": [0, 1], "chunk of table": Array(0...4), "chunk of contents": Array(1...6),
+      "rows of form": [0, 1, 2], "column chunk of kind": Array(1...11) + [13],
+      "doubles of form": [0, 1], "bytes of kind": Array(1...12),
+      "large bytes of kind": [4, 7, 8, 9],
+      "consumer flag": [1, 2, 4], "retention flag": [1, 2],
+    ]
+    for name in Set(met.keys).union(all.keys).sorted() {
+      let missing = Set(all[name] ?? []).subtracting(met[name] ?? []).sorted()
+      #expect(missing.isEmpty, "no fixture has \(name) \(missing)")
+      let unlisted = Set(met[name] ?? []).subtracting(all[name] ?? []).sorted()
+      #expect(unlisted.isEmpty, "the format has \(name) \(unlisted), which is not listed here")
+    }
+  }
+
   /// What is crafted, with right checksums, it refuses for what is wrong with it.
   @Test(arguments: [
     ("damaged-chunk-named-twice", "named twice"), ("damaged-overlapping-pieces", "a piece of blob"),
@@ -146,6 +187,12 @@ private enum SecondReader {
   /// What its `check` says of a file.
   static func check(_ path: String) throws -> (status: Int32, output: String, errors: String) {
     try run([root.appending(path: "Tests/SecondReader/reader.py").path, path, "check"])
+  }
+
+  /// What it meets of the format in these files.
+  static func met(_ paths: [String]) throws -> (status: Int32, output: String, errors: String) {
+    let reader = root.appending(path: "Tests/SecondReader/reader.py").path
+    return try run([reader, paths[0], "met"] + paths.dropFirst())
   }
 
   private static func run(

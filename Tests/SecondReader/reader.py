@@ -6,6 +6,7 @@
     reader.py FILE list             one line of JSON for each transaction
     reader.py FILE digest [N ...]   "N sha256" of the state as of each N (all, if none is named)
     reader.py FILE check            replays all and compares with every checkpoint in the file
+    reader.py FILE met [FILE ...]   the same for each, and a line for each thing of the format met
 
 Only the standard library is used, and nothing of the project's code. It refuses what the format
 refuses: exit 1 and one line on the standard error for damage, 2 for a wrong call, 3 if there is no
@@ -39,6 +40,20 @@ class Damage(Exception):
 def need(condition, text):
     if not condition:
         raise Damage(text)
+
+
+# What was met of the format: (what it is, the number by which the format names it).
+MET = set()
+
+
+def met(what, which):
+    MET.add((what, which))
+
+
+def met_flags(what, flags):
+    for bit in range(8):
+        if flags >> bit & 1:
+            met(what, 1 << bit)
 
 
 def signed(n):
@@ -224,6 +239,7 @@ def check_edits(edits):
 def value(c, edits=False):
     tag = c.u8()
     kind = check_tag(tag, edits)
+    met("value of tag", tag)
     if tag & LARGE:
         return tag, (c.u64(), c.u64(), c.u32())
     if kind == NULL:
@@ -265,6 +281,7 @@ class Entity:
         need(self.number >= 1, "entity 0")
         self.flags = c.u8()
         need(self.flags < 8, "unknown flags of an entity")
+        met_flags("entity flag", self.flags)
         self.name = c.string()
         self.display = c.string() if self.flags & 2 else None
         self.next = c.number32()
@@ -353,12 +370,15 @@ class Attribute:
         self.number, self.name, self.type, self.flags = c.number32(), c.string(), c.u8(), c.u8()
         need(1 <= self.type <= 15 and self.type not in (OBJECT, OBJECTS, 12), "an attribute of type %d" % self.type)
         need(self.flags & ~127 == 0, "unknown flags of an attribute")
+        met("attribute type", self.type)
+        met_flags("attribute flag", self.flags)
         self.default = plain_value(c) if self.flags & 16 else None
         self.validation = None
         if self.flags & 32:
             v = Cursor(c.sized())
             flags = v.u8()
             need(flags, "a validation without rules")
+            met_flags("validation flag", flags & 31)
             self.validation = [
                 flags & 1 and plain_value(v), flags & 2 and plain_value(v), flags & 4 and v.zigzag(),
                 flags & 8 and v.zigzag(), flags & 16 and v.list(plain_value)]
@@ -377,6 +397,7 @@ class Relationship:
     def __init__(self, c):
         self.number, self.name, self.flags, self.target = c.number32(), c.string(), c.u8(), c.number32()
         need(self.flags < 16, "unknown flags of a relationship")
+        met_flags("relationship flag", self.flags)
         if self.flags & 8:
             need(extension_area(c), "an empty extension area")
 
@@ -408,11 +429,21 @@ class Index:
             if self.flags & 2:
                 need(extension_area(c), "an empty extension area")
             c.finish("the definition of an index")
+            met_flags("index flag", self.flags)
+            for _, flags in self.properties:
+                met_flags("flag of an index's property", flags)
+            for _, how, _ in self.tests:
+                met("comparison", how)
 
 
 def need_features(c):
     required, optional = c.u64(), c.u64()
     need(required & ~2 == 0, "required features that this reader does not know: written by a newer version")
+    for bit in range(64):
+        if required >> bit & 1:
+            met("required feature", bit)
+        if optional >> bit & 1 and bit in (32, 33, 34):
+            met("optional feature", bit)
     return required, optional
 
 
@@ -436,6 +467,7 @@ def consumer(c):
     name, flags = c.string(), c.u8()
     need(0 < len(name.encode()) <= 255, "the name of a consumer")
     need(flags == 1 or flags & ~6 == 0, "flags %d of a consumer" % flags)
+    met_flags("consumer flag", flags)
     if flags == 1:
         return name, None
     kind = c.string()
@@ -448,6 +480,7 @@ def retention(c):
     """How much history is kept: by age, and by count."""
     flags = c.u8()
     need(flags & ~3 == 0, "flags %d of a retention" % flags)
+    met_flags("retention flag", flags)
     found = (c.number() if flags & 1 else None, c.number() if flags & 2 else None)
     need(0 not in found, "a retention of nothing")
     return found
@@ -464,6 +497,7 @@ class Details:
             return
         flags = self.flags = c.u8()
         need(flags < 64, "unknown flags of details")
+        met_flags("details flag", flags)
         if flags & 1:
             self.names = (c.number32(), c.list(Cursor.string))
             need(self.names[1], "an empty list of names")
@@ -486,6 +520,9 @@ class Details:
             area = extension_area(c)
             need(area, "an empty extension area")
             self.clock_jump = 1 in area
+            for tag in area:
+                if tag in (1, 2):
+                    met("transaction tag", tag)
             need(not area.get(1), "a clock jump that says more")
             if 2 in area:
                 self.erased = erasure(Cursor(area[2]))
@@ -515,6 +552,7 @@ class Gap:
         self.first, flags = c.number(), c.u8()
         need(self.first >= 1, "a gap from transaction 0")
         need(flags < 4, "unknown flags of a gap")
+        met_flags("gap flag", flags)
         self.exact, self.salvaged = bool(flags & 1), c.zigzag()
         self.before = c.zigzag() if flags & 2 else None
         self.reason = c.string()
@@ -548,6 +586,7 @@ def transaction_record(payload):
         h = c.varint()
         kind, entity = h & 3, h >> 2
         need(kind < 3, "a change of kind 3")
+        met("change of kind", kind)
         need(1 <= entity < 1 << 32, "a change of entity %d" % entity)
         row += c.zigzag()
         need(1 <= row <= 1 << 40, "a change of row %d" % row)
@@ -581,6 +620,7 @@ def integer_run(c, n):
     if n == 0:
         return []
     layout = c.u8()
+    met("integer run of layout", layout)
     if layout == 0:
         base, width = c.zigzag(), c.u8()
         need(width <= 64, "a width of %d" % width)
@@ -613,6 +653,7 @@ def small_run(c, n, low, high, what):
 
 def fixed_run(c, n, size):
     layout = c.u8()
+    met("fixed run of layout", layout)
     if layout == 0:
         data = c.raw(n * size)
         return [data[i * size:(i + 1) * size] for i in range(n)]
@@ -625,6 +666,7 @@ def fixed_run(c, n, size):
 
 def byte_string_run(c, n, distinct=True):
     layout = c.u8()
+    met("byte string run of layout" if distinct else "distinct byte string run of layout", layout)
     if layout == 0:
         lengths = small_run(c, n, 0, MAX_DECODED, "lengths")
         c.take_strings(sum(lengths))
@@ -649,6 +691,7 @@ def byte_string_run(c, n, distinct=True):
 
 def tagged_run(c, tag, n):
     kind = check_tag(tag, True)
+    met("run of tag", tag)
     if tag & LARGE:
         return [(tag, struct.unpack("<QQI", v)) for v in fixed_run(c, n, 20)]
     if kind == NULL:
@@ -690,6 +733,7 @@ def value_column(c, n):
     tag = c.u8()
     if tag != 0xFF:
         return tagged_run(c, tag, n)
+    met("column of several tags", tag)
     tags = small_run(c, n, 0, 255, "tags")
     runs = {t: iter(tagged_run(c, t, tags.count(t))) for t in sorted(set(tags))}
     return [next(runs[t]) for t in tags]
@@ -702,6 +746,7 @@ class Block:
         c = Cursor(payload)
         self.form = c.u8()
         need(self.form < 2, "a block of form %d" % self.form)
+        met("block of form", self.form)
         self.first = c.number()
         need(self.first >= 1, "transaction 0")
         if self.form == 0:
@@ -798,6 +843,7 @@ def section(c):
     h = c.varint()
     n = h >> 2
     need(h & 3 < 2, "a compression of a newer version")
+    met("section of compression", h & 3)
     if h & 3:
         stream = c.sized()
         need(n <= 1032 * len(stream) + 1031, "a section too long for its stream")
@@ -825,6 +871,7 @@ def small_list(c, n, low, high, what):
 
 def chunk_rows(c, first, n):
     form = c.u8()
+    met("rows of form", form)
     if form == 0:
         offsets = list(range(n))
     elif form == 1:
@@ -843,6 +890,7 @@ def chunk_rows(c, first, n):
 
 def chunk_header(c, content, entity, rule, first, count):
     need(c.u8() == content, "a chunk with other contents")
+    met("chunk of contents", content)
     need(c.varint() == entity, "a chunk of another entity")
     if rule is not None:
         need(c.varint() == rule, "a chunk of another property")
@@ -862,6 +910,7 @@ def references(data):
 def value_of_bytes(tag, data):
     """A value that a column of kind any, or one of bytes, keeps as bytes."""
     kind = check_tag(tag)
+    met("bytes of kind", kind)
     if kind in (BOOL, INT, DATE, DOUBLE):
         need(len(data) == 8, "a value of %d bytes" % len(data))
         if kind == DOUBLE:
@@ -901,6 +950,7 @@ def bytes_values(c, kind, n):
         if is_large:
             check_tag(tag | LARGE)
             need(len(data) == 20, "a large value's description of %d bytes" % len(data))
+            met("large bytes of kind", tag)
             out.append((tag | LARGE, struct.unpack("<QQI", data)))
         else:
             out.append(value_of_bytes(tag, data))
@@ -909,6 +959,7 @@ def bytes_values(c, kind, n):
 
 def column_chunk(c, first, n):
     kind = c.u8()
+    met("column chunk of kind", kind)
     rows = chunk_rows(c, first, n)
     if kind in (BOOL, INT, DATE):
         values = number_list(c, n)
@@ -917,6 +968,7 @@ def column_chunk(c, first, n):
     elif kind == DOUBLE:
         form = c.u8()
         need(form < 2, "doubles of form %d" % form)
+        met("doubles of form", form)
         if form == 0:
             data = section(c)
         else:
@@ -1083,21 +1135,25 @@ class Checkpoint:
         c = Cursor(frame.payload())
         self.number, self.flags = c.number(), c.u8()
         need(self.flags < 4, "unknown flags of a checkpoint")
+        met_flags("directory flag", self.flags)
         self.timestamp, self.greatest = c.zigzag(), c.zigzag()
         self.opening, self.changes = c.u64(), c.number()
         self.schema = definitions(c)
-        self.names = self.table(c, Cursor.string)
-        self.openings = self.table(c, lambda c: (c.number32(), c.u64(), c.zigzag(), c.string()))
+        self.names = self.table(c, Cursor.string, 0)
+        self.openings = self.table(c, lambda c: (c.number32(), c.u64(), c.zigzag(), c.string()), 1)
         self.next_blob = c.varint()
-        self.blobs = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()))
-        self.schema_history = self.table(c, lambda c: (c.number(), definitions(c)))
-        self.history = self.table(c, lambda c: (c.number(), c.varint(), c.zigzag(), c.list(Cursor.number32)))
+        self.blobs = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()), 2)
+        self.schema_history = self.table(c, lambda c: (c.number(), definitions(c)), 3)
+        self.history = self.table(c, lambda c: (c.number(), c.varint(), c.zigzag(), c.list(Cursor.number32)), 4)
         self.gaps = c.list(lambda c: (c.number(), c.zigzag(), Gap(c))) if self.flags & 2 else []
         need(bool(self.gaps) == bool(self.flags & 2), "an empty list of gaps")
         increasing([x for last, _, g in self.gaps for x in sorted({g.first, last})], "gaps")
         self.entities = c.list(self.entity)
         increasing([e[0] for e in self.entities], "entities of a checkpoint")
         area = extension_area(c)
+        for tag in area:
+            if tag <= 6:
+                met("directory tag", tag)
         self.jumps, self.older = 0, None
         if 1 in area:
             item = Cursor(area[1])
@@ -1167,6 +1223,7 @@ class Checkpoint:
             need(self.file.base <= ref[3] <= self.number, "a projection as of another time")
             chunk = self.chunk(ref)
             need(chunk.u8() == 6 and chunk.string().encode() == name, "the chunk of another projection")
+            met("chunk of contents", 6)
             need((chunk.number(), chunk.number()) == (version, ref[3]), "the chunk of another projection")
             state = section(chunk)
             need(len(state) <= 16000000, "a projection that is too long")
@@ -1186,9 +1243,10 @@ class Checkpoint:
         need(len(payload) == length and crc(payload) == checksum, "another chunk at %d" % offset)
         return Cursor(payload)
 
-    def table(self, c, read):
+    def table(self, c, read, number):
         out = []
         for ref in self.references(c):
+            met("chunk of table", number)
             need(ref[3] == len(out), "a table with a gap")
             chunk = self.chunk(ref)
             items = chunk.list(read)
@@ -1410,6 +1468,9 @@ class File:
                 c.finish("an announcement")
                 need(required or optional, "an announcement of nothing")
                 need(frame.flags & 1 == (required == 0), "flags of an announcement")
+            if frame.kind in allowed:
+                met("frame of kind", frame.kind)
+                met_flags("frame flag", frame.flags)
             self.frames[at] = frame
             previous = int.from_bytes(self.data[at:at + 4], "little")
             after = at + 24 + (frame.length + 7) // 8 * 8
@@ -1850,7 +1911,7 @@ def command_check(file):
 
 
 def main(arguments):
-    if len(arguments) < 2 or arguments[1] not in ("state", "checkpoint", "list", "digest", "check"):
+    if len(arguments) < 2 or arguments[1] not in ("state", "checkpoint", "list", "digest", "check", "met"):
         sys.stderr.write(__doc__)
         return 2
     out = sys.stdout.buffer
@@ -1881,6 +1942,11 @@ def main(arguments):
             out.write(command_list(file))
         else:
             out.write(command_check(file))
+            if command == "met":
+                for path in arguments[2:]:
+                    out.write(command_check(File(path)))
+                for what, which in sorted(MET):
+                    out.write(b"%s %d\n" % (what.encode(), which))
     except Damage as damage:
         sys.stderr.write("reader: %s\n" % damage)
         return 1

@@ -123,6 +123,18 @@ extension FixtureRecipe {
       try bytes.moveTablesIntoChunks()
       return Data(bytes.bytes)
     },
+    FixtureRecipe("list-chunks") { try $0.made(notes: false, listChunks) },
+    FixtureRecipe("large-values-of-every-kind") { try $0.made(notes: false, largeKinds) },
+    FixtureRecipe("erased-relationships") { try $0.made(notes: false, erasedRelationships) },
+    FixtureRecipe("salvaged-exactly") { folder in
+      let good = try folder.made {
+        _ = try $0.write { tx in try tx.insert("Note", ["id": "a", "text": "Fog"]) }
+        _ = try $0.write { tx in try tx.insert("Note", ["id": "lost"]) }
+        try $0.checkpoint()
+        _ = try $0.write { tx in try tx.insert("Note", ["id": "b"]) }
+      }
+      return try salvagedExactly(folder, good)
+    },
     FixtureRecipe("not-ascii") { try $0.made(notes: false, notASCII) },
     FixtureRecipe("salvaged") { try salvaged($0) },
   ]
