@@ -84,7 +84,8 @@ struct GapInference {
         batch.arena.withUnsafeBytes {
           lists[place, default: ListInference()].add(property, in: $0)
         }
-      } else if property.before.tag == .objects || lists[place] != nil {
+      } else if [.objects, .null, .erased].contains(property.before.tag) || lists[place] != nil {
+        // What the first change of a list says of the whole, edits behind it say nothing of.
         guard knownPlaces.insert(place).inserted, lists[place] != nil else { continue }
         batch.arena.withUnsafeBytes { lists[place]?.end(with: property.before, in: $0) }
       }
