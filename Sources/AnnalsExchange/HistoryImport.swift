@@ -39,6 +39,8 @@ package final class HistoryImport {
   private let location: StoreLocation
   private let options: StoreOptions
   private let environment: StoreEnvironment
+  /// Whether the store has nothing but what the lines say.
+  private var isNew = false
   /// A schema that the next transaction brings; with the definitions exactly as they are, or only
   /// what is missing.
   private var pendingSchema: (schema: Schema, isExact: Bool)?
@@ -111,7 +113,9 @@ package final class HistoryImport {
   private func readTransaction() throws {
     var origin = TransactionOrigin()
     origin.isAlwaysRecorded = true
-    _ = try opened().commitTransaction(origin) { transaction in
+    let store = try opened()
+    let number = isNew ? store.base.number + count + 1 : nil
+    _ = try store.commitTransaction(origin) { transaction in
       let changes = try begin(transaction)
       var members = TransactionMembers()
       repeat {
@@ -119,7 +123,7 @@ package final class HistoryImport {
       } while try reader.next() == .key
       // What stands behind the object on the line must not be left to be found after the commit.
       try reader.endDocument()
-      try members.finish(transaction, reader)
+      try members.finish(transaction, reader, numbered: number)
     }
     pendingSchema = nil
     count += 1
@@ -144,6 +148,7 @@ package final class HistoryImport {
 
   private func opened() throws -> Store {
     if let store { return store }
+    if try location.fileSystem.identity(of: location.path) == nil { isNew = true }
     let opened = try Store(location, creates: true, options: options, environment: environment)
     store = opened
     onOpening(opened)
@@ -174,6 +179,7 @@ package final class HistoryImport {
       }
       try reader.endDocument()
     }
+    isNew = true
     _ = try opened()
   }
 
@@ -196,6 +202,9 @@ extension WriteTransaction {
       for index in entity.indexes.indices {
         for place in entity.indexes[index].elements.indices {
           entity.indexes[index].elements[place].propertyName = ""
+        }
+        for place in entity.indexes[index].tests.indices {
+          entity.indexes[index].tests[place].propertyName = ""
         }
       }
       if self.schema.entity(numbered: entity.number) != entity { changed.append(entity) }

@@ -63,7 +63,8 @@ extension JSONWriter {
     endObject()
   }
 
-  /// Writes what was erased. An import keeps it as metadata: its rows may be others.
+  /// Writes what was erased. An import into a new file reads it back; one into a store that has
+  /// transactions keeps it as metadata, as its rows are others.
   private mutating func member(erased erasure: Erasure, _ schema: Schema) {
     key("erased")
     beginObject()

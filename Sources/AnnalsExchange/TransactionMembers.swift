@@ -5,6 +5,7 @@ import AnnalsModel
 /// The members of a line beside its changes.
 struct TransactionMembers {
   private var seen: Set<ContiguousArray<UInt8>> = []
+  private var number: Int64?
   private var author: String?
   private var context: String?
   private var timestamp: Timestamp?
@@ -27,7 +28,7 @@ struct TransactionMembers {
     case "changes":
       hasChanges = true
       return true
-    case "n": _ = try reader.whole(reader.next(), of: name)
+    case "n": number = try reader.whole(reader.next(), of: name)
     case "author": author = try optionalText(reader, name)
     case "context": context = try optionalText(reader, name)
     case "timestamp":
@@ -48,8 +49,11 @@ struct TransactionMembers {
     return false
   }
 
-  /// Puts what was read into the transaction.
-  func finish(_ transaction: WriteTransaction, _ reader: JSONReader) throws(InputFault) {
+  /// Puts what was read into the transaction. `expected` is its number in a store that has what the
+  /// lines say and nothing else, so that rows are theirs, too; nil in another store.
+  func finish(
+    _ transaction: WriteTransaction, _ reader: JSONReader, numbered expected: Int64?
+  ) throws(InputFault) {
     guard hasChanges else { throw reader.fault("the line has no `changes`") }
     if let timestamp, let microseconds {
       // The two say the same; the text may leave out the fraction.
@@ -62,6 +66,13 @@ struct TransactionMembers {
     transaction.origin.context = context
     transaction.origin.timestamp = microseconds.map { Timestamp(microseconds: $0) } ?? timestamp
     transaction.metadata = metadata
+    if let number, number == expected, case .json(let text) = metadata["erased"],
+      let erasure = ErasureReading.erasure(in: text, transaction.schema)
+    {
+      transaction.metadata["erased"] = nil
+      transaction.origin.erasure = erasure
+      transaction.origin.features.formUnion(.erasure)
+    }
     // What an export tells of a gap: values that nobody knows are missing in it. Others may mean
     // something else by the word.
     if case .json(let text) = metadata["lost"], text.hasPrefix(#"{"first":"#) {

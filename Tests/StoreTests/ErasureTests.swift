@@ -292,10 +292,14 @@ import Testing
     var text: ContiguousArray<UInt8> = []
     var export = HistoryExport(work.store, after: 0, through: work.store.token.number)
     try export.write { text += $0 }
-    let reading = HistoryImport(
-      MemorySource(text), into: memoryFile(), options: .deferred, environment: .fixed(seed: 2))
-    while try reading.next() {}
-    let copy = try #require(reading.store)
+    let place = memoryFile()
+    func imported(_ text: some Sequence<UInt8>) throws -> Store {
+      let reading = HistoryImport(
+        MemorySource(text), into: place, options: .deferred, environment: .fixed(seed: 2))
+      while try reading.next() {}
+      return try #require(reading.store)
+    }
+    let copy = try imported(text)
     func canonical(_ store: Store) throws -> String {
       var bytes: ContiguousArray<UInt8> = []
       var state = CanonicalState(store.snapshot())
@@ -305,6 +309,58 @@ import Testing
     let state = try canonical(work.store)
     #expect(String(decoding: text, as: UTF8.self).contains(#"{"$erased":true}"#))
     #expect(try canonical(copy) == state)
+    // What the export says of the erasure is the transaction's again, and holds.
+    func erasures(_ store: Store) throws -> [Int64: Erasure] {
+      var result: [Int64: Erasure] = [:]
+      try store.history().forEach { result[$0.number] = $0.erasure }
+      return result
+    }
+    #expect(try erasures(copy) == erasures(work.store) && erasures(copy).count == 1)
+    let erasing = try #require(try erasures(copy).keys.first)
+    #expect(try copy.transaction(erasing).metadata == [:])
+    let findings = try copy.verifyHistory().filter { $0.severity != .note }.map(\.message)
+    #expect(findings == [])
+    // In a store that has more, its rows are others: there it is metadata.
+    try copy.close()
+    let line = try #require(
+      String(decoding: text, as: UTF8.self).split(separator: "\n").first {
+        $0.contains(#""erased":{"reason""#)
+      })
+    let start = try #require(line.range(of: ",\"changes\":")).lowerBound
+    let more = try imported(Array((line[..<start] + ",\"changes\":[]}\n").utf8))
+    #expect(try erasures(more).count == 1)
+    #expect(try more.transaction(more.token.number).metadata["erased"] != nil)
+  }
+
+  /// What is no erasure, or speaks of what is not there, stays metadata.
+  @Test(arguments: [
+    #"{"reason":"","objects":[{"entity":"E","row":1}]}"#, #"{"reason":"r","objects":[]}"#,
+    #"{"reason":"r"}"#, #"{"reason":"r","objects":[{"entity":"F","row":1}]}"#,
+    #"{"reason":"r","objects":[{"entity":"E","row":0}]}"#,
+    #"{"reason":"r","objects":[{"entity":"E","row":1099511627777}]}"#,
+    #"{"reason":"r","objects":[{"entity":"E","row":1},{"entity":"E","row":1}]}"#,
+    #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":[]}]}"#,
+    #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":["b"]}]}"#,
+    #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":["a","a"]}]}"#,
+    #"{"reason":"r","objects":[{"entity":"E","row":1,"more":2}]}"#, #""all""#, "[1]",
+  ]) func whatIsNoErasureStaysMetadata(erased: String) throws {
+    let insert = #""changes":[{"op":"insert","entity":"E","id":"i","set":{"a":1}}]"#
+    func store(_ member: String, number: Int = 1) throws -> Store {
+      let text = "{\"n\":\(number),\"erased\":\(member),\(insert)}\n"
+      let reading = HistoryImport(
+        MemorySource(Array(text.utf8)), into: memoryFile(), options: .deferred,
+        environment: .fixed(seed: 2))
+      while try reading.next() {}
+      return try #require(reading.store)
+    }
+    let copy = try store(erased)
+    #expect(try copy.transaction(1).erasure == nil)
+    #expect(try copy.transaction(1).metadata["erased"] != nil)
+    let right = #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":["a","id"]}]}"#
+    #expect(try store(right).transaction(1).erasure?.targets[0].properties == [1, 2])
+    #expect(try store(right, number: 2).transaction(1).erasure == nil)
+    let findings = try store(right).verifyHistory().map(\.message)
+    #expect(findings.contains { $0.contains("was not carried out") }, "\(findings)")
   }
 
   /// Another opening of the file goes on, and so does what follows its history.
