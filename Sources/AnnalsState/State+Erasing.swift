@@ -21,6 +21,19 @@ extension State {
     }
   }
 
+  /// Whether the object has a value of those that a target names, removed properties included.
+  /// Reads nothing but what it has.
+  package func hasValue(of target: Erasure.Target) throws(StateFault) -> Bool {
+    let (entity, row) = (target.object.entity, target.object.row)
+    guard try contains(entity, row), let table = findTable(entity) else { return false }
+    for column in table.columns
+    where target.properties.isEmpty || target.properties.contains(column.property) {
+      let value = try value(entity, row, column.property)
+      if !value.isNull, !value.isErased { return true }
+    }
+    return false
+  }
+
   /// Marks the indexes of an entity for rebuilding from the columns: the inner keys of an index may
   /// contain bytes that no column has any more.
   package mutating func remakeIndexes(of entity: EntityNumber) throws(StateFault) {

@@ -1,4 +1,7 @@
 import Annals
+import AnnalsEngine
+import AnnalsFormat
+import AnnalsModel
 import Foundation
 import Testing
 
@@ -30,6 +33,46 @@ import Testing
     #expect(line.contains(#"{"$erased":true}"#))
     #expect(folder.run("verify", "@posts.annals").status == .done)
     #expect(folder.run("revert", "@posts.annals", "5", "--yes").status == .couldNotRun)
+  }
+
+  /// Who was killed between the two halves of an erasure is told, and what to type.
+  @Test func whatWasNotCarriedOutIsTold() throws {
+    let folder = try CommandTests.posts()
+    let store = try Store(path: folder.file("posts.annals"))
+    let found = try store.snapshot().object(of: "Post", where: "id", is: "a")
+    let post = try #require(found?.objectID)
+    let title = try #require(store.schema.entity(named: "Post")?.propertyNumber(named: "title"))
+    let reference = ObjectReference(entity: post.entity, row: post.row)
+    for properties in [[title], []] as [[PropertyNumber]] {
+      var origin = TransactionOrigin(author: "ann")
+      origin.isAlwaysRecorded = true
+      origin.erasure = Erasure(
+        [Erasure.Target(reference, properties: properties)], reason: "it's asked")
+      origin.features = .erasure
+      _ = try store.commitTransaction(origin) { if properties.isEmpty { try $0.delete(post) } }
+    }
+    try store.close()
+    let beginning =
+      "says what is erased, and transaction 1 still has values of it; erase it again: "
+    let commands = [
+      "annals erase @posts.annals 'Post#1' --property title --reason 'it'\\''s asked'",
+      "annals erase @posts.annals 'Post#1' --reason 'it'\\''s asked'",
+    ]
+    let stat = folder.run("stat", "@posts.annals")
+    let told = stat.output.split(separator: "\n").filter { $0.hasPrefix("not erased") }
+    #expect(told.count == 2 && stat.status == .done, "\(stat)")
+    for (line, command) in zip(told, commands) {
+      #expect(line.hasSuffix(beginning + command), "\(line)")
+    }
+    let plan = folder.run("erase", "@posts.annals", "Post/b", "--reason", "r", "--dry-run")
+    #expect(plan.errors.contains(beginning + commands[1]), "\(plan)")
+    #expect(folder.run("verify", "@posts.annals").output.contains("was not carried out"))
+    let done = folder.run("erase", "@posts.annals", "Post#1", "--reason", "it's asked", "--yes")
+    #expect(done.status == .done && done.errors.contains(commands[0]), "\(done)")
+    let after = folder.run("erase", "@posts.annals", "Post/b", "--reason", "r", "--dry-run")
+    #expect(after.status == .done && after.errors == "", "\(after)")
+    #expect(!folder.run("stat", "@posts.annals").output.contains("not erased"))
+    #expect(folder.run("verify", "@posts.annals").status == .done)
   }
 
   @Test func aPropertyIsShownAsErased() throws {

@@ -32,6 +32,8 @@ extension Store {
   /// may already contain the transaction; then `verify` reports that the erasure was not carried
   /// out. The same holds if this throws after the transaction: call it again.
   ///
+  /// Pruning the transaction drops what it says; what was erased stays erased.
+  ///
   /// Throws `.noSuchObject` for an object that never existed, `.invalidArgument` for an empty
   /// reason or one of more than 4,096 bytes, `.unsupported` if the saved state of a registered
   /// projection cannot be rebuilt because history was pruned; and as `write` and `compact` do.
@@ -204,10 +206,9 @@ extension StoreVersion {
     }
   }
 
-  /// The erasures that were not carried out: the transactions that record them, each with the first
-  /// one that still has an erased value (the base's number for the base's state). Reads at least
-  /// the whole history.
-  package func unfinishedErasures() throws -> [(number: Int64, found: Int64)] {
+  /// The erasures that were not carried out, in the order of their transactions. Reads the whole
+  /// history, and what the state at the base has of their objects.
+  package func unfinishedErasures() throws -> [UnfinishedErasure] {
     guard view.features.contains(.erasure) else { return [] }
     var erasures: [(number: Int64, erasure: Erasure)] = []
     var cursor = try view.history(after: view.base, through: view.head.number)
@@ -235,16 +236,19 @@ extension StoreVersion {
         }
       }
     }
-    return found.map { ($0.key, $0.value) }.sorted { $0.number < $1.number }
+    return erasures.compactMap { number, erasure in
+      found[number].map { UnfinishedErasure(number: number, erasure: erasure, found: $0) }
+    }
   }
 }
 
-extension State {
-  fileprivate func hasValue(of target: Erasure.Target) throws(StateFault) -> Bool {
-    var copy = self
-    try copy.erase(target)
-    return try State.firstDifference(self, copy) != nil
-  }
+/// An erasure that was recorded, and of which the file still has values.
+package struct UnfinishedErasure: Sendable {
+  /// The transaction that records it.
+  package let number: Int64
+  package let erasure: Erasure
+  /// The first transaction that has such a value; that of the base if its state has one.
+  package let found: Int64
 }
 
 extension Erasure {

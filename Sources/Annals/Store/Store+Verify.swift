@@ -72,10 +72,11 @@ extension Store {
               + "newest one is right"))
       }
       findings += checks.tables.findings
-      findings += try version.unfinishedErasures().map { number, found in
+      findings += try version.unfinishedErasures().map { unfinished in
         StoreFinding(
           severity: .warning,
-          message: "transaction \(number) says what is erased, and transaction \(found) still has "
+          message: "transaction \(unfinished.number) says what is erased, and transaction "
+            + "\(unfinished.found) still has "
             + "values of it: the erasure was not carried out. Erase it again")
       }
       let dangling = try replay.danglingReferences()

@@ -37,6 +37,7 @@ struct EraseCommand: StoreCommand {
       isPlan
       ? try console.openForReading(file, holdingValues: false) : try console.openForWriting(file)
     defer { try? store.close() }
+    for text in Remedy.unfinishedErasures(of: store, in: file) { console.report(text) }
     let found = try find(argument, in: store)
     try console.output.line(try text(of: found, in: store))
     if dryRun { return .done }

@@ -62,6 +62,26 @@ enum Remedy {
     return "\(plan): \(words.joined(separator: " "))"
   }
 
+  /// The erasures of a store that were recorded and not carried out, each with the commands that
+  /// do it; none if the history cannot be read.
+  static func unfinishedErasures(of store: Store, in file: String) -> [String] {
+    let list = (try? store.version.unfinishedErasures()) ?? []
+    return list.map { unfinished in
+      let commands = unfinished.erasure.targets.compactMap { target -> String? in
+        guard let entity = store.schema.entity(numbered: target.object.entity), !entity.isRemoved
+        else { return nil }
+        let names = target.properties.compactMap { entity.propertyName($0) }
+        let words =
+          ["annals", "erase", file, "\(entity.name)#\(target.object.row)"]
+          + names.flatMap { ["--property", $0] } + ["--reason", unfinished.erasure.reason]
+        return words.map(quoted).joined(separator: " ")
+      }
+      return "transaction \(unfinished.number) says what is erased, and transaction "
+        + "\(unfinished.found) still has values of it; erase it again: "
+        + commands.joined(separator: "; ")
+    }
+  }
+
   /// A word as a shell takes it.
   private static func quoted(_ word: String) -> String {
     let isPlain = word.unicodeScalars.allSatisfy {

@@ -39,7 +39,12 @@ struct StatText {
     )
     try line("authors", names(statistics.authors))
     try line("openings", Numerals.grouped(statistics.openings))
-    if let store { try writeConsumers(store) }
+    if let store {
+      try writeConsumers(store)
+      for text in Remedy.unfinishedErasures(of: store, in: path).prefix(StatText.listed) {
+        try line("not erased", text)
+      }
+    }
     for (place, text) in statistics.features { try line(place, text) }
     try writeBytes()
   }
