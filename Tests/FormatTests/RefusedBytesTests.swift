@@ -220,6 +220,97 @@ struct RefusedBytesTests {
     }
   }
 
+  @Test func retentions() {
+    let greatest = [UInt8](repeating: 0xFF, count: 8) + [0x3F]
+    let beyond = [UInt8](repeating: 0x80, count: 8) + [0x40]
+    for (isTaken, bytes) in [
+      (true, [0]), (true, [1, 1]), (true, [2, 5]), (true, [3, 0xAC, 2, 5]), (true, [1] + greatest),
+      (false, []), (false, [4]), (false, [7, 1, 1]), (false, [0x80]), (false, [1]),
+      (false, [1, 0]),
+      (false, [2, 0]), (false, [3, 1]), (false, [3, 0, 1]), (false, [3, 1, 0]), (false, [0, 0]),
+      (false, [1, 1, 0]), (false, [1, 0x81, 0]), (false, [1] + beyond),
+    ] as [(Bool, [UInt8])] {
+      expect(isTaken, bytes, "\(bytes)") { _ = try RetentionCodec.decode($0, flags: .skippable) }
+    }
+    expect(false, [1, 1], "not skippable") { _ = try RetentionCodec.decode($0, flags: []) }
+  }
+
+  /// A payload of records, each sized: number, timestamp, author, context, opening, details, and a
+  /// list of changes.
+  @Test func tombstones() {
+    let delete: [UInt8] = [3, 0, 0, 0, 0, 0, 1, 6, 2, 0]
+    let kept: [UInt8] = [3, 0, 0, 0, 0, 0, 1, 6, 2, 1, 1, 4, 1, 97]
+    func payload(_ records: [[UInt8]]) -> [UInt8] {
+      records.reduce(into: []) { $0 += [UInt8($1.count)] + $1 }
+    }
+    func expect(_ isTaken: Bool, _ what: String, bytes: [UInt8]) {
+      self.expect(isTaken, bytes, what) {
+        var batch = ChangeBatch()
+        try TombstoneCodec.decode($0, flags: .skippable, into: &batch)
+      }
+    }
+    func expect(_ isTaken: Bool, _ what: String, _ records: [UInt8]...) {
+      expect(isTaken, what, bytes: payload(records))
+    }
+    expect(true, "a delete", delete)
+    expect(true, "one with a value", kept)
+    expect(true, "two of a transaction", delete, kept)
+    expect(true, "two transactions", delete, [4] + kept.dropFirst())
+    expect(true, "two deletes in a record", [3, 0, 0, 0, 0, 0, 2, 6, 2, 0, 6, 2, 0])
+    expect(false, "nothing")
+    expect(false, "an empty record", [])
+    expect(false, "an empty record behind", delete, [])
+    expect(false, "transactions falling", [4] + kept.dropFirst(), delete)
+    expect(false, "transaction 0", [0] + delete.dropFirst())
+    expect(false, "no delete", [3, 0, 0, 0, 0, 0, 0])
+    expect(false, "an insert", [3, 0, 0, 0, 0, 0, 1, 4, 2, 0])
+    expect(false, "an update", [3, 0, 0, 0, 0, 0, 1, 5, 2, 0])
+    expect(false, "an insert behind a delete", [3, 0, 0, 0, 0, 0, 2, 6, 2, 0, 4, 2, 0])
+    expect(false, "a name", [3, 0, 0, 0, 0, 1, 1, 1, 1, 97, 1, 6, 2, 0])
+    expect(false, "metadata", [3, 0, 0, 0, 0, 4, 1, 1, 97, 0, 1, 6, 2, 0])
+    expect(false, "a jump of the clock", [3, 0, 0, 0, 0, 16, 2, 1, 0, 1, 6, 2, 0])
+    expect(false, "a byte behind the changes", delete + [0])
+    expect(false, "a record beyond the end", bytes: [11] + delete)
+    expect(false, "a record that is cut", bytes: [9] + delete)
+    expect(false, "entity 0", [3, 0, 0, 0, 0, 0, 1, 2, 2, 0])
+    expect(false, "row 0", [3, 0, 0, 0, 0, 0, 1, 6, 0, 0])
+    self.expect(false, payload([delete]), "not skippable") {
+      var batch = ChangeBatch()
+      try TombstoneCodec.decode($0, flags: [], into: &batch)
+    }
+  }
+
+  /// What a base says of tombstones: a number, and references to their frames.
+  @Test func namedTombstones() {
+    let frame: [UInt8] = [0x80, 0x60, 9, 1, 2, 3, 4, 0, 1]
+    let next: [UInt8] = [0xA8, 0x60, 9, 1, 2, 3, 4, 1, 2]
+    func expect(_ isTaken: Bool, _ what: String, _ item: [UInt8]...) {
+      for isBase in [true, false] {
+        var directory = CheckpointDirectory(number: 9)
+        directory.isBase = isBase
+        ExtensionArea.append(6, Bytes(item.joined()), to: &directory.extensions)
+        self.expect(isTaken && isBase, Array(directory.encode()), what) {
+          _ = try CheckpointDirectory.decode($0)
+        }
+      }
+    }
+    expect(true, "none", [4, 0])
+    expect(true, "a frame", [4, 1], frame)
+    expect(true, "two", [0, 2], frame, next)
+    expect(true, "all up to the base", [9, 0])
+    expect(false, "all up to behind the base", [10, 0])
+    expect(false, "nothing")
+    expect(false, "no list", [4])
+    expect(false, "a byte more", [4, 1], frame, [0])
+    expect(false, "one too few", [4, 2], frame)
+    expect(false, "falling", [4, 2], next, frame)
+    expect(false, "not from the first on", [4, 1], next)
+    expect(false, "twice", [4, 2], frame, frame)
+    expect(false, "none in a frame", [4, 1], Array(frame.dropLast()), [0])
+    expect(false, "frames that overlap", [4, 2], frame, [0x88, 0x60], Array(next.dropFirst(2)))
+    expect(false, "no place of a frame", [4, 1, 0x81], Array(frame.dropFirst()))
+  }
+
   /// Bytes of a root slot changed, its checksum made to fit.
   @Test func slots() {
     let seed = FrameSeed(store: RawUUID(high: 1, low: 2), generation: 1)

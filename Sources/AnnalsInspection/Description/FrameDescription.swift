@@ -10,6 +10,7 @@ package struct FrameDescription: Sendable {
   package var maximumItems = 20
   private var batch = ChangeBatch()
   private var hasLearntTables = false
+  private var hasSoughtBase = false
 
   package init() {}
 
@@ -19,6 +20,7 @@ package struct FrameDescription: Sendable {
   ) throws(StorageError) -> RegionDescription {
     var result = RegionDescription(outlineOf: region)
     guard let frame = region.frame else { return result }
+    if frame.header.kind == .tombstones { try learnBase(in: &walk) }
     // What is damaged is decoded too, as far as it goes; but nothing is learnt from it.
     var tables: CheckpointDirectory?
     let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
@@ -39,13 +41,27 @@ package struct FrameDescription: Sendable {
     }
     // Names are learnt from the first directory alone: behind it transactions bring them, and a
     // crafted file may have many directories that name one great table.
-    if let tables, frame.payload == .valid, !hasLearntTables {
-      hasLearntTables = true
-      let names = try CheckpointTables.entries(of: tables.names, in: &walk)
-      let openings = try CheckpointTables.entries(of: tables.openings, in: &walk)
-      vocabulary.learn(tables, names: names ?? [], openings: openings ?? [])
-    }
+    if let tables, frame.payload == .valid, !hasLearntTables { try learn(tables, in: &walk) }
     return result
+  }
+
+  private mutating func learn(
+    _ tables: CheckpointDirectory, in walk: inout FileWalk
+  ) throws(StorageError) {
+    hasLearntTables = true
+    let names = try CheckpointTables.entries(of: tables.names, in: &walk)
+    let openings = try CheckpointTables.entries(of: tables.openings, in: &walk)
+    vocabulary.learn(tables, names: names ?? [], openings: openings ?? [])
+  }
+
+  /// Takes names from the base's directory, which stands behind the tombstones that it names.
+  private mutating func learnBase(in walk: inout FileWalk) throws(StorageError) {
+    guard !hasLearntTables, !hasSoughtBase, case .valid(let header) = walk.header,
+      header.baseCheckpointOffset != 0
+    else { return }
+    hasSoughtBase = true
+    let base = try CheckpointTables.directory(at: header.baseCheckpointOffset, in: &walk)
+    if let base { try learn(base, in: &walk) }
   }
 
   private mutating func decode(
