@@ -15,6 +15,8 @@ package final class KillTrial {
   private var startCount = 0
   /// What was promised: the key of the note of each number.
   private var promised: [Int64: String] = [:]
+  /// The keys of the notes of which what they said was erased.
+  private(set) var erased: Set<String> = []
   /// The highest floor that a prune may have made.
   private var floor: Int64 = 1
 
@@ -36,11 +38,14 @@ package final class KillTrial {
     case rewriting
     /// They write and rewrite, with live views and streams of transactions open.
     case following
+    /// They write, read, rewrite, and erase what they have written.
+    case erasing
 
     fileprivate var roles: [TortureChild.Role] {
       switch self {
       case .rewriting: [.writer, .deferredWriter, .writer, .keeper, .reader]
       case .following: [.follower, .follower, .follower, .keeper, .listener]
+      case .erasing: [.eraser, .writer, .eraser, .keeper, .reader]
       }
     }
   }
@@ -78,10 +83,11 @@ package final class KillTrial {
     child.resume()
   }
 
-  /// Waits until one of the children has committed something. A busy machine may take longer than
-  /// all pauses to begin with any of them; they are killed at their work all the same.
+  /// Waits until one of the children has committed something, or erased it. A busy machine may take
+  /// longer than all pauses to begin with any of them; they are killed at their work all the same.
   private func awaitCommit() throws {
-    while try !children.contains(where: { try $0.lines().contains { $0.first == "committed" } }) {
+    let sign = work == .erasing ? "erased" : "committed"
+    while try !children.contains(where: { try $0.lines().contains { $0.first == sign } }) {
       try requireRunning()
       Thread.sleep(forTimeInterval: 0.002)
     }
@@ -118,6 +124,8 @@ package final class KillTrial {
         }
       case ("pruning", 2): floor = max(floor, Int64(line[1]) ?? 1)
       case ("read", 2): tally.reads += 1
+      case ("erasing", 2): break
+      case ("erased", 2): erased.insert(line[1])
       default: throw BrokenPromise("\(child.name) said: \(line.joined(separator: " "))")
       }
     }
@@ -157,9 +165,30 @@ package final class KillTrial {
     for finding in try store.verifyHistory() where finding.severity == .error {
       throw BrokenPromise("verify: \(finding.message)")
     }
+    try requireErased(store)
     try SurvivorCheck.commitTallied(store, "after \(startCount)")
     try store.close()
     try requireCleanFile()
+  }
+
+  /// Nothing of what was erased is in any transaction, nor in the bytes of the file.
+  private func requireErased(_ store: Store) throws {
+    guard !erased.isEmpty else { return }
+    try store.history().forEach { transaction in
+      for change in transaction.changes {
+        guard case .string(let key) = change.after("id"), erased.contains(key) else { continue }
+        guard change.after("text").isErased else {
+          throw BrokenPromise("transaction \(transaction.number) still says what \(key) said")
+        }
+      }
+    }
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    for key in erased {
+      let text = Data(TortureChild.text(of: key).utf8.prefix(40))
+      if text.count >= 16, bytes.range(of: text) != nil {
+        throw BrokenPromise("the file still has what \(key) said, which was erased")
+      }
+    }
   }
 
   private func requireCleanFile() throws {

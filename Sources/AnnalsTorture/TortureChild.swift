@@ -22,6 +22,9 @@ package struct TortureChild: Sendable {
     case follower
     /// Follows the same way, read-only, and writes nothing; prints `read NUMBER`.
     case listener
+    /// Commits, synced, and erases what some of its notes say; prints `committed NUMBER KEY`,
+    /// `erasing KEY`, and `erased KEY` when it is done.
+    case eraser
   }
 
   private let role: Role
@@ -52,6 +55,7 @@ package struct TortureChild: Sendable {
     case .reader: try read()
     case .follower: try commitFollowing()
     case .listener: try listen()
+    case .eraser: try erase()
     }
   }
 
@@ -83,6 +87,33 @@ package struct TortureChild: Sendable {
     let token = try store.commit(author: name) { tx in try TortureChild.insert(key, tx) }.token
     tell("committed \(token.number) \(key)")
     return token.number
+  }
+
+  // MARK: Erasing
+
+  /// The keys of the notes of which anything may be erased begin so.
+  static let erasedPrefix = "\(Role.eraser.rawValue.prefix(1))"
+
+  private mutating func erase() throws {
+    let store =
+      try writing
+      ?? Store(
+        path: path, schema: Note.schema, options: TortureChild.options(.full))
+    writing = store
+    _ = try commit(to: store)
+    let key = "\(name)-\(Int.random(in: 1...count, using: &random))"
+    guard let note = try store.snapshot().object(of: "Note", where: "id", is: .string(key)) else {
+      throw BrokenPromise("note \(key), acknowledged, is gone")
+    }
+    tell("erasing \(key)")
+    do throws(AnnalsError) {
+      try store.erase(note.objectID, properties: ["text"], reason: "torture", author: name)
+    } catch {
+      // Another process was faster; the transaction is there, and the next goes on.
+      guard [.busy, .conflict].contains(error.code) else { throw error }
+      return
+    }
+    tell("erased \(key)")
   }
 
   // MARK: Following
@@ -252,6 +283,7 @@ package struct TortureChild: Sendable {
     switch value {
     case .string(let stored): return stored == text
     case .large(let large): return try store.bytes(of: large) == Array(text.utf8)
+    case .erased: return key.hasPrefix(erasedPrefix)
     default: return text.isEmpty
     }
   }

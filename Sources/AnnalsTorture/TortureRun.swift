@@ -72,6 +72,7 @@ package final class TortureRun {
       + [
         .kills("kill", .rewriting, seed: seed, folder: folder, executable: executable),
         .kills("follow", .following, seed: seed, folder: folder, executable: executable),
+        .kills("erase", .erasing, seed: seed, folder: folder, executable: executable),
       ]
   }
 

@@ -39,6 +39,23 @@ import Testing
     }
   }
 
+  /// What a process was told is erased stays erased, whoever is killed while others erase.
+  @Test func whatIsErasedIsGone() throws {
+    try TemporaryFolder.with { folder in
+      var tally = Tally()
+      let trial = KillTrial(
+        .erasing, folder: folder, executable: try TemporaryFolder.annals,
+        seed: CrashTrialTests.seed)
+      let rounds = CrashTrialTests.isLong ? 40 : 1
+      for _ in 0..<rounds { try trial.round(kills: 4, &tally) }
+      print(
+        "seed 1: \(tally.kills) kills, \(tally.acknowledged) transactions acknowledged, "
+          + "\(trial.erased.count) notes erased")
+      #expect(tally.kills == rounds * 9)
+      #expect(tally.found == tally.acknowledged && !trial.erased.isEmpty)
+    }
+  }
+
   @Test func aStoppedWriterIsWaitedForAndAKilledOneIsNot() throws {
     try TemporaryFolder.with { folder in
       let path = folder + "/a.annals"

@@ -22,8 +22,8 @@ import Testing
     #expect(run.errors.map(\.name) == ["creation", "commits"] + PairTrial.names)
     for row in run.crashes { #expect(row.tried == 1 && row.count > 3, "\(row.name)") }
     for row in run.errors { #expect(row.tried == 3 && row.count > 30, "\(row.name)") }
-    #expect(run.processes.map(\.name) == ["kill", "follow"])
-    #expect(run.processes.map(\.tally.kills) == [11, 11])
+    #expect(run.processes.map(\.name) == ["kill", "follow", "erase"])
+    #expect(run.processes.map(\.tally.kills) == [11, 11, 11])
     #expect(!run.isComplete)
   }
 
