@@ -73,7 +73,7 @@ package enum ExtensionArea {
   }
 
   /// Appends an item to the items of an area.
-  static func append(
+  package static func append(
     _ tag: UInt64, _ bytes: ContiguousArray<UInt8>, to items: inout ContiguousArray<UInt8>
   ) {
     items.append(varInt: tag)

@@ -6,6 +6,9 @@ import AnnalsModel
 /// what is expected.
 public enum FuzzTarget: String, CaseIterable, Sendable {
   case header, slot, record, block, blob, directory, chunk, columns, schema
+  case projection, consumer, retention, tombstones
+  /// What a transaction says that it has erased.
+  case erasure
   case history, schemaJSON, text, gzip
   /// A TOKEN and an OBJECT of the command line.
   case arguments
@@ -32,6 +35,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .chunk: FuzzDecoders.chunk(bytes)
     case .columns: FuzzDecoders.columns(bytes)
     case .schema: FuzzDecoders.schema(bytes)
+    case .projection: FuzzKeeping.projection(bytes)
+    case .consumer: FuzzKeeping.consumer(bytes)
+    case .retention: FuzzKeeping.retention(bytes)
+    case .tombstones: FuzzKeeping.tombstones(bytes)
+    case .erasure: FuzzKeeping.erasure(bytes)
     case .history: FuzzTexts.history(bytes)
     case .schemaJSON: FuzzTexts.schema(bytes)
     case .text: FuzzTexts.text(bytes)
@@ -60,6 +68,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .chunk: payloads(of: .chunk, in: files)
     case .columns: FuzzDecoders.columnSeeds
     case .schema: FuzzDecoders.schemaSeeds(in: payloads(of: .checkpoint, in: files))
+    case .projection: payloads(of: .chunk, in: files).filter { $0.first == 6 }
+    case .consumer: payloads(of: .consumerChange, in: files)
+    case .retention: payloads(of: .retention, in: files)
+    case .tombstones: payloads(of: .tombstones, in: files)
+    case .erasure:
+      FuzzKeeping.erasureSeeds(
+        in: payloads(of: .transaction, in: files), blocks: payloads(of: .block, in: files))
     case .history: FuzzTexts.historySeeds
     case .schemaJSON: FuzzTexts.schemaSeeds
     case .text: FuzzTexts.textSeeds

@@ -1,0 +1,87 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// The decoders of what a file keeps beside objects and their history: saved projections,
+/// consumers, retention, tombstones, and what was erased. What decodes is encoded to the same bytes
+/// again, or to such as say the same.
+enum FuzzKeeping {
+  static func projection(_ bytes: UnsafeRawBufferPointer) {
+    guard let contents = try? ProjectionCodec.decode(bytes) else { return }
+    let second = ProjectionCodec.encode(contents).withUnsafeBytes {
+      try? ProjectionCodec.decode($0)
+    }
+    precondition(
+      second?.state == contents.state && second?.version == contents.version
+        && second?.number == contents.number
+        && second?.name.hasSameBytes(as: contents.name) == true,
+      "a projection that reads otherwise")
+  }
+
+  static func consumer(_ bytes: UnsafeRawBufferPointer) {
+    guard let change = try? ConsumerCodec.decode(bytes, flags: .skippable) else { return }
+    var again: ContiguousArray<UInt8> = []
+    ConsumerCodec.encode(change, into: &again)
+    precondition(again.elementsEqual(bytes), "a consumer that reads otherwise")
+  }
+
+  static func retention(_ bytes: UnsafeRawBufferPointer) {
+    guard let policy = try? RetentionCodec.decode(bytes, flags: .skippable) else { return }
+    var again: ContiguousArray<UInt8> = []
+    RetentionCodec.encode(policy, into: &again)
+    precondition(again.elementsEqual(bytes), "a retention that reads otherwise")
+  }
+
+  static func tombstones(_ bytes: UnsafeRawBufferPointer) {
+    var batch = ChangeBatch()
+    guard (try? TombstoneCodec.decode(bytes, flags: .skippable, into: &batch)) != nil else {
+      return
+    }
+    precondition(
+      batch.transactions.allSatisfy(\.isPlain) && batch.changes.allSatisfy { $0.kind == .delete },
+      "tombstones that are something else")
+    let again = encoded(batch)
+    var second = ChangeBatch()
+    let isRead =
+      again.withUnsafeBytes {
+        try? TombstoneCodec.decode($0, flags: .skippable, into: &second)
+      } != nil
+    precondition(isRead && encoded(second) == again, "tombstones that read otherwise")
+  }
+
+  private static func encoded(_ batch: ChangeBatch) -> ContiguousArray<UInt8> {
+    var bytes: ContiguousArray<UInt8> = []
+    for index in batch.transactions.indices {
+      TombstoneCodec.append(batch, transaction: index, to: &bytes)
+    }
+    return bytes
+  }
+
+  /// The bytes are those of the item in a transaction's area.
+  static func erasure(_ bytes: UnsafeRawBufferPointer) {
+    var items: ContiguousArray<UInt8> = []
+    ExtensionArea.append(erasureTag, ContiguousArray(bytes), to: &items)
+    var record = TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0))
+    record.extensions = items
+    guard let erasure = ErasureCodec.erasure(of: record) else { return }
+    var again: ContiguousArray<UInt8> = []
+    ErasureCodec.append(erasure, to: &again)
+    precondition(again == items, "an erasure that reads otherwise")
+  }
+
+  private static let erasureTag: UInt64 = 2
+
+  static func erasureSeeds(
+    in records: [ContiguousArray<UInt8>], blocks: [ContiguousArray<UInt8>]
+  ) -> [ContiguousArray<UInt8>] {
+    var batch = ChangeBatch()
+    for payload in records {
+      payload.withUnsafeBytes { _ = try? TransactionCodec.decode($0, into: &batch) }
+    }
+    for payload in blocks {
+      payload.withUnsafeBytes { _ = try? BlockCodec.decode($0, isContinued: false, into: &batch) }
+    }
+    return batch.transactions.filter { ErasureCodec.erasure(of: $0) != nil }.compactMap { record in
+      ExtensionArea.items(of: record.extensions).first { $0.tag == erasureTag }?.bytes
+    }
+  }
+}
