@@ -10,7 +10,8 @@ extension ModelRun {
     nameCount += 1
     let name = "new\(nameCount)"
     switch random.number(0...11) {
-    case 10, 11: try addIndex(name, to: entity)
+    case 10: try addIndex(name, to: entity)
+    case 11: try random.chance(50) ? addBoxIndex(name, to: entity) : addIndex(name, to: entity)
     case 0: try add(Entity(name, attributes: [Attribute("key", .string, isUnique: true)]), entity)
     case 1, 2: try add(newAttribute(name), to: entity)
     case 3:
@@ -107,6 +108,25 @@ extension ModelRun {
     }
   }
 
+  /// A box index of two to four attributes, now and then of those objects alone whose first number
+  /// is above 0.
+  private func addBoxIndex(_ name: String, to entity: Entity) throws {
+    let attributes = entity.attributes.filter { !$0.isRemoved && $0.type.fitsBox }
+      .shuffled(using: &random).prefix(random.number(2...4))
+    guard attributes.count > 1 else { return }
+    var index = IndexDescription(name, box: attributes.map(\.name))
+    if attributes[0].type == .int64 {
+      index = IndexDescription(
+        name, box: attributes.map(\.name),
+        where: .compare(PropertyPath(attributes[0].name), .greater, .int(0)))
+    }
+    try changeSchema("box index \(entity.name) by \(attributes.map(\.name))") {
+      try $0.require(
+        Schema(entities: [Entity(entity.name, attributes: Array(attributes), indexes: [index])]))
+    }
+    try compareBoxes()
+  }
+
   private func add(_ entity: Entity, _ other: Entity) throws {
     var entity = entity
     entity.relationships = [
@@ -144,11 +164,20 @@ extension ModelRun {
         state.set(object, number, to: value)
       }
     }
-    try changeSchema(
-      "widen \(entity.name).\(stored.name) to \(attribute.type) \(attribute.isOptional)",
-      fill: fill
-    ) {
-      try $0.require(Schema(entities: [Entity(entity.name, attributes: [attribute])]))
+    // What a box index is over stays a number or a date.
+    let isRefused =
+      !attribute.type.fitsBox
+      && entity.indexes.contains { $0.isBox && $0.elements.contains { $0.property == number } }
+    do {
+      try changeSchema(
+        "widen \(entity.name).\(stored.name) to \(attribute.type) \(attribute.isOptional)",
+        fill: fill
+      ) {
+        try $0.require(Schema(entities: [Entity(entity.name, attributes: [attribute])]))
+      }
+      try demand(!isRefused, "an attribute of a box index was widened to \(attribute.type)")
+    } catch let error as AnnalsError {
+      try demand(isRefused && error.code == .invalidSchema, "widening failed: \(error)")
     }
   }
 

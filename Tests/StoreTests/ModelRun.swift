@@ -54,6 +54,7 @@ final class ModelRun {
       Relationship("one", to: "Beta")
       Relationship("many", to: "Alpha", isToMany: true)
       Relationship("list", to: "Beta", isToMany: true, isOrdered: true)
+      IndexDescription("box", box: ["int32", "date"])
     }
     Entity("Beta") {
       Attribute("id", .uuid, isUnique: true)
@@ -86,11 +87,13 @@ final class ModelRun {
     try store.refresh()
     try demand(store.token.number == head, "the head is \(store.token.number), not \(head)")
     if random.chance(15) { try newest.compare(with: store.snapshot()) }
+    if random.chance(20) { try compareBoxes() }
   }
 
   /// Compares everything at the end: each state, and the history both ways.
   func compareAll() throws {
     steps.append("compare all")
+    try compareBoxes()
     for number in base...Int(head) { try compareState(number) }
     try replay()
     try compareHistory()
