@@ -12,6 +12,7 @@ private struct Site: Record {
 
 private struct Reading: Record {
   var code: String
+  var mark: String?
   var taken: Date
   var level: Double?
   var count: Int
@@ -22,6 +23,7 @@ private struct Reading: Record {
   static let entity = RecordEntity(
     "Reading", Reading.init,
     Property("code", \.code).unique(),
+    Property("mark", \.mark).unique(),
     Property("taken", \.taken).indexed(.descending),
     Property("level", \.level).indexed(),
     Property("count", \.count).default(3),
@@ -31,6 +33,7 @@ private struct Reading: Record {
   ).indexed(by: \.count, \.taken).indexed(by: \.place, \.level).indexed(by: \.site, \.taken)
     .indexed(by: \.taken, \.code, where: \.level != nil && \.count >= 2)
     .indexed(by: \.level, where: \.isChecked == true && \.place != "a")
+    .indexed(by: \.code, \.count, where: \.count < 4)
 }
 
 /// Whatever index serves, a fetch finds what reading all objects finds.
@@ -52,7 +55,8 @@ private struct Reading: Record {
 
     func reading(_ number: Int) -> Reading {
       Reading(
-        code: "c\(number)", taken: date(), level: level(), count: below(6), place: place(),
+        code: "c\(number)", mark: number % 3 == 0 ? "m\(number)" : nil, taken: date(),
+        level: level(), count: below(6), place: place(),
         isChecked: below(2) == 0,
         site: site())
     }
@@ -71,7 +75,10 @@ private struct Reading: Record {
 
     func place() -> String? {
       let long = String(repeating: "a long way from here ", count: 14)
-      let places: [String?] = [nil, "", "a", "b", long, long + "x", long + "a", "é", "e\u{301}"]
+      let places: [String?] = [
+        nil, "", "a", "b", long, long + "x", long + "a", "é", "e\u{301}",
+        "\u{D7FF}x", "\u{E000}",
+      ]
       return places[below(places.count)]
     }
 
@@ -86,7 +93,11 @@ private struct Reading: Record {
 
     private func single() -> RecordCondition<Reading> {
       let place = place() ?? "b"
-      switch below(32) {
+      switch below(36) {
+      case 34: return \.count <= below(6)
+      case 35: return .isIn(\.level, [level(), level(), 3]) && \.count >= 2
+      case 32: return \.mark == nil
+      case 33: return .isIn(\.mark, ["m\(below(300))", "m0", [nil, "m3"][below(2)]])
       case 20: return .isIn(\.count, [below(6), below(6), below(9)])
       case 21: return .isIn(\.place, [place, self.place(), "b"])
       case 22: return .isIn(\.level, [level(), 0, 3])
@@ -196,8 +207,10 @@ private struct Reading: Record {
     // References that lead to none.
     try store.write { try $0.delete(random.sites[1]) }
     random.deletedSite = 1
-    let names = try #require(store.schema.entity(named: "Reading")).indexes.map(\.name) + ["code"]
-    #expect(names.count == 9)
+    let names =
+      try #require(store.schema.entity(named: "Reading")).indexes.map(\.name)
+      + ["code", "mark"]
+    #expect(names.count == 11)
     var served = try Self.compare(store.snapshot(), names, random, "seed \(seed), head")
     for token in [tokens[1], tokens[4]] {
       served += try Self.compare(
@@ -292,6 +305,15 @@ private struct Reading: Record {
         .contains("objects; each is asked: site.name == \"site 7\""))
     #expect(
       try first(.through(\.site, \.name == "site 7")).hasPrefix("by index `site, taken`: "))
+    let some = Fetch(Reading.self).where(.isIn(\.place, ["a", "b", "é"])).limit(70)
+    for fetch in [some.sorted(by: .ascending(\.place)), some.sorted(by: .descending(\.place))] {
+      #expect(try snapshot.explain(fetch).hasPrefix("by index `place"))
+      for offset in [0, 1, 69, 100, 180, 900] {
+        #expect(
+          try snapshot.objectIDs(fetch.offset(offset))
+            == snapshot.objectIDs(fetch.offset(offset).withoutIndexes()))
+      }
+    }
     // One of the two is not narrowed.
     #expect(try first(\.level == 3 || \.isChecked == true).hasPrefix("reads all "))
   }

@@ -225,6 +225,63 @@ import Testing
       try work.files.findings(about: ErasureTests.path).filter { $0.severity != .note }.isEmpty)
   }
 
+  /// Large blocks are copied as they are if they are not about the object: they say which rows they
+  /// are about, from the first to the last.
+  @Test func theFirstAndTheLastRowOfALargeBlock() throws {
+    var random = SeededRandom(seed: 3)
+    let noise = (0..<20).map { _ in
+      String((0..<3_000).map { _ in Character(Unicode.Scalar(UInt8(random.number(35...122)))) })
+    }
+    for place in [0, 19] {
+      let files = MemoryFileSystem()
+      let store = try Store(
+        StoreLocation(fileSystem: files, path: ErasureTests.path), schema: ErasureTests.schema,
+        environment: .fixed(seed: 3))
+      var people: [ObjectID] = []
+      for number in noise.indices {
+        let values: [String: Value] = [
+          "id": .string("\(number)"), "name": "someone", "letter": .string(noise[number]),
+        ]
+        people.append(
+          try store.write {
+            try $0.insert("Person", number == place ? ErasureTests.needles(1) : values)
+          })
+      }
+      try store.compact()
+      #expect(try ErasureTests.needleCount(files) > 0)
+      try store.erase(people[place], reason: "r")
+      #expect(try ErasureTests.needleCount(files) == 0)
+      #expect(try store.verifyHistory().filter { $0.severity != .note }.isEmpty)
+    }
+  }
+
+  /// A list that is made of nothing is so in what is erased, though its object had one before it
+  /// was deleted.
+  @Test func listsOfAnObjectThatCameBack() throws {
+    let work = try Work(seed: 2)
+    let store = work.store
+    let people = try store.write { tx in
+      try (0..<3).map { try tx.insert("Person", ["id": .string("p\($0)"), "name": "someone"]) }
+    }
+    let list = Value.objects(people.map { ObjectReference($0) })
+    let empty = store.token
+    try store.write { try $0.update(work.victim, ["friends": list]) }
+    try store.write { try $0.delete(work.victim) }
+    try store.revert(store.token)
+    try store.write { try $0.update(work.victim, ["friends": .objects([])]) }
+    try store.write { try $0.delete(work.victim) }
+    try store.revert(store.token)
+    try store.write { try $0.update(work.victim, ["friends": list]) }
+    let last = store.token
+    try store.erase(work.victim, properties: ["friends"], reason: "r")
+    func before(_ number: Int64) throws -> Value? {
+      try store.transaction(number).changes[0].before("friends")
+    }
+    #expect(try before(empty.number + 1) == .null)
+    #expect(try before(last.number) == .null)
+    #expect(try store.verifyHistory().filter { $0.severity != .note }.isEmpty)
+  }
+
   private func check(_ work: Work, _ before: [Int64: [String]]) throws {
     #expect(try ErasureTests.needleCount(work.files) == 0)
     var after = try work.states()

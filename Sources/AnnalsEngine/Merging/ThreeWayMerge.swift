@@ -92,7 +92,7 @@ struct ThreeWayMerge {
     let mine = try differences(of: object, base, own)
     guard !mine.isEmpty else { return }
     try add(mine, of: object)
-    guard policy.keepsOwnSide, !keys.dropped.contains(object) else { return }
+    guard policy.keepsOwnSide else { return }
     try insert(object)
   }
 

@@ -98,8 +98,6 @@ package struct HistoryErasure {
           erase(&batch.properties[place], of: List(object, property))
         }
       }
-      // The lists of a deleted object are gone, whether or not the delete contains them.
-      if change.kind == .delete { lengths = lengths.filter { $0.key.object != object } }
     }
   }
 

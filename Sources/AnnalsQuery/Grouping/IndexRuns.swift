@@ -83,11 +83,11 @@ struct IndexRuns: Sendable {
   ) throws(GroupFailure) -> Int {
     var bound = IndexBound(values: path.singles + [value], isAfter: true)
     if let range = bucket?.range {
-      let isLast = range.upperBound == .max
+      // An object at the last moment of all ends a run of its own, of the same group.
       bound =
         isDescending
         ? IndexBound(values: path.singles + [.date(range.lowerBound)], isAfter: true)
-        : IndexBound(values: path.singles + [.date(range.upperBound)], isAfter: isLast)
+        : IndexBound(values: path.singles + [.date(range.upperBound)], isAfter: false)
     }
     do throws(StateFault) {
       return min(places.upperBound, max(place + 1, try path.view.place(of: bound)))

@@ -88,6 +88,20 @@ struct ConsumerTests {
     #expect(try lab.open().consumer("sync").token.number == 7)
   }
 
+  /// A clock that goes back says nothing of how long ago the last was written.
+  @Test func itIsWrittenWhenTheClockGoesBack() throws {
+    let store = try lab.open(notes: 4)
+    let sync = try store.consumer("sync")
+    try sync.advance(to: store.token(at: 1))
+    #expect(try lab.frames(.consumerChange) == 2)
+    lab.wait(seconds: -0.5)
+    try sync.advance(to: store.token(at: 2))
+    #expect(try lab.frames(.consumerChange) == 2)
+    lab.wait(seconds: -3_600)
+    try sync.advance(to: store.token(at: 3))
+    #expect(try lab.frames(.consumerChange) == 3)
+  }
+
   /// A process that ends without closing reads again what it had seen last.
   @Test func losingOneMeansReadingAgain() throws {
     let store = try lab.open(notes: 4)

@@ -40,6 +40,21 @@ import Testing
     #expect(changes.map { $0.kind } == [ChangeKind.insert])
   }
 
+  /// Within a process no row is given twice, whatever becomes of its object.
+  @Test func rowsOfObjectsThatCameAndWentAreNotGivenAgain() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    let seen = store.token
+    try store.write { try $0.update(note, ["count": 1]) }
+    let gone = try store.write(basedOn: seen, merging: .ownWins) { tx -> ObjectID in
+      let gone = try tx.insert("Note", ["id": "b"])
+      try tx.delete(gone)
+      try tx.update(note, ["text": "mine"])
+      return gone
+    }
+    #expect(try store.note("c").row > gone.row)
+  }
+
   @Test func anEmptyResultRecordsNothing() throws {
     let store = try noteStore()
     let note = try store.note("a")
