@@ -175,7 +175,7 @@ package final class HistoryImport {
       changes.fillsDefaults = false
       try changes.read(reader)
       guard try reader.next() == .endObject else {
-        throw reader.fault("a base has nothing behind its changes")
+        throw reader.fault("nothing may follow the changes of a base")
       }
       try reader.endDocument()
     }

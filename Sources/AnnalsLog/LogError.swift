@@ -115,7 +115,7 @@ extension LogError: CustomStringConvertible {
     case .overwritten(let head):
       "another copy was written over the file: transactions up to \(head) are not all in it"
     case .rewound(let number):
-      "transactions behind \(number) are gone: their writer could not sync them"
+      "transactions after \(number) are gone: their writer could not sync them"
     case .exists(let path): "\(path) exists"
     case .occupied(let path, let reason): "\(path) is in the way: \(reason)"
     case .hardLinked(let count): "the file has \(count) names and cannot be replaced"

@@ -53,8 +53,8 @@ public struct SalvageReport: Sendable {
     if let rest {
       let place =
         rest.bytes > 0
-        ? "what stood in the \(rest.bytes) bytes behind transaction \(head)"
-        : head > 0 ? "everything behind transaction \(head)" : "every transaction"
+        ? "what stood in the \(rest.bytes) bytes after transaction \(head)"
+        : head > 0 ? "everything after transaction \(head)" : "every transaction"
       lines.append("perhaps lost: \(place) (\(rest.reason))")
     }
     for value in lostValues.sorted(by: { $0.number < $1.number }) {
@@ -101,7 +101,7 @@ public struct SalvageReport: Sendable {
     case (false, nil): break
     }
     if lost.isExact {
-      text += "; the state behind is exact"
+      text += "; the state after it is exact"
     } else {
       let counts = lost.stale.map { count in
         let name = entityNames[count.entity] ?? "entity \(count.entity)"
@@ -113,7 +113,7 @@ public struct SalvageReport: Sendable {
         text += "; \(counts.joined(separator: ", ")) may be \(isAll ? "incomplete" : "stale")"
       }
       if isAll {
-        text += "; objects that only they told of are missing"
+        text += "; objects that only they mentioned are missing"
       } else if counts.isEmpty {
         text += "; no object can be stale"
       }

@@ -204,12 +204,12 @@ package struct SalvageRun {
     gap.stale = try inference.finish(of: entities(changedBy: gap))
     if inference.displaced > 0 {
       report.notes.append(
-        "\(inference.displaced) objects whose unique keys others have behind \(gap.text) were "
+        "\(inference.displaced) objects whose unique keys others have after \(gap.text) were "
           + "taken to be deleted in it")
     }
     if inference.cleared > 0 {
       report.notes.append(
-        "unique keys that others have behind \(gap.text) were taken to have changed in it, of "
+        "unique keys that others have after \(gap.text) were taken to have changed in it, of "
           + "objects that are still there: nothing tells to what, and \(inference.cleared) are nil")
     }
     try write(gap, leadingTo: inference.target)
@@ -233,7 +233,7 @@ package struct SalvageRun {
     try useCheckpoints(upTo: .max, reason)
     report.rest = survey.rest(behind: max(target.head, end))
     guard target.head < end else { return }
-    let more = report.rest == nil ? "" : "; more may be gone behind them"
+    let more = report.rest == nil ? "" : "; more may be missing after them"
     var gap = SalvageGap(first: target.head + 1, last: end, reason: reason + more)
     var left = remains ?? state
     try left.dropCollisions()

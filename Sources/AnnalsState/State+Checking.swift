@@ -159,7 +159,7 @@ extension Leaf {
     if bits != present { result.append("\(name): \(bits) values, not \(present)") }
     if bits == 0 { result.append("\(name): a leaf without values") }
     for slot in head.pointee.rows..<Leaf.rowCount where isPresent(slot) {
-      result.append("\(name): a value behind the last")
+      result.append("\(name): a value after the last row")
       return
     }
     guard head.pointee.storage == .bytes else { return }

@@ -22,11 +22,11 @@ import Testing
     for cut in cuts {
       let (report, store) = try SalvageLab.salvage(ContiguousArray(bytes.prefix(cut)))
       #expect(report.lost.map(\.numbers) == [3...8], "\(report.lines())")
-      #expect(report.lost[0].reason.hasSuffix("; more may be gone behind them"))
+      #expect(report.lost[0].reason.hasSuffix("; more may be missing after them"))
       #expect(report.rest?.bytes == 0)
       #expect(
         report.lines().contains {
-          $0.hasPrefix("perhaps lost: everything behind transaction 8 (the file was cut to \(cut)")
+          $0.hasPrefix("perhaps lost: everything after transaction 8 (the file was cut to \(cut)")
             && $0.hasSuffix("and had not been closed)")
         }, "\(report.lines())")
       #expect(
@@ -104,7 +104,7 @@ import Testing
     let (report, _) = try SalvageLab.salvage(bytes)
     let line = try #require(report.lines().first)
     let text = "; 2 objects of Note, 1 object of lost entity 2 may be incomplete"
-    #expect(line.contains(text + "; objects that only they told of are missing ("), "\(line)")
+    #expect(line.contains(text + "; objects that only they mentioned are missing ("), "\(line)")
   }
 
   /// What was there before the gap is deleted behind it, and the delete says what it was.

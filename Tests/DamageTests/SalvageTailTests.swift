@@ -43,7 +43,7 @@ import Testing
       #expect(report.rest?.bytes == UInt64(value.count), "\(report.lines())")
       #expect(
         report.lines() == [
-          "perhaps lost: what stood in the \(value.count) bytes behind transaction 8 "
+          "perhaps lost: what stood in the \(value.count) bytes after transaction 8 "
             + "(payload checksum mismatch)"
         ])
       #expect(store.token.number == 8)

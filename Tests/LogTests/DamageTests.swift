@@ -256,7 +256,7 @@ struct DamageTests {
   func whatMayStandBehindTheEnd() throws {
     let file = try SmallFile(isClosed: false)
     let newest = DamageOutcome.newest(findings: 0)
-    // Bytes of something else; a part of a header; a frame that reaches behind the end of the file.
+    // Bytes of something else; a part of a header; a frame that reaches beyond the end of the file.
     #expect(try outcome(behind: file) { _ in [1, 2, 3, 4, 5, 6, 7, 8, 9] } == newest)
     #expect(try outcome(behind: file) { _ in [0, 0, 0, 0, 0, 0, 0, 1] } == newest)
     #expect(

@@ -90,7 +90,7 @@ import Testing
     ),
     ("int64 LIKE \"x\"", "column 12: LIKE asks for text, and int64 is of type int64"),
     ("place.nam == 1", "column 7: Place has no property \"nam\"; did you mean name?"),
-    ("title.x == 1", "column 1: title of Event is an attribute: nothing lies behind it"),
+    ("title.x == 1", "column 1: title of Event is an attribute: no name can follow it"),
     (
       "all_places.name == 1",
       "column 1: all_places of Event is to-many: a path goes through to-one only"

@@ -196,7 +196,7 @@ import Testing
       (.isNil(["one", "x"]), "Entity2 has no property \"x\""),
       (
         .isNil(["string", "x"]),
-        "\"string\" of Entity1 is an attribute: nothing lies behind it"
+        "\"string\" of Entity1 is an attribute: no name can follow it"
       ),
       (.isNil("many"), "\"many\" of Entity1 is to-many: a path goes through to-one only"),
       (

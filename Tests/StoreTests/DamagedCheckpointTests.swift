@@ -96,7 +96,7 @@ import Testing
     let store = try Store(location, creates: false)
     // The logical half says so, too, and does not give up.
     let logical = try store.verifyHistory()
-    #expect(logical.allSatisfy { $0.message.contains("Compacting makes it anew") }, "\(logical)")
+    #expect(logical.allSatisfy { $0.message.contains("Compacting rebuilds it") }, "\(logical)")
     #expect(try store.compact().isRewritten)
     #expect(try files.findings(about: path) == [])
     #expect(try store.verifyHistory() == [])

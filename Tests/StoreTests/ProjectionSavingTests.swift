@@ -192,7 +192,7 @@ import Testing
     #expect(try reading(AppliedCount.self, location) == (AppliedCount(count: 9), 9))
   }
 
-  /// What cannot be made anew is not thrown away by whoever knows it.
+  /// What cannot be rebuilt is not thrown away by whoever knows it.
   @Test func theSmallestFileIsRefusedForWhatItWouldLose() throws {
     let location = try saved(8)
     let store = try noteStore(location)

@@ -117,7 +117,7 @@ import Testing
       error?.message.hasPrefix("the projection \"commits per author\" needs the whole") == true)
     #expect(
       try again.verify().map(\.message) == [
-        "the projection \"commits per author\" cannot be made anew, as older history is pruned; it "
+        "the projection \"commits per author\" cannot be rebuilt, as older history is pruned; it "
           + "was not compared"
       ])
   }
@@ -231,9 +231,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (FaultyCount.Fault.throwsInApply, "cannot be made anew: "),
-    (.throwsInEncoding, "cannot be saved or made anew: "),
-    (.throwsInDecoding, "cannot be saved or made anew: "),
+    (FaultyCount.Fault.throwsInApply, "cannot be rebuilt: "),
+    (.throwsInEncoding, "cannot be saved or rebuilt: "),
+    (.throwsInDecoding, "cannot be saved or rebuilt: "),
     (.decodesWrongly, "is another value when it has been encoded and decoded"),
     (.forgetsTheBase, "differs from what it makes of the newest state alone"),
   ])

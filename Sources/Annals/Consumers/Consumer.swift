@@ -61,7 +61,7 @@ public struct Consumer: Sendable {
     } catch {
       guard [.pruned, .lost, .lostBranch, .beyondHead].contains(error.code) else { throw error }
       var told = error
-      told.message += ". The consumer `\(name)` goes on with resync()"
+      told.message += ". The consumer `\(name)` continues with resync()"
       throw told
     }
   }

@@ -36,6 +36,6 @@ extension BlameLine: CustomStringConvertible {
   public var description: String {
     if value.isNull, let transaction { return "\(property): cleared by \(transaction)" }
     return "\(property): \(value)"
-      + (transaction.map { ", set by \($0)" } ?? ", set by nobody known")
+      + (transaction.map { ", set by \($0)" } ?? ", set by an unknown transaction")
   }
 }

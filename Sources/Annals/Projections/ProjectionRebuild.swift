@@ -40,8 +40,8 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
     } catch {
       switch error.code {
       case .pruned:
-        note(.note, "cannot be made anew, as older history is pruned; it was not compared")
-      case .projectionFailed: note(.error, "cannot be made anew: \(error)")
+        note(.note, "cannot be rebuilt, as older history is pruned; it was not compared")
+      case .projectionFailed: note(.error, "cannot be rebuilt: \(error)")
       default: throw error
       }
     }
@@ -78,7 +78,7 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
       }
       compare(at: transaction.number)
     } catch {
-      note(.error, "cannot be made anew: \(error)")
+      note(.error, "cannot be rebuilt: \(error)")
     }
   }
 
@@ -90,11 +90,11 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
         note(
           .error,
           "differs from what it makes of the newest state alone: were history pruned, it would not "
-            + "be the same any more. Mend `init(base:)` or `apply`")
+            + "be the same any more. Fix `init(base:)` or `apply`")
       }
       try compareEncoding(of: value)
     } catch {
-      note(.error, "cannot be saved or made anew: \(error)")
+      note(.error, "cannot be saved or rebuilt: \(error)")
     }
     return findings
   }
@@ -107,7 +107,7 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
         .error,
         "differs, \(claim.what) as of transaction \(number), from what the history leads to. "
           + "Either it was changed without a new version, or it depends on more than the "
-          + "transactions: mend it and raise its version")
+          + "transactions: fix it and raise its version")
     }
     claims.removeAll { $0.number == number }
   }
@@ -125,7 +125,7 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
       throw .projection(slot.name, "while it was encoded and decoded", error)
     }
     if !isSame {
-      note(.error, "is another value when it has been encoded and decoded. Mend one of the two")
+      note(.error, "is another value when it has been encoded and decoded. Fix one of the two")
     }
   }
 

@@ -46,7 +46,7 @@ extension Store {
       // The outcome is known: the scratch file is removed, and with it everything.
       throw AnnalsError(
         error.underlying.map { AnnalsError.Code(of: $0) } ?? .io,
-        "the base of \(location.path) cannot be written. Nothing is left of it; mend the disk "
+        "the base of \(location.path) cannot be written. Nothing is left of it; repair the disk "
           + "and try again", underlying: error.underlying)
     }
     try store.replay(to: location.path, at: base, flatten: true)

@@ -168,7 +168,7 @@ extension Store {
         report = try writer.writeAlone { writer in
           guard writer.log.view.file === generation else {
             throw AnnalsError.conflict(
-              "another process has written the file anew meanwhile; nothing was changed, try again")
+              "another process has rewritten the file meanwhile; nothing was changed, try again")
           }
           try check()
           let report = try rewriter.putInPlace()

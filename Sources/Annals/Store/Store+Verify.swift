@@ -122,7 +122,7 @@ extension Store {
       return [
         StoreFinding(
           severity: .error,
-          message: "\(what) cannot be read\(place). Compacting makes it anew from the history")
+          message: "\(what) cannot be read\(place). Compacting rebuilds it from the history")
       ]
     }
   }

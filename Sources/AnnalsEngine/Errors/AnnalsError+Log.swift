@@ -33,13 +33,13 @@ extension AnnalsError {
       self.init(
         .outcomeUnknown,
         "\(error) What was not synced before may have been recorded or not: the last transaction, "
-          + "and with .deferred all since the last sync. Close the store, mend the disk, and open "
-          + "it again to see", underlying: error.errno)
+          + "and with .deferred all since the last sync. Close the store, repair the disk, and "
+          + "open it again to see", underlying: error.errno)
     case .poisoned(let error):
       self.init(
         .poisoned,
         "nothing more is written to \(file), since an earlier call failed: \(error) Close the "
-          + "store, mend the disk, and open it again", underlying: error.errno)
+          + "store, repair the disk, and open it again", underlying: error.errno)
     case .closed: self = .closedStore
     case .readOnly: self = .readOnlyStore(file)
     case .busy:
@@ -76,7 +76,8 @@ extension AnnalsError {
       self.init(
         .outcomeUnknown,
         "\(error) Whether \(path) was made is not known: after a power cut it may be there, whole, "
-          + "or not. Mend the disk, then look; if it is there, use it, or remove it and try again",
+          + "or not. Repair the disk, then look; if it is there, use it, or remove it and try "
+          + "again",
         underlying: error.errno)
     case .exists(let path):
       self.init(.alreadyExists, "\(path) exists already; choose another name or remove it first")
@@ -146,8 +147,8 @@ extension AnnalsError {
       self.init(
         .damaged,
         "\(file) is damaged: it begins as an Annals store, and ends within its header (\(count) of "
-          + "\(FormatLimits.blockLength) bytes), so that all behind is gone and nothing can be "
-          + "salvaged. It was left as it is. Restore a copy", offset: UInt64(count))
+          + "\(FormatLimits.blockLength) bytes), so that everything after it is gone and nothing "
+          + "can be salvaged. It was left as it is. Restore a copy", offset: UInt64(count))
     case .notAnnals:
       self.init(
         .notAnAnnalsFile, "\(file) is not an Annals store; it was left as it is. Check the path",
@@ -171,7 +172,7 @@ extension AnnalsError {
       self.init(
         .damaged,
         "the header of \(file) is damaged: it is of another store, or of another generation of "
-          + "this one, than the log behind it. Nothing was changed. Restore a copy, or "
+          + "this one, than the log after it. Nothing was changed. Restore a copy, or "
           + "salvage everything readable into a new file", offset: 0)
     case .unknownFeatures(let bits): self = .newerFeatures(bits, file, at: nil)
     case .invalid(let fault):

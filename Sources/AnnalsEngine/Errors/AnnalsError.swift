@@ -102,7 +102,7 @@ extension AnnalsError {
     var result = AnnalsError(
       .projectionFailed,
       "the projection \"\(name)\" failed \(doing): \(error). The store is as it was; "
-        + "mend the projection and read it again")
+        + "fix the projection and read it again")
     result.details = .thrown(error)
     return result
   }

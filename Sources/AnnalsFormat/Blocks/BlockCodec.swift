@@ -1,6 +1,7 @@
 import AnnalsModel
 
-/// Transactions by column: what compaction and large transactions write.
+/// Encodes and decodes blocks: transactions by column, as written by compaction and for large
+/// transactions.
 ///
 /// A block is a summary that is never compressed, followed by columns, each stored raw or as one
 /// deflate stream (`ColumnEnvelope`): those of the transactions, the order of entities among the

@@ -1,10 +1,10 @@
 import AnnalsModel
 
-/// Which property changes of a batch make up which column of an entity: for each property, one
-/// column of values before and one of values after.
+/// Assigns the property changes of a batch to an entity's columns: for each property one column of
+/// before-images and one of after-images.
 struct BlockColumns {
-  /// The entity's properties, rising. Column `2 * ordinal` has the values before of each, column
-  /// `2 * ordinal + 1` those after.
+  /// The entity's properties, rising. Column `2 * ordinal` has the before-images of each, column `2
+  /// * ordinal + 1` the after-images.
   let properties: ContiguousArray<PropertyNumber>
   private var starts: ContiguousArray<Int>
   private var slots: ContiguousArray<UInt32>

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// Reads blocks, one after the other, keeping its working memory: several times faster than
+/// Decodes blocks one after the other and keeps its working memory: several times faster than
 /// `BlockCodec.decode` for small ones.
 package struct BlockDecoder: ~Copyable {
   private var columns = ColumnReader()
@@ -104,7 +104,7 @@ package struct BlockDecoder: ~Copyable {
     guard next == end else { throw reader.invalid("changes without a transaction") }
     var details = ByteReader(try columns.read(&reader))
     guard details.remaining > 0 else { return }
-    guard summary.part == 0 else { throw reader.invalid("details in a part behind the first") }
+    guard summary.part == 0 else { throw reader.invalid("details in a part after the first") }
     for index in first..<first + count {
       try RecordDetails.decode(&details, into: &batch.transactions[index])
       guard batch.transactions[index].lost == nil || count == 1 else {

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// Writes one block.
+/// Encodes one block.
 struct BlockEncoder: ~Copyable {
   private(set) var summary: BlockSummary
   /// The ordinal, in the summary's entities, of each change's entity.
@@ -17,7 +17,7 @@ struct BlockEncoder: ~Copyable {
   private var cells = Scratch<ValueCell>()
   private var tags = Scratch<UInt8>()
 
-  /// Looks at everything but the values.
+  /// Collects everything but the values.
   init(_ batch: ChangeBatch) {
     guard let first = batch.transactions.first else {
       preconditionFailure("a block has at least one transaction")

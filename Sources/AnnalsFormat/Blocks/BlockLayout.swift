@@ -1,19 +1,18 @@
 import AnnalsModel
 
-/// Where the values of an entity's changes are among its columns: what a reader puts the changes
-/// together by.
+/// The layout of an entity's values in its columns, from which a decoder assembles the changes.
 struct BlockLayout {
-  /// One property that changes of some shape have: its columns before and after, -1 for none.
+  /// One property in changes of some shape: its columns before and after, -1 for none.
   private struct Place {
     var property: PropertyNumber
     var before: Int32
     var after: Int32
   }
 
-  /// What changes of one shape have in common.
+  /// The properties that changes of one shape share.
   struct Shape {
     var kind: ChangeKind
-    /// How many properties they list.
+    /// The number of properties.
     var length: Int
     fileprivate var first: Int
     /// How many changes have the shape.
@@ -70,9 +69,9 @@ struct BlockLayout {
   /// How many values all columns have.
   var cellCount: Int { columns.last?.upperBound ?? 0 }
 
-  /// Puts the changes together, of whose shapes `shapeOf` tells, from the values of all columns:
-  /// fills `run`, which may be uninitialised. False if there are edits (`edits`, empty or one flag
-  /// a cell) on one side only, or of what is no update.
+  /// Assembles the changes from the values of all columns; `shapeOf` gives the shape of each. Fills
+  /// `run`, which may be uninitialised. Returns false if there are edits (`edits`, empty or one
+  /// flag per cell) on one side only, or in a change that is not an update.
   func assemble(
     _ cells: UnsafeMutableBufferPointer<ValueCell>, edits: ContiguousArray<Bool>,
     _ shapeOf: UnsafeMutableBufferPointer<Int64>,
@@ -107,7 +106,7 @@ struct BlockLayout {
     return isSound
   }
 
-  /// The next value of a column, null of none; counts it if it is a list of edits.
+  /// The next value of a column, null for no column; counts it if it is a list of edits.
   @inline(__always)
   private func nextCell(
     _ column: Int32, _ next: inout UnsafeMutableBufferPointer<Int>,

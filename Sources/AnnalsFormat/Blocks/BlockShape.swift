@@ -1,7 +1,7 @@
 import AnnalsModel
 
-/// What kind of change it is and which properties it lists: what most changes of an entity share
-/// with others.
+/// The shape of a change: its kind and the properties it lists, which many changes of an entity
+/// share.
 struct BlockShape: Equatable {
   var kind: ChangeKind
   /// The properties, rising.
@@ -36,7 +36,7 @@ struct BlockShape: Equatable {
   }
 }
 
-/// Finds the shapes among changes.
+/// Finds the distinct shapes of changes.
 struct BlockShapeTable {
   private(set) var shapes: ContiguousArray<BlockShape> = []
   private var hashes: ContiguousArray<UInt64> = []

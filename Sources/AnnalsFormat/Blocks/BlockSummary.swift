@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What a block says of its contents before its columns: enough for history to skip it.
+/// The summary at the front of a block, from which readers of history decide to skip it.
 package struct BlockSummary: Hashable, Sendable {
   /// The number of the first transaction, and how many follow one another from it.
   package var firstNumber: Int64
@@ -22,7 +22,7 @@ package struct BlockSummary: Hashable, Sendable {
   /// The number of the last transaction; that of the first, for a part.
   package var lastNumber: Int64 { firstNumber + Int64(transactionCount) - 1 }
 
-  /// What a block holds of one entity.
+  /// The summary of one entity in a block.
   package struct EntitySummary: Hashable, Sendable {
     package var entity: EntityNumber
     package var changeCount = 0

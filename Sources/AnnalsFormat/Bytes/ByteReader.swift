@@ -1,9 +1,9 @@
 import AnnalsModel
 
-/// A cursor over bytes read from a file, none of which is trusted: every read checks what is left,
-/// by subtraction, before it touches anything.
+/// A cursor over untrusted bytes of a file: every read checks the bytes left, by subtraction,
+/// before it touches any.
 ///
-/// It borrows the bytes: whoever makes one keeps them alive and unchanged while it is in use.
+/// Borrows the bytes: its creator keeps them alive and unchanged while it is in use.
 @usableFromInline @frozen
 package struct ByteReader {
   @usableFromInline let bytes: UnsafeRawBufferPointer

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-// The writing counterparts of ByteReader: records are built by appending to an array of bytes.
+// The counterpart of ByteReader: appends encoded values to an array of bytes.
 
 extension ContiguousArray<UInt8> {
   /// Appends a little-endian integer of fixed width.

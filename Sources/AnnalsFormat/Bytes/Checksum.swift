@@ -28,8 +28,8 @@ package enum Checksum {
   }
 }
 
-/// What the checksums of frames and root slots start from: store UUID, generation and the place in
-/// the file, so that a stale or copied one never fits.
+/// The seed of the checksums of frames and root slots: store UUID, generation and the place in the
+/// file, so that a stale or copied frame never fits.
 package struct FrameSeed: Hashable, Sendable {
   /// The crc32 of the UUID's sixteen bytes and the generation.
   private let start: UInt32

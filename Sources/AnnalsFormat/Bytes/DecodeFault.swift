@@ -1,5 +1,5 @@
-/// Why bytes are not what the format demands. `at` counts from the beginning of the bytes that were
-/// given to the decoder, or of the column within them.
+/// Why bytes do not decode. `at` counts from the beginning of the bytes given to the decoder, or of
+/// the column within them.
 @usableFromInline @frozen
 package enum DecodeFault: Error, Equatable {
   /// The bytes end where `needed` more were expected.
@@ -10,9 +10,9 @@ package enum DecodeFault: Error, Equatable {
   case checksum(at: Int)
   /// A length or count is beyond its limit.
   case tooLarge(at: Int, limit: UInt64)
-  /// The file needs features, these bits, that this engine does not know.
+  /// The file needs features, given as bits, that this engine does not know.
   case unknownFeatures(at: Int, UInt64)
-  /// The bytes are of a form that is reserved for a later version.
+  /// The bytes have a form that is reserved for a later version.
   case newer(at: Int, reason: Reason)
 
   /// The rule that was broken, in words.
@@ -29,7 +29,7 @@ package enum DecodeFault: Error, Equatable {
     package static func == (a: Reason, b: Reason) -> Bool { a.description == b.description }
   }
 
-  /// Whether the bytes are not damaged, but of a later version.
+  /// Whether the bytes are not damaged but written by a later version.
   package var isNewer: Bool {
     switch self {
     case .unknownFeatures, .newer: true

@@ -1,9 +1,9 @@
 import CZlib
 
-/// Compresses: one raw deflate stream (RFC 1951, no zlib or gzip wrapper) for each run of bytes.
+/// A compressor: one raw deflate stream (RFC 1951, no zlib or gzip wrapper) for each run of bytes.
 ///
-/// Holds zlib's working memory (about 270 KB) and room for a result, so one serves a whole block or
-/// checkpoint.
+/// Holds zlib's working memory (about 270 KB) and memory for a result, so one serves a whole block
+/// or checkpoint.
 package struct Deflate: ~Copyable {
   private let stream: UnsafeMutablePointer<z_stream>
   private let level: Int32
@@ -25,9 +25,9 @@ package struct Deflate: ~Copyable {
     stream.deallocate()
   }
 
-  /// Appends the compressed form of `bytes` if it is at most `limit` bytes long; else appends
-  /// nothing and returns false. Without `findsRepeats` only the frequencies of bytes are used:
-  /// three times as fast where nothing comes again.
+  /// Appends the compressed form of `bytes` if it is at most `limit` bytes long; otherwise appends
+  /// nothing and returns false. Without `findsRepeats` only uses the frequencies of bytes: three
+  /// times as fast for data without repeats.
   package mutating func compress(
     _ bytes: UnsafeRawBufferPointer, into output: inout ContiguousArray<UInt8>, limit: Int,
     findsRepeats: Bool = true
@@ -50,8 +50,8 @@ package struct Deflate: ~Copyable {
     return true
   }
 
-  /// Appends the compressed form if it saves at least a tenth, which is what makes it worth
-  /// inflating; else appends nothing and returns false.
+  /// Appends the compressed form if it saves at least a tenth, which makes inflating worth it;
+  /// otherwise appends nothing and returns false.
   package mutating func compressIfWorthwhile(
     _ bytes: UnsafeRawBufferPointer, into output: inout ContiguousArray<UInt8>,
     findsRepeats: Bool = true

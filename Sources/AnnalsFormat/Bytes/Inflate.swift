@@ -1,6 +1,6 @@
 import CZlib
 
-/// Decompresses raw deflate streams (RFC 1951) whose length is known beforehand.
+/// A decompressor of raw deflate streams (RFC 1951) with a known result length.
 ///
 /// Holds zlib's working memory (about 40 KB), so one serves a whole block.
 package struct Inflate: ~Copyable {
@@ -18,7 +18,7 @@ package struct Inflate: ~Copyable {
     stream.deallocate()
   }
 
-  /// No byte of a deflate stream stands for more bytes than this.
+  /// The most bytes that one byte of a deflate stream can decompress to.
   package static let maximumRatio = 1032
 
   /// Throws unless a stream of `count` bytes can decompress to `length` bytes. Call it before

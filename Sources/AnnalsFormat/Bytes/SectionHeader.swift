@@ -1,9 +1,9 @@
-/// What a section, a run of bytes that may be compressed, begins with: a number whose two lowest
-/// bits say how it is stored, and whose others are the length of the bytes themselves.
+/// The header of a section, a run of bytes that may be compressed: a number whose two lowest bits
+/// say how it is stored, and whose other bits are the uncompressed length.
 ///
 /// FORMAT.md, "Sections".
 struct SectionHeader {
-  /// How many bytes there are, once they are as they were.
+  /// The uncompressed length.
   var length: Int
   var compression: Compression
 

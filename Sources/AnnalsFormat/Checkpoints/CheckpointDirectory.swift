@@ -1,13 +1,13 @@
 import AnnalsModel
 
-/// A checkpoint: the whole state as of one transaction, as references to chunks, and the tables
-/// that belong to the log up to it.
+/// The directory of a checkpoint: the whole state as of one transaction, as references to chunks,
+/// and the log's tables up to it.
 ///
 /// The tables (names, openings, blobs, schema history, history index) only grow, so each is a list
 /// of chunks that later checkpoints share, followed by the newest entries inline. A writer moves
 /// the inline entries into a chunk of their own (`TableCodec`) when they become many.
 package struct CheckpointDirectory: Sendable {
-  /// The transaction whose state this is.
+  /// The transaction that the state is as of.
   package var number: Int64
   /// The greatest timestamp of transactions up to `number`; `.min` if there is none.
   package var maximumTimestamp = Timestamp.min
@@ -15,9 +15,9 @@ package struct CheckpointDirectory: Sendable {
   package var timestamp = Timestamp(microseconds: 0)
   /// The id of the opening that wrote transaction `number`; 0 if none is known.
   package var openingID: UInt64 = 0
-  /// How many changes the file holds, from the base to here.
+  /// The number of changes in the file, from the base to here.
   package var changeCount: Int64 = 0
-  /// How many transactions up to `number` say that their clock had jumped back.
+  /// How many transactions up to `number` record that their clock had jumped back.
   package var clockJumps: Int64 = 0
   /// Whether this is the state at the base: primary, written in full.
   package var isBase = false
@@ -30,7 +30,7 @@ package struct CheckpointDirectory: Sendable {
   /// Schema changes since the base.
   package var schemaHistory = TableDirectory<SchemaHistoryEntry>()
   package var historyIndex = TableDirectory<HistoryIndexEntry>()
-  /// The gaps that a salvage left in the history up to here, those before the base among them.
+  /// The gaps that salvages left in the history up to here, including those before the base.
   package var gaps: [LostTransactions] = []
   /// The number for the next blob.
   package var nextBlobNumber: UInt64 = 1
@@ -38,13 +38,13 @@ package struct CheckpointDirectory: Sendable {
   package var entities: [EntityDirectory] = []
   /// The consumers.
   package var consumers = ConsumerTable()
-  /// How much history is kept.
+  /// The retention policy.
   package var retention = RetentionPolicy.off
-  /// The deletes that a base remembers; nil if there are none, and in all other directories.
+  /// The tombstones of a base; nil if there are none, and in all other directories.
   package var tombstones: KeptTombstones?
   /// The checkpoint before this one; nil for the first.
   package var previousCheckpoint: CheckpointReference?
-  /// Where the states of projections are saved; nil if there are none.
+  /// The saved projections; nil if there are none.
   package var projections: SavedProjections?
   /// The items of the extension area that this version does not know, kept by rewrites.
   package var extensions: ContiguousArray<UInt8> = []
@@ -52,7 +52,7 @@ package struct CheckpointDirectory: Sendable {
   package init(number: Int64) { self.number = number }
 }
 
-/// A table that only grows: chunks with the older entries, and the newer ones.
+/// An append-only table: chunks with the older entries, and the newer ones.
 package struct TableDirectory<Entry: Sendable>: Sendable {
   /// The chunks, `first` counting entries from 0.
   package var chunks: [ChunkReference] = []
@@ -62,7 +62,7 @@ package struct TableDirectory<Entry: Sendable>: Sendable {
   package init() {}
 }
 
-/// Where an older checkpoint is.
+/// The place of an older checkpoint.
 package struct CheckpointReference: Hashable, Sendable {
   package var offset: UInt64
   package var number: Int64
@@ -73,7 +73,7 @@ package struct CheckpointReference: Hashable, Sendable {
   }
 }
 
-/// Where a large value's bytes are.
+/// The place of a large value's bytes.
 package struct BlobEntry: Hashable, Sendable {
   package var number: UInt64
   /// The offset of its first blob frame.

@@ -1,4 +1,4 @@
-/// Where a chunk is, and what is in it.
+/// The place of a chunk, and what it contains.
 package struct ChunkReference: Hashable, Sendable {
   /// The offset of the chunk's frame in the file.
   package var offset: UInt64

@@ -1,12 +1,12 @@
 import AnnalsModel
 
-/// The payload of a list chunk: a run of the references to an entity's rows chunks, or to the
-/// chunks of one column, so that a checkpoint does not write all of them again.
+/// The payload of a list chunk: a run of the references to an entity's rows chunks, or to one
+/// column's chunks, so that a checkpoint need not write all of them again.
 ///
-/// A header as that of every chunk of state (property 0 for rows, the first row of the first
-/// reference, the count of references), and the references. FORMAT.md, "Chunks of state".
+/// A header like that of every chunk of state (property 0 for rows, the first row of the first
+/// reference, the count of references), then the references. FORMAT.md, "Chunks of state".
 package enum ReferenceListCodec {
-  /// A list chunk is of a range of so many groups of rows, and holds no more references.
+  /// The number of row groups in one list chunk; also the most references.
   package static let maximumCount = 4096
 
   /// Appends a list chunk with these references; there is at least one.

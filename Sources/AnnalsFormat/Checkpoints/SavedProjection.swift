@@ -2,11 +2,11 @@ import AnnalsModel
 
 // FORMAT.md, "Saved projections": the list in a checkpoint's directory, and the chunks it names.
 
-/// Where the state of a program's projection is saved, as of a transaction.
+/// The place of a projection's saved state, as of a transaction.
 package struct SavedProjection: Hashable, Sendable {
-  /// What the program calls the projection.
+  /// The program's name for the projection.
   package var name: String
-  /// Which version of the program's code saved it.
+  /// The version of the program's code that saved it.
   package var version: Int64
   /// The chunk; its first is the transaction, its count 1.
   package var chunk: ChunkReference
@@ -33,8 +33,8 @@ package struct SavedProjection: Hashable, Sendable {
 
 /// The list of saved projections in a directory, rising by the bytes of their names.
 package struct SavedProjections: Hashable, Sendable {
-  /// The generation of the file that the list was written for: in another one a program has carried
-  /// it along that does not know it, and it says nothing.
+  /// The generation of the file that the list was written for. In another generation it is
+  /// meaningless: an engine that does not know it has copied it.
   package var generation: UInt64
   package var list: [SavedProjection]
 

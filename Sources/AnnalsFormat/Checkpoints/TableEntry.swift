@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// An entry of one of the tables in a checkpoint's directory.
+/// An entry of a table in a checkpoint's directory.
 package protocol TableEntry: Sendable {
   /// The fewest bytes that an entry takes.
   static var minimumLength: Int { get }

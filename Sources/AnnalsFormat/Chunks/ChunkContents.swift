@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What a reference in a checkpoint's directory says that a chunk holds.
+/// The content of a chunk according to its reference in a checkpoint's directory.
 package enum ChunkRole: Hashable {
   case rows(EntityNumber)
   case column(EntityNumber, PropertyNumber)
@@ -31,7 +31,7 @@ extension ChunkRole: CustomStringConvertible {
   }
 }
 
-/// What a chunk holds, as far as references can be checked against it.
+/// The decoded content of a chunk, as far as references can be checked against it.
 package struct ChunkContents {
   /// How many rows, values or entries there are.
   package var count: Int
@@ -48,7 +48,7 @@ package struct ChunkContents {
   /// The transaction as of which the state of a projection is.
   package var number: Int64?
 
-  /// Decodes a chunk as what it is said to be; throws if it is not that.
+  /// Decodes a chunk as the given content; throws if it is something else.
   package init(_ payload: UnsafeRawBufferPointer, as role: ChunkRole) throws(DecodeFault) {
     switch role {
     case .names: count = try TableCodec<String>.decode(payload).count
@@ -97,7 +97,7 @@ package struct ChunkContents {
     return result
   }
 
-  /// What a reference says that the chunk contradicts; nil if it fits.
+  /// How a chunk contradicts its reference; nil if it does not.
   package func contradiction(to reference: ChunkReference, as role: ChunkRole) -> String? {
     if count != Int(reference.count) {
       return "it holds \(count) rows or entries, not \(reference.count)"

@@ -12,7 +12,7 @@ import AnnalsModel
 //
 // so that a reference that leads to the wrong chunk is found out. FORMAT.md, "Chunks of state".
 
-/// What a chunk of state holds. Stored in files: never renumber.
+/// The content of a chunk of state. Stored in files: never renumber.
 package enum ChunkContent: UInt8, Sendable, CaseIterable {
   case rows = 1
   case column = 2
@@ -26,7 +26,7 @@ package enum ChunkContent: UInt8, Sendable, CaseIterable {
   package var isIndex: Bool { self == .uniqueIndex || self == .orderedIndex }
 }
 
-/// The beginning of a chunk of state.
+/// The header of a chunk of state.
 package struct ChunkHeader: Equatable, Sendable {
   package var content: ChunkContent
   package var entity: EntityNumber

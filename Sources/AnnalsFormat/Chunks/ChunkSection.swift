@@ -6,7 +6,7 @@
 //
 // FORMAT.md, "Chunks of state".
 
-/// Writes and reads the sections of chunks.
+/// Encodes and decodes the sections of chunks.
 enum ChunkSection {
   /// Below this, deflating saves nothing that matters.
   private static let worthDeflating = 48

@@ -62,7 +62,7 @@ package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// How the values of a column are kept.
+/// How the values of a column are stored.
 @usableFromInline @frozen
 package enum ColumnStorage: Hashable, Sendable {
   /// Eight bytes a value.

@@ -1,4 +1,4 @@
-/// Leaves out the bytes that a value shares with the one before it.
+/// Front coding: omits the bytes that a value shares with the one before it.
 enum FrontCoding {
   /// For each value how many bytes at its beginning are those of the value before.
   static func sharedLengths(_ values: ColumnValues) -> ContiguousArray<UInt64> {

@@ -1,10 +1,11 @@
 import AnnalsModel
 
-/// What an index holds of its keys.
+/// How much of its keys an index holds.
 package enum IndexForm: Sendable {
-  /// No more than tells each from its neighbours; the rest is in the columns. Of unique indexes.
+  /// Only what distinguishes each from its neighbours; the rest is in the columns. For unique
+  /// indexes.
   case beginnings
-  /// All of them, so that entries order by themselves. Of ordered indexes.
+  /// All of them, so that entries order by themselves. For ordered indexes.
   case whole
 
   /// What chunks of this form say that they hold.
@@ -34,11 +35,11 @@ package struct IndexEntries: Equatable, Sendable {
   @inlinable package var count: Int { rows.count }
 }
 
-/// Entries of an index, to and from the bytes of a chunk.
+/// Encodes and decodes the entries of an index in a chunk.
 ///
-/// After the header follow a byte for the collation (0), number lists of how many bytes each key
-/// shares with the one before and how many follow, a section of what follows, and a number list of
-/// the rows. The header says the form of the keys. FORMAT.md, "Index chunks".
+/// After the header: a byte for the collation (0), number lists of how many bytes each key shares
+/// with the one before and how many follow, a section of those that follow, and a number list of
+/// the rows. The header gives the form of the keys. FORMAT.md, "Index chunks".
 package enum IndexChunkCodec {
   /// The most bytes of a key that an index may hold.
   package static let maximumKeyLength = 1 << 20

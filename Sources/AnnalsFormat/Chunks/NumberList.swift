@@ -1,4 +1,4 @@
-/// Writes and reads lists of numbers within chunks: each a section that holds an integer run.
+/// Encodes and decodes lists of numbers in chunks: each is a section that holds an integer run.
 ///
 /// FORMAT.md, "Integer runs".
 enum NumberList {

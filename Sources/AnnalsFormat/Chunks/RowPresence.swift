@@ -6,7 +6,7 @@
 //
 // A chunk less than an eighth full is a list. FORMAT.md, "Chunks of state".
 
-/// The rows of a group that a chunk is about: a bit each, from the chunk's first row on.
+/// The rows of a group that a chunk covers: one bit each, from the chunk's first row on.
 package struct RowPresence: Equatable, Sendable {
   /// The greatest count of rows that a chunk spans.
   package static let maximumSpan = 4096

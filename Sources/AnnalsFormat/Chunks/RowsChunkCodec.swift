@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// Which rows of a group live, to and from the bytes of a chunk.
+/// Encodes and decodes the live rows of a group in a chunk.
 package enum RowsChunkCodec {
   /// Appends a chunk that says which rows live; at least one does.
   package static func encode(

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// A run of byte strings: string, url, data and json.
+/// Encodes and decodes a run of byte strings: string, url, data and json.
 ///
 /// FORMAT.md, "Byte string runs".
 enum BytesColumn {

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// Reads value columns, one after the other, keeping its working memory.
+/// Decodes value columns one after the other and keeps its working memory.
 package struct CellReader: ~Copyable {
   private var integers = Scratch<Int64>()
   private var runs = Scratch<ValueCell>()

@@ -1,7 +1,7 @@
 import AnnalsModel
 
-/// The values of one property, one after the other: their kind, once if it is the same for all,
-/// and a run of each kind.
+/// Encodes and decodes the values of one property: their kind, once if all share it, and a run of
+/// each kind.
 ///
 /// FORMAT.md, "Value columns".
 package enum CellColumn {

@@ -27,7 +27,7 @@ package enum ColumnEnvelope {
   }
 }
 
-/// Reads column envelopes, one after the other, keeping its working memory.
+/// Decodes column envelopes one after the other and keeps its working memory.
 package struct ColumnReader: ~Copyable {
   private var inflate: Inflate?
   private var buffer = Scratch<UInt8>()

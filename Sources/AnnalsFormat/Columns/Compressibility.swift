@@ -1,4 +1,4 @@
-/// Guesses from a sample whether deflate would gain: it costs as much on random bytes as on text,
+/// Estimates from a sample whether deflate would gain: it costs as much on random bytes as on text,
 /// and most columns of identifiers and coordinates are random.
 enum Compressibility {
   /// Nothing would be gained.

@@ -1,7 +1,7 @@
 import AnnalsModel
 
-/// Finds the distinct values among cells of one kind, if they are few enough to be worth listing
-/// once. Kinds whose bytes are in the arena compare by those, others by their bits.
+/// Finds the distinct values among cells of one kind if they are few enough to be worth listing
+/// once. Kinds with bytes in the arena compare by those, others by their bits.
 struct DistinctValues {
   /// The position of the first occurrence of each distinct value, in order.
   private(set) var firsts: ContiguousArray<Int> = []

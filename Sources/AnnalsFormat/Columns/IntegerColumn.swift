@@ -131,7 +131,7 @@ package enum IntegerColumn {
     let packed = try reader.readBytes(length)
     let used = (output.count * width) % 8
     if used != 0, let last = packed.last, last >> UInt8(used) != 0 {
-      throw reader.invalid("packed integers with bits behind the last")
+      throw reader.invalid("packed integers with bits after the last")
     }
     BitPacking.unpack(packed, base: base, width: width, into: output)
   }

@@ -1,7 +1,7 @@
 import AnnalsModel
 
-/// A run of to-many values, or of edits of them: how many each has, and all positions (edits only),
-/// entities and rows.
+/// Encodes and decodes a run of to-many values, or of their edits: the count of each, and all
+/// positions (edits only), entities and rows.
 ///
 /// FORMAT.md, "Value columns".
 enum ReferencesColumn {

@@ -1,5 +1,5 @@
-/// Memory that a codec uses again for one column after another. Contents are undefined after
-/// `take`; elements are plain bits.
+/// Memory that a codec reuses for one column after another. Its contents are undefined after
+/// `reserve`; elements are plain bits.
 struct Scratch<Element>: ~Copyable {
   private var buffer = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
 
@@ -7,7 +7,7 @@ struct Scratch<Element>: ~Copyable {
 
   deinit { buffer.deallocate() }
 
-  /// Room for `count` elements, replacing what was taken before.
+  /// Memory for `count` elements, in place of what was reserved before.
   mutating func reserve(_ count: Int) -> UnsafeMutableBufferPointer<Element> {
     if count > buffer.count {
       buffer.deallocate()

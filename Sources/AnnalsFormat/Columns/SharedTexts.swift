@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// The long texts of a block that many of its cells share, as its columns list them.
+/// The long texts of a block that many of its cells share.
 struct SharedTexts {
   /// How many the batch had before.
   private var first = 0

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What the file keeps of consumers: one in a frame of its own, all of them in a directory.
+/// Encodes and decodes consumers: one in a frame of its own, all of them in a directory.
 ///
 /// FORMAT.md, "Consumers".
 package enum ConsumerCodec {

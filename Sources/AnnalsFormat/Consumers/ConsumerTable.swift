@@ -16,8 +16,8 @@ package struct ConsumerTable: Equatable, Sendable {
     return holds(name, at: place) ? list[place] : nil
   }
 
-  /// Takes in a change. Removing what is not there changes nothing. Returns false, the table as it
-  /// was, if there would be more than `FormatLimits.maximumConsumers`.
+  /// Applies a change. Removing a missing consumer changes nothing. Returns false, and changes
+  /// nothing, if there would be more than `FormatLimits.maximumConsumers`.
   @discardableResult
   package mutating func apply(_ change: ConsumerChange) -> Bool {
     let place = place(of: change.name)

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// How much history is kept: in a frame of its own, and in a directory.
+/// Encodes and decodes a retention policy: in a frame of its own, and in a directory.
 ///
 /// FORMAT.md, "Retention".
 package enum RetentionCodec {

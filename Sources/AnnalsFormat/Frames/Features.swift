@@ -1,11 +1,11 @@
-/// What a file uses beyond what every engine of this version knows, as bits: those in its header,
-/// and those announced since, in frames and root slots.
+/// The features of a file, as bits: what it uses beyond what every engine of this version knows.
+/// Those in its header, and those announced since, in frames and root slots.
 ///
 /// FORMAT.md, "Features", has the rules.
 package struct Features: Hashable, Sendable {
-  /// What a reader must know.
+  /// The features that a reader must know.
   package var required: UInt64
-  /// What a reader may ignore; the upper half is what a writer must know.
+  /// The features that a reader may ignore; a writer must know the upper half.
   package var optional: UInt64
 
   package init(required: UInt64 = 0, optional: UInt64 = 0) {

@@ -1,7 +1,7 @@
-/// What a frame holds.
+/// The content of a frame.
 ///
-/// Stored in files: never renumber. FORMAT.md, "Frames", lists the same numbers. 0 is never
-/// valid: zeroed space is unwritten space.
+/// Stored in files: never renumber. FORMAT.md, "Frames", lists the same numbers. 0 is never valid:
+/// zeroed space is unwritten space.
 @usableFromInline @frozen
 package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @usableFromInline package var rawValue: UInt8
@@ -19,13 +19,13 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var chunk: FrameKind { FrameKind(rawValue: 4) }
   /// The directory of a checkpoint.
   @inlinable package static var checkpoint: FrameKind { FrameKind(rawValue: 5) }
-  /// What became of a consumer.
+  /// A change of a consumer.
   @inlinable package static var consumerChange: FrameKind { FrameKind(rawValue: 7) }
-  /// How much history is kept from here on.
+  /// The retention policy from here on.
   @inlinable package static var retention: FrameKind { FrameKind(rawValue: 8) }
-  /// Deletes out of history that was dropped.
+  /// Tombstones: deletes in pruned history.
   @inlinable package static var tombstones: FrameKind { FrameKind(rawValue: 11) }
-  /// Features used from here on.
+  /// Announces features used from here on.
   @inlinable package static var featureAnnouncement: FrameKind { FrameKind(rawValue: 14) }
   // Reserved: no version writes them yet.
   @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
@@ -57,7 +57,7 @@ package struct FrameFlags: OptionSet, Hashable, Sendable {
   @inlinable
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// A reader that does not know the kind may go on behind the frame.
+  /// A reader that does not know the kind may skip the frame.
   @inlinable package static var skippable: FrameFlags { FrameFlags(rawValue: 1) }
   /// Another frame of the same transaction or blob follows.
   @inlinable package static var continued: FrameFlags { FrameFlags(rawValue: 2) }

@@ -45,8 +45,8 @@ package struct FrameWriter: Sendable {
     return header
   }
 
-  /// Takes back the last frames, those from `place` on, of which none was written; the frame before
-  /// them has a header with the checksum `previous`.
+  /// Removes the last frames, from `place` on, none of which was written; the header of the frame
+  /// before them has the checksum `previous`.
   package mutating func rollBack(to place: UInt64, behind previous: UInt32) {
     precondition(place >= start && place <= offset, "frames that were written stay")
     bytes.removeLast(Int(offset - place))

@@ -17,11 +17,11 @@ package struct RootSlot: Hashable, Sendable {
   /// The header checksum of the last frame before the mark, or the file header's where there is
   /// none: what the frame at the mark names as its predecessor.
   package var markChecksum: UInt32
-  /// The length of the file when it was synced up to the mark: space allocated ahead included. A
-  /// file that is shorter was cut.
+  /// The length of the file when it was synced up to the mark, including space allocated ahead. A
+  /// shorter file was cut.
   package var extent: UInt64
-  /// The file's header, repeated, so that it can be had when its own block is lost; nil if the slot
-  /// was written without.
+  /// A copy of the file's header, for when its own block is lost; nil if the slot was written
+  /// without.
   package var header: FileHeader?
   /// The features announced in frames before the mark, all of them.
   package var announced = Features.none

@@ -1,5 +1,5 @@
-/// What an unfinished file has in the place of its header, so that whoever finds one that its maker
-/// left knows it from anybody else's file.
+/// The stamp of an unfinished file, in the place of its header: identifies a file that a dead
+/// creator left.
 ///
 /// FORMAT.md, "Unfinished files". It is written and synced before anything else; the header takes
 /// its place last. So a power cut leaves a file that is stamped, or as long as the stamp and torn,

@@ -1,8 +1,8 @@
 import AnnalsModel
 
-/// One piece of a large value: its number, how long the whole value is, where the piece begins in
-/// it, in the first piece the extension area, and its bytes. All pieces but the last are in frames
-/// flagged *continued*.
+/// One piece of a large value: the value's number and length, the piece's position in it, the
+/// extension area in the first piece, and the bytes. All pieces but the last are in frames flagged
+/// *continued*.
 ///
 /// FORMAT.md, "Large values".
 package struct BlobPart {
@@ -40,7 +40,7 @@ package struct BlobPart {
   package var isFirst: Bool { start == 0 || isLost }
 }
 
-/// Reads and writes the payloads of blob frames.
+/// Encodes and decodes the payloads of blob frames.
 package enum BlobCodec {
   /// Appends a payload.
   package static func encode(_ part: BlobPart, into bytes: inout ContiguousArray<UInt8>) {
@@ -58,13 +58,13 @@ package enum BlobCodec {
     guard number > 0 else { throw reader.invalid("a large value without a number") }
     let total = try reader.readVarUInt62()
     let start = try reader.readVarUInt62()
-    guard start <= total else { throw reader.invalid("a piece that begins behind its value") }
+    guard start <= total else { throw reader.invalid("a piece that begins beyond its value") }
     var part = BlobPart(
       number: number, totalLength: total, start: start,
       bytes: UnsafeRawBufferPointer(start: nil, count: 0))
     if part.isFirst { part.extensions = try ExtensionArea.read(&reader) }
     guard UInt64(reader.remaining) <= total - start else {
-      throw reader.invalid("a piece that reaches behind its value")
+      throw reader.invalid("a piece that reaches beyond its value")
     }
     part.bytes = try reader.readBytes(reader.remaining)
     return part

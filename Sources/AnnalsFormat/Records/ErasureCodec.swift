@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What a transaction says of what it erased: an item of its extension area.
+/// Encodes and decodes what a transaction erased: an item of its extension area.
 ///
 ///     list of (entity: varint, row: varint, list of property: varint), rising; reason: string
 ///

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What a gap record says beside its number and timestamp.
+/// Encodes and decodes what a gap record contains besides its number and timestamp.
 ///
 /// FORMAT.md, "Gap records".
 enum GapCodec {

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// What a transaction has besides its changes, in both forms: a byte of flags that says which parts
+/// The parts of a transaction besides its changes, in both forms: a byte of flags that says which
 /// follow, then the parts in the order of the flags.
 ///
 /// FORMAT.md, "Details".

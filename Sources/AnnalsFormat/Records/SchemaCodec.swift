@@ -1,6 +1,6 @@
 import AnnalsModel
 
-/// Complete definitions of entities, as schema changes and directories hold them.
+/// Encodes and decodes complete definitions of entities, as in schema changes and directories.
 ///
 /// FORMAT.md, "Schema".
 package enum SchemaCodec {

@@ -1,6 +1,7 @@
 import AnnalsModel
 
-/// One transaction by row: what a small commit appends. Decodes alone.
+/// Encodes and decodes one transaction in row form, as appended by a small commit. Decodes without
+/// other frames.
 ///
 /// FORMAT.md, "Transaction records".
 package enum TransactionCodec {

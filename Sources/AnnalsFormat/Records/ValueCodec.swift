@@ -1,6 +1,7 @@
 import AnnalsModel
 
-/// One value with its kind in front: what records by row, metadata, defaults and validation use.
+/// Encodes and decodes a value with its kind: for records in row form, metadata, defaults and
+/// validation.
 ///
 /// The tag byte: bits 0-3 the kind's number (`ValueTag`), bit 4 set for the description of a large
 /// value, bit 5 for a list of edits.

@@ -1,10 +1,10 @@
 import AnnalsModel
 
-/// Deletes out of history that was dropped: records of transactions by row, with nothing in them
-/// but the deletes and the values that are preserved of each.
+/// Encodes and decodes tombstones, the deletes in pruned history: records of transactions in row
+/// form that contain only the deletes and the preserved values of each.
 ///
-/// FORMAT.md, "Tombstones". The values of dropped history are in these payloads and in the base,
-/// and nowhere else: whoever is to alter such values alters both.
+/// FORMAT.md, "Tombstones". Values of pruned history are in these payloads and in the base, and
+/// nowhere else: whatever alters such values must alter both.
 package enum TombstoneCodec {
   /// How long a payload grows before the next is begun.
   package static let targetLength = 256 << 10
@@ -48,7 +48,7 @@ package enum TombstoneCodec {
   }
 }
 
-/// Which deletes of dropped history a base remembers, and where: an item of its directory.
+/// Which deletes in pruned history a base remembers, and where: an item of its directory.
 package struct KeptTombstones: Hashable, Sendable {
   /// All deletes of transactions after this one, up to the base, are among them.
   package var completeAfter: Int64

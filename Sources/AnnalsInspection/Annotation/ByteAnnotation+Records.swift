@@ -60,7 +60,7 @@ extension ByteAnnotation {
   func gap(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("first lost transaction")
     let flags = try reader.byte("flags of the gap") {
-      flagText($0, ["the state behind is exact", "a transaction follows"])
+      flagText($0, ["the state after it is exact", "a transaction follows"])
     }
     try reader.zigzag("salvaged", text: ByteAnnotation.time)
     if flags & 2 != 0 { try reader.zigzag("timestamp behind", text: ByteAnnotation.time) }

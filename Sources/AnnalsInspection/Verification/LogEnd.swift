@@ -123,7 +123,7 @@ private struct LogEndSearch {
       if case .broken = frame.chain {
         breakReason = "a frame that does not follow the one before it"
       } else if case .cut = frame.payload {
-        breakReason = "a frame that reaches behind the end of the file"
+        breakReason = "a frame that reaches beyond the end of the file"
       }
     }
     if isBroken {

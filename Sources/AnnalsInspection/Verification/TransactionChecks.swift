@@ -167,7 +167,7 @@ struct TransactionChecks {
       log.note(
         .gap, at: offset,
         "\(lost) \(verb) lost (\(lost.reason)); the store was salvaged at \(lost.salvaged)"
-          + (lost.isExact ? "; the state behind is exact" : ""))
+          + (lost.isExact ? "; the state after it is exact" : ""))
     }
     let first = record.firstNumber
     guard let expected, first != expected else { return }

@@ -152,7 +152,7 @@ struct FrameWalk {
       return .end(.badFrame(reason: "a frame that does not follow the one before it"))
     }
     guard header.frameLength <= left else {
-      return .end(.badFrame(reason: "a frame that reaches behind the end of the file"))
+      return .end(.badFrame(reason: "a frame that reaches beyond the end of the file"))
     }
     let isReadable =
       header.kind.isKnown && !header.flags.isTransformed

@@ -91,7 +91,7 @@ extension ConditionParser {
       let isLast = place == names.count - 1
       if let attribute = entity.attribute(named: name) {
         if isLast { return .attribute(attribute.type) }
-        throw fail("\(name) of \(entity.name) is an attribute: nothing lies behind it")
+        throw fail("\(name) of \(entity.name) is an attribute: no name can follow it")
       }
       guard let relationship = entity.relationship(named: name) else {
         if isLast, name.hasSameBytes(as: "id") { return .object }

@@ -37,7 +37,7 @@ package struct BoundPath: Sendable {
       let isLast = place == path.names.count - 1
       if let attribute = entity.attribute(named: name) {
         guard isLast else {
-          let reason = "\"\(name)\" of \(entity.name) is an attribute: nothing lies behind it"
+          let reason = "\"\(name)\" of \(entity.name) is an attribute: no name can follow it"
           throw ConditionError(.notToOne, path, reason)
         }
         self.hops = hops

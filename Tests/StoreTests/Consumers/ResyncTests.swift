@@ -52,7 +52,7 @@ struct ResyncTests {
       Issue.record("history that was pruned")
     } catch {
       #expect(error.code == .pruned && error.gap?.oldestValid.number == 9)
-      #expect(error.message.hasSuffix("The consumer `sync` goes on with resync()"))
+      #expect(error.message.hasSuffix("The consumer `sync` continues with resync()"))
     }
     let resync = try sync.resync()
     #expect(try told(resync) == ["8 ben Note#1 id=n0", "9 ben Note#5 id=x"])

@@ -32,7 +32,7 @@ struct ConsumersCommand: FileCommand {
   var lease: String?
   @Option(
     parsing: .unconditional,
-    help: "What a new one has seen, a TOKEN. Default: nothing that is kept.")
+    help: "The TOKEN up to which a new one has read. Default: the base.")
   var after: String?
 
   func validate() throws {

@@ -4,7 +4,7 @@ import ArgumentParser
 struct EraseCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
-    abstract: "Takes all that an object ever had out of the file, its past included.",
+    abstract: "Erases every value that an object ever had, past states included.",
     discussion: """
       Deletes the object, and writes the file anew without any value that it had; history says \
       that something was erased, by whom and why. With --property only what it has and had there. \

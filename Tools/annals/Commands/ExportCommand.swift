@@ -9,7 +9,7 @@ struct ExportCommand: FileCommand {
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "Only those after this TOKEN.") var after: String?
-  @Option(parsing: .unconditional, help: "Only those up to and with this TOKEN.") var to: String?
+  @Option(parsing: .unconditional, help: "Only those up to this TOKEN, included.") var to: String?
 
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file, holdingValues: false)
@@ -17,7 +17,7 @@ struct ExportCommand: FileCommand {
     let lower = try after.map { try console.number($0, in: store) } ?? store.base.number
     let upper = try to.map { try console.number($0, in: store) } ?? store.token.number
     guard lower <= upper else {
-      throw CommandFailure("--after (\(lower)) lies behind --to (\(upper)); exchange the two")
+      throw CommandFailure("--after (\(lower)) lies after --to (\(upper)); exchange the two")
     }
     var export = HistoryExport(store, after: lower, through: upper)
     let bar = ProgressBar(console, noun: "transaction")

@@ -28,7 +28,7 @@ struct IndexCommand: FileCommand {
   @Argument(help: "The entity, the index's name, and its keys.") var names: [String] = []
   @Option(
     name: .customLong("where"), parsing: .unconditional,
-    help: "Only the objects of which this is true.")
+    help: "Only objects that meet this condition.")
   var condition: String?
   @Flag(help: "No two objects may have the same values.") var unique = false
   @Flag(help: "It is for ranges of several attributes at once.") var box = false

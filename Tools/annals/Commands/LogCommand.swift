@@ -8,7 +8,7 @@ struct LogCommand: FileCommand {
     discussion: Vocabulary.token)
 
   @Argument(help: "The store.", completion: .file()) var file: String
-  @Argument(help: "A..B: the transactions after A up to and with B.") var range: String?
+  @Argument(help: "A..B: the transactions after A, up to and including B.") var range: String?
   @Option(parsing: .unconditional, help: "Only those after this TOKEN.") var after: String?
   @Option(parsing: .unconditional, help: "Only those before this TOKEN.") var before: String?
   @Option(parsing: .unconditional, help: "Only those dated at or after.") var since: String?

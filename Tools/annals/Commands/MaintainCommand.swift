@@ -11,7 +11,7 @@ struct MaintainCommand: FileCommand {
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
-  @Flag(name: .customLong("dry-run"), help: "Only say what would go and what would be left.")
+  @Flag(name: .customLong("dry-run"), help: "Only print what would be dropped.")
   var dryRun = false
   @Flag(help: "Drop it even if little is gained.") var all = false
   @Option(

@@ -16,10 +16,10 @@ struct PruneCommand: FileCommand {
   @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The oldest transaction to keep, a TOKEN.") var before:
     String
-  @Flag(name: .customLong("dry-run"), help: "Only say what would go and what would be left.")
+  @Flag(name: .customLong("dry-run"), help: "Only print what would be dropped.")
   var dryRun = false
   @Flag(help: "Do not ask.") var yes = false
-  @Flag(help: "Drop also what blocking consumers have not seen.") var force = false
+  @Flag(help: "Also drop what blocking consumers have not read.") var force = false
   @Option(
     parsing: .unconditional, help: "Who prunes. Default: $ANNALS_AUTHOR, else the login name.")
   var author: String?

@@ -22,7 +22,7 @@ struct PutCommand: FileCommand {
   var values: [String] = []
   @Option(parsing: .unconditionalSingleValue, help: "Clear this property.") var unset: [String] = []
   @Flag(help: "Add the entity to a store that has others.") var new = false
-  @Flag(help: "Let an attribute that gets a value of another type become one of any type.")
+  @Flag(help: "Widen an attribute to any type if its new value has another type.")
   var widen = false
   @OptionGroup var author: AuthorArguments
 

@@ -5,7 +5,7 @@ import ArgumentParser
 
 struct QueryCommand: FileCommand {
   static let configuration = CommandConfiguration(
-    commandName: "query", abstract: "Prints the objects of which a condition is true.",
+    commandName: "query", abstract: "Prints the objects that meet a condition.",
     discussion: """
       A condition compares properties with values: title BEGINSWITH[cd] "mist" AND timestamp \
       BETWEEN {2019-10-01, 2019-11-01}. There are ==, !=, <, <=, >, >=, IN {…}, BETWEEN {low, \
@@ -26,7 +26,7 @@ struct QueryCommand: FileCommand {
   @Option(parsing: .unconditional, help: "Properties to sort by, as in -timestamp,title[c].")
   var sort: String?
   @Option(parsing: .unconditional, help: "At most so many.") var limit: Int?
-  @Option(parsing: .unconditional, help: "Without so many at the beginning.") var offset = 0
+  @Option(parsing: .unconditional, help: "Skip so many at the beginning.") var offset = 0
   @Flag(help: "Print how many there are.") var count = false
   @Flag(help: "Print which index serves, and why, in place of objects.") var explain = false
   @Option(parsing: .unconditional, help: "Print only these, as in title,place.name.")

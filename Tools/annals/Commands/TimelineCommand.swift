@@ -35,10 +35,10 @@ struct TimelineCommand: FileCommand {
   @Option(parsing: .unconditional, help: "Only what happened at this DATE or earlier.")
   var to: String?
   @Option(parsing: .unconditional, help: "asc or desc.") var order = Direction.asc
-  @Flag(help: "Without rows for the ends of ranges.") var hideEnds = false
-  @Flag(help: "Without the rows that say that something goes on.") var hideOngoing = false
+  @Flag(help: "Leave out the rows for the ends of ranges.") var hideEnds = false
+  @Flag(help: "Leave out the rows for ongoing objects.") var hideOngoing = false
   @Option(
-    parsing: .unconditional, help: "What was written down as of this TOKEN; head if left out.")
+    parsing: .unconditional, help: "As recorded at this TOKEN; head if left out.")
   var at: String?
   @Option(
     parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.")

@@ -14,7 +14,7 @@ struct TortureCommand: StoreCommand {
       """)
 
   @Option(help: "How long to go on, in seconds.") var seconds = 20.0
-  @Option(help: "What the random choices follow from.") var seed: UInt64 = 1
+  @Option(help: "The seed of the random choices.") var seed: UInt64 = 1
   @Option(help: "Only this case, or those whose names begin with it.") var only: String?
 
   @Option(help: .hidden) var child: TortureChild.Role?

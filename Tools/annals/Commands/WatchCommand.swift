@@ -5,7 +5,7 @@ import Foundation
 
 struct WatchCommand: FileCommand {
   static let configuration = CommandConfiguration(
-    commandName: "watch", abstract: "Prints what becomes of objects, as it happens.",
+    commandName: "watch", abstract: "Prints changes of objects as they happen.",
     discussion: """
       Each transaction that changes the rows, of this process or another, is printed with what it \
       does to them: + inserted, - deleted, ~ changed, > moved, with the positions in the order of \
@@ -14,7 +14,7 @@ struct WatchCommand: FileCommand {
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "Only objects of this entity.") var entity: String?
-  @Option(name: .customLong("where"), parsing: .unconditional, help: "Of which this is true.")
+  @Option(name: .customLong("where"), parsing: .unconditional, help: "Only those that meet this.")
   var condition: String?
   @Option(parsing: .unconditional, help: "Properties to sort by, as in -timestamp,title[c].")
   var sort: String?
