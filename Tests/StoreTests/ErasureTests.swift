@@ -1,4 +1,5 @@
 import Annals
+import AnnalsEngine
 import AnnalsExchange
 import AnnalsFormat
 import AnnalsInspection
@@ -389,35 +390,26 @@ import Testing
     #expect(try more.transaction(more.token.number).metadata["erased"] != nil)
   }
 
-  /// What is no erasure, or speaks of what is not there, stays metadata.
-  @Test(arguments: [
-    #"{"reason":"","objects":[{"entity":"E","row":1}]}"#, #"{"reason":"r","objects":[]}"#,
-    #"{"reason":"r"}"#, #"{"reason":"r","objects":[{"entity":"F","row":1}]}"#,
-    #"{"reason":"r","objects":[{"entity":"E","row":0}]}"#,
-    #"{"reason":"r","objects":[{"entity":"E","row":1099511627777}]}"#,
-    #"{"reason":"r","objects":[{"entity":"E","row":1},{"entity":"E","row":1}]}"#,
-    #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":[]}]}"#,
-    #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":["b"]}]}"#,
-    #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":["a","a"]}]}"#,
-    #"{"reason":"r","objects":[{"entity":"E","row":1,"more":2}]}"#, #""all""#, "[1]",
-  ]) func whatIsNoErasureStaysMetadata(erased: String) throws {
-    let insert = #""changes":[{"op":"insert","entity":"E","id":"i","set":{"a":1}}]"#
-    func store(_ member: String, number: Int = 1) throws -> Store {
-      let text = "{\"n\":\(number),\"erased\":\(member),\(insert)}\n"
-      let reading = HistoryImport(
-        MemorySource(Array(text.utf8)), into: memoryFile(), options: .deferred,
-        environment: .fixed(seed: 2))
-      while try reading.next() {}
-      return try #require(reading.store)
-    }
-    let copy = try store(erased)
-    #expect(try copy.transaction(1).erasure == nil)
-    #expect(try copy.transaction(1).metadata["erased"] != nil)
-    let right = #"{"reason":"r","objects":[{"entity":"E","row":1,"properties":["a","id"]}]}"#
-    #expect(try store(right).transaction(1).erasure?.targets[0].properties == [1, 2])
-    #expect(try store(right, number: 2).transaction(1).erasure == nil)
-    let findings = try store(right).verifyHistory().map(\.message)
-    #expect(findings.contains { $0.contains("was not carried out") }, "\(findings)")
+  /// An erasure that was recorded alone is found by what the base has, too; removed values count.
+  @Test(arguments: [["age"], ["name", "letter"], []])
+  func theBaseIsLookedAtForWhatIsLeft(properties: [String]) throws {
+    let work = try Work(seed: 7)
+    try work.store.write { try $0.update(work.victim, ["age": 3, "letter": "dear"]) }
+    try work.store.prune(work.store.prunePlan(before: work.store.token.number))
+    try work.store.edit(.removeProperty(entity: "Person", "letter"))
+    let entity = try #require(work.store.schema.entity(named: "Person"))
+    let numbers = entity.attributes.filter { properties.contains($0.name) }.map(\.number)
+    var origin = TransactionOrigin(author: "ann")
+    origin.isAlwaysRecorded = true
+    origin.erasure = Erasure(
+      [Erasure.Target(ObjectReference(work.victim), properties: numbers)], reason: "r")
+    origin.features = .erasure
+    _ = try work.store.commitTransaction(origin) { _ in }
+    let base = work.store.base.number
+    #expect(base > 0)
+    #expect(try work.store.version.unfinishedErasures().map(\.found) == [base])
+    try work.store.erase(work.victim, reason: "again")
+    #expect(try work.store.version.unfinishedErasures().isEmpty)
   }
 
   /// Another opening of the file goes on, and so does what follows its history.
