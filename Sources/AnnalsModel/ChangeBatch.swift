@@ -47,6 +47,17 @@ package struct ChangeBatch: Sendable {
     arena.removeAll(keepingCapacity: true)
     sharedTexts.removeAll(keepingCapacity: true)
   }
+
+  /// Hands on each large value that its changes mention.
+  package func forEachLargeValue(_ body: (LargeValue) -> Void) {
+    arena.withUnsafeBytes { arena in
+      for property in properties {
+        for cell in [property.before, property.after] where cell.isLarge {
+          if case .large(let value) = cell.value(in: arena) { body(value) }
+        }
+      }
+    }
+  }
 }
 
 /// One change in a batch.

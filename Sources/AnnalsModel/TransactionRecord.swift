@@ -86,6 +86,9 @@ extension TransactionRecord {
     set { if !isPlain || newValue != nil { change { $0.lost = newValue } } }
   }
 
+  /// The openings first used here: its own, or those of the transactions that a gap stands for.
+  package var openings: [Opening] { (lost?.openings ?? []) + [newOpening].compactMap(\.self) }
+
   /// The tagged extension area's raw bytes, kept by rewrites.
   package var extensions: ContiguousArray<UInt8> {
     get { if case .some(let details) = kept { details.extensions } else { [] } }

@@ -124,6 +124,19 @@ extension ValueCell {
     }
   }
 
+  /// The same value, its bytes appended to another arena.
+  @inlinable @inline(__always)
+  package func copied(
+    from source: UnsafeRawBufferPointer, to arena: inout ContiguousArray<UInt8>
+  ) -> ValueCell {
+    guard usesArena else { return self }
+    var copy = self
+    copy.bits = UInt64(arena.count)
+    // Bytes of a known type are copied at once, raw ones each by itself.
+    bytes(in: source).withMemoryRebound(to: UInt8.self) { arena.append(contentsOf: $0) }
+    return copy
+  }
+
   /// The value's bytes in its arena.
   @inlinable @inline(__always)
   package func bytes(in arena: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -66,7 +66,7 @@ struct GapInference {
     for name in [record.author, record.context] { names.note(use: Int64(name)) }
     if !record.newNames.isEmpty { names.note(new: Int64(record.firstNewName)) }
     openings.note(use: Int64(record.opening))
-    if let opening = record.lost?.openings.first ?? record.newOpening {
+    if let opening = record.openings.first {
       openings.note(new: Int64(opening.number))
     }
     for entity in record.schemaChange { missing.learn(entity) }

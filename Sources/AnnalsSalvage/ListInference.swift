@@ -8,18 +8,16 @@ import AnnalsState
 /// made up that they fit: what was at the positions that they name, the rest filled with what the
 /// old list had, or with references to no object.
 struct ListInference {
-  private struct Edit {
-    var position: Int
-    var reference: ObjectReference
-  }
-
-  private var steps: [(removed: [Edit], inserted: [Edit])] = []
+  private var steps: [(removed: [ListEdit], inserted: [ListEdit])] = []
   private var whole: [ObjectReference]?
 
   /// Takes the next edits.
   mutating func add(_ property: PropertyChange, in arena: UnsafeRawBufferPointer) {
     steps.append(
-      (ListInference.edits(property.before, arena), ListInference.edits(property.after, arena)))
+      (
+        ListEdit.list(in: property.before.bytes(in: arena)),
+        ListEdit.list(in: property.after.bytes(in: arena))
+      ))
   }
 
   /// Takes the whole list as it was behind all edits.
@@ -29,18 +27,6 @@ struct ListInference {
 
   /// Takes note that the list was empty behind all edits.
   mutating func endEmpty() { whole = [] }
-
-  private static func edits(_ cell: ValueCell, _ arena: UnsafeRawBufferPointer) -> [Edit] {
-    let width = PropertyChange.editByteCount
-    let range = cell.arenaRange
-    return stride(from: range.lowerBound, to: range.upperBound, by: width).map { offset in
-      let bytes = UnsafeRawBufferPointer(rebasing: arena[offset + 4..<offset + width])
-      let position = arena.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-      return Edit(
-        position: Int(UInt32(littleEndian: position)),
-        reference: ObjectReference.list(in: bytes)[0])
-    }
-  }
 
   /// The list before all edits, and whether a later whole list proves it; `old` is that from before
   /// the gap, `destination` the entity that the relationship leads to. Nil if more than `limit`
@@ -68,18 +54,17 @@ struct ListInference {
   }
 
   private static func apply(
-    _ removed: [Edit], _ inserted: [Edit], to list: [ObjectReference]
+    _ removed: [ListEdit], _ inserted: [ListEdit], to list: [ObjectReference]
   ) -> [ObjectReference]? {
     var result = list
     for edit in removed.reversed() {
-      guard result.indices.contains(edit.position), result[edit.position] == edit.reference else {
-        return nil
-      }
-      result.remove(at: edit.position)
+      let place = Int(edit.position)
+      guard place < result.count, result[place] == edit.reference else { return nil }
+      result.remove(at: place)
     }
     for edit in inserted {
       guard edit.position <= result.count else { return nil }
-      result.insert(edit.reference, at: edit.position)
+      result.insert(edit.reference, at: Int(edit.position))
     }
     return result
   }
@@ -98,15 +83,15 @@ struct ListInference {
       }
     }
     for step in steps {
-      let end = max(step.removed.last?.position ?? 0, step.inserted.last?.position ?? 0)
+      let end = Int(max(step.removed.last?.position ?? 0, step.inserted.last?.position ?? 0))
       guard end <= limit else { return nil }
-      extend(to: (step.removed.last?.position ?? -1) + 1)
+      if let last = step.removed.last { extend(to: Int(last.position) + 1) }
       for edit in step.removed.reversed() {
-        if let place = places.remove(at: edit.position) { found[place] = edit.reference }
+        if let place = places.remove(at: Int(edit.position)) { found[place] = edit.reference }
       }
       for edit in step.inserted {
-        extend(to: edit.position)
-        places.insert(nil, at: edit.position)
+        extend(to: Int(edit.position))
+        places.insert(nil, at: Int(edit.position))
       }
     }
     let taken = Set(found.values)

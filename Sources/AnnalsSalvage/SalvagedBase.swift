@@ -133,7 +133,7 @@ struct SalvagedBase {
       guard case .transactions = item, let last = cursor.batch.transactions.last else { continue }
       for record in cursor.batch.transactions where record.part == 0 {
         if !record.newNames.isEmpty { names.note(new: Int64(record.firstNewName)) }
-        if let opening = record.lost?.openings.first ?? record.newOpening {
+        if let opening = record.openings.first {
           openings.note(new: Int64(opening.number))
         }
       }

@@ -5,27 +5,6 @@ import AnnalsModel
 // positions in the old list, and those inserted, with their positions in the new list. Both rise by
 // position, so that applying either way walks the list once.
 
-/// One reference removed from or inserted into a list.
-struct ListEdit {
-  var position: UInt32
-  var reference: ObjectReference
-
-  /// Reads one edit of `PropertyChange.editByteCount` bytes.
-  init(bytes: UnsafeRawBufferPointer, at offset: Int) {
-    position = UInt32(
-      littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-    reference = ObjectReference(bytes: bytes, at: offset + 4)
-  }
-
-  /// Appends one edit's bytes.
-  static func append(
-    position: Int, reference: ObjectReference, to arena: inout ContiguousArray<UInt8>
-  ) {
-    withUnsafeBytes(of: UInt32(position).littleEndian) { arena.append(contentsOf: $0) }
-    reference.append(to: &arena)
-  }
-}
-
 /// The list that results from removing and inserting references; nil if the edits do not fit it:
 /// a position outside, out of order, or another reference where one is removed.
 func applyEdits(

@@ -167,19 +167,3 @@ extension PropertyChange {
       isEdits: true)
   }
 }
-
-extension ValueCell {
-  /// The same value, its bytes appended to another arena.
-  func copied(
-    from source: UnsafeRawBufferPointer, to arena: inout ContiguousArray<UInt8>
-  ) -> ValueCell {
-    guard usesArena else { return self }
-    var copy = self
-    copy.bits = UInt64(arena.count)
-    // Bytes of a known type are copied at once, raw ones each by itself.
-    UnsafeRawBufferPointer(rebasing: source[arenaRange]).withMemoryRebound(to: UInt8.self) {
-      arena.append(contentsOf: $0)
-    }
-    return copy
-  }
-}

@@ -31,7 +31,9 @@ struct FeatureTests {
   private func decode(
     _ bytes: ContiguousArray<UInt8>, _ flags: FrameFlags
   ) -> Result<Features, DecodeFault> {
-    bytes.withUnsafeBytes { Features.announced(in: $0, flags: flags) }
+    bytes.withUnsafeBytes { payload in
+      Result { () throws(DecodeFault) in try Features(announcement: payload, flags: flags) }
+    }
   }
 
   @Test func announcements() {

@@ -101,7 +101,7 @@ extension TableChecks {
   }
 
   private mutating func compareOpenings(_ record: TransactionRecord) {
-    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
+    for opening in record.openings {
       let place = Int(opening.number) - 1
       if openings.indices.contains(place), openings[place] == opening { continue }
       return tellOpening("another opening \(opening.number) than transaction \(record.number)")

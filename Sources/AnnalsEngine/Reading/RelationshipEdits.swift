@@ -24,13 +24,8 @@ public struct RelationshipEdits: Sendable, Hashable {
   /// Decodes the edits from a cell of a record.
   package static func list(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> [Edit] {
     guard cell.usesArena else { return [] }
-    let bytes = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
-    return (0..<bytes.count / PropertyChange.editByteCount).map { index in
-      let offset = index * PropertyChange.editByteCount
-      let position = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-      return Edit(
-        position: Int(UInt32(littleEndian: position)),
-        object: ObjectReference(bytes: bytes, at: offset + 4))
+    return ListEdit.list(in: cell.bytes(in: arena)).map {
+      Edit(position: Int($0.position), object: $0.reference)
     }
   }
 }

@@ -104,18 +104,23 @@ package struct ChunkContents {
     }
     if let number, number != reference.first { return "it is as of transaction \(number)" }
     guard let header else { return nil }
-    let found: ChunkRole =
-      switch header.content {
-      case .rows: .rows(header.entity)
-      case .column: .column(header.entity, header.property)
-      case .uniqueIndex, .orderedIndex: .index(header.entity, header.property)
-      case .references: .references(header.entity, header.property)
-      }
-    if found != role { return "it is \(found)" }
+    if header.role != role { return "it is \(header.role)" }
     if !header.content.isIndex, header.firstRow != reference.first {
       return "it is from \(header.firstRow) on"
     }
     return nil
+  }
+}
+
+extension ChunkHeader {
+  /// What a chunk of state says that it holds.
+  package var role: ChunkRole {
+    switch content {
+    case .rows: .rows(entity)
+    case .column: .column(entity, property)
+    case .uniqueIndex, .orderedIndex: .index(entity, property)
+    case .references: .references(entity, property)
+    }
   }
 }
 

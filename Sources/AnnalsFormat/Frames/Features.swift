@@ -96,13 +96,6 @@ package struct Features: Hashable, Sendable {
       throw .invalid(at: 0, reason: "an announcement that may be skipped if no reader needs it")
     }
   }
-
-  /// As `init(announcement:flags:)`, as a value.
-  package static func announced(
-    in payload: UnsafeRawBufferPointer, flags: FrameFlags
-  ) -> Result<Features, DecodeFault> {
-    Result { () throws(DecodeFault) in try Features(announcement: payload, flags: flags) }
-  }
 }
 
 extension Features: CustomStringConvertible {

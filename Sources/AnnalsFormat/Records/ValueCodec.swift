@@ -83,12 +83,10 @@ package enum ValueCodec {
     let count = list.count / PropertyChange.editByteCount
     bytes.append(count: count)
     for index in 0..<count {
-      let start = index * PropertyChange.editByteCount
-      let position = list.loadUnaligned(fromByteOffset: start, as: UInt32.self)
-      let reference = ObjectReference(bytes: list, at: start + 4)
-      bytes.append(varInt: UInt64(UInt32(littleEndian: position)))
-      bytes.append(varInt: UInt64(reference.entity))
-      bytes.append(varInt: UInt64(bitPattern: reference.row))
+      let edit = ListEdit(bytes: list, at: index * PropertyChange.editByteCount)
+      bytes.append(varInt: UInt64(edit.position))
+      bytes.append(varInt: UInt64(edit.reference.entity))
+      bytes.append(varInt: UInt64(bitPattern: edit.reference.row))
     }
   }
 

@@ -20,18 +20,12 @@ package struct FrameDescription: Sendable {
   ) throws(StorageError) -> RegionDescription {
     var result = RegionDescription(outlineOf: region)
     guard let frame = region.frame else { return result }
-    if frame.header.kind == .tombstones { try learnBase(in: &walk) }
+    if frame.header.kind == .tombstones { try learnBase(in: walk) }
     // What is damaged is decoded too, as far as it goes; but nothing is learnt from it.
-    var tables: CheckpointDirectory?
-    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
-      do throws(DecodeFault) {
-        tables = try decode(payload, of: frame, into: &result)
-        return nil
-      } catch {
-        return error
-      }
+    let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+      try decode(payload, of: frame, into: &result)
     }
-    if let fault {
+    if let fault = decoded.fault {
       if fault.isNewer {
         result.checksum += ", but \(fault)"
       } else if frame.payload == .valid {
@@ -41,27 +35,29 @@ package struct FrameDescription: Sendable {
     }
     // Names are learnt from the first directory alone: behind it transactions bring them, and a
     // crafted file may have many directories that name one great table.
-    if let tables, frame.payload == .valid, !hasLearntTables { try learn(tables, in: &walk) }
+    if case .success(let tables?) = decoded, frame.payload == .valid, !hasLearntTables {
+      try learn(tables, in: walk)
+    }
     return result
   }
 
   private mutating func learn(
-    _ tables: CheckpointDirectory, in walk: inout FileWalk
+    _ tables: CheckpointDirectory, in walk: FileWalk
   ) throws(StorageError) {
     hasLearntTables = true
-    let names = try CheckpointTables.entries(of: tables.names, in: &walk)
-    let openings = try CheckpointTables.entries(of: tables.openings, in: &walk)
-    vocabulary.learn(tables, names: names ?? [], openings: openings ?? [])
+    let names = try walk.frames?.entries(of: tables.names)
+    let openings = try walk.frames?.entries(of: tables.openings)
+    vocabulary.learn(tables.schema, names: names ?? [], openings: openings ?? [])
   }
 
   /// Takes names from the base's directory, which stands behind the tombstones that it names.
-  private mutating func learnBase(in walk: inout FileWalk) throws(StorageError) {
+  private mutating func learnBase(in walk: FileWalk) throws(StorageError) {
     guard !hasLearntTables, !hasSoughtBase, case .valid(let header) = walk.header,
       header.baseCheckpointOffset != 0
     else { return }
     hasSoughtBase = true
-    let base = try CheckpointTables.directory(at: header.baseCheckpointOffset, in: &walk)
-    if let base { try learn(base, in: &walk) }
+    let base = try walk.frames?.directory(at: header.baseCheckpointOffset)
+    if let base { try learn(base, in: walk) }
   }
 
   private mutating func decode(
@@ -303,12 +299,12 @@ extension FrameDescription {
         "\"\(saved.name)\", version \(saved.version), as of \(saved.number), at "
           + "\(saved.chunk.offset)")
     }
-    result.add("names", CheckpointTables.count(directory.names))
-    result.add("openings", CheckpointTables.count(directory.openings))
-    result.add("blobs", CheckpointTables.count(directory.blobs))
+    result.add("names", directory.names.count)
+    result.add("openings", directory.openings.count)
+    result.add("blobs", directory.blobs.count)
     result.add("next blob", directory.nextBlobNumber)
-    result.add("schema changes", CheckpointTables.count(directory.schemaHistory))
-    result.add("history index", CheckpointTables.count(directory.historyIndex))
+    result.add("schema changes", directory.schemaHistory.count)
+    result.add("history index", directory.historyIndex.count)
     for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }
     for consumer in directory.consumers.list.prefix(maximumItems) {
       describe(.set(consumer), into: &result)

@@ -62,10 +62,8 @@ package enum ValueText {
   private static func edits(_ list: UnsafeRawBufferPointer, _ vocabulary: Vocabulary) -> String {
     let count = list.count / PropertyChange.editByteCount
     let shown = (0..<min(count, maximumReferences)).map { index in
-      let start = index * PropertyChange.editByteCount
-      let position = list.loadUnaligned(fromByteOffset: start, as: UInt32.self)
-      let object = ObjectReference(bytes: list, at: start + 4)
-      return "at \(UInt32(littleEndian: position)) \(reference(object, vocabulary))"
+      let edit = ListEdit(bytes: list, at: index * PropertyChange.editByteCount)
+      return "at \(edit.position) \(reference(edit.reference, vocabulary))"
     }
     return "(" + shown.joined(separator: ", ") + more(count - maximumReferences) + ")"
   }

@@ -39,22 +39,15 @@ package struct Vocabulary: Sendable {
     for (index, name) in record.newNames.enumerated() {
       names[record.firstNewName &+ NameNumber(truncatingIfNeeded: index)] = name
     }
-    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 })
-    where Int(opening.number) == openings.count + 1 {
+    for opening in record.openings where Int(opening.number) == openings.count + 1 {
       openings.append(opening)
     }
     learn(record.schemaChange)
   }
 
-  /// Takes the tables and schema of a checkpoint, whose chunks the caller has read.
-  package mutating func learn(
-    _ directory: CheckpointDirectory, names: [String], openings: [Opening]
-  ) {
-    learn(directory.schema, names: names, openings: openings)
-  }
-
-  /// Takes a schema instead of the one known, and tables.
-  mutating func learn(_ schema: Schema, names: [String], openings: [Opening]) {
+  /// Takes a schema instead of the one known, and the tables of a checkpoint or of a position of
+  /// which all is known.
+  package mutating func learn(_ schema: Schema, names: [String], openings: [Opening]) {
     definitions = [:]
     learn(schema.entities)
     for (index, name) in names.enumerated() {

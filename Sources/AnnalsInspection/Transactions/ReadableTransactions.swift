@@ -120,19 +120,7 @@ package struct ReadableTransactions: Sendable {
       note(region, frame.payload.description)
       return false
     }
-    var decoded = ChangeBatch()
-    swap(&decoded, &batch)
-    decoded.removeAll()
-    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
-      do throws(DecodeFault) {
-        try FrameDecoding.decode(payload, of: frame.header, into: &decoded)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    swap(&decoded, &batch)
-    if let fault {
+    if let fault = try walk.decode(frame, in: region, into: &batch) {
       note(region, fault.description)
       return false
     }
@@ -182,7 +170,7 @@ package struct ReadableTransactions: Sendable {
   /// Whether the names and openings that a record speaks of can all have been in the file, where
   /// each took half a byte at the very least. What is missing of them is made up by a salvage.
   private func mayBeKnown(_ record: TransactionRecord) -> Bool {
-    let opening = record.lost?.openings.first ?? record.newOpening
+    let opening = record.openings.first
     return [
       record.author, record.context, record.firstNewName, record.opening, opening?.number ?? 0,
     ].allSatisfy { UInt64($0) / 2 <= walk.bytes.size }
@@ -197,13 +185,8 @@ package struct ReadableTransactions: Sendable {
       guard let frame = region.frame, FrameDecoding.holdsTransactions(frame.header.kind) else {
         continue
       }
-      guard frame.payload == .valid else { return false }
-      scratch.removeAll()
-      let isDecoded = try ahead.withPayload(of: frame, at: region.offset) { payload in
-        (try? FrameDecoding.decode(payload, of: frame.header, into: &scratch)) != nil
-      }
-      guard isDecoded, let next = scratch.transactions.first, next.number == record.number,
-        next.part == part + 1
+      guard frame.payload == .valid, try ahead.decode(frame, in: region, into: &scratch) == nil,
+        let next = scratch.transactions.first, next.number == record.number, next.part == part + 1
       else { return false }
       if !next.isContinued { return true }
       part = next.part

@@ -121,11 +121,8 @@ package struct SalvageSurvey: Sendable {
       if !kind.isKnown, !frame.header.flags.contains(.skippable) { newerKind = kind.rawValue }
       if kind != .blob { pieces.open = nil }
       if kind == .featureAnnouncement {
-        let flags = frame.header.flags
         note(
-          try walk.withPayload(of: frame, at: region.offset) {
-            Features.announced(in: $0, flags: flags)
-          }, at: region.offset)
+          try walk.decode(frame, in: region, Features.init(announcement:flags:)), at: region.offset)
       } else if kind == .blob {
         var taken = pieces
         let isLast = !frame.header.flags.contains(.continued)
@@ -135,22 +132,16 @@ package struct SalvageSurvey: Sendable {
         pieces = taken
         if let blob, blob.number > blobs.last?.number ?? 0 { blobs.append(blob) }
       } else if kind == .consumerChange {
-        let flags = frame.header.flags
-        let change = try walk.withPayload(of: frame, at: region.offset) {
-          try? ConsumerCodec.decode($0, flags: flags)
-        }
-        if let change { consumers.apply(change) }
+        let change = try walk.decode(frame, in: region, ConsumerCodec.decode(_:flags:))
+        if case .success(let change) = change { consumers.apply(change) }
       } else if kind == .retention {
-        let flags = frame.header.flags
-        retention =
-          try walk.withPayload(of: frame, at: region.offset) {
-            try? RetentionCodec.decode($0, flags: flags)
-          } ?? .off
+        let policy = try walk.decode(frame, in: region, RetentionCodec.decode(_:flags:))
+        retention = (try? policy.get()) ?? .off
       } else if kind == .tombstones {
         tombstoneOffsets.append(region.offset)
       } else if kind == .checkpoint {
-        let decoded = try walk.withPayload(of: frame, at: region.offset) {
-          CheckpointTables.decode($0)
+        let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+          try CheckpointDirectory.decode(payload)
         }
         guard case .success(let directory) = decoded else { continue }
         consumers = directory.consumers
@@ -275,16 +266,9 @@ package struct SalvageSurvey: Sendable {
 
   /// Takes note of the large values that transactions speak of.
   private mutating func mention(in batch: ChangeBatch, _ whole: [UInt64: Blob]) {
-    batch.arena.withUnsafeBytes { arena in
-      for property in batch.properties {
-        for cell in [property.before, property.after] where cell.isLarge {
-          guard case .large(let value) = cell.value(in: arena) else { continue }
-          if mentioned[value.number] == nil {
-            mentioned[value.number] = value
-          } else if let blob = whole[value.number], blob.suits(value) {
-            mentioned[value.number] = value
-          }
-        }
+    batch.forEachLargeValue { value in
+      if mentioned[value.number] == nil || whole[value.number]?.suits(value) == true {
+        mentioned[value.number] = value
       }
     }
   }

@@ -127,10 +127,10 @@ extension CheckpointChecks {
       tell("has another schema than the log")
     }
     let vocabulary = transactions.vocabulary
-    if CheckpointTables.count(directory.names) != UInt64(vocabulary.names.count) {
+    if directory.names.count != UInt64(vocabulary.names.count) {
       tell("has another count of names than the log")
     }
-    if CheckpointTables.count(directory.openings) != UInt64(vocabulary.openings.count) {
+    if directory.openings.count != UInt64(vocabulary.openings.count) {
       tell("has another count of openings than the log")
     }
     let changes = transactions.changeCount &+ (base?.changeCount ?? 0)
@@ -203,7 +203,7 @@ extension CheckpointChecks {
       }
       return
     }
-    let number = try FirstNumber.ofFrame(at: entry.offset, in: &walk) ?? 0
+    let number = try walk.frames?.firstNumber(ofUnitAt: entry.offset) ?? 0
     indexed[entry.offset] = number
     if number != entry.firstNumber {
       tell(number == 0 ? "where no transaction begins" : "where \(number) is")
@@ -297,15 +297,11 @@ extension CheckpointChecks {
       return known == role
         ? contents.contradiction(to: reference, as: role) : "it is the chunk of \(known)"
     }
-    guard let payload = try CheckpointTables.payload(of: reference, in: &walk) else {
+    guard let payload = try walk.frames?.chunk(reference) else {
       return "there is no whole chunk"
     }
-    let result = payload.withUnsafeBytes { bytes -> Result<ChunkContents, DecodeFault> in
-      do throws(DecodeFault) {
-        return .success(try ChunkContents(bytes, as: role))
-      } catch {
-        return .failure(error)
-      }
+    let result = payload.withUnsafeBytes { bytes in
+      Result { () throws(DecodeFault) in try ChunkContents(bytes, as: role) }
     }
     switch result {
     case .failure(let fault): return "\(fault)"

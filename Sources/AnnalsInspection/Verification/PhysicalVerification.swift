@@ -82,10 +82,11 @@ package struct PhysicalVerification {
   private mutating func learnBase(_ log: inout FindingLog) throws(StorageError) {
     guard let header else { return transactions.forget() }
     guard header.baseCheckpointOffset != 0 else { return }
-    let directory = try CheckpointTables.directory(at: header.baseCheckpointOffset, in: &walk)
-    guard let directory else { return transactions.begin(nil, names: nil, openings: nil) }
-    let names = try CheckpointTables.entries(of: directory.names, in: &walk)
-    let openings = try CheckpointTables.entries(of: directory.openings, in: &walk)
+    guard let frames = walk.frames,
+      let directory = try frames.directory(at: header.baseCheckpointOffset)
+    else { return transactions.begin(nil, names: nil, openings: nil) }
+    let names = try frames.entries(of: directory.names)
+    let openings = try frames.entries(of: directory.openings)
     transactions.begin(directory, names: names, openings: openings)
     for (place, opening) in (openings ?? []).enumerated() where Int(opening.number) != place + 1 {
       log.error(
@@ -166,12 +167,9 @@ extension PhysicalVerification {
     of frame: WalkedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
     _ log: inout FindingLog
   ) throws(StorageError) {
-    guard let seed = walk.seed?.seed else { return }
+    guard let frames = walk.frames else { return }
     try outline.mark(of: frame, at: region.offset, &log) { mark throws(StorageError) in
-      let header = try walk.bytes.copy(at: mark, count: FormatLimits.frameHeaderLength)
-      return header.withUnsafeBytes {
-        (try? FrameHeader.decode($0, at: mark, seed: seed)) != nil
-      }
+      try frames.header(at: mark) != nil
     }
   }
 
@@ -200,10 +198,7 @@ extension PhysicalVerification {
     case .retention: fault = try takeRetention(frame, in: region, outline, &log)
     case .tombstones: fault = try takeTombstones(frame, in: region, outline, &log)
     case .featureAnnouncement:
-      let flags = frame.header.flags
-      let announcement = try walk.withPayload(of: frame, at: region.offset) {
-        Features.announced(in: $0, flags: flags)
-      }
+      let announcement = try walk.decode(frame, in: region, Features.init(announcement:flags:))
       fault = outline.announcement(announcement, at: region.offset, &log)
       if fault == nil { statistics.count((try? announcement.get()) ?? .none, in: region) }
     default: fault = try takeDirectory(frame, in: region, &log)
@@ -233,26 +228,16 @@ extension PhysicalVerification {
   private mutating func takeTransactions(
     _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
-    var decoded = ChangeBatch()
-    swap(&decoded, &batch)
-    decoded.removeAll()
-    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
-      do throws(DecodeFault) {
-        try FrameDecoding.decode(payload, of: frame.header, into: &decoded)
-        if frame.header.kind == .block {
-          let summary = try BlockCodec.decodeSummary(payload)
-          // History skips blocks by their summary: one that lies hides transactions.
-          guard summary == BlockCodec.summary(of: decoded) else {
-            throw .invalid(at: 0, reason: "a summary that does not fit the block")
-          }
-        }
-        return nil
-      } catch {
-        return error
+    if let fault = try walk.decode(frame, in: region, into: &batch) { return fault }
+    if frame.header.kind == .block {
+      // History skips blocks by their summary: one that lies hides transactions.
+      let summary = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+        try BlockCodec.decodeSummary(payload)
+      }
+      guard (try? summary.get()) == BlockCodec.summary(of: batch) else {
+        return .invalid(at: 0, reason: "a summary that does not fit the block")
       }
     }
-    swap(&decoded, &batch)
-    if fault != nil { return fault }
     var blobs = self.blobs
     self.blobs = BlobChecks()
     for record in batch.transactions {
@@ -271,16 +256,10 @@ extension PhysicalVerification {
     var blobs = self.blobs
     self.blobs = BlobChecks()
     defer { self.blobs = blobs }
-    let fault = try walk.withPayload(of: frame, at: region.offset) { payload -> DecodeFault? in
-      do throws(DecodeFault) {
-        let isContinued = frame.header.flags.contains(.continued)
-        blobs.take(
-          try BlobCodec.decode(payload), isContinued: isContinued, at: region.offset, &log)
-        return nil
-      } catch {
-        return error
-      }
-    }
+    let fault = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
+      let part = try BlobCodec.decode(payload)
+      blobs.take(part, isContinued: flags.contains(.continued), at: region.offset, &log)
+    }.fault
     if fault == nil { statistics.count(region, as: .blobs) }
     return fault
   }
@@ -298,15 +277,13 @@ extension PhysicalVerification {
   private mutating func takeDirectory(
     _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
-    let decoded = try walk.withPayload(of: frame, at: region.offset) { payload in
-      CheckpointTables.decode(payload)
+    let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+      try CheckpointDirectory.decode(payload)
     }
     switch decoded {
     case .failure(let fault): return fault
-    case .success(let decoded):
-      var resolved: CheckpointDirectory? = decoded
-      if let fault = try CheckpointTables.resolve(&resolved, in: &walk) { return fault }
-      let directory = resolved ?? decoded
+    case .success(var directory):
+      if let fault = try walk.frames?.resolveLists(of: &directory) { return fault }
       try checkpoints.take(
         directory, at: region.offset, behind: transactions, blobs: &blobs, in: &walk, &log)
       consumers.take(directory, at: region.offset, &log)

@@ -64,16 +64,3 @@ struct TombstoneChecks {
       remedy: Remedy.salvage)
   }
 }
-
-extension ChangeBatch {
-  /// Hands on each large value that its changes mention.
-  package func forEachLargeValue(_ body: (LargeValue) -> Void) {
-    arena.withUnsafeBytes { arena in
-      for property in properties {
-        for cell in [property.before, property.after] where cell.isLarge {
-          if case .large(let value) = cell.value(in: arena) { body(value) }
-        }
-      }
-    }
-  }
-}

@@ -26,8 +26,6 @@ struct TransactionChecks {
 
   /// The number of the last whole transaction; nil if nobody knows.
   var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
-  /// Whether a transaction is unfinished.
-  var isInTransaction: Bool { unfinished != nil }
 
   init(base: Int64?, timestamp: Timestamp?) {
     expected = base?.successor
@@ -37,7 +35,7 @@ struct TransactionChecks {
   /// Begins with what the base's checkpoint brings; nil if it could not be read.
   mutating func begin(_ directory: CheckpointDirectory?, names: [String]?, openings: [Opening]?) {
     guard let directory, let names, let openings else { return forget() }
-    vocabulary.learn(directory, names: names, openings: openings)
+    vocabulary.learn(directory.schema, names: names, openings: openings)
     for entity in directory.schema.entities { lookup.learn(entity) }
   }
 
@@ -198,7 +196,7 @@ extension TransactionChecks {
           + "\(vocabulary.names.count)")
     }
     var next = Int64(vocabulary.openings.count) + 1
-    for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
+    for opening in record.openings {
       if Int64(opening.number) != next {
         log.error(
           .opening, at: offset,

@@ -192,7 +192,7 @@ private struct KeptTables {
           nameCount = Int(record.firstNewName) - 1
           hasNames = true
         }
-        if !hasOpenings, let opening = record.lost?.openings.first ?? record.newOpening {
+        if !hasOpenings, let opening = record.openings.first {
           openingCount = Int(opening.number) - 1
           hasOpenings = true
         }

@@ -214,7 +214,7 @@ struct LogTables: Sendable {
     }
     var next = shared.openings.count + 1
     if record.hasDetails {
-      for opening in (record.lost?.openings ?? []) + [record.newOpening].compactMap({ $0 }) {
+      for opening in record.openings {
         guard Int(opening.number) == next else {
           throw damage("an opening that does not continue those known")
         }

@@ -236,20 +236,14 @@ extension ChangeBatch {
   mutating func append(_ change: ChangeEntry, from other: ChangeBatch) {
     var copy = change
     copy.firstProperty = UInt32(properties.count)
-    for index in change.propertyRange {
-      var property = other.properties[index]
-      property.before = adopt(property.before, from: other)
-      property.after = adopt(property.after, from: other)
-      properties.append(property)
+    other.arena.withUnsafeBytes { source in
+      for index in change.propertyRange {
+        var property = other.properties[index]
+        property.before = property.before.copied(from: source, to: &arena)
+        property.after = property.after.copied(from: source, to: &arena)
+        properties.append(property)
+      }
     }
     changes.append(copy)
-  }
-
-  private mutating func adopt(_ cell: ValueCell, from other: ChangeBatch) -> ValueCell {
-    guard cell.usesArena else { return cell }
-    var copy = cell
-    copy.bits = UInt64(arena.count)
-    arena.append(contentsOf: other.arena[cell.arenaRange])
-    return copy
   }
 }

@@ -38,13 +38,6 @@ package struct CellBatch {
 
   @inline(__always)
   private mutating func append(_ cell: ValueCell, _ bytes: UnsafeRawBufferPointer) {
-    guard cell.usesArena else {
-      cells.append(cell)
-      return
-    }
-    var copy = cell
-    copy.bits = UInt64(arena.count)
-    arena.append(contentsOf: cell.bytes(in: bytes))
-    cells.append(copy)
+    cells.append(cell.copied(from: bytes, to: &arena))
   }
 }

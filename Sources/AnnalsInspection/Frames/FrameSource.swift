@@ -5,30 +5,43 @@ import AnnalsStorage
 /// Reads single frames of a damaged file, each checked, whatever lies around them. May be used on
 /// any thread.
 package struct FrameSource: Sendable {
-  private let file: any StorageFile
+  private let bytes: FileBytes
   private let seed: FrameSeed
+
+  /// The frames among these bytes, whose checksums start from `seed`.
+  init(_ bytes: FileBytes, seed: FrameSeed) {
+    self.bytes = bytes
+    self.seed = seed
+  }
 
   /// The frames of a file; nil if nothing in it tells what their checksums start from.
   package init?(_ file: any StorageFile) throws(StorageError) {
-    guard let seed = try FileWalk(file).seed?.seed else { return nil }
-    self.file = file
-    self.seed = seed
+    guard let frames = try FileWalk(file).frames else { return nil }
+    self = frames
+  }
+
+  /// The header of the frame at `offset`; nil if there is none.
+  func header(at offset: UInt64) throws(StorageError) -> FrameHeader? {
+    var bytes = bytes
+    let header = try bytes.copy(at: offset, count: FormatLimits.frameHeaderLength)
+    return header.withUnsafeBytes { try? FrameHeader.decode($0, at: offset, seed: seed) }
+  }
+
+  /// The payload behind a header, not checked, as far as the file holds it.
+  func payload(
+    behind header: FrameHeader, at offset: UInt64
+  ) throws(StorageError) -> ContiguousArray<UInt8> {
+    var bytes = bytes
+    return try bytes.copy(
+      at: offset + UInt64(FormatLimits.frameHeaderLength), count: Int(header.payloadLength))
   }
 
   /// The frame at `offset`; nil if it is not whole. Memory: the payload.
   package func frame(
     at offset: UInt64
   ) throws(StorageError) -> (header: FrameHeader, payload: ContiguousArray<UInt8>)? {
-    var bytes = try FileBytes(file)
-    let length = FormatLimits.frameHeaderLength
-    let start = try bytes.copy(at: offset, count: length)
-    guard
-      let header = start.withUnsafeBytes({
-        try? FrameHeader.decode($0, at: offset, seed: seed)
-      })
-    else { return nil }
-    let payload = try bytes.copy(
-      at: offset + UInt64(length), count: Int(header.payloadLength))
+    guard let header = try header(at: offset) else { return nil }
+    let payload = try payload(behind: header, at: offset)
     guard payload.count == Int(header.payloadLength),
       payload.withUnsafeBytes({ seed.checksum($0, at: offset) }) == header.payloadChecksum
     else { return nil }
@@ -62,25 +75,35 @@ package struct FrameSource: Sendable {
     }
     return isDecoded ? (batch, payload) : nil
   }
+}
 
+// Checkpoints.
+extension FrameSource {
   /// The checkpoint's directory at `offset`; nil if it is not whole.
   package func directory(at offset: UInt64) throws(StorageError) -> CheckpointDirectory? {
-    guard let (header, payload) = try frame(at: offset), header.kind == .checkpoint else {
-      return nil
-    }
-    var directory = payload.withUnsafeBytes { try? CheckpointDirectory.decode($0) }
+    guard let (header, payload) = try frame(at: offset), header.kind == .checkpoint,
+      var directory = payload.withUnsafeBytes({ try? CheckpointDirectory.decode($0) }),
+      try resolveLists(of: &directory) == nil
+    else { return nil }
+    return directory
+  }
+
+  /// Reads the list chunks of a directory; returns what is wrong with them, nil if nothing is.
+  func resolveLists(
+    of directory: inout CheckpointDirectory
+  ) throws(StorageError) -> DecodeFault? {
     do {
-      try directory?.resolveLists { list in
+      try directory.resolveLists { list in
         guard let payload = try chunk(list) else {
           throw DecodeFault.invalid(at: 0, reason: "a list chunk that is not whole")
         }
         return try payload.withUnsafeBytes { try ReferenceListCodec.decode($0) }
       }
-      return directory
+      return nil
     } catch let error as StorageError {
       throw error
     } catch {
-      return nil
+      return error as? DecodeFault ?? .invalid(at: 0, reason: "a list that cannot be read")
     }
   }
 
@@ -108,4 +131,9 @@ package struct FrameSource: Sendable {
     }
     return result + table.entries
   }
+}
+
+extension TableDirectory {
+  /// How many entries the table has, by what its references say.
+  var count: UInt64 { chunks.reduce(UInt64(entries.count)) { $0 &+ UInt64($1.count) } }
 }

@@ -13,7 +13,9 @@ enum ChunkGuess {
 
   init?(_ payload: UnsafeRawBufferPointer) {
     var reader = ByteReader(payload)
-    if let header = try? ChunkHeader(&reader), ChunkGuess.holds(payload, header) {
+    if let header = try? ChunkHeader(&reader),
+      (try? ChunkContents(payload, as: header.role)) != nil
+    {
       self = .state(header)
     } else if let contents = try? ProjectionCodec.decode(payload) {
       self = .projection(contents)
@@ -34,17 +36,6 @@ enum ChunkGuess {
     } else {
       return nil
     }
-  }
-
-  private static func holds(_ payload: UnsafeRawBufferPointer, _ header: ChunkHeader) -> Bool {
-    let role: ChunkRole =
-      switch header.content {
-      case .rows: .rows(header.entity)
-      case .column: .column(header.entity, header.property)
-      case .uniqueIndex, .orderedIndex: .index(header.entity, header.property)
-      case .references: .references(header.entity, header.property)
-      }
-    return (try? ChunkContents(payload, as: role)) != nil
   }
 
   private static func isPlausible(_ offset: UInt64) -> Bool {

@@ -1,0 +1,60 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// Decoding the payloads of transaction and block frames.
+enum FrameDecoding {
+  /// Whether frames of this kind hold transactions.
+  static func holdsTransactions(_ kind: FrameKind) -> Bool {
+    kind == .transaction || kind == .block
+  }
+
+  /// Appends the transactions in the payload of a transaction or block frame to the batch, which is
+  /// as before if this throws.
+  static func decode(
+    _ payload: UnsafeRawBufferPointer, of header: FrameHeader, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    if header.kind == .transaction {
+      try TransactionCodec.decode(payload, into: &batch)
+    } else {
+      let isContinued = header.flags.contains(.continued)
+      try BlockCodec.decode(payload, isContinued: isContinued, into: &batch)
+    }
+  }
+}
+
+extension FileWalk {
+  /// Single frames of the file; nil if nothing in it tells what their checksums start from.
+  var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0.seed) } }
+
+  /// What `read` makes of a frame's payload, as far as the file holds it, and the frame's flags.
+  mutating func decode<Contents>(
+    _ frame: WalkedFrame, in region: FileRegion,
+    _ read: (UnsafeRawBufferPointer, FrameFlags) throws(DecodeFault) -> Contents
+  ) throws(StorageError) -> Result<Contents, DecodeFault> {
+    try withPayload(of: frame, at: region.offset) { payload in
+      Result { () throws(DecodeFault) in try read(payload, frame.header.flags) }
+    }
+  }
+
+  /// Decodes a transaction or block frame into `batch`, in place of what was there; returns what is
+  /// wrong with it, nil if nothing is.
+  mutating func decode(
+    _ frame: WalkedFrame, in region: FileRegion, into batch: inout ChangeBatch
+  ) throws(StorageError) -> DecodeFault? {
+    batch.removeAll()
+    return try decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+      try FrameDecoding.decode(payload, of: frame.header, into: &batch)
+    }.fault
+  }
+}
+
+extension Result where Failure == DecodeFault {
+  /// What is wrong; nil if nothing is.
+  var fault: DecodeFault? { if case .failure(let fault) = self { fault } else { nil } }
+}
+
+extension Int64 {
+  /// The number behind this one.
+  var successor: Int64 { self + 1 }
+}
