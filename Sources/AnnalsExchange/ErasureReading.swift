@@ -52,7 +52,7 @@ enum ErasureReading {
       }
       return true
     }
-    guard let entity = schema.entity(named: entityName), row > 0, row <= ChunkHeader.maximumRow
+    guard let entity = schema.entity(named: entityName), row > 0, row <= FormatLimits.maximumRow
     else {
       throw reader.fault("there is no such object")
     }

@@ -30,6 +30,8 @@ package enum FormatLimits {
   package static let maximumPropertyChanges = 1 << 20
   /// The greatest number of a property or an index: it bounds the bit vector of a change.
   package static let maximumPropertyNumber: PropertyNumber = 65_535
+  /// The greatest row that an object may have.
+  package static let maximumRow: Int64 = 1 << 40
   /// The greatest number that a file may give to anything, and the greatest offset or length: so
   /// far off that whoever counts on from it does not overflow.
   @inlinable package static var maximumNumber: UInt64 { 1 << 62 - 1 }

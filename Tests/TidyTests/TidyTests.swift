@@ -6,7 +6,8 @@ import Testing
     let files = try SourceFile.all()
     #expect(files.count > 20, "the files were not found")
     #expect(files.contains { $0.module == "AnnalsCommand" })
-    for violation in files.flatMap(TidyRules.violations) { Issue.record("\(violation)") }
+    let violations = files.flatMap(TidyRules.violations) + FolderRules.violations(in: files)
+    for violation in violations { Issue.record("\(violation)") }
   }
 
   /// The canary: each line breaks just the rule behind it.
@@ -81,6 +82,23 @@ import Testing
     let found = TidyRules.violations(in: long)
     #expect(found.map(\.rule) == ["more than 70 lines in a function"])
     #expect(found.first.map { long.lines[$0.line - 1] } == "  init(a: Int) throws(E) {")
+  }
+
+  /// A folder uses those below it, not those above; private types have no folder.
+  @Test func findsAFolderThatUsesOneAbove() {
+    let texts = [
+      ("Walk/A.swift", "package struct Walk {}\n// Dump, Other, Hidden\nlet a: [Other]\n"),
+      ("Dump/B.swift", "@frozen package final class Dump: Walk {}\nprivate enum Hidden {}\n"),
+      ("Dump/C.swift", "enum Other {\n  struct Walk {}\n}\n"),
+      ("Walk/D.swift", "let b = [Dump(), Hidden()]\n"), ("Odd/E.swift", "struct E {}\n"),
+    ]
+    let files = texts.map { SourceFile(path: "Sources/AnnalsInspection/\($0)", text: $1) }
+    #expect(
+      FolderRules.violations(in: files).map { "\($0)".dropFirst(25) } == [
+        "Odd/E.swift:1: the order of folders does not have this one",
+        "Walk/A.swift:3: Other is of Dump, a folder above",
+        "Walk/D.swift:1: Dump is of Dump, a folder above",
+      ])
   }
 
   @Test func findsNamesOfFiles() {

@@ -29,13 +29,3 @@ extension Change: CustomStringConvertible {
     return (["\(kind) \(name.text)"] + properties.map(\.description)).joined(separator: ", ")
   }
 }
-
-extension BlameLine: CustomStringConvertible {
-  /// Property, value and transaction: `title: string("Fog"), set by transaction 5  …`; `title:
-  /// cleared by transaction 6  …`.
-  public var description: String {
-    if value.isNull, let transaction { return "\(property): cleared by \(transaction)" }
-    return "\(property): \(value)"
-      + (transaction.map { ", set by \($0)" } ?? ", set by an unknown transaction")
-  }
-}

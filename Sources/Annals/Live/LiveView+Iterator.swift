@@ -91,7 +91,8 @@ extension LiveView {
         return update
       }
       let snapshot = view.store.snapshot()
-      let changes = try view.store.version.changes(from: shown, to: snapshot)
+      let changes = try view.store.version.changes(
+        from: shown.snapshot, to: snapshot, of: shown.list.entities)
       return try source.turn(from: shown, to: snapshot, changes)
     }
 
@@ -106,13 +107,8 @@ extension LiveView {
         seen = snapshot.token
         return nil
       }
-      var changes = ListChanges()
-      if let batch = publication.batch {
-        changes.append(batch)
-        changes.merge()
-      } else {
-        changes = try version.changes(from: shown, to: snapshot)
-      }
+      let changes = try publication.changes(
+        from: shown.snapshot, to: snapshot, of: shown.list.entities)
       let update = try source.step(from: shown, to: snapshot, changes)
       show(update.rows)
       return update.diff.isEmpty ? nil : update

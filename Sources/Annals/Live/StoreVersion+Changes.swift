@@ -5,18 +5,18 @@ import AnnalsQuery
 import AnnalsState
 
 extension StoreVersion {
-  /// The objects that differ between rows and a state of this version, of which either may be the
-  /// earlier one.
+  /// The objects that differ between two states of this version, of which either may be the earlier
+  /// one; those of `entities` at least.
   ///
   /// O(transactions between them); O(objects) if the log no longer has them.
-  func changes<Row>(
-    from rows: RowList<Row>, to snapshot: Snapshot
+  func changes(
+    from first: Snapshot, to second: Snapshot, of entities: Set<EntityNumber>
   ) throws(AnnalsError) -> ListChanges {
-    var (old, new) = (rows.snapshot.reader.state, snapshot.reader.state)
-    guard rows.token != snapshot.token else { return ListChanges() }
+    var (old, new) = (first.reader.state, second.reader.state)
+    guard first.token != second.token else { return ListChanges() }
     if old.schema != new.schema {
       // What the earlier schema does not define yet is empty in its state, not missing.
-      if rows.snapshot.number < snapshot.number {
+      if first.number < second.number {
         old.setSchema(new.schema)
       } else {
         new.setSchema(old.schema)
@@ -24,13 +24,13 @@ extension StoreVersion {
     }
     do throws(AnnalsError) {
       let (a, b) = (
-        try number(after: .token(rows.token)), try number(after: .token(snapshot.token))
+        try number(after: .token(first.token)), try number(after: .token(second.token))
       )
       var changes = ListChanges()
       var cursor = try PartCursor(
         History(version: self, after: min(a, b), through: max(a, b), condition: .always))
       while let part = try cursor.next() {
-        if part.record.lost != nil { return try all(rows, old, new) }
+        if let lost = part.record.lost { throw .lost(part.record.number, lost) }
         changes.append(part.page.batch, part.record.changeRange)
       }
       changes.merge()
@@ -42,16 +42,25 @@ extension StoreVersion {
       }
     } catch {
       guard error.isMissingHistory else { throw error }
-      return try all(rows, old, new)
+      let (before, after) = (old, new)
+      return try AnnalsError.translating { () throws(StateFault) in
+        try ListChanges.all(of: entities, from: before, to: after)
+      }
     }
   }
+}
 
-  private func all<Row>(
-    _ rows: RowList<Row>, _ old: State, _ new: State
+extension Publication {
+  /// The objects that differ between a state and that of this publication; see
+  /// `StoreVersion.changes(from:to:of:)`.
+  func changes(
+    from old: Snapshot, to new: Snapshot, of entities: @autoclosure () -> Set<EntityNumber>
   ) throws(AnnalsError) -> ListChanges {
-    try AnnalsError.translating { () throws(StateFault) in
-      try ListChanges.all(of: rows.list.entities, from: old, to: new)
-    }
+    guard let batch else { return try version.changes(from: old, to: new, of: entities()) }
+    var changes = ListChanges()
+    changes.append(batch)
+    changes.merge()
+    return changes
   }
 }
 
@@ -78,7 +87,7 @@ extension Store {
     var end = version.snapshot
     if let second { end = try version.snapshot(at: version.number(at: second.historyPlace)) }
     let old = try source.rows(in: start)
-    let changes = try version.changes(from: old, to: end)
+    let changes = try version.changes(from: start, to: end, of: old.list.entities)
     return start.schema == end.schema
       ? try source.step(from: old, to: end, changes).diff
       : try source.turn(from: old, to: end, changes).diff

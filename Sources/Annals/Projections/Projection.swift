@@ -99,36 +99,3 @@ extension Projection where Self: Codable {
     self = try JSONDecoder().decode(Self.self, from: encoded)
   }
 }
-
-extension Store {
-  /// Registers a projection for this opening: reading it continues where the last reading ended,
-  /// checkpoints save it, rewrites keep its saved state, and `verify()` compares it. Reads nothing
-  /// yet. Registering a type again does nothing. Traps for two types with one name, and for an
-  /// invalid name or version.
-  public func register<P: Projection>(_ type: P.Type) { _ = projections.slot(of: type) }
-
-  /// The value of a projection at the newest transaction acknowledged here. Registers the type.
-  ///
-  /// Costs applying the transactions since it was last read; the first time in an opening, those
-  /// since its saved state, or all of them. One thread at a time updates a projection; others wait
-  /// for it. Copying the value is up to the type.
-  ///
-  /// Throws `.projectionFailed` if the projection's own code threw, see `AnnalsError.thrown`;
-  /// `.pruned` if it needs history that was pruned; and as reading history does. The store is
-  /// unchanged.
-  public func projection<P: Projection>(_ type: P.Type) throws(AnnalsError) -> P {
-    try projections.slot(of: type).newest()
-  }
-
-  /// The value of a projection at a position: for example beside a snapshot, `at: snapshot.token`.
-  ///
-  /// As `projection(_:)` if nothing newer was read yet; otherwise costs applying the transactions
-  /// since the last state saved before the position. Also throws as `snapshot(at:)` does.
-  public func projection<P: Projection>(
-    _ type: P.Type, at position: any HistoryPosition
-  ) throws(AnnalsError) -> P {
-    let version = version
-    return try projections.slot(of: type).value(
-      at: try version.number(at: position.historyPlace), in: version)
-  }
-}

@@ -134,28 +134,3 @@ struct ProjectionRebuild<Value: Projection>: AnyProjectionRebuild {
       StoreFinding(severity: severity, message: "the projection \"\(slot.name)\" \(text)"))
   }
 }
-
-extension Store {
-  /// Rebuilds each registered projection from the history and compares it: with the kept and saved
-  /// values, with the value made from the newest state alone, and with itself after encoding and
-  /// decoding.
-  ///
-  /// Reads the history once for all of them. Throws if the history cannot be read.
-  func verifyProjections() throws(AnnalsError) -> [StoreFinding] {
-    let slots = projections.all
-    guard !slots.isEmpty else { return [] }
-    let version = version
-    var rebuilds: [any AnyProjectionRebuild] = []
-    for slot in slots { rebuilds.append(try slot.makeRebuild(in: version)) }
-    var cursor = try History(
-      version: version, after: version.base.number, through: version.head.number,
-      condition: .always
-    ).makeCursor()
-    while let transaction = try cursor.next() {
-      for index in rebuilds.indices { rebuilds[index].apply(transaction) }
-    }
-    var findings: [StoreFinding] = []
-    for index in rebuilds.indices { findings += try rebuilds[index].compareAtEnd(in: version) }
-    return findings
-  }
-}

@@ -19,89 +19,59 @@ extension Bool: AttributeValue {
   }
 }
 
-extension FixedWidthInteger {
+extension AttributeValue where Self: FixedWidthInteger {
+  /// Decodes a stored value; nil if it does not fit this type.
   @inline(__always)
-  fileprivate static func whole(_ stored: StoredCell) -> Self? {
+  public static func _read(_ stored: StoredCell) -> Self? {
     guard stored.cell.tag == .int else { return nil }
     return Self(exactly: Int64(bitPattern: stored.cell.bits))
   }
 
+  /// Calls `body` once with the form in which the value is stored.
   @inline(__always)
-  fileprivate var cell: StoredCell {
-    StoredCell(.int, bits: UInt64(bitPattern: Int64(truncatingIfNeeded: self)))
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    body(StoredCell(.int, bits: UInt64(bitPattern: Int64(truncatingIfNeeded: self))))
   }
 }
 
 extension Int: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> Int? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int64: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> Int64? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int32: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int32 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> Int32? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int16: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> Int16? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Int8: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> Int8? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension UInt8: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int16 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> UInt8? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension UInt16: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int32 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> UInt16? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension UInt32: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .int64 }
-  /// Decodes a stored value; nil if it does not fit this type.
-  public static func _read(_ stored: StoredCell) -> UInt32? { whole(stored) }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(cell) }
 }
 
 extension Double: AttributeValue {
@@ -175,15 +145,7 @@ extension Value: AttributeValue {
   }
 }
 
-extension ObjectID: AttributeValue {
-  /// Never used: a relationship is not an attribute.
-  public static var attributeType: AttributeType { .any }
-  /// Never used; nil.
-  public static func _read(_ stored: StoredCell) -> ObjectID? { nil }
-  /// Calls `body` once with the form in which the value is stored.
-  public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
-  /// Whether the values are ids of objects.
-  public static var _isRelationship: Bool { true }
+extension ObjectID: RelationshipValue {
   /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ objects: [ObjectID]) -> ObjectID? { objects.first }
   /// The objects that the relationship leads to.

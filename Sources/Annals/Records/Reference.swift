@@ -40,17 +40,18 @@ extension Reference: CustomStringConvertible {
 /// The types of relationships: `ObjectID` and `Reference`. No other type may conform.
 public protocol RelationshipValue: AttributeValue {}
 
-extension ObjectID: RelationshipValue {}
-
-extension Reference: RelationshipValue {
+extension RelationshipValue {
   /// Never used: a relationship is not an attribute.
   public static var attributeType: AttributeType { .any }
   /// Never used; nil.
-  public static func _read(_ stored: StoredCell) -> Reference? { nil }
-  /// Calls `body` once with the form in which the value is stored.
+  public static func _read(_ stored: StoredCell) -> Self? { nil }
+  /// Calls `body` with no value.
   public func _withCell(_ body: (StoredCell) -> Void) { body(.null) }
   /// Whether the values are ids of objects.
   public static var _isRelationship: Bool { true }
+}
+
+extension Reference: RelationshipValue {
   /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ objects: [ObjectID]) -> Reference? {
     objects.first.map(Reference.init)

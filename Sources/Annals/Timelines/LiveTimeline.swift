@@ -133,53 +133,15 @@ extension LiveTimeline {
       let isSame = current.edition == edition
       guard !isSame || current.tick != tick || newest != shown.token else { return nil }
       let publication = view.store.writer.head.publication(after: shown.snapshot.position.number)
-      let version = publication.version
-      let snapshot = version.snapshot.with(clock: view.store.environment.clock)
-      var changes = ListChanges()
-      if let batch = publication.batch {
-        changes.append(batch)
-        changes.merge()
-      } else {
-        changes = try version.changes(from: shown, to: snapshot)
-      }
+      let snapshot = publication.version.snapshot.with(clock: view.store.environment.clock)
+      let changes = try publication.changes(
+        from: shown.snapshot, to: snapshot, of: shown.list.entities)
       let update =
         try isSame
         ? current.source.step(from: shown, to: snapshot, changes)
         : current.source.turn(from: shown, to: snapshot, changes)
       (edition, tick, self.shown) = (current.edition, current.tick, update.rows)
       return update.diff.isEmpty ? nil : update
-    }
-  }
-}
-
-extension StoreVersion {
-  /// The objects that differ between rows and a later state of this version.
-  ///
-  /// O(transactions between them); O(objects) if the log no longer has them.
-  fileprivate func changes(
-    from rows: TimelineRowList, to snapshot: Snapshot
-  ) throws(AnnalsError) -> ListChanges {
-    let (old, new) = (rows.snapshot.reader.state, snapshot.reader.state)
-    guard rows.token != snapshot.token else { return ListChanges() }
-    do throws(AnnalsError) {
-      let history = History(
-        version: self, after: try number(after: .token(rows.token)), through: snapshot.number,
-        condition: .always)
-      var changes = ListChanges()
-      var cursor = try PartCursor(history)
-      while let part = try cursor.next() {
-        if let lost = part.record.lost { throw .lost(part.record.number, lost) }
-        changes.append(part.page.batch, part.record.changeRange)
-      }
-      changes.merge()
-      return try AnnalsError.translating { () throws(StateFault) in
-        try changes.net(from: old, to: new)
-      }
-    } catch {
-      guard error.isMissingHistory else { throw error }
-      return try AnnalsError.translating { () throws(StateFault) in
-        try ListChanges.all(of: rows.list.entities, from: old, to: new)
-      }
     }
   }
 }

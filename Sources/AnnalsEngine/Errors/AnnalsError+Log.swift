@@ -235,8 +235,8 @@ extension AnnalsError {
   static func noMoreRows(_ entity: String, _ row: Int64) -> AnnalsError {
     AnnalsError(
       .tooLarge,
-      "\(entity)#\(row) cannot be: the rows of an entity go to \(ChunkHeader.maximumRow), and none "
-        + "is used twice")
+      "\(entity)#\(row) cannot be: the rows of an entity go to \(FormatLimits.maximumRow), and "
+        + "none is used twice")
   }
 
   /// The error for an unknown entity name.

@@ -33,7 +33,7 @@ extension WriteTransaction {
     checkOpen()
     let made: Int64
     if let row {
-      guard row <= ChunkHeader.maximumRow else {
+      guard row <= FormatLimits.maximumRow else {
         throw .noMoreRows(schema.entity(numbered: entity)?.name ?? "#\(entity)", row)
       }
       try AnnalsError.translating { () throws(StateFault) in
@@ -98,7 +98,7 @@ extension WriteTransaction {
       return try reader.state.insertRow(entity)
     } catch {
       let row = reader.state.nextRow(of: entity)
-      guard row > ChunkHeader.maximumRow else { throw AnnalsError(error) }
+      guard row > FormatLimits.maximumRow else { throw AnnalsError(error) }
       throw .noMoreRows(schema.entity(numbered: entity)?.name ?? "#\(entity)", row)
     }
   }

@@ -49,8 +49,6 @@ package struct ChunkHeader: Equatable, Sendable {
 
   /// The most rows or entries in one chunk.
   package static let maximumCount = 1 << 14
-  /// The greatest row that an object may have.
-  package static let maximumRow: Int64 = 1 << 40
 
   func encode(into output: inout ContiguousArray<UInt8>) {
     output.append(content.rawValue)
@@ -74,7 +72,7 @@ package struct ChunkHeader: Equatable, Sendable {
     count = try reader.readCount(limit: limit, minimumLength: 0)
     guard count > 0 else { throw .invalid(at: start, reason: "an empty chunk") }
     if !content.isIndex {
-      guard firstRow > 0, firstRow <= ChunkHeader.maximumRow else {
+      guard firstRow > 0, firstRow <= FormatLimits.maximumRow else {
         throw .invalid(at: start, reason: "a row out of range")
       }
     }

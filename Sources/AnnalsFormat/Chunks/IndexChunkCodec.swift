@@ -110,7 +110,7 @@ package enum IndexChunkCodec {
     }
     let suffixes = try ChunkSection.read(&reader, count: Int(fresh), inflate: &inflate)
     let rows = try NumberList.read(&reader, count: header.count, inflate: &inflate)
-    guard rows.allSatisfy({ $0 >= 1 && $0 <= UInt64(ChunkHeader.maximumRow) }) else {
+    guard rows.allSatisfy({ $0 >= 1 && $0 <= UInt64(FormatLimits.maximumRow) }) else {
       throw reader.invalid("a row out of range")
     }
     try reader.expectEnd()

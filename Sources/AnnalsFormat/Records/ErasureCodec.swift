@@ -48,7 +48,7 @@ package enum ErasureCodec {
     for _ in 0..<count {
       let entity = try reader.readVarUInt32()
       let row = try reader.readVarInt64()
-      guard entity > 0, row > 0, row <= ChunkHeader.maximumRow else {
+      guard entity > 0, row > 0, row <= FormatLimits.maximumRow else {
         throw reader.invalid("an erasure of no object")
       }
       let object = ObjectReference(entity: entity, row: row)

@@ -36,6 +36,16 @@ public struct Blame: Sendable, RandomAccessCollection {
   public subscript(position: Int) -> BlameLine { lines[position] }
 }
 
+extension BlameLine: CustomStringConvertible {
+  /// Property, value and transaction: `title: string("Fog"), set by transaction 5  …`; `title:
+  /// cleared by transaction 6  …`.
+  public var description: String {
+    if value.isNull, let transaction { return "\(property): cleared by \(transaction)" }
+    return "\(property): \(value)"
+      + (transaction.map { ", set by \($0)" } ?? ", set by an unknown transaction")
+  }
+}
+
 extension Store {
   /// For each property of an object that has a value, or had one since the object was inserted, who
   /// set or cleared it last.

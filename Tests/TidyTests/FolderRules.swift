@@ -1,0 +1,84 @@
+/// The rule for the folders of a module: each uses the types of those below it alone.
+enum FolderRules {
+  /// The folders of a module from the bottom up; "" is the module's own. A module without an entry
+  /// has no folders, or some that use one another.
+  static let orders: [String: [String]] = [
+    "Annals": [
+      "", "Reading", "History", "Writing", "Projections", "Records", "Queries", "Store",
+      "Consumers", "Live", "Timelines", "Maintenance",
+    ],
+    "AnnalsEngine": ["Errors", "Options", "Reading", "States", "Head", "Merging", "Writing"],
+    "AnnalsExchange": ["JSON", "", "Programs"],
+    "AnnalsFormat": [
+      "", "Bytes", "Compression", "Frames", "Records", "Columns", "Consumers", "Tombstones",
+      "Blocks", "Chunks", "Checkpoints",
+    ],
+    "AnnalsInspection": [
+      "Walk", "Frames", "Transactions", "Description", "Annotation", "Dump", "Statistics",
+      "Verification",
+    ],
+    "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Lists", "Timelines"],
+  ]
+
+  /// What in `files` breaks the rule.
+  static func violations(in files: [SourceFile]) -> [Violation] {
+    let files = files.filter { orders[$0.module] != nil && !$0.isTest }
+    var places: [String: [Substring: Int]] = [:]
+    var found: [Violation] = []
+    for file in files {
+      guard let level = file.level else {
+        found.append(
+          Violation(path: file.path, line: 1, rule: "the order of folders does not have this one"))
+        continue
+      }
+      for type in file.declaredTypes { places[file.module, default: [:]][type] = level }
+    }
+    for file in files {
+      guard let own = file.level, let order = orders[file.module] else { continue }
+      for (index, line) in file.code.enumerated() {
+        for word in line.words where places[file.module]?[word] ?? 0 > own {
+          let folder = order[places[file.module]?[word] ?? own]
+          found.append(
+            Violation(
+              path: file.path, line: index + 1, rule: "\(word) is of \(folder), a folder above"))
+        }
+      }
+    }
+    return found
+  }
+}
+
+extension SourceFile {
+  /// The place of the file's folder in its module's order, from the bottom; nil if it has none.
+  fileprivate var level: Int? {
+    let parts = path.split(separator: "/").dropFirst(2)
+    return FolderRules.orders[module]?.firstIndex(of: parts.count > 1 ? String(parts[2]) : "")
+  }
+
+  /// The types that other files can name without another name before theirs.
+  fileprivate var declaredTypes: [Substring] {
+    let kinds: Set<Substring> = ["class", "struct", "enum", "actor", "protocol", "typealias"]
+    return code.compactMap { line in
+      guard let first = line.first, first != " " else { return nil }
+      let words = line.words
+      guard let kind = words.firstIndex(where: kinds.contains), kind + 1 < words.count,
+        !words[..<kind].contains(where: { $0 == "private" || $0 == "fileprivate" })
+      else { return nil }
+      return words[kind + 1]
+    }
+  }
+}
+
+extension String {
+  /// What could be names of types or words of the language.
+  fileprivate var words: [Substring] {
+    utf8.split { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        false
+      default: true
+      }
+    }.map { Substring($0) }
+  }
+}
