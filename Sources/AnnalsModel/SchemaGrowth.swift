@@ -60,13 +60,8 @@ extension Entity {
   }
 
   fileprivate func attributePlace(of number: PropertyNumber) -> Int? {
-    var low = 0
-    var high = attributes.count
-    while low < high {
-      let middle = (low + high) / 2
-      if attributes[middle].number < number { low = middle + 1 } else { high = middle }
-    }
-    return low < attributes.count && attributes[low].number == number ? low : nil
+    let place = attributes.rank { $0.number < number }
+    return place < attributes.count && attributes[place].number == number ? place : nil
   }
 }
 

@@ -108,26 +108,7 @@ private func longestKept(
   for position in new.indices {
     if let match = places[new[position]]?.popLast() { pairs.append((match, position)) }
   }
-  // Patience sorting: `tails[k]` ends the best sequence of k + 1 pairs found so far.
-  var tails: [Int] = []
-  var previous = [Int](repeating: -1, count: pairs.count)
-  for index in pairs.indices {
-    var low = 0
-    var high = tails.count
-    while low < high {
-      let middle = (low + high) / 2
-      if pairs[tails[middle]].old < pairs[index].old { low = middle + 1 } else { high = middle }
-    }
-    if low > 0 { previous[index] = tails[low - 1] }
-    if low == tails.count { tails.append(index) } else { tails[low] = index }
-  }
-  var kept: [(old: Int, new: Int)] = []
-  var index = tails.last ?? -1
-  while index >= 0 {
-    kept.append(pairs[index])
-    index = previous[index]
-  }
-  return kept.reversed()
+  return pairs.map(\.old).placesOfLongestRise.map { pairs[$0] }
 }
 
 extension Table {

@@ -55,13 +55,7 @@ package struct State: Sendable {
 
   /// Where the entity's table is, or would be: the first with this number or a greater one.
   func place(for entity: EntityNumber) -> Int {
-    var low = 0
-    var high = tables.count
-    while low < high {
-      let middle = (low + high) / 2
-      if tables[middle].number < entity { low = middle + 1 } else { high = middle }
-    }
-    return low
+    tables.rank { $0.number < entity }
   }
 
   /// The table of an entity that may not exist.

@@ -103,17 +103,7 @@ final class Table: @unchecked Sendable {
     if let last = columnsByProperty.last, columns[last].property < property {
       return columnsByProperty.count
     }
-    var low = 0
-    var high = columnsByProperty.count
-    while low < high {
-      let middle = (low + high) / 2
-      if columns[columnsByProperty[middle]].property < property {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
+    return columnsByProperty.rank { columns[$0].property < property }
   }
 
   /// A fault that names a row of this table.

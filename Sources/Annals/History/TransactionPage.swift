@@ -146,13 +146,7 @@ package final class Glossary: Sendable {
 
   /// The number of schemas introduced up to this transaction.
   private func schemaCount(asOf number: Int64) -> Int {
-    var low = 0
-    var high = schemas.count
-    while low < high {
-      let middle = (low + high) / 2
-      if schemas[middle].since <= number { low = middle + 1 } else { high = middle }
-    }
-    return low
+    schemas.rank { $0.since <= number }
   }
 
   /// Whether one schema applies after each of the transactions from one to another.

@@ -47,21 +47,10 @@ struct BlockEncoder: ~Copyable {
     var last: UInt32?
     for number in numbers where number != last {
       last = number
-      let index = partition(result, number)
+      let index = result.rank { $0 < number }
       if index == result.count || result[index] != number { result.insert(number, at: index) }
     }
     return result
-  }
-
-  /// Where in the rising list the number is or would be.
-  private static func partition(_ list: [UInt32], _ number: UInt32) -> Int {
-    var low = 0
-    var high = list.count
-    while low < high {
-      let middle = (low + high) / 2
-      if list[middle] < number { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 
   private mutating func summarizeChanges(_ batch: ChangeBatch) {
@@ -73,7 +62,7 @@ struct BlockEncoder: ~Copyable {
     batch.properties.withUnsafeBufferPointer { properties in
       for change in batch.changes {
         if numbers[ordinal] != change.entity {
-          ordinal = BlockEncoder.partition(numbers, change.entity)
+          ordinal = numbers.rank { $0 < change.entity }
         }
         ordinals.append(Int64(ordinal))
         shapeOf.append(Int64(shapeTables[ordinal].ordinal(of: change, properties)))

@@ -39,7 +39,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   /// The entry at `index`, from 0 to `count - 1`. Reads its chunk unless that was read last.
   func entry(at index: Int, in generation: LogGeneration) throws(LogError) -> Entry {
     if index >= chunkedCount { return entries[index - chunkedCount] }
-    let position = chunks.partitioningIndex { Int(clamping: $0.first) > index } - 1
+    let position = chunks.rank { Int(clamping: $0.first) <= index } - 1
     guard chunks.indices.contains(position) else {
       throw .damage(LogDamage(offset: chunks[0].offset, reason: "a table's chunk is missing"))
     }
@@ -64,11 +64,10 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
     if let first = entries.first {
       if isBeyond(first) { high = chunkedCount } else { low = chunkedCount + 1 }
     }
-    while low < high {
-      let middle = low + (high - low) / 2
-      if isBeyond(try entry(at: middle, in: generation)) { high = middle } else { low = middle + 1 }
-    }
-    return low
+    return try low
+      + (low..<high).rank { (place) throws(LogError) in
+        try !isBeyond(entry(at: place, in: generation))
+      }
   }
 
   /// All entries; reads every chunk.
@@ -145,19 +144,5 @@ private final class TableCache: Sendable {
 
   func hold(_ entries: any Sendable, of offset: UInt64) {
     newest.withLock { $0 = (offset, entries) }
-  }
-}
-
-extension Array {
-  /// The index of the first element for which `isBeyond` holds; `count` if there is none. The array
-  /// must be partitioned: `isBeyond` holds for all elements after that one. O(log n).
-  func partitioningIndex(where isBeyond: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = low + (high - low) / 2
-      if isBeyond(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

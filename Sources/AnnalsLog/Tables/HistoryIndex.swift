@@ -51,7 +51,7 @@ struct HistoryIndex: Sendable {
   static func merge(_ numbers: [EntityNumber], into list: inout [EntityNumber]) -> Bool {
     var hasChanged = false
     for number in numbers {
-      let position = list.partitioningIndex { $0 >= number }
+      let position = list.rank { $0 < number }
       if position < list.count, list[position] == number { continue }
       list.insert(number, at: position)
       hasChanged = true

@@ -32,12 +32,7 @@ package struct CalendarBuckets: Sendable {
   /// in the cached ones.
   package mutating func bucket(containing moment: Timestamp) -> CalendarBucket {
     if last < known.count, known[last].contains(moment) { return known[last] }
-    var low = 0
-    var high = known.count
-    while low < high {
-      let middle = (low + high) / 2
-      if known[middle].range.lowerBound <= moment { low = middle + 1 } else { high = middle }
-    }
+    var low = known.rank { $0.range.lowerBound <= moment }
     if low > 0, known[low - 1].contains(moment) {
       last = low - 1
       return known[last]

@@ -36,12 +36,7 @@ struct GroupKeys {
     guard cell.tag == .date else { return otherGroup(of: cell, in: arena) }
     let moment = Int64(bitPattern: cell.bits)
     if current >= 0, starts[current] <= moment, moment <= lasts[current] { return groups[current] }
-    var low = 0
-    var high = starts.count
-    while low < high {
-      let middle = (low + high) / 2
-      if starts[middle] <= moment { low = middle + 1 } else { high = middle }
-    }
+    let low = starts.rank { $0 <= moment }
     if low > 0, moment <= lasts[low - 1] {
       current = low - 1
       return groups[current]

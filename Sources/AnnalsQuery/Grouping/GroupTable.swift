@@ -1,8 +1,6 @@
 import AnnalsModel
 
 /// Numbers distinct values from 0.
-///
-/// Distinguishes by kind and bytes, except that both zeros of doubles are one value.
 struct GroupTable {
   private var cells: ContiguousArray<ValueCell> = []
   private var arena: ContiguousArray<UInt8> = []
@@ -17,10 +15,16 @@ struct GroupTable {
     arena.withUnsafeBufferPointer { OwnedCell(cells[number], in: UnsafeRawBufferPointer($0)) }
   }
 
-  /// The number of a value that is not large; a new one if it is new.
+  /// The number of a value that is not large; a new one if it is new. The two zeros of doubles are
+  /// one value.
   mutating func number(of cell: ValueCell, in bytes: UnsafeRawBufferPointer) -> Int {
     var cell = cell
     if cell.tag == .double, cell.bits == (-0.0).bitPattern { cell.bits = 0 }
+    return number(ofSame: cell, in: bytes)
+  }
+
+  /// The number of a value; kind and bytes alone decide.
+  mutating func number(ofSame cell: ValueCell, in bytes: UnsafeRawBufferPointer) -> Int {
     var slot = place(cell, bytes)
     while slots[slot] >= 0 {
       let number = Int(slots[slot])
@@ -31,12 +35,7 @@ struct GroupTable {
       slot = (slot + 1) & (slots.count - 1)
     }
     slots[slot] = Int32(cells.count)
-    var copy = cell
-    if cell.usesArena {
-      copy.bits = UInt64(arena.count)
-      arena.append(contentsOf: cell.bytes(in: bytes))
-    }
-    cells.append(copy)
+    cells.append(cell.copied(from: bytes, to: &arena))
     if cells.count * 2 > slots.count { grow() }
     return cells.count - 1
   }

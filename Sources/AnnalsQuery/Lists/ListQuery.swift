@@ -127,13 +127,8 @@ package struct ListChanges: Sendable {
 
   /// What changed of an object; nil if nothing. O(log n), after `merge`.
   package func properties(of object: ObjectReference) -> PropertySet? {
-    var low = 0
-    var high = elements.count
-    while low < high {
-      let middle = (low + high) / 2
-      if elements[middle].object < object { low = middle + 1 } else { high = middle }
-    }
-    guard low < elements.count, elements[low].object == object else { return nil }
-    return elements[low].properties
+    let place = elements.rank { $0.object < object }
+    guard place < elements.count, elements[place].object == object else { return nil }
+    return elements[place].properties
   }
 }

@@ -121,17 +121,7 @@ private struct Shift {
   }
 
   func newPosition(of position: Int) -> Int {
-    let stays = position - Shift.count(out) { $0 < position }
-    return stays + Shift.count(into) { $0 <= stays }
-  }
-
-  private static func count(_ list: [Int], _ isBefore: (Int) -> Bool) -> Int {
-    var low = 0
-    var high = list.count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(list[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
+    let stays = position - out.rank { $0 < position }
+    return stays + into.rank { $0 <= stays }
   }
 }

@@ -129,7 +129,8 @@ extension QueryList {
     var low = -1
     func close(_ high: Int, _ segment: [Int]) {
       let inside = segment.filter { pairs[$0].old > low && pairs[$0].old < high }
-      for index in longestRising(inside, by: { pairs[$0].old }) { result[index] = true }
+      let rising = inside.map { pairs[$0].old }.placesOfLongestRise
+      for place in rising { result[inside[place]] = true }
     }
     for index in pairs.indices {
       switch kinds[index] {
@@ -143,31 +144,6 @@ extension QueryList {
       }
     }
     close(.max, segment)
-    return result
-  }
-
-  /// The longest subsequence whose values rise.
-  private static func longestRising(_ elements: [Int], by value: (Int) -> Int) -> [Int] {
-    /// For each length the last element of the best subsequence, and for each element the one
-    /// before it.
-    var ends: [Int] = []
-    var before: [Int: Int] = [:]
-    for element in elements {
-      var low = 0
-      var high = ends.count
-      while low < high {
-        let middle = (low + high) / 2
-        if value(ends[middle]) < value(element) { low = middle + 1 } else { high = middle }
-      }
-      if low > 0 { before[element] = ends[low - 1] }
-      if low == ends.count { ends.append(element) } else { ends[low] = element }
-    }
-    var result: [Int] = []
-    var next = ends.last
-    while let element = next {
-      result.append(element)
-      next = before[element]
-    }
     return result
   }
 
@@ -204,7 +180,6 @@ extension QueryList {
     for section in 0..<sectionCount {
       if let before = was[try key(ofSection: section)] { pairs.append((before, section)) }
     }
-    let kept = Set(QueryList.longestRising(Array(pairs.indices)) { pairs[$0].old })
-    return pairs.indices.filter { kept.contains($0) }.map { pairs[$0] }
+    return pairs.map(\.old).placesOfLongestRise.map { pairs[$0] }
   }
 }

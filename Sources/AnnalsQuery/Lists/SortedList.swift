@@ -1,3 +1,4 @@
+import AnnalsModel
 import AnnalsState
 
 /// An ordered list of rows with positions and sections: a B+ tree with counts.
@@ -126,22 +127,15 @@ extension SortedList {
     var rank = 0
     while !node.isLeaf {
       // The last child whose first entry is before it.
-      var low = 0
-      var high = node.children.count - 1
-      while low < high {
-        let middle = (low + high + 1) / 2
-        if try isBefore(node.children[middle].first) { low = middle } else { high = middle - 1 }
+      let children = node.children
+      let last = try (1..<children.count).rank { (place) throws(ConditionFault) in
+        try isBefore(children[place].first)
       }
-      for place in 0..<low { rank += node.children[place].count }
-      node = node.children[low].node
+      for place in 0..<last { rank += children[place].count }
+      node = children[last].node
     }
-    var low = 0
-    var high = node.entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if try isBefore(node.entries[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return (rank + low, low < node.entries.count ? node.entries[low] : nil)
+    let place = try node.entries.rank(isBefore)
+    return (rank + place, place < node.entries.count ? node.entries[place] : nil)
   }
 
   /// The position of an entry; nil if it is not in the list.

@@ -1,3 +1,5 @@
+import AnnalsModel
+
 /// How much of a set of intervals lies before a moment. Each interval weighs 1, evenly spread over
 /// its length.
 ///
@@ -59,26 +61,14 @@ struct CumulativeWeights: Sendable {
 
   /// The weight of what lies before the moment.
   private func before(_ moment: Int64) -> TwoDoubles {
-    let begun = CumulativeWeights.rank(lows.moments) { $0 < moment }
-    let over = CumulativeWeights.rank(highs.moments) { $0 <= moment }
-    let whole = over + CumulativeWeights.rank(instants) { $0 < moment }
+    let begun = lows.moments.rank { $0 < moment }
+    let over = highs.moments.rank { $0 <= moment }
+    let whole = over + instants.rank { $0 < moment }
     guard begun > over else { return TwoDoubles(Int64(whole)) }
     let density = lows.densities[begun] - highs.densities[over]
     let offset = lows.offsets[begun] - highs.offsets[over]
     let part = (TwoDoubles(moment) - TwoDoubles(origin)) * density - offset
     return TwoDoubles(Int64(whole)) + part
-  }
-
-  private static func rank(
-    _ moments: ContiguousArray<Int64>, _ isBefore: (Int64) -> Bool
-  ) -> Int {
-    var low = 0
-    var high = moments.count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(moments[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 

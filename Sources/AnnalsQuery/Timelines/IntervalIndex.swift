@@ -84,8 +84,8 @@ package struct IntervalIndex: Sendable {
   package func count(overlapping window: Range<Timestamp>) -> Int {
     guard !window.isEmpty else { return 0 }
     // What ended before the window began before it, too.
-    return IntervalIndex.rank(firsts, below: window.upperBound.microseconds)
-      - IntervalIndex.rank(risingLasts, below: window.lowerBound.microseconds)
+    return firsts.rank { $0 < window.upperBound.microseconds }
+      - risingLasts.rank { $0 < window.lowerBound.microseconds }
   }
 
   /// The count of each bucket, from each of the bounds, which rise, to the next: an object counts
@@ -120,16 +120,6 @@ package struct IntervalIndex: Sendable {
         guard body(Int(places[position]), Int(places[Int(other)]), range) else { return }
       }
     }
-  }
-
-  private static func rank(_ moments: ContiguousArray<Int64>, below moment: Int64) -> Int {
-    var low = 0
-    var high = moments.count
-    while low < high {
-      let middle = (low + high) / 2
-      if moments[middle] < moment { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 

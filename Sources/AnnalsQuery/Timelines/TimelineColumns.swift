@@ -97,18 +97,7 @@ package struct TimelineColumns: Sendable {
 
   /// The places of an object. O(log n).
   package func places(of object: ObjectReference) -> Range<Int> {
-    let first = firstPlace { objects[$0] >= object }
-    return first..<max(first, firstPlace { objects[$0] > object })
-  }
-
-  /// The first place of which `isBeyond` is true, as it is of all behind it.
-  private func firstPlace(_ isBeyond: (Int) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBeyond(middle) { high = middle } else { low = middle + 1 }
-    }
-    return low
+    let first = (0..<count).rank { objects[$0] < object }
+    return first..<(0..<count).rank { objects[$0] <= object }
   }
 }

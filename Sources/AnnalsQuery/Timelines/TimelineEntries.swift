@@ -120,15 +120,7 @@ package struct TimelineEntries: Sendable {
   }
 
   /// How many rows stand at the front of which `isBefore` is true; rising, whatever the order.
-  func rank(_ isBefore: (Entry) -> Bool) -> Int {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(entries[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  func rank(_ isBefore: (Entry) -> Bool) -> Int { entries.rank(isBefore) }
 
   /// A row by its position in rising order.
   func rising(_ position: Int) -> Entry { entries[position] }

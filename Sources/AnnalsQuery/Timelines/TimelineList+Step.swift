@@ -13,7 +13,7 @@ extension TimelineList {
 
   /// Where the row at a position is. O(log sections).
   func place(_ position: Int) -> ListDiff.Place {
-    let section = TimelineList.rank(sections) { $0.positions.upperBound <= position }
+    let section = sections.rank { $0.positions.upperBound <= position }
     guard section < sections.count else {
       return ListDiff.Place(position: position, section: 0, item: position)
     }
@@ -56,7 +56,7 @@ extension TimelineList {
       section.bucket.map { (0, $0.range.lowerBound) } ?? (1, .min)
     }
     let wanted = time(section)
-    let place = TimelineList.rank(sections) {
+    let place = sections.rank {
       isDescending ? time($0) > wanted : time($0) < wanted
     }
     return place < sections.count && TimelineList.isSame(sections[place], section)
@@ -209,8 +209,8 @@ extension TimelineList {
     let gone = out.map(\.position)
     let came = into.enumerated().map { $1.position - $0 }
     for moved in updated {
-      let stays = moved.position - TimelineList.rank(gone) { $0 < moved.position }
-      let new = stays + TimelineList.rank(came) { $0 <= stays }
+      let stays = moved.position - gone.rank { $0 < moved.position }
+      let new = stays + came.rank { $0 <= stays }
       diff.updates.append(
         ListDiff.Step(
           from: old.place(moved.position), to: place(new), changed: moved.properties))
@@ -218,18 +218,6 @@ extension TimelineList {
     diff.updates.sort { $0.to.position < $1.to.position }
     compareSections(old, &diff)
     return diff
-  }
-
-  private static func rank<Element>(
-    _ list: [Element], _ isBefore: (Element) -> Bool
-  ) -> Int {
-    var low = 0
-    var high = list.count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(list[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 
@@ -246,7 +234,7 @@ extension TimelineList {
     case .flag(let path), .kind(let path, _): paths.append(path)
     }
     for condition in [definition.endCondition, definition.condition] {
-      paths += condition.map(TimelineList.paths) ?? []
+      paths += condition?.paths ?? []
     }
     var result: Set<EntityNumber> = []
     for path in paths {
@@ -258,17 +246,6 @@ extension TimelineList {
       }
     }
     return result
-  }
-
-  private static func paths(_ condition: Condition) -> [PropertyPath] {
-    switch condition.form {
-    case .constant: []
-    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
-      .isBetween(let path, _, _), .text(let path, _):
-      [path]
-    case .all(let parts), .any(let parts): parts.flatMap(paths)
-    case .not(let part): paths(part)
-    }
   }
 
   /// What makes these rows of those of another list, with the fewest moves. O(n log n).
@@ -290,7 +267,8 @@ extension TimelineList {
       }
     }
     diff.deletes = places.values.sorted().map(old.place)
-    let staying = TimelineList.longestRising(common.map(\.then))
+    var staying = [Bool](repeating: false, count: common.count)
+    for place in common.map(\.then).placesOfLongestRise { staying[place] = true }
     for (index, pair) in common.enumerated() {
       let object = ObjectReference(entity: entity, row: after[pair.now].row)
       let step = ListDiff.Step(
@@ -316,25 +294,5 @@ extension TimelineList {
     diff.inserts = (0..<count).map(place)
     diff.insertedSections = Array(sections.indices)
     return diff
-  }
-
-  /// Which of the numbers are in one of the longest rising sequences. O(n log n).
-  private static func longestRising(_ numbers: [Int]) -> [Bool] {
-    /// By length, where the sequence of that length ends whose end is the least; and what is before
-    /// each in its sequence.
-    var ends: [Int] = []
-    var before = [Int](repeating: -1, count: numbers.count)
-    for (index, number) in numbers.enumerated() {
-      let length = rank(ends) { numbers[$0] < number }
-      before[index] = length > 0 ? ends[length - 1] : -1
-      if length < ends.count { ends[length] = index } else { ends.append(index) }
-    }
-    var result = [Bool](repeating: false, count: numbers.count)
-    var index = ends.last ?? -1
-    while index >= 0 {
-      result[index] = true
-      index = before[index]
-    }
-    return result
   }
 }

@@ -174,13 +174,8 @@ struct LikePattern: Sendable {
   }
 
   private func place(of scalar: UInt32) -> Int? {
-    var low = 0
-    var high = scalars.count
-    while low < high {
-      let middle = (low + high) / 2
-      if scalars[middle] < scalar { low = middle + 1 } else { high = middle }
-    }
-    return low < scalars.count && scalars[low] == scalar ? low : nil
+    let place = scalars.rank { $0 < scalar }
+    return place < scalars.count && scalars[place] == scalar ? place : nil
   }
 }
 
