@@ -75,32 +75,15 @@ extension LiveSource {
     }
   }
 
-  /// Shows the objects of the named entity.
-  init(_ request: ObjectRequest, _ sections: ListSections?) where Row == StoredObject {
+  /// The objects of the named entity that a fetch finds.
+  init(_ fetch: ObjectFetch, _ sections: ListSections?) where Row == StoredObject {
     query = { snapshot throws(AnnalsError) in
-      let query = RowQuery(
-        entity: try snapshot.reader.entity(named: request.entity).number,
-        condition: request.condition ?? .always, keys: request.keys,
-        areTiesDescending: request.keys.last?.isDescending ?? false, limit: request.limit,
-        offset: request.offset)
+      let query = try snapshot._objectQuery.query(fetch).query
       return ListQuery(query, sections: sections.map { (path: $0.path, rule: $0.rule) })
     }
     read = { snapshot, rows throws(AnnalsError) in
-      let entity = try snapshot.reader.entity(named: request.entity)
-      var result: [StoredObject] = []
-      for row in rows {
-        if let object = try snapshot.reader.object(row, of: entity) { result.append(object) }
-      }
-      return result
+      let reader = snapshot.reader
+      return try reader.objects(rows, of: reader.entity(named: fetch.entity))
     }
   }
-}
-
-/// Which objects are shown, by names.
-struct ObjectRequest: Sendable {
-  var entity: String
-  var condition: Condition?
-  var keys: [SortKey]
-  var limit: Int?
-  var offset: Int
 }

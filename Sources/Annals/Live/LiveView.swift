@@ -117,8 +117,7 @@ extension LiveView where Row == StoredObject {
   ) {
     change(
       to: LiveSource(
-        ObjectRequest(
-          entity: entity, condition: condition, keys: keys, limit: limit, offset: offset),
+        ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset),
         sections))
   }
 }
@@ -151,9 +150,8 @@ extension Store {
     limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil,
     steps: LiveSteps = .latest, steppingFor condition: HistoryCondition = .always
   ) -> LiveView<StoredObject> {
-    let request = ObjectRequest(
-      entity: entity, condition: rowCondition, keys: keys, limit: limit, offset: offset)
-    return LiveView(self, LiveSource(request, sections), steps, condition)
+    let fetch = ObjectFetch(entity, where: rowCondition, sortedBy: keys, limit, offset)
+    return LiveView(self, LiveSource(fetch, sections), steps, condition)
   }
 }
 

@@ -138,10 +138,7 @@ extension AnnalsError {
     do throws(ConditionFault) {
       return try body()
     } catch {
-      switch error {
-      case .state(let fault): throw AnnalsError(fault)
-      case .largeValue(let inner): throw .wrapping(inner)
-      }
+      throw AnnalsError(error)
     }
   }
 }

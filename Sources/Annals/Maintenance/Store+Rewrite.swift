@@ -214,13 +214,19 @@ extension StoreVersion {
       // A separate state: the chunks written here belong to the new file.
       var image = state
       image.dropRemoved()
-      // Writing keeps the values and drops nothing.
-      let values = image
-      let source = LogChunkSource(self.view.file)
-      let entities = try image.writeChunks(to: chunks, of: source)
-      return BaseImage(
-        schema: image.schema, entities: entities, blobs: try values.largeValues().keys.sorted())
+      return try image.writeBase(to: chunks, of: LogChunkSource(self.view.file))
     }
+  }
+}
+
+extension State {
+  /// Writes the state as the base of a new file.
+  func writeBase(to chunks: CheckpointWriter, of source: LogChunkSource) throws -> BaseImage {
+    // Writing keeps the values and drops nothing.
+    var image = self
+    let entities = try image.writeChunks(to: chunks, of: source)
+    return BaseImage(
+      schema: schema, entities: entities, blobs: try largeValues().keys.sorted())
   }
 }
 

@@ -21,6 +21,14 @@ public struct ObjectFetch: Hashable, Sendable {
     self.entity = entity
   }
 
+  /// All of it at once.
+  init(
+    _ entity: String, where condition: Condition?, sortedBy keys: [SortKey], _ limit: Int?,
+    _ offset: Int
+  ) {
+    self = ObjectFetch(entity).where(condition).sorted(by: keys).limit(limit).offset(offset)
+  }
+
   /// Keeps only objects that meet the condition, in addition to earlier ones; nil changes nothing.
   public func `where`(_ condition: Condition?) -> ObjectFetch {
     guard let condition else { return self }
@@ -96,11 +104,7 @@ extension ObjectSource {
   public func fetch(_ fetch: ObjectFetch) throws(AnnalsError) -> [StoredObject] {
     let reader = try _objectQuery.reader
     let (entity, query) = try _objectQuery.query(fetch)
-    var result: [StoredObject] = []
-    for row in try reader.rows(query) {
-      if let object = try reader.object(row, of: entity) { result.append(object) }
-    }
-    return result
+    return try reader.objects(reader.rows(query), of: entity)
   }
 
   /// The ids of the objects that the fetch finds, in its order; throws as `fetch(_:)` does.

@@ -24,6 +24,15 @@ extension StateReader {
     }
   }
 
+  /// The objects in these rows, as far as there are any.
+  func objects(_ rows: [Int64], of entity: Entity) throws(AnnalsError) -> [StoredObject] {
+    var result: [StoredObject] = []
+    for row in rows {
+      if let object = try object(row, of: entity) { result.append(object) }
+    }
+    return result
+  }
+
   /// The order of a query. Throws `.invalidArgument` for a path that leads to neither an attribute
   /// nor a to-one relationship.
   package func order(_ query: RowQuery) throws(AnnalsError) -> RowOrder {
@@ -63,6 +72,14 @@ extension StateReader {
 }
 
 extension AnnalsError {
+  /// What keeps a condition from being evaluated as an error of the public interface.
+  init(_ fault: ConditionFault) {
+    switch fault {
+    case .state(let fault): self.init(fault)
+    case .largeValue(let error): self = .wrapping(error)
+    }
+  }
+
   /// Runs `body` and translates failures of a query into public errors.
   static func planning<T>(_ body: () throws(QueryPlan.Failure) -> T) throws(AnnalsError) -> T {
     do throws(QueryPlan.Failure) {
@@ -76,8 +93,8 @@ extension AnnalsError {
   static func planning(_ failure: QueryPlan.Failure) -> AnnalsError {
     switch failure {
     case .condition(let inner): AnnalsError(.invalidArgument, inner.description)
-    case .state(let fault), .evaluation(.state(let fault)): AnnalsError(fault)
-    case .evaluation(.largeValue(let inner)): .wrapping(inner)
+    case .state(let fault): AnnalsError(fault)
+    case .evaluation(let fault): AnnalsError(fault)
     case .noSuchIndex(let name):
       AnnalsError(
         .invalidArgument, "no index `\(name)` serves this query; leave the choice to the store")

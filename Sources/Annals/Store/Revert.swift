@@ -86,15 +86,8 @@ private struct TransactionInverse {
   private static let limit = 20
 
   init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
-    guard number > version.view.base else { throw version.pruned(number) }
-    if let gap = version.view.gap(at: number) { throw .lost(number, gap) }
     self.version = version
-    let one = History(version: version, after: number - 1, through: number, condition: .always)
-    var cursor = try one.makeCursor()
-    guard let transaction = try cursor.next() else {
-      throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
-    }
-    self.transaction = transaction
+    transaction = try version.transaction(number)
     header = TransactionHeader(
       part: transaction, changeCount: transaction.changes.count, isSelected: true)
     after = try version.state(at: number)

@@ -198,11 +198,7 @@ extension StoreVersion {
       for entity in Set(erasure.targets.map(\.object.entity)) {
         try image.remakeIndexes(of: entity)
       }
-      let values = image
-      let source = LogChunkSource(self.view.file)
-      let entities = try image.writeChunks(to: chunks, of: source)
-      return BaseImage(
-        schema: image.schema, entities: entities, blobs: try values.largeValues().keys.sorted())
+      return try image.writeBase(to: chunks, of: LogChunkSource(self.view.file))
     }
   }
 

@@ -40,19 +40,7 @@ extension Store {
   ///
   /// Throws `.pruned`, `.lost` or `.beyondHead` if the store does not hold it.
   public func transaction(_ number: Int64) throws(AnnalsError) -> Transaction {
-    let version = version
-    guard number > version.view.base else { throw version.pruned(number) }
-    guard number <= version.view.head.number else {
-      throw .beyondHead(number, head: version.view.head.number)
-    }
-    if let gap = version.view.gap(at: number) { throw .lost(number, gap) }
-    let one = History(
-      version: version, after: number - 1, through: number, condition: .always)
-    var cursor = try one.makeCursor()
-    guard let transaction = try cursor.next() else {
-      throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
-    }
-    return transaction
+    try version.transaction(number)
   }
 
   /// The state at a position: after all transactions up to and including it. For a date, after the
@@ -75,6 +63,19 @@ extension Store {
 }
 
 extension StoreVersion {
+  /// The transaction of this number; throws as `Store.transaction(_:)` does.
+  func transaction(_ number: Int64) throws(AnnalsError) -> Transaction {
+    guard number > view.base else { throw pruned(number) }
+    guard number <= view.head.number else { throw .beyondHead(number, head: view.head.number) }
+    if let gap = view.gap(at: number) { throw .lost(number, gap) }
+    let one = History(version: self, after: number - 1, through: number, condition: .always)
+    var cursor = try one.makeCursor()
+    guard let transaction = try cursor.next() else {
+      throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
+    }
+    return transaction
+  }
+
   /// The last transaction up to and including a position whose state can be read.
   ///
   /// No state within a gap can be read, except the one after it if it is known exactly, the newest,

@@ -212,8 +212,7 @@ extension AnnalsError {
     } catch {
       switch error {
       case .condition(let inner): throw AnnalsError(.invalidArgument, inner.description)
-      case .evaluation(.state(let fault)): throw AnnalsError(fault)
-      case .evaluation(.largeValue(let inner)): throw .wrapping(inner)
+      case .evaluation(let fault): throw AnnalsError(fault)
       }
     }
   }
