@@ -194,11 +194,6 @@ package struct RowCursor: Sendable {
   package mutating func move(after row: Int64) {
     position = max(0, min(row, RowPosition.maximumRow))
   }
-
-  /// Moves after the last object.
-  package mutating func moveToEnd() {
-    position = table.map { $0.nextRow - 1 } ?? 0
-  }
 }
 
 extension Table {

@@ -57,9 +57,6 @@ package final class StoreHead: Sendable {
     content.withLock { $0.newestMade.schemaVersion }
   }
 
-  /// Whether commits wait to be acknowledged.
-  var hasPending: Bool { content.withLock { !$0.pending.isEmpty } }
-
   /// The version after the newest commit, acknowledged or not. Makes it if it does not exist yet.
   package func materializeNewest() -> StoreVersion {
     content.withLock { $0.materializeNewest() }

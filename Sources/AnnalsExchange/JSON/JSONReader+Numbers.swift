@@ -19,7 +19,8 @@ extension JSONReader {
       default: break scan
       }
     }
-    guard JSONReader.isNumber(text) else {
+    // Of these characters no other JSON can be made.
+    guard text.withUnsafeBytes(JSONText.firstError(in:)) == nil else {
       throw fault("`\(String(decoding: text.prefix(40), as: UTF8.self))` is not a number")
     }
   }
@@ -57,28 +58,5 @@ extension JSONReader {
       result = result * 10 + Int64(byte - UInt8(ascii: "0"))
     }
     return isNegative ? -result : result
-  }
-
-  /// Whether the characters are a number by JSON's grammar.
-  private static func isNumber(_ text: ContiguousArray<UInt8>) -> Bool {
-    var index = 0
-    func peek() -> UInt8 { index < text.count ? text[index] : 0 }
-    func digits() -> Bool {
-      let start = index
-      while peek() >= UInt8(ascii: "0"), peek() <= UInt8(ascii: "9") { index += 1 }
-      return index > start
-    }
-    if peek() == UInt8(ascii: "-") { index += 1 }
-    if peek() == UInt8(ascii: "0") { index += 1 } else if !digits() { return false }
-    if peek() == UInt8(ascii: ".") {
-      index += 1
-      if !digits() { return false }
-    }
-    if peek() | 0x20 == UInt8(ascii: "e") {
-      index += 1
-      if peek() == UInt8(ascii: "-") || peek() == UInt8(ascii: "+") { index += 1 }
-      if !digits() { return false }
-    }
-    return index == text.count
   }
 }

@@ -17,9 +17,7 @@ extension SchemaJSON {
     var schema = Schema()
     try reader.members(token, of: "a schema") { (name, value) throws(InputFault) in
       guard name == "entities" else { return false }
-      try reader.elements(value, of: name) { (item) throws(InputFault) in
-        schema.entities.append(try entity(reader, item))
-      }
+      schema.entities = try list(reader, value, name, entity)
       return true
     }
     var names: Set<ContiguousArray<UInt8>> = []
@@ -75,6 +73,17 @@ extension SchemaJSON {
     }
   }
 
+  private static func list<Item>(
+    _ reader: JSONReader, _ token: JSONToken, _ name: String,
+    _ read: (JSONReader, JSONToken) throws(InputFault) -> Item
+  ) throws(InputFault) -> [Item] {
+    var items: [Item] = []
+    try reader.elements(token, of: name) { (item) throws(InputFault) in
+      items.append(try read(reader, item))
+    }
+    return items
+  }
+
   private static func entity(
     _ reader: JSONReader, _ token: JSONToken
   ) throws(InputFault) -> Entity {
@@ -87,18 +96,9 @@ extension SchemaJSON {
       case "display": entity.displayName = try reader.text(value, of: name)
       case "removed": entity.isRemoved = try reader.flag(value, of: name)
       case "nextNumber": next = try reader.stableNumber(value)
-      case "attributes":
-        try reader.elements(value, of: name) { (item) throws(InputFault) in
-          entity.attributes.append(try attribute(reader, item))
-        }
-      case "relationships":
-        try reader.elements(value, of: name) { (item) throws(InputFault) in
-          entity.relationships.append(try relationship(reader, item))
-        }
-      case "indexes":
-        try reader.elements(value, of: name) { (item) throws(InputFault) in
-          entity.indexes.append(try index(reader, item))
-        }
+      case "attributes": entity.attributes = try list(reader, value, name, attribute)
+      case "relationships": entity.relationships = try list(reader, value, name, relationship)
+      case "indexes": entity.indexes = try list(reader, value, name, index)
       default: return false
       }
       return true
@@ -252,14 +252,8 @@ extension SchemaJSON {
       case "number": index.number = try reader.stableNumber(value)
       case "unique": index.isUnique = try reader.flag(value, of: name)
       case "box": index.isBox = try reader.flag(value, of: name)
-      case "on":
-        try reader.elements(value, of: name) { (item) throws(InputFault) in
-          index.elements.append(try element(reader, item))
-        }
-      case "where":
-        try reader.elements(value, of: name) { (item) throws(InputFault) in
-          index.tests.append(try test(reader, item))
-        }
+      case "on": index.elements = try list(reader, value, name, element)
+      case "where": index.tests = try list(reader, value, name, test)
       default: return false
       }
       return true

@@ -61,13 +61,7 @@ package enum IndexChunkCodec {
     let leftOut = form == .whole ? IndexEntries.rowLength : 0
     for end in entries.ends {
       let span = start..<Int(end) - leftOut
-      let limit = min(previous.count, span.count)
-      var common = 0
-      while common < limit,
-        entries.bytes[previous.lowerBound + common] == entries.bytes[span.lowerBound + common]
-      {
-        common += 1
-      }
+      let common = sharedLength(previous, span, in: entries)
       shared.append(UInt64(common))
       rest.append(UInt64(span.count - common))
       suffixes.append(contentsOf: entries.bytes[span.lowerBound + common..<span.upperBound])
@@ -129,20 +123,24 @@ package enum IndexChunkCodec {
     return (header, entries)
   }
 
+  /// How many bytes two keys share at their beginning.
+  private static func sharedLength(
+    _ a: Range<Int>, _ b: Range<Int>, in entries: IndexEntries
+  ) -> Int {
+    entries.bytes.withUnsafeBytes {
+      SharedPrefix.length(
+        UnsafeRawBufferPointer(rebasing: $0[a]), UnsafeRawBufferPointer(rebasing: $0[b]))
+    }
+  }
+
   private static func isRising(_ entries: IndexEntries) -> Bool {
     var previous = 0..<0
     var start = 0
     for (index, end) in entries.ends.enumerated() {
       let span = start..<Int(end)
       if index > 0 {
-        let limit = min(previous.count, span.count)
-        var common = 0
-        while common < limit,
-          entries.bytes[previous.lowerBound + common] == entries.bytes[span.lowerBound + common]
-        {
-          common += 1
-        }
-        guard common < limit,
+        let common = sharedLength(previous, span, in: entries)
+        guard common < min(previous.count, span.count),
           entries.bytes[previous.lowerBound + common] < entries.bytes[span.lowerBound + common]
         else { return false }
       }

@@ -112,7 +112,7 @@ struct FieldReader {
   mutating func string(_ name: String) throws(DecodeFault) {
     try field(
       name, { reader throws(DecodeFault) in try reader.readString() },
-      text: { QuotedText.text($0, maximumLength: ValueText.maximumLength) })
+      text: { QuotedText.short($0) })
   }
 
   /// How many items follow. The number is not believed: reading items fails where bytes end.

@@ -107,15 +107,14 @@ package struct FrameDescription: Sendable {
 // Consumers.
 extension FrameDescription {
   private func describe(_ change: ConsumerChange, into result: inout RegionDescription) {
-    let name = QuotedText.text(change.name, maximumLength: ValueText.maximumLength)
+    let name = QuotedText.short(change.name)
     guard case .set(let consumer) = change else { return result.add("consumer", "\(name) removed") }
     var parts = ["\(name) at \(consumer.number)"]
     if consumer.openingID != 0 {
       parts.append("opening id \(String(consumer.openingID, radix: 16))")
     }
     if !consumer.kind.isEmpty {
-      parts.append(
-        "kind \(QuotedText.text(consumer.kind, maximumLength: ValueText.maximumLength))")
+      parts.append("kind \(QuotedText.short(consumer.kind))")
     }
     if consumer.isBlocking { parts.append("blocking") }
     parts += ["registered \(consumer.registered)", "last seen \(consumer.lastSeen)"]
@@ -168,7 +167,7 @@ extension FrameDescription {
       result.add("salvaged", lost.salvaged.description)
       if let before = lost.before { result.add("next timestamp", before.description) }
       result.add("state behind", lost.isExact ? "exact" : "as far as known")
-      result.add("reason", QuotedText.text(lost.reason, maximumLength: ValueText.maximumLength))
+      result.add("reason", QuotedText.short(lost.reason))
       for count in lost.stale.prefix(maximumItems) {
         result.add(
           "may be stale", "\(count.objects) of \(vocabulary.entityText(count.entity))")
@@ -180,18 +179,16 @@ extension FrameDescription {
     if record.opening != 0 { result.add("opening", record.opening) }
     for (index, name) in record.newNames.prefix(maximumItems).enumerated() {
       let number = Int64(record.firstNewName) + Int64(index)
-      result.add(
-        "new name",
-        "\(number) \(QuotedText.text(name, maximumLength: ValueText.maximumLength))")
+      result.add("new name", "\(number) \(QuotedText.short(name))")
     }
     if let opening = record.newOpening { result.add("new opening", opening.text) }
     for entry in record.metadata.prefix(maximumItems) {
-      let key = QuotedText.text(entry.key, maximumLength: ValueText.maximumLength)
-      result.add("metadata", "\(key) \(ValueText.text(entry.value, vocabulary: vocabulary))")
+      let value = ValueText.text(entry.value, vocabulary: vocabulary)
+      result.add("metadata", "\(QuotedText.short(entry.key)) \(value)")
     }
     for entity in record.schemaChange.prefix(maximumItems) {
       let count = entity.attributes.count + entity.relationships.count
-      let name = QuotedText.text(entity.name, maximumLength: ValueText.maximumLength)
+      let name = QuotedText.short(entity.name)
       result.add(
         "schema change",
         "entity \(entity.number) \(name), \(count) \(count == 1 ? "property" : "properties")"
@@ -205,8 +202,7 @@ extension FrameDescription {
         }
         result.add("erased", names.isEmpty ? object : "\(object) \(names.joined(separator: ", "))")
       }
-      let reason = QuotedText.text(erasure.reason, maximumLength: ValueText.maximumLength)
-      result.add("reason", reason)
+      result.add("reason", QuotedText.short(erasure.reason))
     }
     if !record.extensions.isEmpty { result.add("extensions", record.extensions.count) }
   }

@@ -31,7 +31,7 @@ package enum ValueText {
     case .int(let int): "\(int)"
     case .double(let double): "\(double)"
     case .string(let text), .url(let text), .json(let text):
-      QuotedText.text(text, maximumLength: maximumLength)
+      QuotedText.short(text)
     case .date(let date): date.description
     case .uuid(let uuid): uuid.description
     case .data(let bytes): bytes.withUnsafeBytes { data($0) }
@@ -90,6 +90,11 @@ package enum QuotedText {
       count += 1
     }
     return result + "\""
+  }
+
+  /// As much of the text as a line of a dump shows.
+  static func short(_ text: String) -> String {
+    self.text(text, maximumLength: ValueText.maximumLength)
   }
 
   private static func append(_ scalar: Unicode.Scalar, to text: inout String) {

@@ -71,7 +71,7 @@ package struct Vocabulary: Sendable {
   package func nameText(_ number: NameNumber) -> String {
     if number == 0 { return "none" }
     guard let name = names[number] else { return "\(number)" }
-    return "\(number) \(QuotedText.text(name, maximumLength: ValueText.maximumLength))"
+    return "\(number) \(QuotedText.short(name))"
   }
 
   /// `Post`, or `entity 3`.

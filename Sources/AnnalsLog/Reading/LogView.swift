@@ -65,11 +65,6 @@ package final class LogView: Sendable {
     return tables.names.list.indices.contains(index) ? tables.names.list[index] : nil
   }
 
-  /// The number of a name; nil if it was never recorded. O(names).
-  package func nameNumber(of name: String) -> NameNumber? {
-    tables.names.list.firstIndex { $0.hasSameBytes(as: name) }.map { NameNumber($0 + 1) }
-  }
-
   /// The openings; number 1 is first.
   package var openings: [Opening] { tables.openings.list }
 

@@ -216,15 +216,7 @@ struct HistorySealer {
     guard !pending.transactions.isEmpty else { return }
     noteUnit()
     var payload: ContiguousArray<UInt8> = []
-    var kind = FrameKind.block
-    if pending.transactions.count == 1, pending.mayFitRowForm {
-      TransactionCodec.encode(pending, transaction: 0, into: &payload)
-      if payload.count <= FormatLimits.rowFormLimit { kind = .transaction }
-    }
-    if kind == .block {
-      payload.removeAll(keepingCapacity: true)
-      BlockCodec.encode(pending, into: &payload)
-    }
+    let kind = pending.encode(into: &payload)
     try payload.withBytes { bytes throws(LogError) in
       try target.append(kind: kind, payload: bytes)
     }

@@ -251,17 +251,9 @@ package final class LogSalvage {
   /// Writes whole transactions, or one part of one, as a new frame: some of those of a frame that
   /// was read. Throws `damage` if they do not follow what was written before.
   package func write(_ batch: ChangeBatch) throws(LogError) {
+    if batch.transactions.isEmpty { return }
     var payload: ContiguousArray<UInt8> = []
-    var kind = FrameKind.block
-    guard let record = batch.transactions.first else { return }
-    if batch.transactions.count == 1, record.part == 0, !record.isContinued, batch.mayFitRowForm {
-      TransactionCodec.encode(batch, transaction: 0, into: &payload)
-      if payload.count <= FormatLimits.rowFormLimit { kind = .transaction }
-    }
-    if kind == .block {
-      payload.removeAll()
-      BlockCodec.encode(batch, into: &payload)
-    }
+    let kind = batch.encode(into: &payload)
     try payload.withBytes { bytes throws(LogError) in
       try append(kind: kind, payload: bytes, batch: batch)
     }

@@ -140,7 +140,7 @@ extension LogState {
     }
     batch.transactions.removeAll(keepingCapacity: true)
     batch.transactions.append(record)
-    try encode(batch, isWhole: open.partCount == 0 && isLast, isLast: isLast)
+    try encode(batch, isLast: isLast)
     open.partCount += 1
     open.isComplete = isLast
     open.changeCount += batch.changes.count
@@ -163,18 +163,9 @@ extension LogState {
   }
 
   private mutating func encode(
-    _ batch: ChangeBatch, isWhole: Bool, isLast: Bool
+    _ batch: ChangeBatch, isLast: Bool
   ) throws(LogError) {
-    payload.removeAll(keepingCapacity: true)
-    var kind = FrameKind.block
-    if isWhole, batch.mayFitRowForm {
-      TransactionCodec.encode(batch, transaction: 0, into: &payload)
-      if payload.count <= FormatLimits.rowFormLimit { kind = .transaction }
-    }
-    if kind == .block {
-      payload.removeAll(keepingCapacity: true)
-      BlockCodec.encode(batch, into: &payload)
-    }
+    let kind = batch.encode(into: &payload)
     guard payload.count <= FormatLimits.maximumPayload else {
       throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
     }
@@ -192,8 +183,20 @@ extension ChangeBatch {
   /// The approximate length of the row form.
   fileprivate var approximateLength: Int { changes.count * 6 + properties.count * 8 + arena.count }
 
-  /// Whether the row form may be within its limit.
-  var mayFitRowForm: Bool { approximateLength <= 4 * FormatLimits.rowFormLimit }
+  /// Encodes the batch as the payload of a frame, in place of what was there: by row if it is one
+  /// small transaction that is whole, else by column. Returns the frame's kind.
+  func encode(into payload: inout ContiguousArray<UInt8>) -> FrameKind {
+    payload.removeAll(keepingCapacity: true)
+    if transactions.count == 1, transactions[0].part == 0, !transactions[0].isContinued,
+      approximateLength <= 4 * FormatLimits.rowFormLimit
+    {
+      TransactionCodec.encode(self, transaction: 0, into: &payload)
+      if payload.count <= FormatLimits.rowFormLimit { return .transaction }
+      payload.removeAll(keepingCapacity: true)
+    }
+    BlockCodec.encode(self, into: &payload)
+    return .block
+  }
 
   /// Whether the batch has reached the length of one part.
   var isFullPart: Bool {

@@ -9,7 +9,4 @@ extension BoundPath {
   ) throws(ConditionFault) {
     try withCell(of: row, view, body)
   }
-
-  /// How many to-one relationships the path goes through.
-  package var hopCount: Int { hops.count }
 }
