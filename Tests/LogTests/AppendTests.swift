@@ -71,6 +71,64 @@ struct AppendTests {
     #expect(throws: LogError.self) { try view.history(after: 0, through: 2_001) }
   }
 
+  /// Which opening wrote a transaction is known without reading where one wrote the last of them,
+  /// and then as reading says.
+  @Test
+  func openingsThatTakeTurns() throws {
+    let files = MemoryFileSystem()
+    let labs = [try LogLab(files), try LogLab(files, creates: false, opening: 8)]
+    var ids: [UInt64] = [0]
+    for turn in [0, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1] {
+      try labs[turn].commit([(1, "t\(ids.count)")])
+      ids.append(turn == 0 ? 7 : 8)
+      // The other has not looked yet; a new one has read all there is.
+      for lab in [labs[turn], try LogLab(files, creates: false, access: .reading)] {
+        let view = lab.log.view
+        for number in 0..<Int64(ids.count) {
+          #expect(try view.openingID(of: number) == ids[Int(number)], "\(number) of \(ids)")
+          #expect(try view.position(of: number).openingID == ids[Int(number)])
+        }
+        #expect(throws: LogError.self) { try view.openingID(of: Int64(ids.count)) }
+        #expect(throws: LogError.self) { try view.openingID(of: -1) }
+      }
+    }
+    try labs[0].checkpoint()
+    let fresh = try LogLab(files, creates: false, access: .reading)
+    #expect(try (0..<Int64(ids.count)).map { try fresh.log.view.openingID(of: $0) } == ids)
+  }
+
+  /// Of what lies before or behind the transactions asked for, only the numbers are looked at.
+  @Test
+  func damageBesideWhatIsReadIsLeftAlone() throws {
+    let files = MemoryFileSystem()
+    let lab = try LogLab(files)
+    for number in 1...6 { try lab.commit([(Int64(number), "title \(number)")]) }
+    // A log is opened from its checkpoint: what lies before is not looked at.
+    try lab.checkpoint()
+    let all = try LogLab.history(lab.log.view)
+    try lab.log.close()
+    var bytes = try files.contents(of: LogLab.path)
+    let title = Array("title 3".utf8)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: title) })
+    bytes[place] ^= 1
+    try files.put(bytes, at: LogLab.path)
+    let view = try LogLab(files, creates: false, access: .reading).log.view
+    for (after, through) in [(0, 2), (3, 6), (4, 5), (5, 6)] {
+      let (after, through) = (Int64(after), Int64(through))
+      for direction in [HistoryDirection.forward, .backward] {
+        let part = Array(all[Int(after)..<Int(through)])
+        #expect(
+          try LogLab.history(view, after: after, through: through, direction: direction)
+            == (direction == .forward ? part : part.reversed()))
+      }
+    }
+    for (after, through) in [(0, 6), (2, 3), (0, 3), (2, 6)] {
+      #expect(throws: LogError.self) {
+        try LogLab.history(view, after: Int64(after), through: Int64(through))
+      }
+    }
+  }
+
   @Test
   func positionsByNumberAndDate() throws {
     let lab = try LogLab(MemoryFileSystem())

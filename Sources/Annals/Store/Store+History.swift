@@ -135,11 +135,8 @@ extension StoreVersion {
 
   /// The token of a transaction that the store holds, or of the base.
   package func token(of number: Int64) throws(AnnalsError) -> Token {
-    if number == view.head.number {
-      return Token(store: store, number: number, opening: view.head.openingID)
-    }
-    let position = try logged { () throws(LogError) in try view.position(of: number) }
-    return Token(store: store, number: number, opening: position.openingID)
+    let opening = try logged { () throws(LogError) in try view.openingID(of: number) }
+    return Token(store: store, number: number, opening: opening)
   }
 
   /// Throws if history cannot be read after a token, for any reason but a gap.

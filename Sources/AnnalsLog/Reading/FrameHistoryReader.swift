@@ -155,6 +155,7 @@ package struct FrameHistoryReader {
   private mutating func read(
     row frame: WalkedFrame, into batch: inout ChangeBatch
   ) throws(LogError) {
+    if try pass(frame) { return }
     try check(frame)
     guard let number = walk.number(of: frame), number > 0 else {
       throw .damage(LogDamage(offset: frame.offset, reason: "a record without a number"))
@@ -164,10 +165,30 @@ package struct FrameHistoryReader {
     try walk.decode(frame, into: &batch)
   }
 
+  /// Passes a frame that is not wanted, if its number fits: then nothing else of it matters.
+  private mutating func pass(_ frame: WalkedFrame) throws(LogError) -> Bool {
+    guard let number = try walk.uncheckedNumber(of: frame), number > 0,
+      number <= after || number > through
+    else { return false }
+    return follows(frame, number...number, part: nil)
+  }
+
   /// Throws `damage` if a frame does not follow what was read before it.
   private mutating func requireOrder(
     of frame: WalkedFrame, _ numbers: ClosedRange<Int64>, part: UInt32?
   ) throws(LogError) {
+    guard follows(frame, numbers, part: part) else {
+      throw .damage(
+        LogDamage(
+          offset: frame.offset,
+          reason: "transaction \(numbers.lowerBound) does not follow what is before it"))
+    }
+  }
+
+  /// Whether a frame follows what was read before it, which it then belongs to.
+  private mutating func follows(
+    _ frame: WalkedFrame, _ numbers: ClosedRange<Int64>, part: UInt32?
+  ) -> Bool {
     var numbers = numbers
     if !view.gaps.isEmpty, let gap = view.gap(at: numbers.upperBound),
       gap.last == numbers.upperBound
@@ -175,12 +196,7 @@ package struct FrameHistoryReader {
       numbers = gap.numbers
     }
     let isContinued = frame.header.flags.contains(.continued)
-    guard order.accept(numbers, part: part, isContinued: isContinued) else {
-      throw .damage(
-        LogDamage(
-          offset: frame.offset,
-          reason: "transaction \(numbers.lowerBound) does not follow what is before it"))
-    }
+    return order.accept(numbers, part: part, isContinued: isContinued)
   }
 
   private mutating func read(

@@ -34,6 +34,13 @@ extension LogView {
     return result
   }
 
+  /// The id of the opening that wrote a transaction, or the base; 0 where there is none. O(1) for
+  /// one of the last that one opening wrote, else as `position(of:)`, and throws as that does.
+  package func openingID(of number: Int64) throws(LogError) -> UInt64 {
+    if number >= tables.openingStart, number <= head.number { return head.openingID }
+    return try position(of: number).openingID
+  }
+
   /// The last transaction of the longest prefix of history whose timestamps are all at or before
   /// `date`; the base if there is none. Reads one segment of the log.
   package func number(asOf date: Timestamp) throws(LogError) -> Int64 {

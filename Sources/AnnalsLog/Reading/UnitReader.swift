@@ -135,6 +135,14 @@ extension FrameWalk {
     }
   }
 
+  /// As `number(of:)`, of a frame whose payload was not checked: it may be anything.
+  mutating func uncheckedNumber(of frame: WalkedFrame) throws(LogError) -> Int64? {
+    try withPayloadPrefix(of: frame, 10) { bytes in
+      var reader = ByteReader(bytes)
+      return try? reader.readVarInt64()
+    }
+  }
+
   /// The block's summary; nil if it cannot be decoded. The frame's payload must have been checked.
   func summary(of frame: WalkedFrame) -> BlockSummary? {
     withPayload(of: frame) { try? BlockCodec.decodeSummary($0) }

@@ -28,6 +28,8 @@ package struct LogPosition: Hashable, Sendable {
 /// Accepts only whole transactions; one that does not continue the tables is damage.
 struct LogTables: Sendable {
   private(set) var head: LogPosition
+  /// The first of the last transactions that one opening wrote, as far back as is known.
+  private(set) var openingStart: Int64
   private(set) var nextBlobNumber: UInt64 = 1
   /// The number of changes in the file, from the base to the head.
   private(set) var changeCount: Int64 = 0
@@ -104,6 +106,7 @@ struct LogTables: Sendable {
     head = LogPosition(
       number: header.base, timestamp: header.baseTimestamp,
       maximumTimestamp: header.greatestTimestamp, openingID: 0)
+    openingStart = head.number
   }
 
   /// The tables at a new base: what was known as of it.
@@ -113,6 +116,7 @@ struct LogTables: Sendable {
     extensions: ContiguousArray<UInt8>
   ) {
     head = base
+    openingStart = base.number
     self.nextBlobNumber = nextBlobNumber
     self.clockJumps = clockJumps
     let shared = writable()
@@ -137,6 +141,7 @@ struct LogTables: Sendable {
     head = LogPosition(
       number: directory.number, timestamp: directory.timestamp,
       maximumTimestamp: directory.maximumTimestamp, openingID: directory.openingID)
+    openingStart = directory.number
     nextBlobNumber = directory.nextBlobNumber
     changeCount = directory.changeCount
     changesAtCheckpoint = directory.changeCount
@@ -175,6 +180,7 @@ struct LogTables: Sendable {
     if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
     absorb(blobs)
     self.changeCount += Int64(changeCount)
+    if openingID != head.openingID || record.lost != nil { openingStart = record.number }
     head = LogPosition(
       number: record.number, timestamp: record.timestamp,
       maximumTimestamp: max(head.maximumTimestamp, record.timestamp), openingID: openingID)
