@@ -52,33 +52,11 @@ final class IndexLeaf: Sendable {
   /// How many entries a leaf has when it is made from many.
   static let targetCount = 256
 
-  let entries: IndexEntries
+  let entries: LeafEntries
 
-  init(_ entries: IndexEntries) { self.entries = entries }
+  init(_ entries: LeafEntries) { self.entries = entries }
 
-  /// The entry whose held bytes begin the key.
-  func find(_ key: UnsafeRawBufferPointer) -> Int? {
-    let place = place(of: key)
-    return place.isHeld ? place.index : nil
-  }
-
-  /// The entry whose held bytes begin the key, or else the one that the key would stand before.
-  func place(of key: UnsafeRawBufferPointer) -> (index: Int, isHeld: Bool) {
-    entries.bytes.withUnsafeBytes { all in
-      var low = 0
-      var high = entries.count
-      while low < high {
-        let middle = (low + high) / 2
-        let held = UnsafeRawBufferPointer(rebasing: all[entries.range(middle)])
-        switch compare(key, held: held) {
-        case .matches: return (middle, true)
-        case .before: high = middle
-        case .after: low = middle + 1
-        }
-      }
-      return (low, false)
-    }
-  }
+  convenience init(_ entries: IndexEntries) { self.init(LeafEntries(entries)) }
 }
 
 /// The leaves that one chunk holds.
@@ -104,7 +82,9 @@ final class IndexNode: Sendable {
     for leaf in leaves {
       let start = UInt32(result.bytes.count)
       result.bytes.append(contentsOf: leaf.entries.bytes)
-      for end in leaf.entries.ends { result.ends.append(start + end) }
+      for index in 0..<leaf.entries.count {
+        result.ends.append(start + UInt32(leaf.entries.range(index).upperBound))
+      }
       result.rows.append(contentsOf: leaf.entries.rows)
     }
     return result

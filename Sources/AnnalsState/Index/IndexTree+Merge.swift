@@ -131,7 +131,7 @@ extension IndexMerge {
     _ leaf: IndexLeaf, lower: ArraySlice<UInt8>, upper: ArraySlice<UInt8>?,
     into leaves: inout GroupBuilder<IndexLeaf>
   ) throws(StateFault) {
-    let kept = removeEntries(from: leaf.entries, below: upper)
+    let kept = removeEntries(from: leaf.entries.whole, below: upper)
     let merged = try insertEntries(into: kept, below: upper)
     guard merged.count > 0 else { return }
     var builder = LeafBuilder()
@@ -150,7 +150,7 @@ extension IndexMerge {
   ) -> IndexEntries {
     guard isBelow(removals, removal, upper) else { return entries }
     var isRemoved = ContiguousArray(repeating: false, count: entries.count)
-    let leaf = IndexLeaf(entries)
+    let leaf = LeafEntries(entries)
     while isBelow(removals, removal, upper) {
       let found = removals.bytes.withUnsafeBytes { all in
         leaf.find(UnsafeRawBufferPointer(rebasing: all[removals.range(removal)]))
@@ -224,7 +224,7 @@ extension IndexMerge {
   private func expand(
     _ entries: IndexEntries, for range: Range<Int>
   ) throws(StateFault) -> IndexEntries {
-    let leaf = IndexLeaf(entries)
+    let leaf = LeafEntries(entries)
     var whole: [(index: Int, key: ContiguousArray<UInt8>)] = []
     for index in range {
       let found = insertions.bytes.withUnsafeBytes {

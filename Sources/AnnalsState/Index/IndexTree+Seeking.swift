@@ -40,7 +40,7 @@ extension IndexTree {
     let place = node.fences.child(of: bytes)
     for other in node.leaves[..<place] { result += other.entries.count }
     let leaf = node.leaves[place]
-    let found = leaf.place(of: bytes)
+    let found = leaf.entries.place(of: bytes)
     result += found.index
     if found.isHeld, leaf.entries.range(found.index).count < bytes.count {
       let key = try wholeKey(leaf.entries.rows[found.index])

@@ -20,21 +20,11 @@ extension IndexTree {
     guard !branches.isEmpty else { return true }
     let (path, node) = try path(of: key)
     let entries = node.leaves[path.leaf].entries
-    guard let index = node.leaves[path.leaf].find(key), entries.rows[index] == row else {
+    guard let index = entries.find(key), entries.rows[index] == row else {
       return true
     }
     guard entries.count > 1 else { return false }
-    let range = entries.range(index)
-    var new = IndexEntries()
-    new.reserve(entries.count - 1, bytes: entries.bytes.count)
-    new.bytes.append(contentsOf: entries.bytes[..<range.lowerBound])
-    new.bytes.append(contentsOf: entries.bytes[range.upperBound...])
-    new.ends.append(contentsOf: entries.ends[..<index])
-    let shift = UInt32(range.count)
-    for end in entries.ends[(index + 1)...] { new.ends.append(end - shift) }
-    new.rows.append(contentsOf: entries.rows[..<index])
-    new.rows.append(contentsOf: entries.rows[(index + 1)...])
-    replace(node, path, with: new, change: -1)
+    replace(node, path, with: entries.removing(index), change: -1)
     return true
   }
 
@@ -47,24 +37,13 @@ extension IndexTree {
     let (path, node) = try path(of: key)
     let entries = node.leaves[path.leaf].entries
     guard entries.count < IndexLeaf.maximumCount else { return false }
-    let place = node.leaves[path.leaf].place(of: key)
+    let place = entries.place(of: key)
     guard !place.isHeld else { return false }
     let index = place.index
     let kept =
       form == .whole ? key.count : min(key.count, neededLength(key, path, node, index) + 1)
-    let start = index == 0 ? 0 : entries.range(index - 1).upperBound
-    var new = IndexEntries()
-    new.reserve(entries.count + 1, bytes: entries.bytes.count + kept)
-    new.bytes.append(contentsOf: entries.bytes[..<start])
-    new.bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<kept]))
-    new.bytes.append(contentsOf: entries.bytes[start...])
-    new.ends.append(contentsOf: entries.ends[..<index])
-    new.ends.append(UInt32(start + kept))
-    for end in entries.ends[index...] { new.ends.append(end + UInt32(kept)) }
-    new.rows.append(contentsOf: entries.rows[..<index])
-    new.rows.append(row)
-    new.rows.append(contentsOf: entries.rows[index...])
-    replace(node, path, with: new, change: 1)
+    let held = UnsafeRawBufferPointer(rebasing: key[..<kept])
+    replace(node, path, with: entries.inserting(held, row: row, at: index), change: 1)
     return true
   }
 
@@ -116,7 +95,7 @@ extension IndexTree {
 
   /// Puts new entries in place of a leaf's.
   private mutating func replace(
-    _ node: IndexNode, _ path: IndexPath, with entries: IndexEntries, change: Int
+    _ node: IndexNode, _ path: IndexPath, with entries: LeafEntries, change: Int
   ) {
     var leaves = node.leaves
     leaves[path.leaf] = IndexLeaf(entries)

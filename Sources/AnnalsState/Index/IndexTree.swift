@@ -43,7 +43,7 @@ struct IndexTree: Sendable {
     let branch = branches[fences.child(of: key)]
     let node = try branch.slots[branch.fences.child(of: key)].node()
     let leaf = node.leaves[node.fences.child(of: key)]
-    guard let index = leaf.find(key) else { return nil }
+    guard let index = leaf.entries.find(key) else { return nil }
     return (leaf.entries.rows[index], leaf.entries.range(index).count == key.count)
   }
 

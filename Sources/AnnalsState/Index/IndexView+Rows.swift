@@ -53,7 +53,8 @@ extension IndexView {
       let some = max(0, read.lowerBound - start)..<min(entries.count, read.upperBound - start)
       rows.append(contentsOf: entries.rows[some])
       guard !shape.isUnique else { continue }
-      if entries.hasCutKey { return nil }
+      // Nothing shorter than a text's limit is cut.
+      if entries.hasKey(longerThan: KeyBytes.textLimit) { return nil }
       if reversesTies { runs.reverse(in: &rows, entries, some) }
     }
     runs.end(in: &rows)
@@ -71,7 +72,7 @@ private struct TieRuns {
   private var values: ContiguousArray<UInt8> = []
 
   /// Goes on by some entries of a leaf, whose rows were just appended.
-  mutating func reverse(in rows: inout [Int64], _ entries: IndexEntries, _ some: Range<Int>) {
+  mutating func reverse(in rows: inout [Int64], _ entries: LeafEntries, _ some: Range<Int>) {
     if some.isEmpty { return }
     entries.bytes.withUnsafeBytes { bytes in
       var isSame = values.withUnsafeBytes {
@@ -99,7 +100,7 @@ private struct TieRuns {
   }
 }
 
-extension IndexEntries {
+extension LeafEntries {
   /// What an entry of an ordered index holds but the row.
   @inline(__always)
   fileprivate func values(
@@ -108,11 +109,5 @@ extension IndexEntries {
     let range = range(entry)
     return UnsafeRawBufferPointer(
       rebasing: bytes[range.lowerBound..<range.upperBound - IndexEntries.rowLength])
-  }
-
-  /// Whether any key may be cut: nothing shorter than a text's limit is.
-  fileprivate var hasCutKey: Bool {
-    guard bytes.count > KeyBytes.textLimit else { return false }
-    return (0..<count).contains { range($0).count > KeyBytes.textLimit }
   }
 }
