@@ -52,8 +52,7 @@ extension QueryList {
       if !referrers.isEmpty { try referrers.advance(by: changes, from: state, to: newState) }
       return rows
     }
-    (condition, order) = try QueryList.bind(query, in: newState, sources, bytes)
-    state = newState
+    try bind(to: newState)
     guard !affected.isEmpty else { return ListDiff() }
     do throws(ConditionFault) {
       var rows = try classify(affected, old)
@@ -69,6 +68,17 @@ extension QueryList {
     } catch {
       throw .evaluation(error)
     }
+  }
+
+  private mutating func bind(to newState: State) throws(QueryPlan.Failure) {
+    if newState.schema == state.schema, let condition = condition.rebound(to: newState, sources),
+      let order = order.rebound(to: newState, bytes)
+    {
+      (self.condition, self.order) = (condition, order)
+    } else {
+      (condition, order) = try QueryList.bind(query, in: newState, sources, bytes)
+    }
+    state = newState
   }
 
   static func reading<T>(_ body: () throws(StateFault) -> T) throws(QueryPlan.Failure) -> T {
@@ -176,7 +186,7 @@ extension QueryList {
 
   /// Removes the entry at a position; the next one may then begin its section.
   private mutating func remove(at position: Int) throws(ConditionFault) {
-    let begins = found[position].beginsSection
+    let begins = query.sections != nil && found[position].beginsSection
     found.remove(at: position)
     if begins, position < found.count { found.setBeginsSection(true, at: position) }
   }

@@ -9,14 +9,12 @@ final class OrderKey: Sendable {
   private let words: KeyWord
   /// The locale whose rules compare texts; nil if none does.
   private let locale: Locale?
-  private let bytes: LargeBytes
 
   init(
-    _ key: SortKey, of entity: EntityNumber, in state: State, _ bytes: @escaping LargeBytes
+    _ key: SortKey, of entity: EntityNumber, in state: State
   ) throws(ConditionError) {
     path = try BoundPath(key.path, from: entity, in: state)
     self.key = key
-    self.bytes = bytes
     if case .attribute(let attribute) = path.end {
       words = KeyWord(areNumbersWhole: attribute.type.tag == .int)
     } else {
@@ -56,22 +54,22 @@ final class OrderKey: Sendable {
   /// bytes.
   @inline(__always)
   func word(
-    _ row: Int64, _ view: RowView, depth: Int = 0
+    _ row: Int64, _ view: RowView, depth: Int = 0, _ bytes: LargeBytes
   ) throws(ConditionFault) -> UInt64 {
     var word: UInt64 = 0
     try path.read(row, view) { (cell, arena) throws(ConditionFault) in
-      word = try self.word(cell, arena, depth)
+      word = try self.word(cell, arena, depth, bytes)
     }
     return word
   }
 
   private func word(
-    _ cell: ValueCell, _ arena: UnsafeRawBufferPointer, _ depth: Int
+    _ cell: ValueCell, _ arena: UnsafeRawBufferPointer, _ depth: Int, _ bytes: LargeBytes
   ) throws(ConditionFault) -> UInt64 {
     if cell.isNull { return wordOfNil }
     var word: UInt64 = 0
     if cell.isLarge || cell.tag == .string && key.textOrder != .binary {
-      guard let whole = try prepared(cell, arena) else { return wordOfNil }
+      guard let whole = try prepared(cell, arena, bytes) else { return wordOfNil }
       if locale != nil, cell.tag == .string {
         // Only the locale's rules distinguish texts.
         word = UInt64(ValueTag.string.rawValue) << 60 | 8
@@ -90,7 +88,7 @@ final class OrderKey: Sendable {
 
   /// The bytes of a text in compared form; nil if they are lost.
   private func prepared(
-    _ cell: ValueCell, _ arena: UnsafeRawBufferPointer
+    _ cell: ValueCell, _ arena: UnsafeRawBufferPointer, _ bytes: LargeBytes
   ) throws(ConditionFault) -> ContiguousArray<UInt8>? {
     var whole: ContiguousArray<UInt8>
     if cell.isLarge {
@@ -114,10 +112,10 @@ final class OrderKey: Sendable {
     return whole
   }
 
-  /// Compares two values in the order of this key.
+  /// Compares two values in the order of this key; each may be a large value of another state.
   func outcome(
     _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
-    _ arenaB: UnsafeRawBufferPointer
+    _ arenaB: UnsafeRawBufferPointer, _ bytesA: LargeBytes, _ bytesB: LargeBytes
   ) throws(ConditionFault) -> Outcome {
     if a.isNull || b.isNull {
       if a.isNull && b.isNull { return .equal }
@@ -128,7 +126,7 @@ final class OrderKey: Sendable {
     if rankA != rankB {
       outcome = rankA < rankB ? .less : .greater
     } else if a.isLarge || b.isLarge || a.tag == .string && key.textOrder != .binary {
-      let (x, y) = (try prepared(a, arenaA), try prepared(b, arenaB))
+      let (x, y) = (try prepared(a, arenaA, bytesA), try prepared(b, arenaB, bytesB))
       guard let x, let y else {
         // A lost value counts as missing.
         if x == nil && y == nil { return .equal }

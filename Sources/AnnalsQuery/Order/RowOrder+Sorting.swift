@@ -80,7 +80,7 @@ extension RowOrder {
         block = table.block(of: row)
         view = block.view(of: row)
       }
-      entries[index].word = try key.word(row, view ?? .empty, depth: depth)
+      entries[index].word = try key.word(row, view ?? .empty, depth: depth, bytes)
     }
     withExtendedLifetime(block) {}
   }

@@ -13,7 +13,9 @@ package struct RowOrder: Sendable {
   let keys: ContiguousArray<OrderKey>
   /// Whether equal rows come in falling order.
   package let areTiesDescending: Bool
-  let table: TableView?
+  private(set) var table: TableView?
+  /// Reads large values.
+  private(set) var bytes: LargeBytes
   /// Of the first key, the word of no value, and what is flipped in words.
   private let wordOfNil: UInt64
   private let flipped: UInt64
@@ -26,13 +28,25 @@ package struct RowOrder: Sendable {
     _ bytes: @escaping LargeBytes
   ) throws(ConditionError) {
     var bound: ContiguousArray<OrderKey> = []
-    for key in keys { bound.append(try OrderKey(key, of: entity, in: state, bytes)) }
+    for key in keys { bound.append(try OrderKey(key, of: entity, in: state)) }
     self.keys = bound
+    self.bytes = bytes
     wordOfNil = bound.first?.wordOfNil ?? 0
     flipped = bound.first?.key.isDescending == true ? .max : 0
     isSingle = bound.count < 2
     self.areTiesDescending = areTiesDescending
     table = state.table(entity)
+  }
+
+  /// The order in another state of the same schema; nil if it must be bound anew. O(keys).
+  func rebound(to state: State, _ bytes: @escaping LargeBytes) -> RowOrder? {
+    guard let table, let newer = state.table(table.entity),
+      keys.allSatisfy({ $0.path.isBound(to: newer) })
+    else { return nil }
+    var copy = self
+    copy.table = newer
+    copy.bytes = bytes
+    return copy
   }
 
   /// Calls `body` with the values of a row.
@@ -48,7 +62,9 @@ package struct RowOrder: Sendable {
   /// The word of a row by the first key; 0 where there is none.
   package func word(of row: Int64) throws(ConditionFault) -> UInt64 {
     guard let key = keys.first else { return 0 }
-    return try withValues(of: row) { (view) throws(ConditionFault) in try key.word(row, view) }
+    return try withValues(of: row) { (view) throws(ConditionFault) in
+      try key.word(row, view, bytes)
+    }
   }
 
   /// Whether rows with this word have equal values of the first key.
@@ -99,7 +115,7 @@ package struct RowOrder: Sendable {
           var outcome = Outcome.equal
           try key.path.read(a, viewA) { (cellA, arenaA) throws(ConditionFault) in
             try other.keys[index].path.read(b, viewB) { (cellB, arenaB) throws(ConditionFault) in
-              outcome = try key.outcome(cellA, arenaA, cellB, arenaB)
+              outcome = try key.outcome(cellA, arenaA, cellB, arenaB, bytes, other.bytes)
             }
           }
           guard outcome == .equal else { return outcome }

@@ -41,9 +41,9 @@ package struct BoundCondition: Sendable {
   static let accepted = -1
   private static let rejected = -2
 
-  let table: Table
+  private(set) var table: Table
   private let entity: EntityNumber
-  private let sources: ConditionSources
+  private var sources: ConditionSources
   /// Each goes on to an earlier one, or ends.
   private(set) var steps: ContiguousArray<Step> = []
   private(set) var entry = BoundCondition.accepted
@@ -61,6 +61,17 @@ package struct BoundCondition: Sendable {
     self.sources = sources
     entry = try emit(
       condition, state, (BoundCondition.accepted, BoundCondition.rejected))
+  }
+
+  /// The condition over another state of the same schema; nil if it must be bound anew. O(tests).
+  package func rebound(to state: State, _ sources: ConditionSources) -> BoundCondition? {
+    guard let newer = state.table(entity), steps.allSatisfy({ $0.path.isBound(to: newer) }) else {
+      return nil
+    }
+    var copy = self
+    copy.table = newer.table
+    copy.sources = sources
+    return copy
   }
 
   /// Whether all rows meet it, or none; nil if that depends on the rows.

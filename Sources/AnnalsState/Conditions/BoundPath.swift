@@ -71,6 +71,13 @@ package struct BoundPath: Sendable {
     fallbackBytes = []
   }
 
+  /// Whether the path is bound to a table of another state, of the same schema, as to its own.
+  package func isBound(to table: TableView) -> Bool {
+    guard hops.isEmpty else { return false }
+    guard case .attribute(let attribute) = end else { return true }
+    return table.column(of: attribute.number) == column
+  }
+
   /// Calls `body` with the value of a row and the bytes that it refers to, valid only within the
   /// call. `view` is that of the row.
   @inline(__always)
