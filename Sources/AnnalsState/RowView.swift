@@ -13,7 +13,7 @@ extension TableView {
 /// A block of 256 rows, kept alive to read one row after the other.
 package struct RowBlock {
   /// Which block it is; -1 for none.
-  private let number: Int64
+  @usableFromInline let number: Int64
   /// Keeps what the pointers lead to: a group that is shared is never changed.
   private let group: RowGroup?
   private let leaves: UnsafeBufferPointer<Leaf?>
@@ -44,8 +44,8 @@ package struct RowBlock {
   }
 
   /// Whether the row is in the block.
-  @inline(__always)
-  private func contains(_ row: Int64) -> Bool { (row &- 1) >> 8 == number }
+  @inlinable @inline(__always)
+  package func contains(_ row: Int64) -> Bool { (row &- 1) >> 8 == number }
 
   /// The values of a row, if it is in the block; all null for a row that never was. Valid as long
   /// as the block.
@@ -90,9 +90,17 @@ package struct RowView {
     cell(in: try unretainedLeaf(column))
   }
 
+  /// As `cell(_:)`, of another row of the block.
+  package func cell(_ column: Int, ofNeighbour row: Int64) throws(StateFault) -> RowCell {
+    cell(in: try unretainedLeaf(column), Int((row &- 1) & 255))
+  }
+
   /// The value of this row in a leaf that `unretainedLeaf` returned.
   @inline(__always)
-  func cell(in leaf: Unmanaged<Leaf>?) -> RowCell {
+  func cell(in leaf: Unmanaged<Leaf>?) -> RowCell { cell(in: leaf, slot) }
+
+  @inline(__always)
+  private func cell(in leaf: Unmanaged<Leaf>?, _ slot: Int) -> RowCell {
     guard let leaf else { return .null }
     return leaf._withUnsafeGuaranteedRef { RowCell(cell: $0.cell(slot), arena: $0.arenaBytes) }
   }

@@ -22,6 +22,11 @@ public struct RecordReader {
   /// The table's columns of the properties, -1 for missing ones; empty without a table.
   private let positions: ContiguousArray<Int>
   private var index = 0
+  /// For each property the texts that were read of it; none until some objects were read.
+  private var texts: ContiguousArray<SharedTexts> = []
+  private var objectCount = 0
+  /// From how many objects on that pays.
+  private static let manyObjects = 512
   private(set) var fault: AnnalsError?
 
   init(
@@ -44,10 +49,14 @@ public struct RecordReader {
   mutating func move(to row: Int64) {
     self.row = row
     index = 0
-    fault = nil
-    if let found = block.view(of: row) {
-      view = found
-    } else if let table {
+    objectCount &+= 1
+    if objectCount == RecordReader.manyObjects {
+      texts = ContiguousArray(repeating: SharedTexts(), count: positions.count)
+    }
+    if fault != nil { fault = nil }
+    // The view stays within a block: one that was just written, and is read in larger pieces than
+    // it was written in, has to wait until all that was written before is in memory.
+    if !block.contains(row), let table {
       block = table.block(of: row)
       view = block.view(of: row) ?? .empty
     }
@@ -69,17 +78,26 @@ public struct RecordReader {
     }
     let found: RowCell
     do throws(StateFault) {
-      found = try view.cell(positions[index])
+      found = try view.cell(positions[index], ofNeighbour: row)
     } catch {
       throw stop(AnnalsError(error))
     }
     // Whatever needs more than the cell is read below, off the common path.
-    if !found.cell.isLarge, !found.cell.isNull || !column.hasDefault,
-      let value = V._read(StoredCell(found.cell, in: found.arena))
-    {
-      return value
+    if !found.cell.isLarge, !found.cell.isNull || !column.hasDefault {
+      if let text: V = sharedText(found) { return text }
+      if let value = V._read(StoredCell(found.cell, in: found.arena)) { return value }
     }
     return try nextIndirect(column)
+  }
+
+  /// The text that a cell of the property at `index` holds, if it is to be one.
+  @inline(__always)
+  private mutating func sharedText<V: AttributeValue>(_ found: RowCell) -> V? {
+    guard V.self == String.self || V.self == String?.self, index < texts.count,
+      found.cell.tag == .string
+    else { return nil }
+    let bytes = UnsafeRawBufferPointer(rebasing: found.arena[found.cell.arenaRange])
+    return texts[index].text(bytes) as? V
   }
 
   /// Stops reading at the last property: its stored value does not fit the type.
