@@ -22,6 +22,8 @@ final class CommandFolder {
   var input: [UInt8] = []
   /// After so many bytes nobody reads the output any more.
   var outputLimit = Int.max
+  /// What shows the output if it goes to a terminal.
+  var pager: Pager?
   let store: StoreEnvironment
   /// The stores' clock: four seconds more with each command, however often it is looked at.
   private let clock = StoreClock()
@@ -68,7 +70,7 @@ final class CommandFolder {
       },
       errors: Output { errors += $0 }, terminal: terminal, environment: environment, store: store,
       zone: berlin, now: { self.now }, readAnswer: { self.answer },
-      input: { MemorySource(self.input) })
+      input: { MemorySource(self.input) }, makePager: { self.pager })
     let expanded = arguments.map {
       $0.hasPrefix("@") ? file(String($0.dropFirst())) : $0.replacing("=@", with: "=" + path + "/")
     }

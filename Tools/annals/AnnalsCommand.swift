@@ -34,6 +34,8 @@ struct AnnalsCommand: ParsableCommand {
   /// Runs one command line and returns what the process exits with; failures are told on the
   /// console's standard error.
   static func execute(_ arguments: [String], _ console: Console) -> ExitStatus {
+    defer { console.endPaging() }
+    let (arguments, isPaged) = withoutPagerOption(arguments)
     do {
       if arguments.isEmpty || [["help"], ["--help"], ["-h"]].contains(arguments) {
         try console.output.write(Overview.text)
@@ -45,6 +47,7 @@ struct AnnalsCommand: ParsableCommand {
         try parsed.run()
         return .done
       }
+      if isPaged, type(of: command).isPaged { console.beginPaging() }
       do {
         let status = try command.run(console)
         try console.output.flush()
@@ -68,6 +71,14 @@ struct AnnalsCommand: ParsableCommand {
     } catch {
       return report(error, console)
     }
+  }
+
+  /// The arguments without `--no-pager`, which may stand anywhere before `--`; and whether it did
+  /// not.
+  private static func withoutPagerOption(_ arguments: [String]) -> ([String], isPaged: Bool) {
+    let options = arguments.prefix { $0 != "--" }
+    let rest = options.filter { $0 != "--no-pager" }
+    return (rest + arguments.dropFirst(options.count), rest.count == options.count)
   }
 
   /// The command that the arguments ask for. Throws a failure that says what was probably meant, or
@@ -109,8 +120,14 @@ struct AnnalsCommand: ParsableCommand {
 
 /// A subcommand that runs on an injected console.
 protocol StoreCommand: ParsableCommand {
+  /// Whether what it prints on a terminal goes through a pager.
+  static var isPaged: Bool { get }
   /// Does the work and says how it went.
   func run(_ console: Console) throws -> ExitStatus
+}
+
+extension StoreCommand {
+  static var isPaged: Bool { false }
 }
 
 /// A subcommand about one store.

@@ -44,12 +44,14 @@ public struct Transaction: Sendable, Identifiable {
 
   /// The name of the process that wrote the transaction; nil if unknown.
   public var processName: String? {
-    page.glossary.opening(page.batch.transactions[index].opening)?.processName
+    let name = page.glossary.opening(page.batch.transactions[index].opening)?.processName
+    return name?.isEmpty == false ? name : nil
   }
 
   /// The process identifier of that process; nil if unknown.
   public var processID: Int64? {
-    page.glossary.opening(page.batch.transactions[index].opening)?.processID
+    let id = page.glossary.opening(page.batch.transactions[index].opening)?.processID
+    return id == 0 ? nil : id
   }
 
   /// The key-value pairs that the writer attached.

@@ -268,7 +268,8 @@ extension FrameDescription {
 extension Opening {
   /// `1, id 2a, by sharectl[311]`.
   var text: String {
-    "\(number), id \(String(id, radix: 16)), by \(processName)[\(processID)]"
+    "\(number), id \(String(id, radix: 16)), by "
+      + (processName.isEmpty ? "a process without name" : "\(processName)[\(processID)]")
   }
 }
 

@@ -45,9 +45,14 @@ extension Console {
     try open(path, StoreOptions())
   }
 
-  /// Opens a store for writing, or makes it; tells what it found out of order.
-  func openOrCreate(_ path: String, _ options: StoreOptions) throws -> Store {
-    let opened = try Store(.file(path), creates: true, options: options, environment: store)
+  /// Opens a store for writing, or makes it; tells what it found out of order. Transactions say
+  /// which process made them unless `namesProcess` is false.
+  func openOrCreate(
+    _ path: String, _ options: StoreOptions, namesProcess: Bool = true
+  ) throws -> Store {
+    var environment = store
+    if !namesProcess { (environment.processName, environment.processID) = ("", 0) }
+    let opened = try Store(.file(path), creates: true, options: options, environment: environment)
     tell(opened.findings, of: path)
     return opened
   }

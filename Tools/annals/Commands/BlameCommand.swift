@@ -3,6 +3,7 @@ import AnnalsExchange
 import ArgumentParser
 
 struct BlameCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "blame", abstract: "Prints who last set each property of an object.",
     discussion: Vocabulary.token)

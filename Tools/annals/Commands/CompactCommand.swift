@@ -3,7 +3,11 @@ import ArgumentParser
 
 struct CompactCommand: FileCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compact", abstract: "Makes the file smaller, losing nothing.")
+    commandName: "compact", abstract: "Makes the file smaller, losing nothing.",
+    discussion: """
+      Transactions that were committed one by one lie in blocks afterwards, hundreds in one: \
+      damage that would have taken one transaction takes the block.
+      """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Flag(help: "Leave the checkpoint out: the smallest file, which opens more slowly.")

@@ -3,6 +3,7 @@ import AnnalsExchange
 import ArgumentParser
 
 struct DiffCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Prints the net difference between two states.",
     discussion: Vocabulary.token)

@@ -3,6 +3,7 @@ import AnnalsInspection
 import ArgumentParser
 
 struct DumpCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "dump",
     abstract: "Prints every frame of the file, or every byte; works on damaged files.",

@@ -3,6 +3,7 @@ import AnnalsExchange
 import ArgumentParser
 
 struct GetCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Prints one object, now or at any time in the past.",
     discussion: Vocabulary.token)

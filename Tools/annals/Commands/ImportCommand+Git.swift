@@ -9,7 +9,8 @@ extension ImportCommand {
         "warning: \(path) is a shallow copy; history begins where it was cut off. For all of it, "
           + "run git -C '\(path)' fetch --unshallow, and import into a new file")
     }
-    let store = try console.openOrCreate(file, .deferred)
+    // The commits are their authors'; which process read them in says nothing of them.
+    let store = try console.openOrCreate(file, .deferred, namesProcess: false)
     defer {
       // If it failed before the first commit, no file is left.
       store.discardIfUnused()

@@ -3,6 +3,7 @@ import AnnalsExchange
 import ArgumentParser
 
 struct LogCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "Prints the transactions, newest first.",
     discussion: Vocabulary.token)

@@ -4,6 +4,7 @@ import AnnalsQuery
 import ArgumentParser
 
 struct QueryCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "query", abstract: "Prints the objects that meet a condition.",
     discussion: """

@@ -3,6 +3,7 @@ import AnnalsExchange
 import ArgumentParser
 
 struct SchemaCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "schema",
     abstract: "Prints the entities and their properties as JSON, as import --schema reads them.",

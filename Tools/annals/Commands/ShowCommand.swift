@@ -2,6 +2,7 @@ import Annals
 import ArgumentParser
 
 struct ShowCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Prints a transaction whole, or an object with its history.",
     discussion: Vocabulary.token)

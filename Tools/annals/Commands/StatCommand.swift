@@ -3,6 +3,7 @@ import AnnalsInspection
 import ArgumentParser
 
 struct StatCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "stat", abstract: "Prints one screen: counts, dates, and where the bytes go.",
     discussion: "Exits with 0, 1 if the file is damaged, 2 if it could not run.")

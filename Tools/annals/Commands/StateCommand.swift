@@ -3,6 +3,7 @@ import AnnalsExchange
 import ArgumentParser
 
 struct StateCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "state", abstract: "Prints all objects, now or at any time in the past.",
     discussion: Vocabulary.token)

@@ -3,6 +3,7 @@ import AnnalsQuery
 import ArgumentParser
 
 struct TimelineCommand: FileCommand {
+  static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "timeline",
     abstract: "Prints or draws what happened when, by dates of objects.",

@@ -51,7 +51,7 @@ final class GitImport {
       author: commit.author, timestamp: commit.committedAt,
       metadata: [
         "commit": .string(commit.id), "message": .string(commit.message),
-        "authored_us": .int(commit.authoredAt.microseconds),
+        "authored": .date(commit.authoredAt),
       ]
     ) { transaction in
       try transaction.require(GitImport.schema)

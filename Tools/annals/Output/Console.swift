@@ -20,6 +20,8 @@ final class Console {
   /// What stores take from the world.
   let store: StoreEnvironment
   let terminal: Terminal
+  /// Gives the program that long output is read in; nil for none.
+  private let makePager: () -> Pager?
 
   /// What is known of the streams.
   struct Terminal {
@@ -34,8 +36,10 @@ final class Console {
   init(
     output: Output, errors: Output, terminal: Terminal, environment: [String: String],
     store: StoreEnvironment, zone: LocalZone, now: @escaping () -> Timestamp,
-    readAnswer: @escaping () -> String?, input: @escaping () -> any ByteSource
+    readAnswer: @escaping () -> String?, input: @escaping () -> any ByteSource,
+    makePager: @escaping () -> Pager? = { nil }
   ) {
+    self.makePager = makePager
     self.store = store
     self.output = output
     self.errors = errors
@@ -54,14 +58,26 @@ final class Console {
     (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }
 
+  /// Sends what is printed from now on to a pager, if it is printed on a terminal.
+  func beginPaging() {
+    if terminal.isOutput, output.pager == nil { output.pager = makePager() }
+  }
+
+  /// Waits until what was printed has been read.
+  func endPaging() {
+    output.pager?.finish()
+    output.pager = nil
+  }
+
   /// Writes a line `annals: TEXT` to standard error, what was stored or typed with its control
-  /// characters as escapes.
+  /// characters as escapes. It goes to the pager that has the terminal.
   func report(_ text: String) {
     // Nothing can be done when even this fails.
     try? output.flush()
     let lines = ValueText.lines(of: text).map { ValueText.plain($0) }
-    try? errors.write("annals: \(lines.joined(separator: "\n"))\n")
-    try? errors.flush()
+    let stream = terminal.isErrors && output.pager?.isStarted == true ? output : errors
+    try? stream.write("annals: \(lines.joined(separator: "\n"))\n")
+    try? stream.flush()
   }
 
   /// Whether somebody can be asked: they type on a terminal, and see the question on one.
@@ -111,7 +127,7 @@ extension Console {
       output: Output(FileHandle.standardOutput), errors: Output(FileHandle.standardError),
       terminal: terminal, environment: environment, store: .system, zone: .current,
       now: StoreEnvironment.system.clock, readAnswer: { readLine() },
-      input: { FileSource(FileHandle.standardInput) })
+      input: { FileSource(FileHandle.standardInput) }, makePager: { Pager(environment) })
   }
 
   private static func terminalWidth(_ environment: [String: String]) -> Int? {

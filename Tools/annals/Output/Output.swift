@@ -6,6 +6,8 @@ import Foundation
 final class Output {
   /// Whether styles are written as colours.
   var usesColor = false
+  /// What shows the output to somebody at a terminal; nil for nothing.
+  var pager: Pager?
 
   private var buffer: ContiguousArray<UInt8> = []
   private let limit: Int
@@ -55,7 +57,7 @@ final class Output {
   func flush() throws {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
-    try buffer.withUnsafeBytes { try sink($0) }
+    try buffer.withUnsafeBytes { try pager?.write($0) ?? sink($0) }
   }
 }
 
