@@ -164,7 +164,8 @@ func syncData(of descriptor: FileDescriptor) throws(Errno) {
       try retrying { fcntl(descriptor.rawValue, F_FULLFSYNC) }
     } catch {
       guard
-        [.notSupported, .notSupportedOnSocket, .invalidArgument, .notTypewriter].contains(error)
+        [.notSupported, .notSupportedOnSocket, .invalidArgument, .inappropriateIOCTLForDevice]
+          .contains(error)
       else { throw error }
       try retrying { fsync(descriptor.rawValue) }
     }
