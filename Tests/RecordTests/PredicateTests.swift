@@ -162,11 +162,36 @@ private struct Event: Record {
     let error = #expect(throws: AnnalsError.self) { try store.snapshot().fetch(unwrapping) }
     #expect(error?.code == .invalidArgument, "\(error as Any)")
     #expect(error?.message.hasPrefix("the predicate cannot be evaluated on Event#") == true)
-    let evaluated = Fetch(Event.self).where(#Predicate { $0.title.count > 2 })
-    let refused = #expect(throws: AnnalsError.self) {
-      try store.snapshot().groups(evaluated, by: \.count)
+    let grouped = #expect(throws: AnnalsError.self) {
+      try store.snapshot().groups(unwrapping, by: \.count)
     }
-    #expect(refused?.code == .unsupported, "\(refused as Any)")
+    #expect(grouped?.message == error?.message)
+    let shown = #expect(throws: AnnalsError.self) { try store.snapshot().rows(unwrapping) }
+    #expect(shown?.message == error?.message)
+  }
+
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func theyGroupAsTheyGroupAnArray(seed: UInt64) throws {
+    let store = try store(seed: seed)
+    let snapshot = store.snapshot()
+    let all = try snapshot.objects(of: Event.self)
+    var random = SplitMix(state: seed &+ 7)
+    for (place, (_, predicate)) in predicates(&random).enumerated() {
+      let note = Comment(rawValue: "seed \(seed), predicate \(place): \(predicate)")
+      let found = try all.filter { try predicate.evaluate($0.value) }
+      let expected = Dictionary(grouping: found, by: \.count).sorted { $0.key < $1.key }
+      let fetch = Fetch(Event.self).where(predicate).sorted(by: [SortDescriptor(\.title)])
+      // By the index of the property, where nothing is evaluated, and with values read.
+      let counts = try snapshot.groups(fetch, by: \.count)
+      #expect(counts.map(\.key) == expected.map(\.key), note)
+      #expect(counts.map(\.count) == expected.map(\.value.count), note)
+      let sums = try snapshot.groups(fetch.limit(2).offset(1), by: \.count, .maximum(\.start))
+      let part = expected.dropFirst().prefix(2)
+      #expect(sums.map(\.count) == part.map(\.value.count), note)
+      #expect(sums.map(\.values) == part.map { $0.value.map(\.start).max() }, note)
+      let sum = try snapshot.aggregate(fetch, .sum(\.count))
+      #expect(sum == (found.isEmpty ? nil : found.map(\.count).reduce(0, +)), note)
+    }
   }
 
   @Test func deletingByAPredicate() throws {

@@ -8,6 +8,8 @@ import AnnalsState
 struct LiveSource<Row: Sendable>: Sendable {
   let query: @Sendable (Snapshot) throws(AnnalsError) -> ListQuery
   let read: RowList<Row>.RowReader<Row>
+  /// What only records decide, in a state; nil for nothing.
+  var records: (@Sendable (Snapshot) throws(AnnalsError) -> any RecordWork)?
 
   /// The rows in a state. O(n log n), or by an index.
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> RowList<Row> {
@@ -29,8 +31,9 @@ struct LiveSource<Row: Sendable>: Sendable {
       return try turn(from: old, to: snapshot, changes)
     }
     var list = old.list
+    let records = try records?(snapshot)
     let diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
-      list.read(snapshot.reader.sources, snapshot.reader.largeBytes)
+      list.read(snapshot.reader.sources, snapshot.reader.largeBytes, records)
       return try list.advance(to: snapshot.reader.state, changes)
     }
     return LiveUpdate(
@@ -64,11 +67,18 @@ extension LiveSource {
   ) where Row == Object<R> {
     query = { snapshot throws(AnnalsError) in
       let query = try snapshot._query(R.self)
-      let rows = try query.query(fetch)
+      let rows = try query.plannedQuery(fetch)
+      let records = query.work(fetch)
       guard let sections, let path = try query.path(sections.sections.path) else {
-        return ListQuery(rows)
+        return ListQuery(rows, records: records)
       }
-      return ListQuery(rows, sections: (path: path, rule: sections.sections.rule))
+      return ListQuery(
+        rows, sections: (path: path, rule: sections.sections.rule), records: records)
+    }
+    if fetch.hasRecordWork {
+      records = { snapshot throws(AnnalsError) in
+        FetchedRecords(fetch, try snapshot._query(R.self))
+      }
     }
     read = { snapshot, rows throws(AnnalsError) in
       try snapshot._query(R.self).objects(rows)

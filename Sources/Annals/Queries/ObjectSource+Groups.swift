@@ -86,7 +86,7 @@ extension RecordQuery {
   fileprivate func groups(
     _ fetch: Fetch<R>, by key: GroupKey?, _ aggregates: [Aggregate]
   ) throws(AnnalsError) -> [GroupedRows] {
-    let query = try query(fetch)
+    let query = try plannedQuery(fetch)
     guard reader.state.count(of: binding.entity) > 0 else {
       if key != nil { return [] }
       return [GroupedRows(key: .value(.null), count: 0, values: aggregates.map(\.valueOfNone))]
@@ -104,13 +104,14 @@ extension RecordQuery {
       places.append(group.aggregates.count)
       group.aggregates.append(aggregate)
     }
-    return try reader.groups(group, of: query).filter { key == nil || $0.count > 0 }.map { found in
-      var whole = found
-      whole.values = zip(places, aggregates).map { place, aggregate in
-        place.map { found.values[$0] } ?? aggregate.valueOfNone
+    return try reader.groups(group, of: query, work(fetch)).filter { key == nil || $0.count > 0 }
+      .map { found in
+        var whole = found
+        whole.values = zip(places, aggregates).map { place, aggregate in
+          place.map { found.values[$0] } ?? aggregate.valueOfNone
+        }
+        return whole
       }
-      return whole
-    }
   }
 
   fileprivate static func list<each A>(
@@ -164,17 +165,17 @@ extension Aggregate {
 
 extension StateReader {
   fileprivate func groups(
-    _ group: GroupQuery, of query: RowQuery
+    _ group: GroupQuery, of query: RowQuery, _ records: (any RecordWork)? = nil
   ) throws(AnnalsError) -> [GroupedRows] {
-    let plan = try plan(group, of: query)
+    let plan = try plan(group, of: query, records)
     return try AnnalsError.grouping { () throws(GroupFailure) in try plan.groups() }
   }
 
   fileprivate func plan(
-    _ group: GroupQuery, of query: RowQuery
+    _ group: GroupQuery, of query: RowQuery, _ records: (any RecordWork)? = nil
   ) throws(AnnalsError) -> GroupPlan {
     try AnnalsError.grouping { () throws(GroupFailure) in
-      try GroupPlan(group, of: query, in: state, sources)
+      try GroupPlan(group, of: query, in: state, sources, records: records)
     }
   }
 }

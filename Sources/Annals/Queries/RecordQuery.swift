@@ -36,11 +36,9 @@ public struct RecordQuery<R: Record> {
     return fetch.maximumCount.map { min($0, found) } ?? found
   }
 
-  /// The fetch with the state's own names. Throws `.unsupported` if a part must be evaluated on
-  /// records.
-  func query(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
-    try fetch.requirePlanned()
-    return try plannedQuery(fetch)
+  /// What of the fetch needs records; nil for nothing.
+  func work(_ fetch: Fetch<R>) -> (any RecordWork)? {
+    fetch.hasRecordWork ? FetchedRecords(fetch, self) : nil
   }
 
   /// The part of the fetch that needs no records, with the state's own names.

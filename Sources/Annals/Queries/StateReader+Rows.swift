@@ -76,7 +76,12 @@ extension AnnalsError {
   init(_ fault: ConditionFault) {
     switch fault {
     case .state(let fault): self.init(fault)
-    case .largeValue(let error): self = .wrapping(error)
+    case .record(let unsteady as UnsteadyOrder):
+      self.init(
+        .invalidArgument,
+        "sort descriptors put the record of row \(unsteady.row) elsewhere than before, though it "
+          + "is the same: what they compare may depend on the record alone")
+    case .largeValue(let error), .record(let error): self = .wrapping(error)
     }
   }
 

@@ -7,6 +7,8 @@ package struct GroupPlan: Sendable {
   let query: RowQuery
   let state: State
   let sources: ConditionSources
+  /// Which of the objects found are wanted, where only records decide that.
+  private let records: (any RecordWork)?
   /// How objects are found if their values are read.
   private let rows: QueryPlan
   private let key: BoundPath?
@@ -22,9 +24,11 @@ package struct GroupPlan: Sendable {
   /// The query's limit and offset count groups. Groups are ordered by key, in the direction of the
   /// query's first sort key if that is of the same value.
   package init(
-    _ group: GroupQuery, of query: RowQuery, in state: State, _ sources: ConditionSources
+    _ group: GroupQuery, of query: RowQuery, in state: State, _ sources: ConditionSources,
+    records: (any RecordWork)? = nil
   ) throws(GroupFailure) {
     self.group = group
+    self.records = records.flatMap { $0.filters ? $0 : nil }
     self.query = query
     self.state = state
     self.sources = sources
@@ -34,7 +38,7 @@ package struct GroupPlan: Sendable {
     var all = query
     (all.keys, all.limit, all.offset) = ([], nil, 0)
     do throws(QueryPlan.Failure) {
-      runs = try IndexRuns(group, of: all, in: state)
+      runs = self.records == nil ? try IndexRuns(group, of: all, in: state) : nil
       // An index whose runs are counted need not serve the query otherwise.
       if runs != nil { all.indexes = .automatic }
       rows = try QueryPlan(all, in: state, sources)
@@ -89,7 +93,8 @@ package struct GroupPlan: Sendable {
     guard let table = state.table(query.entity) else { return }
     var batch = CellBatch()
     var groups: ContiguousArray<Int> = []
-    try forEachBatch { rows throws(GroupFailure) in
+    try forEachBatch { found throws(GroupFailure) in
+      let rows = try wanted(found)
       groups.removeAll(keepingCapacity: true)
       if let key {
         try read(&batch, key, rows, table)
@@ -134,6 +139,17 @@ package struct GroupPlan: Sendable {
     }
     if let failure { throw failure }
     if !batch.isEmpty { try body(batch) }
+  }
+
+  private func wanted(
+    _ rows: ContiguousArray<Int64>
+  ) throws(GroupFailure) -> ContiguousArray<Int64> {
+    guard let records else { return rows }
+    do throws(ConditionFault) {
+      return try records.wanted(rows, in: state)
+    } catch {
+      throw .query(.evaluation(error))
+    }
   }
 
   func read(

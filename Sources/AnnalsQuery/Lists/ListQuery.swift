@@ -7,10 +7,16 @@ package struct ListQuery: Sendable {
   /// The rows; its first key is that of the sections, if there are any.
   package private(set) var rows: RowQuery
   package let sections: SectionRule?
+  /// What of it only records decide; their order counts more than all keys but the sections'.
+  package let records: (any RecordWork)?
 
   /// Creates a query with sections: the section's path becomes the first key unless it already is.
-  package init(_ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil) {
+  package init(
+    _ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil,
+    records: (any RecordWork)? = nil
+  ) {
     self.rows = rows
+    self.records = records
     self.sections = sections?.rule
     if let sections, rows.keys.first?.path != sections.path {
       self.rows.keys.insert(SortKey(sections.path), at: 0)

@@ -71,12 +71,13 @@ extension QueryList {
   }
 
   private mutating func bind(to newState: State) throws(QueryPlan.Failure) {
-    if newState.schema == state.schema, let condition = condition.rebound(to: newState, sources),
+    if records == nil, newState.schema == state.schema,
+      let condition = condition.rebound(to: newState, sources),
       let order = order.rebound(to: newState, bytes)
     {
       (self.condition, self.order) = (condition, order)
     } else {
-      (condition, order) = try QueryList.bind(query, in: newState, sources, bytes)
+      (condition, order) = try QueryList.bind(query, in: newState, sources, bytes, records)
     }
     state = newState
   }
@@ -117,14 +118,14 @@ extension QueryList {
   ) throws(ConditionFault) -> Rows {
     var rows = Rows()
     for one in affected {
-      let wasIn = try old.condition.matches(one.row)
-      let isIn = try condition.matches(one.row)
+      let wasIn = try old.holds(one.row)
+      let isIn = try isWanted(one.row)
       guard wasIn || isIn else { continue }
       let before = wasIn ? try old.entry(of: one.row) : nil
       let after = isIn ? try entry(of: one.row) : nil
       if let before, let after {
         var hasSameKeys = order.haveEqualKeys(before.word, after.word)
-        if hasSameKeys == nil, referrers.isEmpty,
+        if hasSameKeys == nil, referrers.isEmpty, order.records == nil,
           one.properties.isDisjoint(with: referrers.ownProperties)
         {
           hasSameKeys = true
@@ -160,6 +161,20 @@ extension QueryList {
     return rows
   }
 
+  /// Whether the query finds a row in the list's state.
+  private func isWanted(_ row: Int64) throws(ConditionFault) -> Bool {
+    guard try condition.matches(row) else { return false }
+    guard let records, records.filters else { return true }
+    return try !records.wanted([row], in: state).isEmpty
+  }
+
+  /// Whether a row is in the list. What was found true of its record is not asked again.
+  private func holds(_ row: Int64) throws(ConditionFault) -> Bool {
+    guard try condition.matches(row) else { return false }
+    guard let records, records.filters else { return true }
+    return try found.position(of: entry(of: row), by: order) != nil
+  }
+
   private func hasSameKeys(_ row: Int64, in other: RowOrder) throws(ConditionFault) -> Bool {
     try order.outcome(row, row, in: other, byFirstKeyOnly: false) == .equal
   }
@@ -168,6 +183,7 @@ extension QueryList {
   private func locate(_ rows: inout Rows, in old: QueryList) throws(ConditionFault) {
     func locate(_ moved: inout Moved) throws(ConditionFault) {
       guard let position = try old.found.position(of: moved.entry, by: old.order) else {
+        guard old.order.records == nil else { throw .record(UnsteadyOrder(row: moved.row)) }
         preconditionFailure("a row of a live list is not at its place")
       }
       moved.position = position
@@ -224,4 +240,10 @@ extension QueryList {
       rows[index].item = position - found.start(ofSection: rows[index].section)
     }
   }
+}
+
+/// The order of records gives another answer for the same record than before.
+package struct UnsteadyOrder: Error {
+  /// The row of the record.
+  package let row: Int64
 }

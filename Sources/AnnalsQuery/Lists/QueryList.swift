@@ -20,6 +20,8 @@ package struct QueryList: Sendable {
   var buckets: CalendarBuckets?
   private(set) var sources: ConditionSources
   private(set) var bytes: LargeBytes
+  /// What only records decide; nil for nothing.
+  private(set) var records: (any RecordWork)?
 
   /// The rows that a query finds. O(n log n), or by an index.
   package init(
@@ -29,22 +31,27 @@ package struct QueryList: Sendable {
     self.state = state
     self.sources = sources
     self.bytes = bytes
+    records = query.records
     var all = query.rows
     (all.limit, all.offset, all.keys) = (nil, 0, [])
-    let rows = try QueryPlan(all, in: state, sources).rows()
-    (condition, order) = try QueryList.bind(query, in: state, sources, bytes)
+    var rows = try QueryPlan(all, in: state, sources).rows()
+    (condition, order) = try QueryList.bind(query, in: state, sources, bytes, query.records)
     if case .calendar(let unit, let zone) = query.sections {
       buckets = CalendarBuckets(unit, timeZone: zone)
     }
     do throws(StateFault) {
       referrers = try Referrers(
-        query.rows.condition.paths + query.rows.keys.map(\.path), from: query.rows.entity,
-        in: state)
+        query.rows.condition.paths + query.rows.keys.map(\.path)
+          + QueryList.paths(of: query.records, of: query.rows.entity, in: state),
+        from: query.rows.entity, in: state)
     } catch {
       throw .state(error)
     }
     found = SortedList()
     do throws(ConditionFault) {
+      if let records, records.filters {
+        rows = Array(try records.wanted(ContiguousArray(rows), in: state))
+      }
       var entries: ContiguousArray<ListEntry> = []
       for (word, row) in try order.entries(of: rows) {
         var entry = ListEntry(word: word, row: row)
@@ -62,10 +69,21 @@ package struct QueryList: Sendable {
     }
   }
 
-  /// Reads large values from another source from now on.
-  package mutating func read(_ sources: ConditionSources, _ bytes: @escaping LargeBytes) {
+  /// Reads large values elsewhere from now on, and records.
+  package mutating func read(
+    _ sources: ConditionSources, _ bytes: @escaping LargeBytes, _ records: (any RecordWork)? = nil
+  ) {
     self.sources = sources
     self.bytes = bytes
+    self.records = records
+  }
+
+  /// The paths to objects that are part of the records by whether they exist.
+  private static func paths(
+    of records: (any RecordWork)?, of number: EntityNumber, in state: State
+  ) -> [PropertyPath] {
+    guard let records, let entity = state.schema.entity(numbered: number) else { return [] }
+    return records.relationships.compactMap { entity.propertyName($0) }.map { [$0] }
   }
 
   /// The entities whose objects determine which rows there are, and their order.
@@ -73,14 +91,15 @@ package struct QueryList: Sendable {
 
   /// The query's condition and order over a state.
   static func bind(
-    _ query: ListQuery, in state: State, _ sources: ConditionSources, _ bytes: @escaping LargeBytes
+    _ query: ListQuery, in state: State, _ sources: ConditionSources, _ bytes: @escaping LargeBytes,
+    _ records: (any RecordWork)?
   ) throws(QueryPlan.Failure) -> (BoundCondition, RowOrder) {
     do throws(ConditionError) {
       let condition = try BoundCondition(
         query.rows.condition, over: query.rows.entity, in: state, sources)
       let order = try RowOrder(
         query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: query.rows.entity,
-        in: state, bytes)
+        in: state, records: records, behind: query.sections == nil ? 0 : 1, bytes)
       if case .calendar = query.sections, let path = query.rows.keys.first?.path {
         try order.requireDates(path)
       }

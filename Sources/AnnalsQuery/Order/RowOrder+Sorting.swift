@@ -35,6 +35,7 @@ extension RowOrder {
   package func entries(
     of rows: [Int64]
   ) throws(ConditionFault) -> ContiguousArray<(word: UInt64, row: Int64)> {
+    if let records { return try recordEntries(of: rows, by: records) }
     let sorted = try sorted(rows)
     var words: ContiguousArray<Entry> = []
     words.reserveCapacity(sorted.count)

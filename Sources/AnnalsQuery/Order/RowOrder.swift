@@ -14,6 +14,8 @@ package struct RowOrder: Sendable {
   /// Whether equal rows come in falling order.
   package let areTiesDescending: Bool
   private(set) var table: TableView?
+  /// The order of records, which counts behind the first keys; nil for none.
+  let records: RecordOrder?
   /// Reads large values.
   private(set) var bytes: LargeBytes
   /// Of the first key, the word of no value, and what is flipped in words.
@@ -25,7 +27,7 @@ package struct RowOrder: Sendable {
   /// Creates the order. Throws if the entity has no such path.
   package init(
     _ keys: [SortKey], areTiesDescending: Bool, of entity: EntityNumber, in state: State,
-    _ bytes: @escaping LargeBytes
+    records: (any RecordWork)? = nil, behind place: Int = 0, _ bytes: @escaping LargeBytes
   ) throws(ConditionError) {
     var bound: ContiguousArray<OrderKey> = []
     for key in keys { bound.append(try OrderKey(key, of: entity, in: state)) }
@@ -33,12 +35,16 @@ package struct RowOrder: Sendable {
     self.bytes = bytes
     wordOfNil = bound.first?.wordOfNil ?? 0
     flipped = bound.first?.key.isDescending == true ? .max : 0
-    isSingle = bound.count < 2
+    self.records = records.flatMap { work in
+      work.orders ? RecordOrder(work, in: state, behind: min(place, bound.count)) : nil
+    }
+    isSingle = bound.count < 2 && self.records == nil
     self.areTiesDescending = areTiesDescending
     table = state.table(entity)
   }
 
-  /// The order in another state of the same schema; nil if it must be bound anew. O(keys).
+  /// The order in another state of the same schema, without records; nil if it must be bound anew.
+  /// O(keys).
   func rebound(to state: State, _ bytes: @escaping LargeBytes) -> RowOrder? {
     guard let table, let newer = state.table(table.entity),
       keys.allSatisfy({ $0.path.isBound(to: newer) })
@@ -59,9 +65,9 @@ package struct RowOrder: Sendable {
     return try body(block.view(of: row) ?? .empty)
   }
 
-  /// The word of a row by the first key; 0 where there is none.
+  /// The word of a row by the first key; 0 where there is none, or where records count more.
   package func word(of row: Int64) throws(ConditionFault) -> UInt64 {
-    guard let key = keys.first else { return 0 }
+    guard let key = keys.first, records?.place != 0 else { return 0 }
     return try withValues(of: row) { (view) throws(ConditionFault) in
       try key.word(row, view, bytes)
     }
@@ -84,6 +90,10 @@ package struct RowOrder: Sendable {
   package func outcome(
     _ a: Int64, _ b: Int64, from first: Int = 0
   ) throws(ConditionFault) -> Outcome {
+    if let records {
+      let outcome = try outcome(a, b, in: self, from: first, records)
+      return outcome == .equal ? ties(a, b) : outcome
+    }
     if first < keys.count {
       let outcome = try keyOutcome(a, b, in: self, first..<keys.count)
       guard outcome == .equal else { return outcome }
@@ -102,10 +112,24 @@ package struct RowOrder: Sendable {
   package func outcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, byFirstKeyOnly: Bool
   ) throws(ConditionFault) -> Outcome {
-    try keyOutcome(a, b, in: other, 0..<min(keys.count, byFirstKeyOnly ? 1 : .max))
+    if !byFirstKeyOnly, let records { return try outcome(a, b, in: other, from: 0, records) }
+    return try keyOutcome(a, b, in: other, 0..<min(keys.count, byFirstKeyOnly ? 1 : .max))
   }
 
-  private func keyOutcome(
+  /// As `keyOutcome` from a key on, with the records in their place.
+  private func outcome(
+    _ a: Int64, _ b: Int64, in other: RowOrder, from first: Int, _ records: RecordOrder
+  ) throws(ConditionFault) -> Outcome {
+    if first < records.place {
+      let outcome = try keyOutcome(a, b, in: other, first..<records.place)
+      guard outcome == .equal else { return outcome }
+    }
+    let outcome = try records.outcome(a, b, in: other.records ?? records)
+    guard outcome == .equal else { return outcome }
+    return try keyOutcome(a, b, in: other, records.place..<keys.count)
+  }
+
+  func keyOutcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, _ range: Range<Int>
   ) throws(ConditionFault) -> Outcome {
     try withValues(of: a) { (viewA) throws(ConditionFault) in

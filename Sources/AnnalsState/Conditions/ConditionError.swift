@@ -34,6 +34,8 @@ package enum ConditionFault: Error, Sendable {
   case state(StateFault)
   /// A large value could not be read.
   case largeValue(any Error)
+  /// What is evaluated on records failed.
+  case record(any Error)
 }
 
 extension Entity {

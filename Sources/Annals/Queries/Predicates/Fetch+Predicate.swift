@@ -16,7 +16,8 @@ extension Fetch {
   /// equality with plain ASCII. The rest is evaluated on the records that these parts let through;
   /// `explain` shows it. The result is always that of the predicate, including Swift's equality of
   /// texts. A predicate that cannot be evaluated on a record, such as one that unwraps nil, makes
-  /// the fetch throw `.invalidArgument`.
+  /// the fetch throw `.invalidArgument`. A live view evaluates the rest again on each record that
+  /// changes; it may depend on the record alone.
   public func `where`(_ predicate: Predicate<R>) -> Fetch {
     let part = predicate.expression as? any PredicatePart
     if let condition = part?.condition(of: R.self) { return self.where(condition) }
@@ -30,7 +31,8 @@ extension Fetch {
   /// descriptor's direction.
   ///
   /// Descriptors of numbers and dates become sort keys. With any other, such as one of a text, all
-  /// records found are read and sorted in memory.
+  /// records found are read and sorted in memory. In a live view the sections' key counts more;
+  /// groups ignore such descriptors.
   public func sorted(by descriptors: [SortDescriptor<R>]) -> Fetch {
     var copy = self
     copy.sortKeys = []
@@ -53,15 +55,6 @@ extension Fetch {
   /// Whether equal objects come in falling id order.
   var areTiesDescending: Bool {
     sortKeys.last?.key.isDescending ?? (recordOrder.last?.order == .reverse)
-  }
-
-  /// Throws `.unsupported` if a part must be evaluated on records.
-  func requirePlanned() throws(AnnalsError) {
-    guard hasRecordWork else { return }
-    throw AnnalsError(
-      .unsupported,
-      "a predicate or an order that is evaluated on records serves fetching and counting; for live "
-        + "views and groups, write it with conditions and sort keys")
   }
 
   /// What must be evaluated on records, in words; nil if nothing.

@@ -1,6 +1,7 @@
 import AnnalsEngine
 import AnnalsModel
 import AnnalsQuery
+import AnnalsState
 import Foundation
 
 /// A predicate evaluated on each record that the condition of a fetch lets through.
@@ -11,14 +12,14 @@ struct RecordTest<R: Record>: Hashable, Sendable {
 
   init(_ predicate: Predicate<R>) { self.predicate = predicate }
 
-  /// Whether the record meets the predicate.
-  func holds(_ object: Object<R>) throws(AnnalsError) -> Bool {
+  /// Whether the predicate is true of the record.
+  func holds(_ record: R, row: Int64) throws(AnnalsError) -> Bool {
     do {
-      return try predicate.evaluate(object.value)
+      return try predicate.evaluate(record)
     } catch {
       throw AnnalsError(
         .invalidArgument,
-        "the predicate cannot be evaluated on \(R.entity.name)#\(object.objectID.row): \(error)")
+        "the predicate cannot be evaluated on \(R.entity.name)#\(row): \(error)")
     }
   }
 
@@ -45,7 +46,9 @@ extension RecordQuery {
       let part = Array(rows[start..<min(rows.count, start + RecordQuery.testedAtOnce)])
       for object in try objects(part) {
         var holds = true
-        for test in fetch.tests where holds { holds = try test.holds(object) }
+        for test in fetch.tests where holds {
+          holds = try test.holds(object.value, row: object.objectID.row)
+        }
         if holds { found.append(object) }
       }
     }
@@ -61,14 +64,8 @@ extension RecordQuery {
     _ objects: [Object<R>], by order: [SortDescriptor<R>]
   ) -> [Object<R>] {
     objects.enumerated().sorted { a, b in
-      for descriptor in order {
-        switch descriptor.compare(a.element.value, b.element.value) {
-        case .orderedAscending: return true
-        case .orderedDescending: return false
-        case .orderedSame: continue
-        }
-      }
-      return a.offset < b.offset
+      let outcome = order.outcome(a.element.value, b.element.value)
+      return outcome == .equal ? a.offset < b.offset : outcome == .less
     }.map(\.element)
   }
 }

@@ -1,0 +1,99 @@
+import AnnalsEngine
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+import Foundation
+
+/// What of a fetch only records decide, for lists that are kept up to date, and for groups.
+struct FetchedRecords<R: Record>: RecordWork {
+  private let tests: [RecordTest<R>]
+  private let order: [SortDescriptor<R>]
+  private let binding: RecordBinding<R>
+  private let store: RawUUID
+  private let largeValues: any LargeValueSource
+
+  /// The tests and the order of a fetch, with records read as `query` reads them.
+  init(_ fetch: Fetch<R>, _ query: RecordQuery<R>) {
+    tests = fetch.tests
+    order = fetch.recordOrder
+    binding = query.binding
+    store = query.reader.store
+    largeValues = query.reader.largeValues
+  }
+
+  var filters: Bool { !tests.isEmpty }
+  var orders: Bool { !order.isEmpty }
+
+  var relationships: [PropertyNumber] {
+    binding.layout.columns.compactMap {
+      $0.isRelationship && !$0.isToMany && $0.property > 0 ? $0.property : nil
+    }
+  }
+
+  func wanted(
+    _ rows: ContiguousArray<Int64>, in state: State
+  ) throws(ConditionFault) -> ContiguousArray<Int64> {
+    var wanted: ContiguousArray<Int64> = []
+    try forEachRecord(of: rows, in: state) { record, row throws(AnnalsError) in
+      for test in tests where try !test.holds(record, row: row) { return }
+      wanted.append(row)
+    }
+    return wanted
+  }
+
+  func ranks(
+    of rows: ContiguousArray<Int64>, in state: State
+  ) throws(ConditionFault) -> ContiguousArray<Int> {
+    var records: ContiguousArray<R> = []
+    records.reserveCapacity(rows.count)
+    try forEachRecord(of: rows, in: state) { record, _ in records.append(record) }
+    let sorted = records.indices.sorted { order.outcome(records[$0], records[$1]) == .less }
+    var ranks = ContiguousArray(repeating: 0, count: rows.count)
+    var rank = 0
+    for (place, index) in sorted.enumerated() where place > 0 {
+      if order.outcome(records[sorted[place - 1]], records[index]) != .equal { rank = place }
+      ranks[index] = rank
+    }
+    return ranks
+  }
+
+  func outcome(
+    _ a: Int64, in stateA: State, _ b: Int64, in stateB: State
+  ) throws(ConditionFault) -> Outcome {
+    do throws(AnnalsError) {
+      return order.outcome(try record(a, stateA), try record(b, stateB))
+    } catch {
+      throw .record(error)
+    }
+  }
+
+  private func record(_ row: Int64, _ state: State) throws(AnnalsError) -> R {
+    try binding.read(row, from: state, store: store, largeValues: largeValues)
+  }
+
+  private func forEachRecord(
+    of rows: ContiguousArray<Int64>, in state: State,
+    _ body: (R, Int64) throws(AnnalsError) -> Void
+  ) throws(ConditionFault) {
+    var records = binding.reader(of: state, store: store, largeValues: largeValues)
+    do throws(AnnalsError) {
+      for row in rows { try body(try binding.read(row, &records), row) }
+    } catch {
+      throw .record(error)
+    }
+  }
+}
+
+extension Array {
+  /// How two records stand to each other by the descriptors.
+  func outcome<R: Record>(_ a: R, _ b: R) -> Outcome where Element == SortDescriptor<R> {
+    for descriptor in self {
+      switch descriptor.compare(a, b) {
+      case .orderedAscending: return .less
+      case .orderedDescending: return .greater
+      case .orderedSame: continue
+      }
+    }
+    return .equal
+  }
+}
