@@ -103,7 +103,7 @@ let package = Package(
         "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
         "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
-    tests("GuideTests", ["Annals"]),
+    tests("GuideTests", ["Annals", "AnnalsExchange"]),
     tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
     tests(
       "CommandTests",

@@ -23,9 +23,9 @@ package struct HistoryExport {
   }
 
   /// Hands the lines to `write`, some 64 KiB at a time; whole lines or not. `progress` is told each
-  /// transaction's number.
+  /// transaction's number. What they throw ends the export.
   package mutating func write(
-    to write: (ContiguousArray<UInt8>) throws -> Void, progress: (Int64) -> Void = { _ in }
+    to write: (ContiguousArray<UInt8>) throws -> Void, progress: (Int64) throws -> Void = { _ in }
   ) throws {
     let version = store.version
     var moving = try StateCursor(version: version, at: after, movingTo: through)
@@ -61,7 +61,7 @@ package struct HistoryExport {
       json.endObject()
       json.endLine()
       try moving.move(to: part.record.number)
-      progress(part.record.number)
+      try progress(part.record.number)
       if json.bytes.count >= 1 << 16 { try flush(write) }
     }
     try flush(write)

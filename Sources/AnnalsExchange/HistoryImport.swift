@@ -16,7 +16,12 @@ package final class HistoryImport {
   package struct Failure: Error {
     /// The line, from 1.
     package var line: Int
+    /// The byte of the line behind which reading stopped, from 1; nil if the line as a whole cannot
+    /// be read in.
+    package var column: Int?
     package var reason: String
+    /// What the store says of the line, where it is the store that refuses it.
+    package var refusal: AnnalsError?
   }
 
   /// Whether the schema is that which was given: what does not suit it fails, instead of changing
@@ -36,9 +41,10 @@ package final class HistoryImport {
   ]
 
   private let reader: JSONReader
-  private let location: StoreLocation
-  private let options: StoreOptions
-  private let environment: StoreEnvironment
+  /// Opens the store, or makes it.
+  private let open: () throws -> Store
+  /// Where a store is to be made, with a base if there is one; nil for a store that is open.
+  private let destination: (location: StoreLocation, environment: StoreEnvironment)?
   /// Whether the store has nothing but what the lines say.
   private var isNew = false
   /// A schema that the next transaction brings; with the definitions exactly as they are, or only
@@ -52,9 +58,15 @@ package final class HistoryImport {
     environment: StoreEnvironment
   ) {
     reader = JSONReader(source, framing: .lines)
-    self.location = location
-    self.options = options
-    self.environment = environment
+    destination = (location, environment)
+    open = { try Store(location, creates: true, options: options, environment: environment) }
+  }
+
+  /// An import of what `source` yields into a store that is open, and stays so.
+  package init(_ source: any ByteSource, into store: Store) {
+    reader = JSONReader(source, framing: .lines)
+    destination = nil
+    open = { store }
   }
 
   /// Demands a schema: what is missing of it comes with the first transaction.
@@ -71,7 +83,7 @@ package final class HistoryImport {
     do {
       return try readLine()
     } catch {
-      if count == 0 { store?.discardIfUnused() }
+      if count == 0, destination != nil { store?.discardIfUnused() }
       throw error
     }
   }
@@ -86,9 +98,10 @@ package final class HistoryImport {
       try reader.endDocument()
       return true
     } catch let fault as InputFault {
-      throw Failure(line: reader.line, reason: fault.reason)
+      throw Failure(
+        line: reader.line, column: fault.column > 0 ? fault.column : nil, reason: fault.reason)
     } catch let error as AnnalsError where HistoryImport.codesOfLines.contains(error.code) {
-      throw Failure(line: reader.line, reason: error.message)
+      throw Failure(line: reader.line, reason: error.message, refusal: error)
     }
   }
 
@@ -148,8 +161,10 @@ package final class HistoryImport {
 
   private func opened() throws -> Store {
     if let store { return store }
-    if try location.fileSystem.identity(of: location.path) == nil { isNew = true }
-    let opened = try Store(location, creates: true, options: options, environment: environment)
+    if let location = destination?.location {
+      isNew = try location.fileSystem.identity(of: location.path) == nil || isNew
+    }
+    let opened = try open()
     store = opened
     onOpening(opened)
     return opened
@@ -157,7 +172,9 @@ package final class HistoryImport {
 
   /// Reads `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order: a base.
   private func readBase() throws {
-    guard store == nil, try location.fileSystem.identity(of: location.path) == nil else {
+    guard store == nil, let (location, environment) = destination,
+      try location.fileSystem.identity(of: location.path) == nil
+    else {
       throw reader.fault("a base is the first line of an export, and goes into a new file")
     }
     let base = try reader.whole(reader.next(), of: "base")

@@ -11,7 +11,7 @@ import Testing
   /// The articles that have a test file.
   static let articles = [
     "GettingStarted", "RecordsAndSchemas", "QueriesAndLiveViews", "Timelines", "ReadingThePast",
-    "SeveralProcesses", "TestingInMemory",
+    "SeveralProcesses", "TestingInMemory", "ImportAndExport",
   ]
 
   @Test(arguments: articles) func everyBlockIsCompiledAndRun(_ article: String) throws {
@@ -41,7 +41,7 @@ import Testing
   @Test func theFirstPageNamesEveryPublicType() throws {
     let page = try String(contentsOf: Self.catalogue.appending(path: "Annals.md"), encoding: .utf8)
     var count = 0
-    for module in ["Annals", "AnnalsEngine", "AnnalsModel", "AnnalsSalvage"] {
+    for module in ["Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsSalvage"] {
       let folder = Self.root.appending(path: "Sources/\(module)")
       let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
       for file in files where file.hasSuffix(".swift") {

@@ -31,15 +31,20 @@ extension Store {
     }
     let version = version
     let log = writer.log
-    let isInMemory = log.fileSystem is MemoryFileSystem
-    let fileSystem: any FileSystem = isInMemory ? PosixFileSystem() : log.fileSystem
     do throws(LogError) {
       _ = try version.view.backUp(
-        to: path, in: fileSystem, like: isInMemory ? nil : log.path
+        to: path, in: fileSystemOfCopies, like: log.fileSystem is MemoryFileSystem ? nil : log.path
       ) { try Store.requireSound($0, copiedFrom: $1) }
     } catch {
       throw AnnalsError(error)
     }
     return version.token
+  }
+
+  /// Where files are made of what the store holds: its own file system, or for a store in memory
+  /// the system's.
+  package var fileSystemOfCopies: any FileSystem {
+    let own = writer.log.fileSystem
+    return own is MemoryFileSystem ? PosixFileSystem() : own
   }
 }

@@ -16,6 +16,8 @@ public struct AnnalsError: Error, Sendable {
   public var offset: UInt64?
   /// The operating system's error; nil if none caused this one.
   public var underlying: Errno?
+  /// The place in the text that was read in, where there is one.
+  public package(set) var inputPlace: InputPlace?
   private var details: Details?
 
   /// Creates an error from its parts.

@@ -7,7 +7,7 @@ extension AnnalsError {
       case damaged, missingData
       case pruned, lost, otherStore, lostBranch, beyondHead
       case invalidSchema, invalidChange, unreadableRecord, erased, noSuchObject, conflict, blocked
-      case invalidArgument
+      case invalidArgument, invalidInput
       case tooLarge, projectionFailed
       case busy, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace, permission, io
     }
@@ -60,6 +60,9 @@ extension AnnalsError {
     public static let blocked = Code(.blocked)
     /// Text or a number from outside the program cannot be used.
     public static let invalidArgument = Code(.invalidArgument)
+    /// A file or stream that was to be read in cannot be read as what it should be; `inputPlace`
+    /// says where.
+    public static let invalidInput = Code(.invalidInput)
     /// A value or a transaction is larger than a store can hold.
     public static let tooLarge = Code(.tooLarge)
     /// The code of a projection threw; see `thrown`.

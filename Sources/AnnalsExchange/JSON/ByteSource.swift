@@ -13,11 +13,14 @@ package struct InputFault: Error, Hashable, Sendable {
   package var offset: UInt64
   /// The line of that byte, from 1; 0 where lines are not counted.
   package var line: Int
+  /// The place of that byte in its line, from 1; 0 where lines are not counted.
+  package var column: Int
   package var reason: String
 
-  package init(offset: UInt64, line: Int = 0, reason: String) {
+  package init(offset: UInt64, line: Int = 0, column: Int = 0, reason: String) {
     self.offset = offset
     self.line = line
+    self.column = column
     self.reason = reason
   }
 }

@@ -45,6 +45,8 @@ package final class JSONReader {
   package var text: ContiguousArray<UInt8> = []
   /// The line of the next byte, from 1.
   package private(set) var line = 1
+  /// The offset in the input of the first byte of that line.
+  private var lineStart: UInt64 = 0
 
   let framing: Framing
   let limits: Limits
@@ -93,8 +95,7 @@ package final class JSONReader {
     while try ensure(1) {
       switch bytes[position] {
       case 0x0A:
-        line += 1
-        position += 1
+        passLineFeed()
       case 0x20, 0x09, 0x0D: position += 1
       default:
         expectation = .value
@@ -114,8 +115,7 @@ package final class JSONReader {
         // The line is counted when the next document begins, so that faults found at its end name
         // it.
         if framing == .lines { return }
-        line += 1
-        position += 1
+        passLineFeed()
       case 0x20, 0x09, 0x0D: position += 1
       default: throw fault("more text after the end of the document")
       }
@@ -158,7 +158,14 @@ package final class JSONReader {
 
   /// A fault at the next byte.
   package func fault(_ reason: String) -> InputFault {
-    InputFault(offset: offset, line: line, reason: reason)
+    InputFault(
+      offset: offset, line: line, column: Int(offset - lineStart) + 1, reason: reason)
+  }
+
+  private func passLineFeed() {
+    position += 1
+    line += 1
+    lineStart = offset
   }
 
   // MARK: - Grammar
@@ -245,8 +252,7 @@ package final class JSONReader {
         case 0x20, 0x09, 0x0D: position += 1
         case 0x0A:
           if framing == .lines { throw endsEarly() }
-          line += 1
-          position += 1
+          passLineFeed()
         default: return
         }
       }

@@ -1,0 +1,70 @@
+import Annals
+import AnnalsFormat
+import AnnalsStorage
+
+/// A new file of lines, packed by gzip if its name ends in `.gz`.
+struct ExportFile {
+  private let unfinished: UnfinishedFile
+  private let file: any StorageFile
+  private let deflater: GzipDeflater?
+  private var size: UInt64 = 0
+  private var packed: ContiguousArray<UInt8> = []
+
+  /// Makes the file at `path` of what `body` writes to it: whole, and synced, before it has its
+  /// name. If anything throws, nothing is left.
+  static func make<R>(
+    at path: String, in fileSystem: any FileSystem, _ body: (inout ExportFile) throws -> R
+  ) throws -> R {
+    let unfinished = try UnfinishedFile(for: path, in: fileSystem)
+    var made = try ExportFile(unfinished)
+    let result: R
+    do {
+      result = try body(&made)
+      try made.finish()
+    } catch {
+      made.file.close()
+      unfinished.discard()
+      throw error
+    }
+    try unfinished.place()
+    return result
+  }
+
+  private init(_ unfinished: UnfinishedFile) throws(AnnalsError) {
+    self.unfinished = unfinished
+    file = try UnfinishedFile.storing { () throws(StorageError) in
+      try unfinished.fileSystem.create(unfinished.path, like: nil)
+    }
+    deflater = unfinished.destination.hasSuffix(".gz") ? GzipDeflater() : nil
+  }
+
+  /// Adds lines, or parts of lines.
+  mutating func write(_ lines: ContiguousArray<UInt8>) throws(AnnalsError) {
+    guard let deflater else { return try append(lines) }
+    lines.withUnsafeBytes { deflater.append($0, to: &packed) }
+    if packed.count >= 1 << 16 { try appendPacked() }
+  }
+
+  private mutating func finish() throws(AnnalsError) {
+    if let deflater {
+      deflater.appendEnd(to: &packed)
+      try appendPacked()
+    }
+    try UnfinishedFile.storing { () throws(StorageError) in try file.sync() }
+    file.close()
+  }
+
+  private mutating func appendPacked() throws(AnnalsError) {
+    try append(packed)
+    packed.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func append(_ bytes: ContiguousArray<UInt8>) throws(AnnalsError) {
+    try UnfinishedFile.storing { () throws(StorageError) in
+      try bytes.withUnsafeBufferPointer { bytes throws(StorageError) in
+        try file.write(UnsafeRawBufferPointer(bytes), at: size)
+      }
+    }
+    size += UInt64(bytes.count)
+  }
+}

@@ -1,0 +1,63 @@
+import Annals
+import AnnalsStorage
+import Foundation
+
+/// A file as a source of bytes.
+final class StoredBytes: ByteSource {
+  private let file: any StorageFile
+  /// How many bytes the file had when it was opened.
+  let size: UInt64
+  /// How many bytes were read.
+  private(set) var position: UInt64 = 0
+  /// Why reading failed, if it did.
+  private(set) var failure: AnnalsError?
+
+  /// Opens the file at the path. Throws `.notFound`, `.permission`, `.io`.
+  init(_ path: String, in fileSystem: any FileSystem) throws(AnnalsError) {
+    do throws(StorageError) {
+      file = try fileSystem.open(path, for: .reading)
+      size = try file.size()
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
+  deinit { file.close() }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputFault) -> Int {
+    do throws(StorageError) {
+      let count = try file.read(into: buffer, at: position)
+      position += UInt64(count)
+      return count
+    } catch {
+      failure = AnnalsError(error)
+      throw InputFault(offset: position, reason: "\(error)")
+    }
+  }
+}
+
+/// What a closure hands out, piece by piece, as a source of bytes.
+final class PiecesOfInput: ByteSource {
+  private let next: () throws -> Data?
+  private var piece = Data()
+  /// What the closure threw, if it did.
+  private(set) var failure: (any Error)?
+
+  /// A source of what `next` returns until it returns nil.
+  init(_ next: @escaping () throws -> Data?) { self.next = next }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputFault) -> Int {
+    while piece.isEmpty {
+      do {
+        guard let more = try next() else { return 0 }
+        piece = more
+      } catch {
+        failure = error
+        throw InputFault(offset: 0, reason: "\(error)")
+      }
+    }
+    let count = piece.copyBytes(to: buffer)
+    piece = piece.dropFirst(count)
+    return count
+  }
+}
