@@ -163,6 +163,12 @@ private struct LaterEvent: Record {
       sortedBy: .descending(\.start), limit: 5)
     #expect(found.count == 5 && found.allSatisfy { $0.place == Reference(kyoto) })
     #expect(found.map(\.start) == found.map(\.start).sorted(by: >))
+    let first = try snapshot.objects(of: Event.self, sortedBy: .ascending(\.start), limit: 3)
+    #expect(
+      try first.map(\.objectID)
+        == snapshot.fetch(
+          Fetch(Event.self).sorted(by: .ascending(\.start)).limit(3)
+        ).map(\.objectID))
     // Ties go by id, in the direction of the last key.
     for (a, b) in zip(found, found.dropFirst()) where a.start == b.start {
       #expect(a.objectID.row > b.objectID.row)
@@ -243,7 +249,7 @@ private struct LaterEvent: Record {
     #expect(misspelt?.code == .invalidArgument)
     #expect(misspelt?.message.contains("did you mean title?") == true, "\(misspelt as Any)")
     let unsorted = #expect(throws: AnnalsError.self) {
-      try snapshot.objects(of: "Event", where: nil, sortedBy: [.ascending("titel")])
+      try snapshot.objects(of: "Event", sortedBy: [.ascending("titel")])
     }
     #expect(unsorted?.code == .invalidArgument)
   }

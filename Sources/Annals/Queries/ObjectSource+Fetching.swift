@@ -69,7 +69,8 @@ extension ObjectSource {
     return fetch.recordWork.map { "\(plan)\n\($0)" } ?? plan
   }
 
-  /// The objects of the record type that meet the condition, in the order of the keys:
+  /// The objects of the record type that meet the condition, all without one, in the order of the
+  /// keys:
   ///
   ///     try snapshot.objects(
   ///       of: Event.self, where: \.start > .now && \.place == kyoto,
@@ -77,7 +78,8 @@ extension ObjectSource {
   ///
   /// Throws as `fetch(_:)` does.
   public func objects<R: Record>(
-    of type: R.Type, where condition: RecordCondition<R>?, sortedBy keys: RecordSortKey<R>...,
+    of type: R.Type, where condition: RecordCondition<R>? = nil,
+    sortedBy keys: RecordSortKey<R>...,
     limit: Int? = nil, offset: Int = 0
   ) throws(AnnalsError) -> [Object<R>] {
     var fetch = Fetch(type).where(condition).limit(limit).offset(offset)

@@ -9,7 +9,7 @@ extension Snapshot {
   /// keys O(n log n) of those found. Throws `.invalidArgument` for an unknown name, and for values
   /// that cannot be compared.
   public func objects(
-    of entity: String, where condition: Condition?, sortedBy keys: [SortKey] = [],
+    of entity: String, where condition: Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
   ) throws(AnnalsError) -> [StoredObject] {
     try fetch(ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset))
@@ -26,7 +26,7 @@ extension WriteTransaction {
   /// The objects of the named entity that meet the condition, with the transaction's own changes;
   /// as `Snapshot.objects(of:where:sortedBy:limit:offset:)`.
   public func objects(
-    of entity: String, where condition: Condition?, sortedBy keys: [SortKey] = [],
+    of entity: String, where condition: Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
   ) throws(AnnalsError) -> [StoredObject] {
     try fetch(ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset))
