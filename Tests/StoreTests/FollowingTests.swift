@@ -1,8 +1,10 @@
 import Annals
+import AnnalsFaults
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
 import Foundation
+import SystemPackage
 import Testing
 
 /// Commits of other processes, which another store on the same file stands for: they arrive by
@@ -35,6 +37,32 @@ import Testing
       try second.close()
       try first.close()
     }
+  }
+
+  /// Listeners learn that the file cannot be read, and are not told so any more when it can be.
+  @Test(.timeLimit(.minutes(60))) func aFileThatCannotBeReadForAWhile() async throws {
+    let files = FaultyFileSystem(seed: 1)
+    let location = StoreLocation(fileSystem: files, path: "/test.annals")
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    let seen = first.token
+    try second.note("a")
+    let changes = try first.changes(after: seen)
+    files.inject(FaultInjection(.read, .ioError))
+    let error = await #expect(throws: AnnalsError.self) {
+      var iterator = changes.makeAsyncIterator()
+      _ = try await iterator.next()
+    }
+    #expect(error?.code == .io && files.injectedCount == 1)
+    var found: Int64?
+    for _ in 0..<400 where found == nil {
+      var iterator = try first.changes(after: seen).makeAsyncIterator()
+      found = try? await iterator.next()?.number
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(found == 2)
+    try second.close()
+    try first.close()
   }
 
   @Test(.timeLimit(.minutes(60))) func aRewriteByAnotherStoreIsFollowed() async throws {

@@ -13,6 +13,9 @@ final class CommitWatcher: Sendable {
     var isClosed = false
     var watch: (any FileWatch)?
     var thread: WorkerThread?
+    /// Counts the threads: one that has ended reports nothing any more.
+    var run = 0
+    var report: (@Sendable (AnnalsError?) -> Void)?
   }
 
   private let state = Locked(State())
@@ -30,10 +33,12 @@ final class CommitWatcher: Sendable {
   var isRunning: Bool { state.withLock { $0.thread != nil } }
 
   /// Adds a listener and starts the thread if it is the first. `catchUp` reads what was added to
-  /// the file that `watch` watches; it returns false if that failed and should be tried again.
-  /// Throws if no thread can be started.
+  /// the file that `watch` watches; it returns the error if that failed and should be tried again.
+  /// `report` is told each time whether it failed; nil also when nobody listens any more, since
+  /// nobody tries again then. Throws if no thread can be started.
   func add(
-    watch: () -> any FileWatch, catchUp: @escaping @Sendable () -> Bool
+    watch: () -> any FileWatch, catchUp: @escaping @Sendable () -> AnnalsError?,
+    report: @escaping @Sendable (AnnalsError?) -> Void
   ) throws(StorageError) {
     try state.withLock { (state) throws(StorageError) in
       if state.thread == nil, !state.isClosed {
@@ -41,12 +46,17 @@ final class CommitWatcher: Sendable {
         let watch = watch()
         state.thread = thread
         state.watch = watch
+        state.run += 1
+        state.report = report
+        let run = state.run
         thread.submit { [self] in
           var isWell = true
           repeat {
             looks.wrappingAdd(1, ordering: .relaxed)
             // Catch up first with what came before the watch began.
-            isWell = catchUp()
+            let failure = catchUp()
+            isWell = failure == nil
+            self.state.withLock { if $0.run == run, $0.thread != nil { report(failure) } }
             sleepThread(for: CommitWatcher.pause)
           } while watch.wait(until: isWell ? nil : .now.advanced(by: CommitWatcher.retry))
         }
@@ -78,6 +88,8 @@ final class CommitWatcher: Sendable {
     state.watch?.cancel()
     state.watch = nil
     state.thread = nil
+    state.report?(nil)
+    state.report = nil
   }
 }
 

@@ -6,7 +6,10 @@ extension StoreWriter {
   package func listen() throws(AnnalsError) -> FeedListener {
     do throws(StorageError) {
       try watcher.add(
-        watch: { log.watch() }, catchUp: { [weak self] in self?.catchUpForListeners() ?? true })
+        watch: { log.watch() }, catchUp: { [weak self] in self?.catchUpForListeners() },
+        report: { [head] error in
+          if let error { head.fail(error) } else { head.endFailure() }
+        })
     } catch {
       throw AnnalsError(.io, "other processes' commits cannot be followed: \(error)")
     }
@@ -19,18 +22,14 @@ extension StoreWriter {
   /// How often the file was looked at since somebody listens; for tests.
   package var watchLookCount: Int { watcher.lookCount }
 
-  /// Catches up with the commits of other processes. Returns false if they cannot be read now;
-  /// listeners learn of the failure.
-  private func catchUpForListeners() -> Bool {
+  /// Catches up with the commits of other processes. Returns why they cannot be read now.
+  private func catchUpForListeners() -> AnnalsError? {
     do {
       try refresh()
-      head.endFailure()
-      return true
+      return nil
     } catch {
       let error = AnnalsError.wrapping(error)
-      if error.code == .closed { return true }
-      head.fail(error)
-      return false
+      return error.code == .closed ? nil : error
     }
   }
 }
