@@ -6,14 +6,24 @@ import AnnalsState
 /// The source of a live view's rows: the query, which resolves names in each state's own schema,
 /// and how rows are read.
 struct LiveSource<Row: Sendable>: Sendable {
+  /// Finds the sections' key, by its name in a state; nil if that state does not have it.
+  typealias Sections =
+    @Sendable (Snapshot) throws(AnnalsError) -> (path: PropertyPath, rule: SectionRule)?
+
+  /// The name of the rows' entity in the program.
+  let entity: String
   let query: @Sendable (Snapshot) throws(AnnalsError) -> ListQuery
   let read: RowList<Row>.RowReader<Row>
+  /// How the rows are divided; nil for one list without sections.
+  var sections: Sections?
   /// What only records decide, in a state; nil for nothing.
   var records: (@Sendable (Snapshot) throws(AnnalsError) -> any RecordWork)?
 
   /// The rows in a state. O(n log n), or by an index.
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> RowList<Row> {
-    let query = try query(snapshot)
+    let plain = try query(snapshot)
+    let query = ListQuery(
+      plain.rows, sections: try sections?(snapshot), records: plain.records)
     let list = try AnnalsError.planning { () throws(QueryPlan.Failure) in
       try QueryList(
         query, in: snapshot.reader.state, snapshot.reader.sources, snapshot.reader.largeBytes)
@@ -44,9 +54,10 @@ struct LiveSource<Row: Sendable>: Sendable {
   func turn(
     from old: RowList<Row>, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> LiveUpdate<Row> {
-    var rows = try rows(in: snapshot)
+    let rows = try rows(in: snapshot)
+    var list = rows.list
     let diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
-      try rows.list.diff(fromOther: old.list, changes)
+      try list.diff(fromOther: old.list, changes)
     }
     return LiveUpdate(rows: rows, diff: diff, isInitial: false)
   }
@@ -65,15 +76,16 @@ extension LiveSource {
   init<R: Record>(
     _ fetch: Fetch<R>, _ sections: RecordSections<R>?
   ) where Row == Object<R> {
+    entity = R.entity.name
     query = { snapshot throws(AnnalsError) in
       let query = try snapshot._query(R.self)
-      let rows = try query.plannedQuery(fetch)
-      let records = query.work(fetch)
-      guard let sections, let path = try query.path(sections.sections.path) else {
-        return ListQuery(rows, records: records)
+      return ListQuery(try query.plannedQuery(fetch), records: query.work(fetch))
+    }
+    if let sections = sections?.sections {
+      self.sections = { snapshot throws(AnnalsError) in
+        let path = try snapshot._query(R.self).path(sections.path)
+        return path.map { (path: $0, rule: sections.rule) }
       }
-      return ListQuery(
-        rows, sections: (path: path, rule: sections.sections.rule), records: records)
     }
     if fetch.hasRecordWork {
       records = { snapshot throws(AnnalsError) in
@@ -87,9 +99,12 @@ extension LiveSource {
 
   /// The objects of the named entity that a fetch finds.
   init(_ fetch: ObjectFetch, _ sections: ListSections?) where Row == StoredObject {
+    entity = fetch.entity
     query = { snapshot throws(AnnalsError) in
-      let query = try snapshot._objectQuery.query(fetch).query
-      return ListQuery(query, sections: sections.map { (path: $0.path, rule: $0.rule) })
+      ListQuery(try snapshot._objectQuery.query(fetch).query)
+    }
+    if let sections {
+      self.sections = { _ throws(AnnalsError) in (path: sections.path, rule: sections.rule) }
     }
     read = { snapshot, rows throws(AnnalsError) in
       let reader = snapshot.reader

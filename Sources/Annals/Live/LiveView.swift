@@ -41,10 +41,14 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
 
   var current: Shown { shown.withLock { $0 } }
 
-  /// Replaces the source: each iterator yields one update for it.
-  func change(to source: LiveSource<Row>) {
+  /// Replaces the source: each iterator yields one update for it. If asked for, the sections stay
+  /// as they are; those of another entity go.
+  func change(to source: LiveSource<Row>, keepsSections: Bool = false) {
     shown.withLock { shown in
+      let stay = keepsSections && shown.source.entity == source.entity
+      let sections = stay ? shown.source.sections : source.sections
       shown.source = source
+      shown.source.sections = sections
       shown.edition += 1
     }
     store.writer.head.wake()
@@ -101,19 +105,35 @@ public final class LiveObservation: Sendable {
 
 extension LiveView {
   /// Replaces the fetch, in place: each iterator yields one update from its rows to the new ones,
-  /// with the moves that turn one order into the other.
+  /// with the moves that turn one order into the other. The sections stay as they are.
+  public func change<R: Record>(to fetch: Fetch<R>) where Row == Object<R> {
+    change(to: LiveSource(fetch, nil), keepsSections: true)
+  }
+
+  /// Replaces the fetch and the sections, as `change(to:)` does; nil for no sections.
   public func change<R: Record>(
-    to fetch: Fetch<R>, sections: RecordSections<R>? = nil
+    to fetch: Fetch<R>, sections: RecordSections<R>?
   ) where Row == Object<R> {
     change(to: LiveSource(fetch, sections))
   }
 }
 
 extension LiveView where Row == StoredObject {
-  /// Replaces the shown objects, as `change(to:sections:)` does.
+  /// Replaces the shown objects, as `change(to:)` does a fetch. The sections stay as they are; if
+  /// the entity is another, they go.
   public func change(
     to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
-    limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil
+    limit: Int? = nil, offset: Int = 0
+  ) {
+    change(
+      to: LiveSource(ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset), nil),
+      keepsSections: true)
+  }
+
+  /// Replaces the shown objects and the sections; nil for no sections.
+  public func change(
+    to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
+    limit: Int? = nil, offset: Int = 0, sections: ListSections?
   ) {
     change(
       to: LiveSource(

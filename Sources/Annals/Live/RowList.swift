@@ -8,10 +8,19 @@ import AnnalsState
 /// Holds the order and ids of all rows, and reads rows on demand from its state; so what reads them
 /// is `throws`. Every call costs O(log n), and the rows it reads.
 public struct RowList<Row: Sendable>: Sendable {
-  /// The state that the rows were found in.
-  public let snapshot: Snapshot
-  var list: QueryList
+  /// One reference, so that copies of the rows are cheap.
+  private let content: RowListContent
   let read: RowReader<Row>
+
+  init(snapshot: Snapshot, list: QueryList, read: @escaping RowReader<Row>) {
+    content = RowListContent(snapshot: snapshot, list: list)
+    self.read = read
+  }
+
+  /// The state that the rows were found in.
+  public var snapshot: Snapshot { content.snapshot }
+
+  var list: QueryList { content.list }
 
   /// Reads rows of an entity.
   typealias RowReader<R> = @Sendable (Snapshot, [Int64]) throws(AnnalsError) -> [R]
@@ -98,6 +107,17 @@ public struct RowList<Row: Sendable>: Sendable {
     var result: [RowSection] = []
     for index in 0..<sectionCount { result.append(try section(index)) }
     return result
+  }
+}
+
+/// What the copies of a list of rows share.
+private final class RowListContent: Sendable {
+  let snapshot: Snapshot
+  let list: QueryList
+
+  init(snapshot: Snapshot, list: QueryList) {
+    self.snapshot = snapshot
+    self.list = list
   }
 }
 

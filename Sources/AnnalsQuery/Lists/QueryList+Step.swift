@@ -57,12 +57,18 @@ extension QueryList {
     do throws(ConditionFault) {
       var rows = try classify(affected, old)
       try locate(&rows, in: old)
-      for moved in rows.out.reversed() { try remove(at: moved.position) }
-      try insert(&rows.into)
-      var diff =
-        query.isWindow
-        ? try windowDiff(from: old, rows)
-        : try diff(from: old, &rows)
+      var diff: ListDiff
+      if rows.out.isEmpty, rows.into.isEmpty, !query.isWindow {
+        diff = ListDiff()
+        for moved in rows.updated {
+          diff.updates.append(
+            ListDiff.Step(from: moved.place, to: moved.place, changed: moved.properties))
+        }
+      } else {
+        for moved in rows.out.reversed() { try remove(at: moved.position) }
+        try insert(&rows.into)
+        diff = try query.isWindow ? windowDiff(from: old, rows) : self.diff(from: old, &rows)
+      }
       diff.entity = newState.schema.entity(numbered: query.rows.entity)
       return diff
     } catch {
@@ -117,21 +123,26 @@ extension QueryList {
     _ affected: ContiguousArray<Affected>, _ old: QueryList
   ) throws(ConditionFault) -> Rows {
     var rows = Rows()
+    let isByOwnValues = referrers.isEmpty && order.records == nil && records?.filters != true
     for one in affected {
       let wasIn = try old.holds(one.row)
+      if wasIn, isByOwnValues, !one.properties.isEmpty,
+        one.properties.isDisjoint(with: referrers.ownProperties), try condition.contains(one.row)
+      {
+        // Nothing that the condition or the order asks for changed.
+        rows.updated.append(
+          Moved(
+            row: one.row, entry: try old.entry(of: one.row), properties: one.properties,
+            stays: true))
+        continue
+      }
       let isIn = try isWanted(one.row)
       guard wasIn || isIn else { continue }
       let before = wasIn ? try old.entry(of: one.row) : nil
       let after = isIn ? try entry(of: one.row) : nil
       if let before, let after {
-        var hasSameKeys = order.haveEqualKeys(before.word, after.word)
-        if hasSameKeys == nil, referrers.isEmpty, order.records == nil,
-          one.properties.isDisjoint(with: referrers.ownProperties)
-        {
-          hasSameKeys = true
-        }
         let isSame: Bool
-        if let hasSameKeys {
+        if let hasSameKeys = order.haveEqualKeys(before.word, after.word) {
           isSame = hasSameKeys
         } else {
           isSame = try old.hasSameKeys(one.row, in: order)

@@ -136,13 +136,15 @@ package struct BoundCondition: Sendable {
 
 // Evaluation.
 extension BoundCondition {
+  /// Whether a row has an object.
+  package func contains(_ row: Int64) throws(ConditionFault) -> Bool {
+    do throws(StateFault) { return try table.contains(row) } catch { throw .state(error) }
+  }
+
   /// Whether a row meets the condition; false for a row without an object.
   package func matches(_ row: Int64) throws(ConditionFault) -> Bool {
-    do throws(StateFault) {
-      guard try table.contains(row) else { return false }
-    } catch {
-      throw .state(error)
-    }
+    guard try contains(row) else { return false }
+    guard entry >= 0 else { return entry == BoundCondition.accepted }
     let block = TableView(table).block(of: row)
     var scratch: ContiguousArray<UInt8> = []
     guard let values = block.view(of: row) else { return false }

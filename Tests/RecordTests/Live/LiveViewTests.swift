@@ -202,6 +202,22 @@ private struct LaterConcert: Record {
     }
   }
 
+  @Test func `another fetch keeps the sections unless told otherwise`() async throws {
+    let lab = try LiveLab(seed: 11)
+    try lab.change(80)
+    let byStart = Fetch(Concert.self).sorted(by: \.start)
+    let view = lab.store.live(byStart, sections: .calendar(.month, of: \.start))
+    var iterator = view.makeAsyncIterator()
+    let count = try #require(try await iterator.next()).rows.sectionCount
+    #expect(count > 1)
+    view.change(to: Fetch(Concert.self).sorted(by: .descending(\.start)))
+    #expect(try await iterator.next()?.rows.sectionCount == count)
+    view.change(to: byStart, sections: nil)
+    #expect(try await iterator.next()?.rows.sectionCount == 0)
+    view.change(to: byStart, sections: .calendar(.month, of: \.start))
+    #expect(try await iterator.next()?.rows.sectionCount == count)
+  }
+
   @Test func `by names`() async throws {
     let lab = try LiveLab(seed: 9)
     try lab.change(80)
@@ -216,11 +232,16 @@ private struct LaterConcert: Record {
       Fetch(Concert.self).where(\.rating > 1).sorted(by: .descending(\.start)),
       sections: .by(\.venue, \.name))
     #expect(Array(typed.objectIDs) == Array(first.rows.objectIDs))
+    view.change(to: "Concert", sortedBy: [.ascending("title")])
+    let resorted = try #require(try await iterator.next()).rows
+    #expect(try resorted.sections().map(\.value).contains(.null))
+    #expect(resorted.sectionCount >= names.count)
     view.change(to: "Venue", sortedBy: [.ascending("name")])
     let second = try #require(try await iterator.next())
     let venues = try lab.store.snapshot().objects(of: Venue.self).map(\.name).sorted()
     #expect(try second.rows.all().map { $0["name"] } == venues.map(Value.string))
-    #expect(second.diff.deletes.count == first.rows.count && second.diff.inserts.count == 3)
+    #expect(second.diff.deletes.count == resorted.count && second.diff.inserts.count == 3)
+    #expect(second.rows.sectionCount == 0)
     view.change(to: "Nobody")
     let error = await #expect(throws: AnnalsError.self) { try await iterator.next() }
     #expect(error?.code == .invalidArgument)

@@ -18,11 +18,14 @@ import Measuring
 ///     --lock shared|exclusive
 ///     --operations N                 transactions of one object; 20,000
 ///     --phases write,history,past,sizes,replay,prune
+///     --kinds "a title,an insert"    what the steps of a live view are of
 @main
 enum AnnalsBenchmark {
   static func main() async {
     do {
-      let options = try Options(["form", "durability", "lock", "operations", "phases", "pause"])
+      let options = try Options([
+        "form", "durability", "lock", "operations", "phases", "pause", "kinds",
+      ])
       guard options.words.count == 2 else {
         throw Failure(
           "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries|live FILE "

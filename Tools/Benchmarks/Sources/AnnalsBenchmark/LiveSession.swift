@@ -55,8 +55,8 @@ struct LiveSession {
   /// What a round changes, one object a transaction.
   private enum Kind: String, CaseIterable {
     case title = "a title"
-    case date = "a date, far"
-    case near = "a date, near"
+    case date = "a far date"
+    case near = "a near date"
     case insert = "an insert"
     case delete = "a delete"
   }
@@ -64,7 +64,8 @@ struct LiveSession {
   private func measureView(_ store: Store, _ ids: [ObjectID]) async throws {
     let view = store.live(Fetch(PostRecord.self).sorted(by: \.timestamp, .descending))
     var random = SystemRandomNumberGenerator()
-    for kind in Kind.allCases {
+    let kinds = options.list("kinds")
+    for kind in Kind.allCases where kinds?.contains(kind.rawValue) ?? true {
       var alone: [Int64] = []
       var beside: [Int64] = []
       var steps: [Int64] = []
