@@ -82,6 +82,11 @@ package final class FaultyFileSystem: FileSystem {
     disk.withLock { $0.injections.append(injection) }
   }
 
+  /// Lets all calls succeed again.
+  package func removeInjections() {
+    disk.withLock { $0.injections.removeAll() }
+  }
+
   /// Calls `body` once, in the middle of the next sync of a file: what it covers is decided, and it
   /// has had no effect yet. The sync goes on when `body` returns; other threads write meanwhile.
   package func duringNextSync(_ body: @escaping @Sendable () -> Void) {
