@@ -50,6 +50,8 @@ package final class HistoryImport {
   /// A schema that the next transaction brings; with the definitions exactly as they are, or only
   /// what is missing.
   private var pendingSchema: (schema: Schema, isExact: Bool)?
+  /// What the last line knew of the entities, and the schema that it is good for.
+  private var known: (plans: EntityPlans, schemaVersion: Int64)?
 
   /// An import of what `source` yields into the store at `location`, which is made if there is
   /// none.
@@ -128,8 +130,10 @@ package final class HistoryImport {
     origin.isAlwaysRecorded = true
     let store = try opened()
     let number = isNew ? store.base.number + count + 1 : nil
+    var reading: ChangeReading?
     _ = try store.commitTransaction(origin) { transaction in
       let changes = try begin(transaction)
+      reading = changes
       var members = TransactionMembers()
       repeat {
         if try members.read(reader) { try changes.read(reader) }
@@ -140,13 +144,20 @@ package final class HistoryImport {
     }
     pendingSchema = nil
     count += 1
+    known = reading.map { ($0.plans, store.version.records.schemaVersion) }
   }
 
   private func begin(_ transaction: WriteTransaction) throws -> ChangeReading {
     if let pendingSchema {
       try transaction.adopt(pendingSchema.schema, exactly: pendingSchema.isExact)
     }
-    return ChangeReading(transaction, keepsSchema: keepsSchema)
+    let reading = ChangeReading(transaction, keepsSchema: keepsSchema)
+    if let known, pendingSchema == nil,
+      known.schemaVersion == transaction.boundRecords.schemaVersion
+    {
+      reading.plans = known.plans
+    }
+    return reading
   }
 
   /// A schema behind which no transaction came is a transaction of its own.
@@ -228,7 +239,8 @@ extension WriteTransaction {
     }
     if changed.isEmpty { return }
     // Numbers make the difference between a change of this store's schema and another's.
-    let result = self.schema.applying(changed)
+    var result = self.schema
+    result.apply(changed.map(EntityChange.init))
     let places = NameIndex(result.entities.lazy.map { $0.isRemoved ? "" : $0.name })
     for entity in self.schema.entities where !entity.isRemoved {
       guard let place = places[entity.name], result.entities[place].number != entity.number else {

@@ -24,26 +24,6 @@ public struct Schema: Hashable, Sendable {
     if entities.indices.contains(index), entities[index].number == number { return entities[index] }
     return entities.first { $0.number == number }
   }
-
-  /// The schema with the definitions in `change` in place of those with the same numbers.
-  package func applying(_ change: [Entity]) -> Schema {
-    DefinitionProbe.count(entities.count + change.count)
-    var result = self
-    var places: [EntityNumber: Int] = [:]
-    for (place, entity) in entities.enumerated() where places[entity.number] == nil {
-      places[entity.number] = place
-    }
-    for entity in change {
-      if let place = places[entity.number] {
-        result.entities[place] = entity
-      } else {
-        places[entity.number] = result.entities.count
-        result.entities.append(entity)
-      }
-    }
-    result.entities.sort { $0.number < $1.number }
-    return result
-  }
 }
 
 /// A kind of object: a name and its properties.

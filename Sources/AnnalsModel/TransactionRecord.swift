@@ -33,7 +33,7 @@ package struct TransactionRecord: Sendable {
   /// The rarely used parts.
   private struct Details: Sendable {
     var metadata: [MetadataEntry] = []
-    var schemaChange: [Entity] = []
+    var schemaChange: [EntityChange] = []
     var newNames: [String] = []
     var firstNewName: NameNumber = 0
     var newOpening: Opening?
@@ -55,8 +55,8 @@ extension TransactionRecord {
     set { if !isPlain || !newValue.isEmpty { change { $0.metadata = newValue } } }
   }
 
-  /// The complete new definitions of changed entities; empty for none.
-  package var schemaChange: [Entity] {
+  /// The entities that it defines or changes, rising; empty for none.
+  package var schemaChange: [EntityChange] {
     get { if case .some(let details) = kept { details.schemaChange } else { [] } }
     set { if !isPlain || !newValue.isEmpty { change { $0.schemaChange = newValue } } }
   }

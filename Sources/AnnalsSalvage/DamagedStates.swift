@@ -84,7 +84,7 @@ struct DamagedStates {
   func schema(at number: Int64, in directory: CheckpointDirectory) throws -> Schema? {
     guard let steps = try source.entries(of: directory.schemaHistory) else { return nil }
     var schema = Schema()
-    for step in steps where step.number <= number { schema = schema.applying(step.entities) }
+    for step in steps where step.number <= number { schema.apply(step.change) }
     return schema
   }
 }

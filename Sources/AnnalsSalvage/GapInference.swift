@@ -69,7 +69,7 @@ struct GapInference {
     if let opening = record.openings.first {
       openings.note(new: Int64(opening.number))
     }
-    for entity in record.schemaChange { missing.learn(entity) }
+    for change in record.schemaChange { missing.learn(change, schema: target.schema) }
   }
 
   private mutating func look(_ change: ChangeEntry, in batch: ChangeBatch) {

@@ -11,14 +11,26 @@ struct MissingDefinitions {
 
   private var properties: [EntityNumber: [PropertyNumber: Property]] = [:]
   /// What a later record defines is known from there on; until then it is made up. The properties
-  /// that the first such record has: it may have brought them, or only said them again.
-  private var learnt: [EntityNumber: Set<PropertyNumber>] = [:]
+  /// that such records have: they may have brought them, or only said them again.
+  private struct Learnt {
+    var properties: Set<PropertyNumber> = []
+    /// Whether a record has defined the whole entity. What it does not have, nothing had.
+    var isWhole = false
+  }
 
-  /// Takes note that a record defines an entity.
-  mutating func learn(_ entity: Entity) {
-    guard learnt[entity.number] == nil else { return }
-    learnt[entity.number] = Set(
-      entity.attributes.map(\.number) + entity.relationships.map(\.number))
+  private var learnt: [EntityNumber: Learnt] = [:]
+
+  /// Takes note that a record defines an entity, or changes one that `schema` should have.
+  mutating func learn(_ change: EntityChange, schema: Schema) {
+    var known = learnt[change.number] ?? Learnt()
+    if known.isWhole { return }
+    known.isWhole = !change.isPartial
+    known.properties.formUnion(change.definition.attributes.lazy.map(\.number))
+    known.properties.formUnion(change.definition.relationships.lazy.map(\.number))
+    learnt[change.number] = known
+    if change.isPartial, schema.entity(numbered: change.number) == nil {
+      properties[change.number] = properties[change.number] ?? [:]
+    }
   }
 
   /// Takes note of what a change needs that the schema does not have. `isNew` says that a record
@@ -27,16 +39,17 @@ struct MissingDefinitions {
     _ change: ChangeEntry, in batch: ChangeBatch, schema: Schema, isNew: Bool
   ) {
     let learnt = learnt[change.entity]
-    if learnt != nil, isNew || change.kind == .insert { return }
+    if learnt?.isWhole == true, isNew || change.kind == .insert { return }
     let entity = schema.entity(numbered: change.entity)
     if entity == nil, properties[change.entity] == nil { properties[change.entity] = [:] }
     for index in change.propertyRange {
       let property = batch.properties[index]
-      if let learnt {
+      if let learnt, learnt.isWhole || learnt.properties.contains(property.property) {
+        if isNew || change.kind == .insert { continue }
         // A value that it had, it may have had in the gap.
         let hadValue = property.isEdits || property.before.tag != .null
         let isDefined = entity.map { admits($0, property.property, []) } ?? false
-        guard hadValue, !isDefined, learnt.contains(property.property) else { continue }
+        guard hadValue, !isDefined, learnt.properties.contains(property.property) else { continue }
       }
       let tags = [property.before.tag, property.after.tag]
       if let entity, admits(entity, property.property, tags) { continue }

@@ -364,7 +364,7 @@ package struct SalvageRun {
     var record = gapRecord
     record.schemaChange = newState.schema.entities.filter {
       state.schema.entity(numbered: $0.number) != $0
-    }
+    }.map(EntityChange.init)
     var old = state
     if !record.schemaChange.isEmpty { old.changeSchema(record.schemaChange) }
     let changes = try ChangeBatch(from: old, to: newState)

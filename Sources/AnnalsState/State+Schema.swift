@@ -3,24 +3,30 @@ import AnnalsModel
 // Changes of the schema: each costs what it changes, not what the schema has.
 
 extension State {
-  /// Puts these definitions in place of those with the same numbers: adds entities and properties,
-  /// widens types, renames, hides what is removed. Values stay as they are.
+  /// Applies a change of the schema: adds entities and properties, widens types, renames, hides
+  /// what is removed. Values stay as they are.
   ///
   /// A unique rule that is new is built over the objects there are by the next `checkUniqueness`,
   /// which returns those that break it.
-  package mutating func changeSchema(_ change: [Entity]) {
-    for entity in change {
-      let place = place(for: entity.number)
-      if place < tables.count, tables[place].number == entity.number {
-        schema.entities[place] = entity
+  package mutating func changeSchema(_ changes: [EntityChange]) {
+    for change in changes {
+      let place = place(for: change.number)
+      if place < tables.count, tables[place].number == change.number {
+        let leavesRules = change.leavesRules(of: schema.entities[place])
+        schema.entities[place].apply(change)
         let table = writableTable(at: place)
-        table.define(entity)
-        table.defineIndexes(entity)
+        table.define(change.definition)
+        if !leavesRules { table.defineIndexes(schema.entities[place]) }
       } else {
-        schema.entities.insert(entity, at: place)
-        tables.insert(Table(entity), at: place)
+        schema.entities.insert(change.definition, at: place)
+        tables.insert(Table(change.definition), at: place)
       }
     }
+  }
+
+  /// Puts these whole definitions in place of those with the same numbers.
+  package mutating func changeSchema(_ entities: [Entity]) {
+    changeSchema(entities.map(EntityChange.init))
   }
 
   /// Adds an entity of a name that the schema does not have, and returns it with its numbers. O(1).

@@ -45,7 +45,9 @@ extension State {
 
   /// Brings all indexes up to date, for good, as `updateUniqueIndexes` does with some.
   package mutating func updateIndexes() throws(StateFault) {
-    for index in tables.indices { try updateIndexes(of: tables[index].number) { _ in true } }
+    for index in tables.indices where tables[index].isBehind(where: { _ in true }) {
+      try writableTable(at: index).updateIndexes { _ in true }
+    }
   }
 
   private mutating func updateIndexes(

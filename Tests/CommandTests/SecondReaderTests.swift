@@ -38,7 +38,7 @@ struct SecondReaderTests {
       "required feature": [1], "optional feature": [32, 33, 34],
       "value of tag": Array(0...12) + large + [11 | 32],
       "transaction tag": [1, 2], "directory tag": Array(1...6), "directory flag": [1, 2],
-      "entity flag": [1, 2, 4], "attribute flag": [1, 2, 4, 8, 16, 32, 64],
+      "entity flag": [1, 2, 4, 8], "attribute flag": [1, 2, 4, 8, 16, 32, 64],
       "attribute type": Array(1...9) + [13, 14, 15], "validation flag": [1, 2, 4, 8, 16],
       "relationship flag": [1, 2, 4, 8], "index flag": [1, 2, 4, 8],
       "flag of an index's property": [1, 2], "comparison": Array(1...6),

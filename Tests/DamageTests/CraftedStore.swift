@@ -102,7 +102,7 @@ struct CraftedStore {
     record.firstNewName = NameNumber(log.nameCount + 1)
     record.newNames = names
     if definesSchema {
-      record.schemaChange = schema.entities
+      record.schemaChange = schema.entities.map(EntityChange.init)
       state.changeSchema(schema.entities)
     }
     let cell = ValueCell(text, appendingTo: &batch.arena)

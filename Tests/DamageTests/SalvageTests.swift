@@ -170,6 +170,45 @@ import Testing
     #expect(try Reading.state(salvaged, 5) == lab.original.states[5])
   }
 
+  /// What a wide entity had before the gap, no later change of the schema says again: its values
+  /// are kept under made-up names.
+  @Test func aWideEntityWhoseDefinitionIsLostKeepsItsValues() throws {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let store = try Store(
+      location,
+      schema: Schema {
+        Entity("Wide") {
+          Attribute("id", .string, isUnique: true)
+          for number in 0..<40 { Attribute("p\(number)", .int64) }
+        }
+      })
+    var made: [ObjectID] = []
+    try store.write { tx in
+      for id in ["a", "b"] { made.append(try tx.insert("Wide", ["id": .string(id), "p7": 1])) }
+    }
+    try store.require(Schema { Entity("Wide") { Attribute("stars", .int32) } })
+    try store.write { tx in try tx.update(made[0], ["p7": 2, "stars": 5]) }
+    try store.require(Schema { Entity("Wide") { Attribute("moons", .int32) } })
+    try store.write { tx in try tx.update(made[1], ["moons": 3]) }
+    try store.write { tx in try tx.delete(made[0]) }
+    let bytes = try files.contents(of: SampleFile.path)
+    let lab = try SalvageLab(bytes)
+    var damaged = bytes
+    for frame in try frameList(bytes).filter({ $0.kind == .transaction }).prefix(2) {
+      damaged[Int(frame.offset) + 30] ^= 1
+    }
+    let report = try #require(try lab.check(damaged, "a wide entity"))
+    #expect(report.lost.map(\.numbers) == [1...2], "\(report.lines())")
+    let salvaged = try openForReading(try Store.salvaged(damaged))
+    let wide = try #require(salvaged.schema.entity(named: "Wide"))
+    #expect(wide.attribute(named: "stars") != nil && wide.attribute(named: "moons") != nil)
+    let before = try #require(try salvaged.snapshot(at: 3).objects(of: "Wide").first)
+    #expect(before["lost property 1"] == "a" && before["lost property 9"] == 1)
+    let after = try #require(try salvaged.snapshot(at: 4).objects(of: "Wide").first)
+    #expect(after["lost property 9"] == 2 && after["stars"] == 5)
+  }
+
   /// A change of the schema says again what an entity had before: what a later delete tells of that
   /// was in the gap as well. The delete was taken not to fit, and lost.
   @Test func whatIsDefinedAgainBehindAGapHadItsValueInIt() throws {

@@ -273,7 +273,7 @@ import Testing
           var change = ChangeBatch()
           var record = TransactionRecord(
             number: crafted.log.head + 1, timestamp: Timestamp(microseconds: 9))
-          record.schemaChange = [entity]
+          record.schemaChange = [entity].map(EntityChange.init)
           change.transactions = [record]
           try crafted.log.write(change)
         }

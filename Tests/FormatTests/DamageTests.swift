@@ -216,6 +216,33 @@ struct DamageTests {
   }
 
   @Test
+  func schemaChanges() throws {
+    var partial = EntityChange(SampleSchema.entities[0])
+    partial.isPartial = true
+    partial.definition.indexes.removeFirst()
+    partial.droppedIndexes = [6]
+    let changes = [partial, EntityChange(SampleSchema.entities[1])]
+    var bytes: ContiguousArray<UInt8> = []
+    SchemaCodec.encode(changes, into: &bytes)
+    func decode(_ bytes: UnsafeRawBufferPointer) throws(DecodeFault) -> [EntityChange] {
+      var reader = ByteReader(bytes)
+      let changes = try SchemaCodec.decodeChanges(&reader)
+      try reader.expectEnd()
+      return changes
+    }
+    #expect(try bytes.withUnsafeBytes { try decode($0) } == changes)
+    let accepted = truncations(of: bytes) { (prefix) throws(DecodeFault) in _ = try decode(prefix) }
+    #expect(accepted.isEmpty)
+    let unexpected = flips(of: bytes) { flipped, _ in
+      guard let changes = try? decode(flipped) else { return true }
+      var again: ContiguousArray<UInt8> = []
+      SchemaCodec.encode(changes, into: &again)
+      return again.elementsEqual(flipped)
+    }
+    #expect(unexpected.isEmpty)
+  }
+
+  @Test
   func directoriesAndTables() throws {
     let bytes = SampleDirectory.directory.encode()
     let decoded = try bytes.withUnsafeBytes { try CheckpointDirectory.decode($0) }

@@ -44,7 +44,7 @@ struct RandomBatch {
         record.metadata.append(MetadataEntry(key: key, value: value))
       }
     }
-    if random.chance(30) { record.schemaChange = SampleSchema.entities }
+    if random.chance(30) { record.schemaChange = SampleSchema.entities.map(EntityChange.init) }
     if random.chance(30) { record.extensions = [3, 2, 0xAA, 0xBB, 9, 0] }
   }
 

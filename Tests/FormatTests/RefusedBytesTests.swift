@@ -189,6 +189,27 @@ struct RefusedBytesTests {
     }
   }
 
+  @Test func partialDefinitions() {
+    func expect(_ isTaken: Bool, _ what: String, _ rest: [UInt8], flags: UInt8 = 8) {
+      self.expect(isTaken, [1, 1, flags, 1, 65, 9] + rest, what) {
+        var reader = ByteReader($0)
+        _ = try SchemaCodec.decodeChanges(&reader)
+        try reader.expectEnd()
+      }
+    }
+    let relationship: [UInt8] = [1, 4, 1, 66, 0, 1]
+    expect(true, "nothing new", [0, 0, 0, 0])
+    expect(true, "a relationship, two dropped", [0] + relationship + [0, 2, 3, 5])
+    expect(false, "no list of what is dropped", [0, 0, 0])
+    expect(false, "dropped ones falling", [0, 0, 0, 2, 5, 3])
+    expect(false, "dropped twice", [0, 0, 0, 2, 5, 5])
+    expect(false, "dropped and new", [0] + relationship + [0, 1, 4])
+    expect(false, "dropped and never given out", [0, 0, 0, 1, 9])
+    expect(false, "number 0 dropped", [0, 0, 0, 1, 0])
+    expect(false, "flag 16", [0, 0, 0, 0], flags: 16)
+    self.expect(false, "partial in a directory", start: [1, 8, 1, 65], indexes: [0, 0])
+  }
+
   @Test func boxIndexes() {
     expect(true, "a box index", indexes: [1, 10, 3, 1, 99, 8, 0, 2, 1, 0, 2, 0])
     expect(false, "bytes behind a box index", indexes: [1, 11, 3, 1, 99, 8, 0, 2, 1, 0, 2, 0, 0])

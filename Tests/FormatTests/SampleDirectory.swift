@@ -20,7 +20,7 @@ enum SampleDirectory {
     result.blobs.entries = [BlobEntry(number: 4, offset: 12_288, length: 1_000_000)]
     result.nextBlobNumber = 5
     result.schemaHistory.entries = [
-      SchemaHistoryEntry(number: 1, entities: SampleSchema.entities)
+      SchemaHistoryEntry(number: 1, schema: SampleSchema.entities)
     ]
     result.historyIndex.entries = [
       HistoryIndexEntry(

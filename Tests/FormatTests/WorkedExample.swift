@@ -46,7 +46,7 @@ enum WorkedExample {
   static var commits: ChangeBatch {
     var batch = ChangeBatch()
     var record = transaction(1)
-    record.schemaChange = schema
+    record.schemaChange = schema.map(EntityChange.init)
     record.newOpening = Opening(
       number: 1, id: 0x0123_4567_89AB_CDEF, processName: "notes", processID: 311)
     batch.transactions.append(record)

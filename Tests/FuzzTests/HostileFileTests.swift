@@ -85,7 +85,7 @@ struct HostileFileTests {
     let last = try #require(image.frames.last)
     var batch = ChangeBatch()
     try last.payload.withUnsafeBytes { try TransactionCodec.decode($0, into: &batch) }
-    var entity = try #require(batch.transactions[0].schemaChange.first)
+    var entity = try #require(batch.transactions[0].schemaChange.first).definition
     let number = entity.nextPropertyNumber
     let reference = Value.object(ObjectReference(entity: entity.number, row: 1))
     var attribute = Attribute("note", .any, isOptional: what != "default")
@@ -94,7 +94,7 @@ struct HostileFileTests {
     entity.attributes.append(attribute)
     entity.nextPropertyNumber += 1
     var record = TransactionRecord(number: 2, timestamp: Timestamp(microseconds: 1))
-    record.schemaChange = [entity]
+    record.schemaChange = [entity].map(EntityChange.init)
     if what == "metadata" {
       record.metadata = [MetadataEntry(key: "k", value: .double(.infinity))]
     }

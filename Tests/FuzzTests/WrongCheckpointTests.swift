@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func theSchemaHistoryIsCompared() throws {
-    let name = try findings { $0.schemaHistory.entries[0].entities[0].name += "s" }
+    let name = try findings { $0.schemaHistory.entries[0].change[0].definition.name += "s" }
     #expect(name.first?.contains("another change than transaction 1") == true, "\(name)")
     let more = try findings {
       $0.schemaHistory.entries.append($0.schemaHistory.entries[0])

@@ -161,7 +161,7 @@ extension SampleStore {
         checksum: payload.withUnsafeBytes { Checksum.crc32($0) }, first: 0, count: 2)
     ]
     directory.openings.entries = [opening]
-    directory.schemaHistory.entries = [SchemaHistoryEntry(number: 1, entities: schema)]
+    directory.schemaHistory.entries = [SchemaHistoryEntry(number: 1, schema: schema)]
     directory.blobs.entries = [
       BlobEntry(number: 1, offset: blobOffset, length: UInt64(picture.count))
     ]

@@ -44,7 +44,7 @@ enum SampleStore {
     record.firstNewName = 1
     record.context = 2
     record.newOpening = opening
-    record.schemaChange = schema
+    record.schemaChange = schema.map(EntityChange.init)
     record.metadata = [MetadataEntry(key: "message", value: .string("Saved from the share sheet"))]
     return record
   }

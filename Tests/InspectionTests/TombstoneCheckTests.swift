@@ -54,7 +54,7 @@ import Testing
       directory.names.entries = ["Safari", "share"]
       directory.openings.entries = [SampleStore.opening]
       directory.schemaHistory.entries = [
-        SchemaHistoryEntry(number: 4, entities: SampleStore.schema)
+        SchemaHistoryEntry(number: 4, schema: SampleStore.schema)
       ]
       directory.tombstones = KeptTombstones(completeAfter: 1, frames: references)
       let base = file.append(.checkpoint, directory.encode())

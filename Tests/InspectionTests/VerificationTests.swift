@@ -215,7 +215,7 @@ import Testing
       note.number = 5
       post.attributes.append(note)
       post.nextPropertyNumber = 6
-      record.schemaChange = [post]
+      record.schemaChange = [post].map(EntityChange.init)
       let reference = Value.object(ObjectReference(entity: 1, row: 1))
       file.append(
         .transaction, SampleStore.row(record, [(.insert, 1, 2, [(5, .null, reference)])]))
@@ -224,7 +224,7 @@ import Testing
       var record = SampleStore.record(3)
       var post = SampleStore.schema[0]
       post.attributes.removeLast()
-      record.schemaChange = [post]
+      record.schemaChange = [post].map(EntityChange.init)
       file.append(.transaction, SampleStore.row(record))
     }
   }

@@ -14,6 +14,7 @@ checkpoint.
 """
 
 import base64
+import copy
 import datetime
 import hashlib
 import json
@@ -276,11 +277,11 @@ def plain_value(c):
 
 
 class Entity:
-    def __init__(self, c):
+    def __init__(self, c, in_change=False):
         self.number = c.number32()
         need(self.number >= 1, "entity 0")
         self.flags = c.u8()
-        need(self.flags < 8, "unknown flags of an entity")
+        need(self.flags < (16 if in_change else 8), "unknown flags of an entity")
         met_flags("entity flag", self.flags)
         self.name = c.string()
         self.display = c.string() if self.flags & 2 else None
@@ -289,15 +290,35 @@ class Entity:
         self.attributes = c.list(Attribute)
         self.relationships = c.list(Relationship)
         self.indexes = c.list(lambda c: Index(Cursor(c.sized())))
+        self.partial = self.flags & 8 != 0
+        self.dropped = c.list(lambda c: c.number32()) if self.partial else []
         if self.flags & 4:
             need(extension_area(c), "an empty extension area")
+        increasing(self.dropped, "numbers of dropped indexes")
+        self.check(self.dropped)
+
+    def check(self, others=()):
         for items in (self.attributes, self.relationships, self.indexes):
             increasing([i.number for i in items], "numbers of properties")
         everything = self.attributes + self.relationships + self.indexes
-        numbers = [i.number for i in everything]
+        numbers = [i.number for i in everything] + list(others)
         need(len(set(numbers)) == len(numbers), "a property number given twice")
         need(all(1 <= n < self.next for n in numbers), "a property number that was not given out")
         self.properties = {p.number: p for p in self.attributes + self.relationships}
+
+    def after(self, change):
+        """The entity after a partial change."""
+        e = copy.copy(change)
+        e.partial, e.dropped, e.flags = False, [], change.flags & ~8
+        need(change.next >= self.next, "a change that takes numbers back")
+        mine = {i.number for i in self.indexes}
+        need(all(n in mine for n in change.dropped), "an index to drop that there is not")
+        for items in ("attributes", "relationships", "indexes"):
+            merged = {i.number: i for i in getattr(self, items)}
+            merged.update({i.number: i for i in getattr(change, items)})
+            setattr(e, items, [merged[n] for n in sorted(merged) if n not in change.dropped])
+        e.check()
+        return e
 
     def rules(self):
         """Indexes: number to their flags, properties with flags, and tests."""
@@ -447,8 +468,8 @@ def need_features(c):
     return required, optional
 
 
-def definitions(c):
-    entities = c.list(Entity)
+def definitions(c, in_change=False):
+    entities = c.list(lambda c: Entity(c, in_change))
     increasing([e.number for e in entities], "entities")
     return entities
 
@@ -514,7 +535,7 @@ class Details:
                     except UnicodeDecodeError:
                         raise Damage("metadata that is not UTF-8")
         if flags & 8:
-            self.schema = definitions(c)
+            self.schema = definitions(c, True)
             need(self.schema, "an empty schema change")
         if flags & 16:
             area = extension_area(c)
@@ -1035,6 +1056,9 @@ class State:
 
     def define(self, entities):
         for e in entities:
+            if e.partial:
+                need(e.number in self.schema, "a change of entity %d, which was never defined" % e.number)
+                e = self.schema[e.number].after(e)
             self.schema[e.number] = e
 
     def name(self, n):
@@ -1143,7 +1167,7 @@ class Checkpoint:
         self.openings = self.table(c, lambda c: (c.number32(), c.u64(), c.zigzag(), c.string()), 1)
         self.next_blob = c.varint()
         self.blobs = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()), 2)
-        self.schema_history = self.table(c, lambda c: (c.number(), definitions(c)), 3)
+        self.schema_history = self.table(c, lambda c: (c.number(), definitions(c, True)), 3)
         self.history = self.table(c, lambda c: (c.number(), c.varint(), c.zigzag(), c.list(Cursor.number32)), 4)
         self.gaps = c.list(lambda c: (c.number(), c.zigzag(), Gap(c))) if self.flags & 2 else []
         need(bool(self.gaps) == bool(self.flags & 2), "an empty list of gaps")

@@ -34,7 +34,7 @@ import Testing
     #expect(try log.lock(.none) == .current)
     var batch = ChangeBatch()
     let draft = TransactionDraft(
-      timestamp: Timestamp(microseconds: 2_000_000_000_000_000), schemaChange: [note])
+      timestamp: Timestamp(microseconds: 2_000_000_000_000_000), schemaChange: [EntityChange(note)])
     _ = try log.append(draft, &batch)
     try log.sync()
     log.unlock()

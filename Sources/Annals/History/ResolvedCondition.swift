@@ -146,30 +146,16 @@ extension ResolvedCondition {
   /// The entities with this name now; if there are none, those that ever had it.
   private static func entities(named name: String, in glossary: Glossary) -> [EntityNumber] {
     if let entity = glossary.schema.entity(named: name) { return [entity.number] }
-    var numbers: Set<EntityNumber> = []
-    for dated in glossary.schemas {
-      for entity in dated.schema.entities where entity.name.hasSameBytes(as: name) {
-        numbers.insert(entity.number)
-      }
-    }
-    return numbers.sorted()
+    return glossary.schemas.entities(everNamed: name).sorted()
   }
 
   /// The properties with this name in the wanted entities, now or at any time.
   private static func properties(
     named name: String, in glossary: Glossary, of wanted: (EntityNumber) -> Bool
   ) -> [ResolvedProperty] {
-    var found: Set<ResolvedProperty> = []
-    for dated in glossary.schemas {
-      for entity in dated.schema.entities where wanted(entity.number) {
-        let numbers =
-          entity.attributes.filter { $0.name.hasSameBytes(as: name) }.map(\.number)
-          + entity.relationships.filter { $0.name.hasSameBytes(as: name) }.map(\.number)
-        for number in numbers {
-          found.insert(ResolvedProperty(entity: entity.number, property: number))
-        }
-      }
+    let found = glossary.schemas.properties(everNamed: name, of: wanted).map {
+      ResolvedProperty(entity: $0.entity, property: $0.property)
     }
-    return Array(found)
+    return Array(Set(found))
   }
 }

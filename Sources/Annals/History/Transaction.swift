@@ -61,8 +61,19 @@ public struct Transaction: Sendable, Identifiable {
     return result
   }
 
-  /// The new definitions of the entities that the transaction changed; empty for most transactions.
-  public var schemaChange: [Entity] { page.batch.transactions[index].schemaChange }
+  /// The whole new definitions of the entities that the transaction changed; empty for most
+  /// transactions. O(schema changes) where there are some.
+  public var schemaChange: [Entity] {
+    let change = page.batch.transactions[index].schemaChange
+    guard change.contains(where: \.isPartial) else { return change.map(\.definition) }
+    let schema = page.glossary.schema(asOf: number)
+    return change.compactMap { schema.entity(numbered: $0.number) }
+  }
+
+  /// The names of the entities whose definitions the transaction changed.
+  package var changedEntityNames: [String] {
+    page.batch.transactions[index].schemaChange.map(\.definition.name)
+  }
 
   /// What the transaction erased, and why; nil for most transactions.
   public var erasure: Erasure? { ErasureCodec.erasure(of: page.batch.transactions[index]) }

@@ -104,18 +104,20 @@ package final class Glossary: Sendable {
   package let nameTable: [String]
   /// The openings, rising by number.
   package let openings: [Opening]
-  /// The schemas, each with the transaction that introduced it, rising.
-  package let schemas: [DatedSchema]
+  /// The schemas that there have been.
+  package let schemas: SchemaVersions
   /// Reads the bytes of large values.
   package let largeValues: any LargeValueSource
   /// The record types, bound to the newest schema.
   package let records: BoundRecords
-  /// The names made so far, by the number of schemas in use.
+  /// The names made last, by the number of schemas in use.
   private let names = Locked<[Int: PropertyNames]>([:])
+  /// How many are kept: as many as there are properties, each takes memory.
+  private static let maximumNames = 16
 
   /// Creates the glossary of these tables.
   package init(
-    store: RawUUID, names: [String], openings: [Opening], schemas: [DatedSchema],
+    store: RawUUID, names: [String], openings: [Opening], schemas: SchemaVersions,
     largeValues: any LargeValueSource, records: BoundRecords
   ) {
     self.store = store
@@ -138,46 +140,27 @@ package final class Glossary: Sendable {
     return openings.first { $0.number == number }
   }
 
-  /// The schema just after this transaction. O(log n) in the number of schema changes.
-  package func schema(asOf number: Int64) -> Schema {
-    let count = schemaCount(asOf: number)
-    return count == 0 ? Schema() : schemas[count - 1].schema
-  }
-
-  /// The number of schemas introduced up to this transaction.
-  private func schemaCount(asOf number: Int64) -> Int {
-    schemas.rank { $0.since <= number }
-  }
+  /// The schema just after this transaction.
+  package func schema(asOf number: Int64) -> Schema { schemas.schema(asOf: number) }
 
   /// Whether one schema applies after each of the transactions from one to another.
   func hasOneSchema(_ first: Int64, _ last: Int64) -> Bool {
-    schemaCount(asOf: first) == schemaCount(asOf: last)
+    schemas.count(asOf: first) == schemas.count(asOf: last)
   }
 
   /// The names of properties just after this transaction: those of the schema then, otherwise those
   /// of today. Made on first use; O(properties) then, O(log schema changes) later.
   func names(asOf number: Int64) -> PropertyNames {
-    let count = schemaCount(asOf: number)
+    let count = schemas.count(asOf: number)
     return names.withLock { known in
       if let found = known[count] { return found }
-      let made = PropertyNames(
-        count == 0 ? Schema() : schemas[count - 1].schema, otherwise: schema)
+      if known.count == Glossary.maximumNames { known = [:] }
+      let made = PropertyNames(schemas.schema(numbered: count), otherwise: schema)
       known[count] = made
       return made
     }
   }
 
   /// The schema in force now.
-  package var schema: Schema { schemas.last?.schema ?? Schema() }
-}
-
-/// A schema, and the transaction that introduced it.
-package struct DatedSchema: Sendable {
-  package var since: Int64
-  package var schema: Schema
-
-  package init(since: Int64, schema: Schema) {
-    self.since = since
-    self.schema = schema
-  }
+  package var schema: Schema { schemas.newest }
 }

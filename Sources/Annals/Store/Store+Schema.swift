@@ -64,14 +64,9 @@ extension Store {
 
   /// The attribute that last had this name and was renamed since, as it is now.
   private func formerly(_ name: String, in entity: Entity) -> Attribute? {
-    for dated in version.glossary().schemas.reversed() {
-      let then = dated.schema.entity(numbered: entity.number)?.attributes
-      guard let old = then?.first(where: { $0.name.hasSameBytes(as: name) && !$0.isRemoved }) else {
-        continue
-      }
-      return entity.attributes.first { $0.number == old.number }
-    }
-    return nil
+    let schemas = version.glossary().schemas
+    return schemas.attribute(lastNamed: name, of: entity.number)
+      .flatMap { entity.attribute(numbered: $0) }
   }
 }
 

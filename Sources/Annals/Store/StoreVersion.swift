@@ -6,7 +6,7 @@ import AnnalsState
 
 // The public interface's view of a version.
 extension StoreVersion {
-  /// Names for the numbers in the records up to here. O(length of the schema's history).
+  /// Names for the numbers in the records up to here.
   package func glossary() -> Glossary {
     Glossary(view, store: store, records: records)
   }
@@ -14,11 +14,10 @@ extension StoreVersion {
   /// As `glossary()`, also for transactions before the base, with the names as of the base.
   func glossaryOfDropped() -> Glossary {
     let known = glossary()
-    var schemas = known.schemas
-    if !schemas.isEmpty { schemas[0].since = 0 }
     return Glossary(
-      store: known.store, names: known.nameTable, openings: known.openings, schemas: schemas,
-      largeValues: known.largeValues, records: known.records)
+      store: known.store, names: known.nameTable, openings: known.openings,
+      schemas: known.schemas.fromTheBeginning(), largeValues: known.largeValues,
+      records: known.records)
   }
 
   /// The number of an entity's objects, even if the state holds no values. O(log entities).
@@ -53,14 +52,9 @@ extension StoreVersion {
 extension Glossary {
   /// The glossary of a view's tables.
   package convenience init(_ view: LogView, store: RawUUID, records: BoundRecords) {
-    var schemas: [DatedSchema] = []
-    var schema = Schema()
-    for step in view.schemaHistory {
-      schema = schema.applying(step.entities)
-      schemas.append(DatedSchema(since: step.number, schema: schema))
-    }
     self.init(
-      store: store, names: view.names, openings: view.openings, schemas: schemas,
+      store: store, names: view.names, openings: view.openings,
+      schemas: SchemaVersions(view.schemaHistory, newest: view.schema),
       largeValues: LogLargeValues(view), records: records)
   }
 }

@@ -38,7 +38,7 @@ struct TableChecks {
     index = try view.historyIndex()
     maximumTimestamp = view.file.header.greatestTimestamp
     if let atBase = try view.baseDirectory()?.schema.entities, !atBase.isEmpty {
-      compareSchema(SchemaHistoryEntry(number: view.base, entities: atBase))
+      compareSchema(SchemaHistoryEntry(number: view.base, schema: atBase))
     }
     for (place, opening) in openings.enumerated() where Int64(opening.number) != Int64(place) + 1 {
       tellOpening("opening \(place + 1) as number \(opening.number)")
@@ -53,7 +53,7 @@ struct TableChecks {
       compareNames(record)
       compareOpenings(record)
       if !record.schemaChange.isEmpty {
-        compareSchema(SchemaHistoryEntry(number: record.number, entities: record.schemaChange))
+        compareSchema(SchemaHistoryEntry(number: record.number, change: record.schemaChange))
       }
       enterSegment(of: record)
       maximumTimestamp = max(maximumTimestamp, record.timestamp)

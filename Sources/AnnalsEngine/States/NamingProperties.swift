@@ -16,7 +16,7 @@ package struct NamingProperties: Sendable {
   package init(_ view: LogView, andAllOf objects: Set<ObjectReference> = []) {
     self.objects = objects
     for step in view.schemaHistory {
-      for entity in step.entities {
+      for entity in step.change.lazy.map(\.definition) {
         var numbers = Set(entity.uniqueRules.lazy.flatMap(\.properties))
         numbers.formUnion(entity.relationships.lazy.map(\.number))
         kept[entity.number, default: []].formUnion(numbers)

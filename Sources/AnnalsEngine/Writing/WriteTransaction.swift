@@ -54,10 +54,10 @@ public final class WriteTransaction {
     reader = StateReader(state: working, store: store, largeValues: largeValues)
   }
 
-  /// The complete new definitions of the entities that the transaction changed.
-  package var schemaChange: [Entity] {
-    let schema = reader.state.schema
-    return changedEntities.sorted().compactMap { schema.entity(numbered: $0) }
+  /// What the transaction defined, against the schema before it.
+  package var schemaChange: [EntityChange] {
+    if changedEntities.isEmpty { return [] }
+    return reader.state.schema.changes(from: base.schema, of: changedEntities.sorted())
   }
 
   /// The schema, with the transaction's own changes.

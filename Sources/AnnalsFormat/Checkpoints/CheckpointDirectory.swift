@@ -88,14 +88,19 @@ package struct BlobEntry: Hashable, Sendable {
   }
 }
 
-/// A change of the schema: the complete new definitions of the entities that it touched.
+/// A change of the schema: what a transaction defined of the entities that it touched.
 package struct SchemaHistoryEntry: Hashable, Sendable {
   package var number: Int64
-  package var entities: [Entity]
+  package var change: [EntityChange]
 
-  package init(number: Int64, entities: [Entity]) {
+  package init(number: Int64, change: [EntityChange]) {
     self.number = number
-    self.entities = entities
+    self.change = change
+  }
+
+  /// The whole schema, as of a transaction.
+  package init(number: Int64, schema: [Entity]) {
+    self.init(number: number, change: schema.map(EntityChange.init))
   }
 }
 

@@ -49,12 +49,12 @@ extension SchemaHistoryEntry: TableEntry {
 
   package func encode(into bytes: inout ContiguousArray<UInt8>) {
     bytes.append(varInt: UInt64(bitPattern: number))
-    SchemaCodec.encode(entities, into: &bytes)
+    SchemaCodec.encode(change, into: &bytes)
   }
 
   package init(_ reader: inout ByteReader) throws(DecodeFault) {
     number = try reader.readVarInt64()
-    entities = try SchemaCodec.decode(&reader)
+    change = try SchemaCodec.decodeChanges(&reader)
   }
 }
 

@@ -61,7 +61,7 @@ enum RecordDetails {
     if flags & hasNewOpening != 0 { record.newOpening = try decodeOpening(&reader) }
     if flags & hasMetadata != 0 { try decodeMetadata(&reader, into: &record) }
     if flags & hasSchemaChange != 0 {
-      record.schemaChange = try SchemaCodec.decode(&reader)
+      record.schemaChange = try SchemaCodec.decodeChanges(&reader)
       guard !record.schemaChange.isEmpty else { throw reader.invalid("an empty schema change") }
     }
     if flags & hasExtensions != 0 {

@@ -1,26 +1,48 @@
 import AnnalsModel
 
-/// Encodes and decodes complete definitions of entities, as in schema changes and directories.
+/// Encodes and decodes definitions of entities: whole ones as in directories, and the changes of a
+/// transaction.
 ///
 /// FORMAT.md, "Schema".
 package enum SchemaCodec {
   /// Appends the definitions.
   package static func encode(_ entities: [Entity], into bytes: inout ContiguousArray<UInt8>) {
     bytes.append(count: entities.count)
-    for entity in entities { encode(entity, into: &bytes) }
+    for entity in entities { encode(entity, dropped: nil, &bytes) }
+  }
+
+  /// Appends the changes of a transaction.
+  package static func encode(_ changes: [EntityChange], into bytes: inout ContiguousArray<UInt8>) {
+    bytes.append(count: changes.count)
+    for change in changes {
+      encode(change.definition, dropped: change.isPartial ? change.droppedIndexes : nil, &bytes)
+    }
   }
 
   /// Reads definitions, in rising order of their numbers.
   package static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> [Entity] {
+    try decodeAll(&reader, flags: isRemoved | hasDisplayName | hasExtensions).map(\.definition)
+  }
+
+  /// Reads the changes of a transaction, in rising order of their entities' numbers.
+  package static func decodeChanges(
+    _ reader: inout ByteReader
+  ) throws(DecodeFault) -> [EntityChange] {
+    try decodeAll(&reader, flags: isRemoved | hasDisplayName | hasExtensions | isPartial)
+  }
+
+  private static func decodeAll(
+    _ reader: inout ByteReader, flags: UInt8
+  ) throws(DecodeFault) -> [EntityChange] {
     let count = try reader.readCount(limit: FormatLimits.maximumChanges, minimumLength: 7)
-    var result: [Entity] = []
+    var result: [EntityChange] = []
     for _ in 0..<count {
       let start = reader.offset
-      let entity = try decodeEntity(&reader)
-      if let last = result.last, entity.number <= last.number {
+      let change = try decodeEntity(&reader, known: flags)
+      if let last = result.last, change.number <= last.number {
         throw .invalid(at: start, reason: "entities out of order")
       }
-      result.append(entity)
+      result.append(change)
     }
     return result
   }
@@ -29,12 +51,16 @@ package enum SchemaCodec {
   private static let isRemoved: UInt8 = 1
   private static let hasDisplayName: UInt8 = 2
   private static let hasExtensions: UInt8 = 4
+  private static let isPartial: UInt8 = 8
 
-  private static func encode(_ entity: Entity, into bytes: inout ContiguousArray<UInt8>) {
+  /// Appends a definition; a partial one if it says which indexes are gone.
+  private static func encode(
+    _ entity: Entity, dropped: [PropertyNumber]?, _ bytes: inout ContiguousArray<UInt8>
+  ) {
     bytes.append(varInt: UInt64(entity.number))
     bytes.append(
       (entity.isRemoved ? isRemoved : 0) | (entity.displayName == nil ? 0 : hasDisplayName)
-        | (entity.extensions.isEmpty ? 0 : hasExtensions))
+        | (entity.extensions.isEmpty ? 0 : hasExtensions) | (dropped == nil ? 0 : isPartial))
     bytes.append(string: entity.name)
     if let name = entity.displayName { bytes.append(string: name) }
     bytes.append(varInt: UInt64(entity.nextPropertyNumber))
@@ -44,13 +70,19 @@ package enum SchemaCodec {
     for relationship in entity.relationships { encode(relationship, into: &bytes) }
     bytes.append(count: entity.indexes.count)
     for index in entity.indexes { encode(index, into: &bytes) }
+    if let dropped {
+      bytes.append(count: dropped.count)
+      for number in dropped { bytes.append(varInt: UInt64(number)) }
+    }
     if !entity.extensions.isEmpty { ExtensionArea.append(entity.extensions, to: &bytes) }
   }
 
-  private static func decodeEntity(_ reader: inout ByteReader) throws(DecodeFault) -> Entity {
+  private static func decodeEntity(
+    _ reader: inout ByteReader, known: UInt8
+  ) throws(DecodeFault) -> EntityChange {
     let number = try reader.readVarUInt32()
     guard number > 0 else { throw reader.invalid("an entity without a number") }
-    let flags = try reader.readFlags(known: isRemoved | hasDisplayName | hasExtensions)
+    let flags = try reader.readFlags(known: known)
     var entity = Entity(try reader.readString())
     entity.number = number
     entity.isRemoved = flags & isRemoved != 0
@@ -69,19 +101,31 @@ package enum SchemaCodec {
     for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 6)) {
       entity.indexes.append(try decodeIndex(&reader, in: entity))
     }
+    var dropped: [PropertyNumber] = []
+    if flags & isPartial != 0 {
+      for _ in 0..<(try reader.readCount(limit: limit)) {
+        dropped.append(try readNumber(&reader, after: dropped.last, in: entity))
+      }
+    }
     if flags & hasExtensions != 0 {
       entity.extensions = try ExtensionArea.readSome(&reader)
     }
-    guard hasDistinctNumbers(entity) else { throw reader.invalid("a property number given twice") }
-    return entity
+    guard hasDistinctNumbers(entity, and: dropped) else {
+      throw reader.invalid("a property number given twice")
+    }
+    var change = EntityChange(entity)
+    change.isPartial = flags & isPartial != 0
+    change.droppedIndexes = dropped
+    return change
   }
 
-  /// Whether attributes, relationships and indexes, each rising, have no number in common.
-  private static func hasDistinctNumbers(_ entity: Entity) -> Bool {
-    if entity.relationships.isEmpty, entity.indexes.isEmpty { return true }
+  /// Whether attributes, relationships, indexes and those dropped, each rising, have no number in
+  /// common.
+  private static func hasDistinctNumbers(_ entity: Entity, and dropped: [PropertyNumber]) -> Bool {
+    if entity.relationships.isEmpty, entity.indexes.isEmpty, dropped.isEmpty { return true }
     let numbers =
       entity.attributes.map(\.number) + entity.relationships.map(\.number)
-      + entity.indexes.map(\.number)
+      + entity.indexes.map(\.number) + dropped
     return Set(numbers).count == numbers.count
   }
 

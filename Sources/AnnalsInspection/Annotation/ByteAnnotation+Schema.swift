@@ -13,7 +13,7 @@ extension ByteAnnotation {
   private func entity(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number of the entity")
     let flags = try reader.byte("flags") {
-      flagText($0, ["removed", "has a display name", "has extensions"])
+      flagText($0, ["removed", "has a display name", "has extensions", "partial"])
     }
     try reader.string("name")
     if flags & 2 != 0 { try reader.string("display name") }
@@ -33,6 +33,11 @@ extension ByteAnnotation {
     try list(&reader, "count of indexes") { reader throws(DecodeFault) in
       try reader.sized("length of the index") { reader throws(DecodeFault) in
         try index(&reader)
+      }
+    }
+    if flags & 8 != 0 {
+      try list(&reader, "count of dropped indexes") { reader throws(DecodeFault) in
+        try reader.varInt("number")
       }
     }
     if flags & 4 != 0 { try extensions(&reader, []) }

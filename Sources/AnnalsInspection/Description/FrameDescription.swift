@@ -186,12 +186,14 @@ extension FrameDescription {
       let value = ValueText.text(entry.value, vocabulary: vocabulary)
       result.add("metadata", "\(QuotedText.short(entry.key)) \(value)")
     }
-    for entity in record.schemaChange.prefix(maximumItems) {
+    for change in record.schemaChange.prefix(maximumItems) {
+      let entity = change.definition
       let count = entity.attributes.count + entity.relationships.count
       let name = QuotedText.short(entity.name)
       result.add(
         "schema change",
         "entity \(entity.number) \(name), \(count) \(count == 1 ? "property" : "properties")"
+          + (change.isPartial ? " new or changed" : "")
           + (entity.isRemoved ? ", removed" : ""))
     }
     if let erasure = ErasureCodec.erasure(of: record) {

@@ -9,7 +9,20 @@ import AnnalsModel
 package struct Vocabulary: Sendable {
   private struct Definition: Sendable {
     var entity: Entity
-    var properties: [PropertyNumber: String]
+    var properties: [PropertyNumber: String] = [:]
+
+    init(_ entity: Entity) { self.entity = entity }
+
+    mutating func apply(_ change: EntityChange) {
+      entity.apply(change)
+      if !change.isPartial { properties = [:] }
+      for attribute in change.definition.attributes {
+        properties[attribute.number] = attribute.name
+      }
+      for relationship in change.definition.relationships {
+        properties[relationship.number] = relationship.name
+      }
+    }
   }
 
   private var definitions: [EntityNumber: Definition] = [:]
@@ -49,21 +62,20 @@ package struct Vocabulary: Sendable {
   /// which all is known.
   package mutating func learn(_ schema: Schema, names: [String], openings: [Opening]) {
     definitions = [:]
-    learn(schema.entities)
+    learn(schema.entities.map(EntityChange.init))
     for (index, name) in names.enumerated() {
       self.names[NameNumber(truncatingIfNeeded: index) &+ 1] = name
     }
     if openings.count > self.openings.count { self.openings = openings }
   }
 
-  private mutating func learn(_ entities: [Entity]) {
-    for entity in entities {
-      var properties: [PropertyNumber: String] = [:]
-      for attribute in entity.attributes { properties[attribute.number] = attribute.name }
-      for relationship in entity.relationships {
-        properties[relationship.number] = relationship.name
-      }
-      definitions[entity.number] = Definition(entity: entity, properties: properties)
+  private mutating func learn(_ changes: [EntityChange]) {
+    for change in changes {
+      var definition = definitions[change.number] ?? Definition(change.definition)
+      // The dictionary holds no second reference while the lists are changed in place.
+      definitions[change.number] = nil
+      definition.apply(change)
+      definitions[change.number] = definition
     }
   }
 

@@ -218,7 +218,7 @@ extension CheckpointChecks {
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
     var lookup = SchemaLookup()
-    for entity in directory.schema.entities { lookup.learn(entity) }
+    for entity in directory.schema.entities { lookup.learn(EntityChange(entity)) }
     func tell(_ what: String) {
       log.append(
         Finding(

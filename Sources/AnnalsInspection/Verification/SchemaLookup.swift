@@ -13,11 +13,12 @@ struct SchemaLookup {
   private static let greatestEntity = 255
   private static let greatestProperty = 255
 
-  /// Takes the complete new definition of an entity.
-  mutating func learn(_ entity: Entity) {
+  /// Takes what a transaction or a directory defines of an entity.
+  mutating func learn(_ change: EntityChange) {
+    let entity = change.definition
     if entity.number <= SchemaLookup.greatestEntity {
       while kinds.count <= Int(entity.number) { kinds.append([]) }
-      kinds[Int(entity.number)] = []
+      if !change.isPartial { kinds[Int(entity.number)] = [] }
     }
     set(0, of: entity.number, to: 1)
     for attribute in entity.attributes {

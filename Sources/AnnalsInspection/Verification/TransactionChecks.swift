@@ -36,7 +36,7 @@ struct TransactionChecks {
   mutating func begin(_ directory: CheckpointDirectory?, names: [String]?, openings: [Opening]?) {
     guard let directory, let names, let openings else { return forget() }
     vocabulary.learn(directory.schema, names: names, openings: openings)
-    for entity in directory.schema.entities { lookup.learn(entity) }
+    for entity in directory.schema.entities { lookup.learn(EntityChange(entity)) }
   }
 
   /// Takes note that transactions may be missing: what refers to their names is not judged.
@@ -48,7 +48,7 @@ struct TransactionChecks {
   ) {
     self.init(base: head, timestamp: timestamp)
     vocabulary.learn(schema, names: names, openings: openings)
-    for entity in schema.entities { lookup.learn(entity) }
+    for entity in schema.entities { lookup.learn(EntityChange(entity)) }
   }
 
   /// Takes the next transaction, or part of one, which is in the frame at `offset`; hands on the
@@ -123,7 +123,7 @@ struct TransactionChecks {
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)
     references(of: record, at: offset, &log)
-    for entity in record.schemaChange { lookup.learn(entity) }
+    for change in record.schemaChange { lookup.learn(change) }
     unfinished = record.isContinued ? record : nil
     last = record
   }
@@ -228,17 +228,20 @@ extension TransactionChecks {
   /// Numbers are never reused and nothing vanishes: what was removed stays, hidden.
   private func schema(of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog) {
     guard isComplete else { return }
-    for entity in record.schemaChange {
-      guard let before = vocabulary.entity(entity.number) else { continue }
-      let kept = Set(entity.attributes.map(\.number) + entity.relationships.map(\.number))
-      let given = Set(before.attributes.map(\.number) + before.relationships.map(\.number))
-      if !given.isSubset(of: kept) || entity.nextPropertyNumber < before.nextPropertyNumber {
+    for change in record.schemaChange {
+      let entity = change.definition
+      let known = vocabulary.entity(change.number)
+      if let reason = change.misfit(known) {
+        log.error(.schema, at: offset, "transaction \(record.number) has \(reason)")
+      }
+      guard let before = known else { continue }
+      if !change.isPartial, change.takesNumbers(of: before) {
         log.error(
           .schema, at: offset,
           "transaction \(record.number) changes entity \(entity.number) so that properties "
             + "that were given out are gone")
       }
-      let gone = before.removedNumbers.subtracting(entity.removedNumbers)
+      let gone = change.broughtBack(before)
       if before.isRemoved && !entity.isRemoved || !gone.isEmpty {
         let what = gone.min().map { "property \($0) of entity \(entity.number)" }
         log.error(
@@ -313,11 +316,22 @@ extension ChangeBatch {
   }
 }
 
-extension Entity {
-  /// The numbers of the properties that are removed.
-  fileprivate var removedNumbers: Set<PropertyNumber> {
-    Set(
-      attributes.filter(\.isRemoved).map(\.number)
-        + relationships.filter(\.isRemoved).map(\.number))
+extension EntityChange {
+  /// Whether a whole definition lacks properties that were given out before.
+  fileprivate func takesNumbers(of before: Entity) -> Bool {
+    let kept = Set(definition.attributes.map(\.number) + definition.relationships.map(\.number))
+    let given = Set(before.attributes.map(\.number) + before.relationships.map(\.number))
+    return !given.isSubset(of: kept) || definition.nextPropertyNumber < before.nextPropertyNumber
+  }
+
+  /// The properties that were removed before, and are not after.
+  fileprivate func broughtBack(_ before: Entity) -> Set<PropertyNumber> {
+    if isPartial {
+      let live =
+        definition.attributes.lazy.filter { !$0.isRemoved }.map(\.number)
+        + definition.relationships.lazy.filter { !$0.isRemoved }.map(\.number)
+      return Set(live.filter(before.isRemoved))
+    }
+    return before.removedProperties.subtracting(definition.removedProperties)
   }
 }

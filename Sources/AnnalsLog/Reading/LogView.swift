@@ -86,9 +86,7 @@ package final class LogView: Sendable {
   /// The schema as of a transaction. O(schema changes).
   package func schema(at number: Int64) -> Schema {
     var schema = Schema()
-    for step in schemaHistory where step.number <= number {
-      schema = schema.applying(step.entities)
-    }
+    for step in schemaHistory where step.number <= number { schema.apply(step.change) }
     return schema
   }
 

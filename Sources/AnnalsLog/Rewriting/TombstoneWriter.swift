@@ -143,7 +143,7 @@ private struct PreservedAttributes {
   mutating func advance(to number: Int64) {
     guard let next = rest.first, next.number <= number else { return }
     while let step = rest.first, step.number <= number {
-      schema = schema.applying(step.entities)
+      schema.apply(step.change)
       rest.removeFirst()
     }
     sets = Dictionary(

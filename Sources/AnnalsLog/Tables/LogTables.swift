@@ -127,7 +127,7 @@ struct LogTables: Sendable {
     shared.schema = schema
     if !schema.entities.isEmpty {
       shared.schemaHistory.append(
-        SchemaHistoryEntry(number: base.number, entities: schema.entities))
+        SchemaHistoryEntry(number: base.number, schema: schema.entities))
     }
     shared.extensions = extensions
   }
@@ -196,9 +196,9 @@ struct LogTables: Sendable {
     }
     if let opening = record.newOpening { shared.openings.append(opening) }
     if !record.schemaChange.isEmpty {
-      shared.schema = shared.schema.applying(record.schemaChange)
+      shared.schema.apply(record.schemaChange)
       shared.schemaHistory.append(
-        SchemaHistoryEntry(number: record.number, entities: record.schemaChange))
+        SchemaHistoryEntry(number: record.number, change: record.schemaChange))
     }
   }
 
@@ -225,6 +225,11 @@ struct LogTables: Sendable {
           throw damage("an opening that does not continue those known")
         }
         next += 1
+      }
+      for change in record.schemaChange {
+        if let reason = change.misfit(shared.schema.entity(numbered: change.number)) {
+          throw damage(reason)
+        }
       }
     }
     guard Int(record.opening) < next else {

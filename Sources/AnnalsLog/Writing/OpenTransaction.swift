@@ -9,7 +9,7 @@ package struct TransactionDraft: Sendable {
   /// Key-value pairs, keys rising by UTF-8 bytes.
   package var metadata: [MetadataEntry]
   /// The complete new definitions of changed entities.
-  package var schemaChange: [Entity]
+  package var schemaChange: [EntityChange]
   /// The tagged extension area's raw bytes.
   package var extensions: ContiguousArray<UInt8>
   /// The opening that wrote it; nil for the log's own. Imports and replays keep the original.
@@ -19,7 +19,7 @@ package struct TransactionDraft: Sendable {
 
   package init(
     timestamp: Timestamp, author: String? = nil, context: String? = nil,
-    metadata: [MetadataEntry] = [], schemaChange: [Entity] = [],
+    metadata: [MetadataEntry] = [], schemaChange: [EntityChange] = [],
     extensions: ContiguousArray<UInt8> = [], opening: Opening? = nil
   ) {
     self.timestamp = timestamp

@@ -36,7 +36,9 @@ extension FixtureBytes {
     }
   }
 
-  private static func extend(_ entities: inout [Entity]) {
+  private static func extend(_ changes: inout [EntityChange]) {
+    var entities = changes.map(\.definition)
+    defer { changes = entities.map(EntityChange.init) }
     for entity in entities.indices {
       entities[entity].extensions = items
       for place in entities[entity].attributes.indices {

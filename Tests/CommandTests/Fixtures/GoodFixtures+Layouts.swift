@@ -33,6 +33,41 @@ extension FixtureRecipe {
     try store.checkpoint()
   }
 
+  /// An entity of many properties that changes one thing at a time, so by partial definitions:
+  /// something of each list is added, changed and gone.
+  static func schemaInSteps(in store: Store) throws {
+    try store.require(
+      Schema {
+        Entity("Page") {
+          Attribute("id", .int64, isOptional: false, isUnique: true)
+          Attribute("text", .string)
+          for number in 1...32 { Attribute("p\(number)", .bool) }
+          IndexDescription("text", ["text"])
+        }
+        Entity("Folder") { Attribute("name", .string) }
+      })
+    try store.write { tx in try tx.insert("Page", ["id": 1, "text": "one"]) }
+    try store.require(
+      Schema {
+        Entity("Page", displayName: "text") {
+          Attribute("text", .string)
+          Attribute("stars", .int16)
+          Relationship("folder", to: "Folder")
+          IndexDescription("stars", ["stars"])
+        }
+        Entity("Folder") { Attribute("color", .string) }
+      })
+    try store.write { tx in try tx.insert("Page", ["id": 2, "text": "two", "stars": 3]) }
+    try store.require(Schema { Entity("Page") { Attribute("stars", .int64) } })
+    try store.edit(.renameProperty(entity: "Page", "text", to: "title"))
+    try store.edit(.removeIndex(entity: "Page", "text"))
+    try store.edit(.removeProperty(entity: "Page", "stars"))
+    try store.checkpoint()
+    try store.edit(.renameEntity("Folder", to: "Box"))
+    try store.edit(.removeProperty(entity: "Page", "folder"))
+    try store.edit(.removeEntity("Box"))
+  }
+
   /// Large values of every kind that can be large, in records, blocks and chunks: in columns of
   /// their own kind, and of any.
   static func largeKinds(in store: Store) throws {

@@ -123,6 +123,7 @@ extension FixtureRecipe {
       try bytes.moveTablesIntoChunks()
       return Data(bytes.bytes)
     },
+    FixtureRecipe("schema-in-steps") { try $0.made(notes: false, schemaInSteps) },
     FixtureRecipe("list-chunks") { try $0.made(notes: false, listChunks) },
     FixtureRecipe("large-values-of-every-kind") { try $0.made(notes: false, largeKinds) },
     FixtureRecipe("erased-relationships") { try $0.made(notes: false, erasedRelationships) },

@@ -68,15 +68,11 @@ extension LogCommand {
 extension Glossary {
   /// Whether an entity has or had this name.
   func knowsEntity(_ name: String) -> Bool {
-    schemas.contains { dated in
-      dated.schema.entities.contains { $0.name.utf8.elementsEqual(name.utf8) }
-    }
+    !schemas.entities(everNamed: name).isEmpty
   }
 
   /// Whether a property of any entity has or had this name.
   func knowsProperty(_ name: String) -> Bool {
-    schemas.contains { dated in
-      dated.schema.entities.contains { $0.propertyNumber(named: name) != nil }
-    }
+    !schemas.properties(everNamed: name) { _ in true }.isEmpty
   }
 }

@@ -24,7 +24,7 @@ extension TransactionText {
       return ValueText.plain(first)
     }
     guard let change = digest.shown.first else {
-      let entities = digest.transaction.schemaChange.map(\.name)
+      let entities = digest.transaction.changedEntityNames
       return entities.isEmpty
         ? "no changes" : "schema of " + ValueText.plain(entities.joined(separator: ", "))
     }

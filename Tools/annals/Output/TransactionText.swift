@@ -69,8 +69,8 @@ struct TransactionText {
     where entry.key != "message" {
       try output.line("    \(ValueText.plain(entry.key)): \(values.text(entry.value))")
     }
-    for entity in transaction.schemaChange {
-      try output.line("    schema of \(entity.name)")
+    for name in transaction.changedEntityNames {
+      try output.line("    schema of \(name)")
     }
   }
 
