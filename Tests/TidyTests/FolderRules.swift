@@ -7,6 +7,7 @@ enum FolderRules {
       "", "Reading", "History", "Writing", "Projections", "Records", "Queries", "Store",
       "Consumers", "Live", "Timelines", "Maintenance",
     ],
+    "AnnalsCommand": ["Arguments", "Output", "Git", "Picture", "Timelines", "Commands", ""],
     "AnnalsEngine": ["Errors", "Options", "Reading", "States", "Head", "Merging", "Writing"],
     "AnnalsExchange": ["JSON", "", "Programs"],
     "AnnalsFormat": [
@@ -17,7 +18,10 @@ enum FolderRules {
       "Walk", "Frames", "Transactions", "Description", "Annotation", "Dump", "Statistics",
       "Verification",
     ],
+    "AnnalsLog": ["", "Frames", "Tables", "Reading", "Recovery", "Writing", "Rewriting"],
+    "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Lists", "Timelines"],
+    "AnnalsStorage": ["Locks", "", "Platform", "Memory", "Posix"],
   ]
 
   /// What in `files` breaks the rule.

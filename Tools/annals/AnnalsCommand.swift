@@ -118,24 +118,6 @@ struct AnnalsCommand: ParsableCommand {
   }
 }
 
-/// A subcommand that runs on an injected console.
-protocol StoreCommand: ParsableCommand {
-  /// Whether what it prints on a terminal goes through a pager.
-  static var isPaged: Bool { get }
-  /// Does the work and says how it went.
-  func run(_ console: Console) throws -> ExitStatus
-}
-
-extension StoreCommand {
-  static var isPaged: Bool { false }
-}
-
-/// A subcommand about one store.
-protocol FileCommand: StoreCommand {
-  /// The path of the store, as it was typed.
-  var file: String { get }
-}
-
 /// What `annals` alone prints.
 enum Overview {
   static let text = """

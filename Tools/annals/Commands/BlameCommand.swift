@@ -7,6 +7,7 @@ struct BlameCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "blame", abstract: "Prints who last set each property of an object.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "--at base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String

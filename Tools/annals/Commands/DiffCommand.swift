@@ -7,6 +7,7 @@ struct DiffCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Prints the net difference between two states.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The first state, a TOKEN; or A..B.") var first: String

@@ -6,6 +6,7 @@ struct ExportCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Writes transactions out as JSON Lines, which import reads.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "--after base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "Only those after this TOKEN.") var after: String?

@@ -7,6 +7,7 @@ struct GetCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Prints one object, now or at any time in the past.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "--at base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String

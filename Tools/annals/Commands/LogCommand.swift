@@ -7,6 +7,7 @@ struct LogCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "Prints the transactions, newest first.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "--after base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "A..B: the transactions after A, up to and including B.") var range: String?

@@ -6,6 +6,7 @@ struct ReplayCommand: FileCommand {
     commandName: "replay",
     abstract: "Writes a new store, with a UUID of its own, whose newest state is a past one.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "--to base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The new file; it must not exist.", completion: .file()) var out: String

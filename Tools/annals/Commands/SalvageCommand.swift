@@ -10,6 +10,7 @@ struct SalvageCommand: FileCommand {
       history. The damaged file is only read. Exits with 0 if nothing is lost as far as the file \
       tells, 1 if something is or may be, 2 if it could not run.
       """)
+  static let damageWork = DamageWork.saves
 
   @Argument(help: "The damaged store.", completion: .file()) var file: String
   @Argument(help: "The new file; it must not exist.", completion: .file()) var out: String

@@ -8,6 +8,7 @@ struct SchemaCommand: FileCommand {
     commandName: "schema",
     abstract: "Prints the entities and their properties as JSON, as import --schema reads them.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "--at base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The schema as of this TOKEN; head if left out.")

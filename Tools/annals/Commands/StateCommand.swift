@@ -7,6 +7,7 @@ struct StateCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "state", abstract: "Prints all objects, now or at any time in the past.",
     discussion: Vocabulary.token)
+  static let beginningAtBase: String? = "--at base"
 
   /// How objects are written.
   enum Format: String, ExpressibleByArgument, CaseIterable {

@@ -7,6 +7,7 @@ struct VerifyCommand: FileCommand {
     commandName: "verify",
     abstract: "Checks every byte of the file, then replays its history and compares.",
     discussion: "Exits with 0 if nothing is wrong, 1 if there are findings, 2 if it could not run.")
+  static let damageWork = DamageWork.shows
 
   @Argument(help: "The file.", completion: .file()) var file: String
 

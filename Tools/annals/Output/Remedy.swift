@@ -8,7 +8,8 @@ enum Remedy {
     let text = error.description
     switch error.code {
     case .lost: return text.hasSuffix(".") ? text : text + ". annals log shows the gap."
-    case .pruned: return "\(text)." + (place(in: command).map { " Try \($0)." } ?? "")
+    case .pruned:
+      return "\(text)." + (type(of: command).beginningAtBase.map { " Try \($0)." } ?? "")
     case .notFound where !text.contains("check the path") && !text.hasSuffix("."):
       return "\(text). Check the path; annals put and annals import make new files."
     case .beyondHead:
@@ -25,12 +26,13 @@ enum Remedy {
 
   /// The commands that help with a damaged file; nil for any other error.
   private static func commands(for error: AnnalsError, in command: any StoreCommand) -> String? {
+    let work = type(of: command).damageWork
     let isDiskError = error.code == .io && error.underlying == .ioError
     guard error.code == .damaged || error.code == .missingData || isDiskError,
-      !error.message.contains("nothing can be salvaged"), !(command is SalvageCommand)
+      !error.message.contains("nothing can be salvaged"), work != .saves
     else { return nil }
     let saving = "annals salvage FILE OUT saves what can be read"
-    return isDiskError || command is VerifyCommand
+    return isDiskError || work == .shows
       ? saving : "annals verify FILE shows what is affected, \(saving)"
   }
 
@@ -89,17 +91,6 @@ enum Remedy {
         || "-_./,@:".unicodeScalars.contains($0)
     }
     return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
-  }
-
-  /// How the command is told to begin with the base.
-  private static func place(in command: any StoreCommand) -> String? {
-    switch command {
-    case is StateCommand, is GetCommand, is SchemaCommand, is BlameCommand: "--at base"
-    case is LogCommand, is ExportCommand: "--after base"
-    case is DiffCommand: "base"
-    case is ReplayCommand: "--to base"
-    default: nil
-    }
   }
 
   /// A number that was probably meant as a year.

@@ -48,30 +48,3 @@ extension TimelineSheet {
     }
   }
 }
-
-extension TimelineCommand {
-  /// Draws the timeline into a file; `-` is the standard output.
-  ///
-  /// A file that is there is written over only if it is a picture: a slip of the finger costs no
-  /// store.
-  func draw(_ sheet: TimelineSheet, into path: String, _ console: Console) throws -> ExitStatus {
-    let picture = try sheet.picture()
-    if path == "-" {
-      try console.output.write(picture.svg)
-      return .done
-    }
-    if FileManager.default.fileExists(atPath: path) {
-      let start = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: 5)
-      guard let start, [Data("<svg ".utf8), Data("<?xml".utf8), Data()].contains(start) else {
-        throw CommandFailure("\(path) exists and is no SVG; choose another name")
-      }
-    }
-    do {
-      try Data(picture.svg.utf8).write(to: URL(fileURLWithPath: path))
-    } catch {
-      throw CommandFailure("\(path) could not be written: \(error.localizedDescription)")
-    }
-    try console.output.line("\(path): \(picture.notes.joined(separator: ", "))")
-    return .done
-  }
-}

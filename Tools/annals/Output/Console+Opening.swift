@@ -1,0 +1,91 @@
+import Annals
+
+extension Console {
+  /// Opens a store that exists, for reading; tells what it found out of order.
+  ///
+  /// Without `holdingValues` it takes no memory for the values of the newest state: for what reads
+  /// history, or only some objects.
+  func openForReading(_ path: String, holdingValues: Bool = true) throws -> Store {
+    var options = StoreOptions.readOnly
+    options.holdsValues = holdingValues
+    return try open(path, options)
+  }
+
+  /// Opens a store that exists, for writing; tells what it found out of order.
+  func openForWriting(_ path: String) throws -> Store {
+    try open(path, StoreOptions())
+  }
+
+  /// Opens a store for writing, or makes it; tells what it found out of order. Transactions say
+  /// which process made them unless `namesProcess` is false.
+  func openOrCreate(
+    _ path: String, _ options: StoreOptions, namesProcess: Bool = true
+  ) throws -> Store {
+    var environment = store
+    if !namesProcess { (environment.processName, environment.processID) = ("", 0) }
+    let opened = try Store(.file(path), creates: true, options: options, environment: environment)
+    tell(opened.findings, of: path)
+    return opened
+  }
+
+  private func open(_ path: String, _ options: StoreOptions) throws -> Store {
+    let opened = try Store(path: path, options: options, environment: store)
+    tell(opened.findings, of: path)
+    return opened
+  }
+
+  /// Tells what opening a store found out of order.
+  func tell(_ findings: [StoreFinding], of path: String) {
+    for finding in findings { report("\(path): \(finding.message).") }
+  }
+
+  /// Reads a TOKEN.
+  func token(_ text: String) throws -> TokenArgument {
+    try TokenArgument(text, zone: zone, now: now())
+  }
+
+  /// The number of the last transaction up to and with the position that a TOKEN names: what
+  /// `--at`, `--after` and `--to` mean.
+  func number(_ text: String, in store: Store) throws -> Int64 {
+    try store.version.number(at: try place(try token(text), in: store, isEnd: true))
+  }
+
+  /// The position that a TOKEN names, for `--prune`: a period begins with its first moment.
+  func placeBefore(_ text: String, in store: Store) throws -> HistoryPlace {
+    try place(try token(text), in: store, isEnd: false)
+  }
+
+  /// The number of the last transaction before the position that a TOKEN names.
+  func number(before text: String, in store: Store) throws -> Int64 {
+    let place = try placeBefore(text, in: store)
+    if case .number(let number) = place.kind {
+      // One past the newest is a fair bound, too; what lies beyond is named as it was given.
+      if number > store.token.number + 1 { return try store.version.number(at: place) }
+      return try store.version.number(at: .number(max(number, store.base.number + 1) - 1))
+    }
+    return try store.version.number(before: place)
+  }
+
+  private func place(
+    _ token: TokenArgument, in store: Store, isEnd: Bool
+  ) throws -> HistoryPlace {
+    if let moment = isEnd ? token.end : token.start { return .date(moment) }
+    switch token {
+    case .number(let number): return .number(number)
+    case .token(let token): return .token(token)
+    case .mark(let mark, let back):
+      let base = store.base.number
+      let from =
+        switch mark {
+        case .head: store.token.number
+        case .floor: base + 1
+        case .base: base
+        }
+      guard back <= from else {
+        throw CommandFailure("\(mark.rawValue)~\(back) lies before the beginning of history")
+      }
+      return .number(from - back)
+    case .moment, .period: preconditionFailure("dates have a moment")
+    }
+  }
+}
