@@ -70,6 +70,12 @@ package struct ValueCell: Sendable {
     @inline(__always) get { ValueCell(tag: .erased) }
   }
 
+  /// The tag's number, if the bits or the arena hold the value itself; 0 for null. Greater than any
+  /// tag for a large value.
+  @inlinable package var plainTag: UInt32 {
+    @inline(__always) get { UInt32(truncatingIfNeeded: word >> 32) & 0xFFFF }
+  }
+
   /// Whether this is null.
   @inlinable package var isNull: Bool {
     @inline(__always) get { word & 0xFF << 32 == 0 }

@@ -75,7 +75,7 @@ package struct RowView {
   let leaves: UnsafeBufferPointer<Leaf?>
   let stored: UnsafeBufferPointer<StoredColumn?>
   let leaf: Int
-  let slot: Int
+  var slot: Int
 
   /// No value at all.
   package static var empty: RowView {
@@ -90,17 +90,9 @@ package struct RowView {
     cell(in: try unretainedLeaf(column))
   }
 
-  /// As `cell(_:)`, of another row of the block.
-  package func cell(_ column: Int, ofNeighbour row: Int64) throws(StateFault) -> RowCell {
-    cell(in: try unretainedLeaf(column), Int((row &- 1) & 255))
-  }
-
   /// The value of this row in a leaf that `unretainedLeaf` returned.
   @inline(__always)
-  func cell(in leaf: Unmanaged<Leaf>?) -> RowCell { cell(in: leaf, slot) }
-
-  @inline(__always)
-  private func cell(in leaf: Unmanaged<Leaf>?, _ slot: Int) -> RowCell {
+  func cell(in leaf: Unmanaged<Leaf>?) -> RowCell {
     guard let leaf else { return .null }
     return leaf._withUnsafeGuaranteedRef { RowCell(cell: $0.cell(slot), arena: $0.arenaBytes) }
   }

@@ -15,18 +15,19 @@ extension ObjectSource {
     let query = try _query(R.self)
     var positions: ContiguousArray<Int> = []
     for each in repeat each keyPath { positions.append(query.binding.position(of: each)) }
+    let rows = try query.rows(fetch)
     var reader = RecordReader(
       query.binding.layout, state: query.reader.state, store: query.reader.store,
-      largeValues: query.reader.largeValues)
+      largeValues: query.reader.largeValues, rows: RowSequence(rows, inOrder: true),
+      properties: positions)
     var result: [(repeat each V)] = []
-    for row in try query.rows(fetch) {
-      reader.move(to: row)
-      var index = 0
-      do throws(RecordReader.Stop) {
-        result.append((repeat try reader.next((each V).self, positions, &index)))
-      } catch {
-        throw reader.fault ?? AnnalsError(.unreadableRecord, "\(reader.name) is unreadable")
+    result.reserveCapacity(rows.count)
+    do throws(RecordReader.Stop) {
+      while try reader.moveToNext() != nil {
+        result.append((repeat try (each V)._next(&reader)))
       }
+    } catch {
+      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(reader.name) is unreadable")
     }
     return result
   }
@@ -89,16 +90,5 @@ extension StateReader {
       return value
     }
     return Value(bytes: bytes, tag: large.tag)
-  }
-}
-
-extension RecordReader {
-  /// Reads the next of the chosen properties.
-  fileprivate mutating func next<V: AttributeValue>(
-    _ type: V.Type, _ positions: ContiguousArray<Int>, _ index: inout Int
-  ) throws(Stop) -> V {
-    move(toProperty: positions[index])
-    index += 1
-    return try V._next(&self)
   }
 }

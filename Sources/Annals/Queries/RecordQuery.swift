@@ -47,10 +47,10 @@ public struct RecordQuery<R: Record> {
     var query = RowQuery(
       entity: binding.entity, areTiesDescending: fetch.areTiesDescending,
       limit: fetch.maximumCount, offset: fetch.skippedCount, indexes: fetch.indexes)
-    for key in fetch.sortKeys.map(\.key) {
+    for sortKey in fetch.sortKeys {
       // A property that did not exist then distinguishes no objects.
-      guard let path = try path(key.path) else { continue }
-      var key = key
+      guard let path = try path(sortKey.key.path) else { continue }
+      var key = sortKey.key
       key.path = path
       query.keys.append(key)
     }
@@ -67,46 +67,10 @@ public struct RecordQuery<R: Record> {
 
   /// The records of the rows.
   func objects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
-    if rows.count > RecordQuery.scatteredLimit { return try scatteredObjects(rows) }
     var records = binding.reader(
-      of: reader.state, store: reader.store, largeValues: reader.largeValues)
-    var result: [Object<R>] = []
-    result.reserveCapacity(rows.count)
-    for row in rows {
-      let value = try binding.read(row, &records)
-      result.append(Object(objectID: id(row), value: consume value))
-    }
-    return result
-  }
-
-  /// From this many records on, reads them in storage order, which suits the caches of the CPU.
-  private static var scatteredLimit: Int { 1024 }
-
-  private func scatteredObjects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
-    var order: ContiguousArray<(word: UInt64, index: Int)> = []
-    order.reserveCapacity(rows.count)
-    for (index, row) in rows.enumerated() { order.append((UInt64(bitPattern: row), index)) }
-    radixSort(&order)
-    var records = binding.reader(
-      of: reader.state, store: reader.store, largeValues: reader.largeValues)
-    var failure: AnnalsError?
-    let result = [Object<R>](unsafeUninitializedCapacity: rows.count) { buffer, count in
-      for (place, entry) in order.enumerated() {
-        let row = Int64(bitPattern: entry.word)
-        do throws(AnnalsError) {
-          let value = try binding.read(row, &records)
-          let object = Object(objectID: id(row), value: consume value)
-          buffer.initializeElement(at: entry.index, to: consume object)
-        } catch {
-          failure = error
-          for done in order[..<place] { buffer.deinitializeElement(at: done.index) }
-          return
-        }
-      }
-      count = rows.count
-    }
-    if let failure { throw failure }
-    return result
+      of: reader.state, store: reader.store, largeValues: reader.largeValues,
+      rows: RowSequence(rows))
+    return try binding.readAll(&records, count: rows.count)
   }
 
   func id(_ row: Int64) -> ObjectID {

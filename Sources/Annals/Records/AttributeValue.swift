@@ -93,14 +93,14 @@ extension AttributeValue {
 
   /// Reads the next property of an object.
   public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Self {
-    try reader.next(Self.self)
+    try reader.next()
   }
 
   /// Reads the next property of an object as an optional.
   public static func _nextOptional(
     _ reader: inout RecordReader
   ) throws(RecordReader.Stop) -> Self? {
-    try reader.next(Self?.self)
+    try reader.next()
   }
 
   /// Writes the next property of an object.
@@ -225,6 +225,7 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
   public var _objects: [ObjectID] { self.map { $0._objects } ?? [] }
 
   /// Reads the next property of an object.
+  @inlinable
   public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Wrapped? {
     try Wrapped._nextOptional(&reader)
   }

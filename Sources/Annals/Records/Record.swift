@@ -35,6 +35,7 @@ public struct Object<R: Record>: Sendable, Identifiable {
   /// The object's record.
   public var value: R
 
+  @inlinable
   package init(objectID: ObjectID, value: consuming R) {
     self.objectID = objectID
     self.value = value

@@ -129,9 +129,37 @@ extension RecordBinding {
 extension RecordBinding {
   /// A reader for many records of one state.
   package func reader(
-    of state: State, store: RawUUID, largeValues: any LargeValueSource
+    of state: State, store: RawUUID, largeValues: any LargeValueSource,
+    rows: RowSequence = .none
   ) -> RecordReader {
-    RecordReader(layout, state: state, store: store, largeValues: largeValues)
+    RecordReader(layout, state: state, store: store, largeValues: largeValues, rows: rows)
+  }
+
+  /// The objects of the rows that the reader was given, `count` of them, in their order; throws as
+  /// `read(_:_:)` does.
+  package func readAll(
+    _ reader: inout RecordReader, count: Int
+  ) throws(AnnalsError) -> [Object<R>] {
+    var isDone = false
+    let result = [Object<R>](unsafeUninitializedCapacity: count) { buffer, found in
+      guard let objects = buffer.baseAddress else {
+        isDone = true
+        return
+      }
+      do throws(RecordReader.Stop) {
+        try record.readAll(&reader, objects)
+        found = count
+        isDone = true
+      } catch {
+        for place in reader.places { buffer.deinitializeElement(at: place) }
+      }
+    }
+    guard isDone else { throw stopped(reader) }
+    return result
+  }
+
+  private func stopped(_ reader: RecordReader) -> AnnalsError {
+    reader.fault ?? AnnalsError(.unreadableRecord, "\(reader.name) is unreadable")
   }
 
   /// The record of an object that exists in the reader's state.
@@ -140,10 +168,10 @@ extension RecordBinding {
   /// reading the file.
   package func read(_ row: Int64, _ reader: inout RecordReader) throws(AnnalsError) -> R {
     do throws(RecordReader.Stop) {
-      reader.move(to: row)
+      try reader.move(to: row)
       return try record.read(&reader)
     } catch {
-      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(reader.name) is unreadable")
+      throw stopped(reader)
     }
   }
 
@@ -168,9 +196,7 @@ extension RecordBinding {
       }
     }
     var reader = RecordReader(
-      layout, state: State(schema: Schema()), store: store, largeValues: largeValues)
-    reader.move(to: row)
-    reader.move(toProperty: index)
+      layout, row: row, property: index, store: store, largeValues: largeValues)
     do throws(RecordReader.Stop) {
       guard layout.columns[index].isRelationship else { return try reader.decoded(cell, in: arena) }
       if let value = V._read(try reader.erasedObjects(V.self)) { return value }

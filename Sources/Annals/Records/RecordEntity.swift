@@ -12,7 +12,10 @@ public struct RecordEntity<R: Record>: Sendable {
   package let properties: ContiguousArray<PropertyDefinition>
   private(set) var indexes: [RecordIndex<R>] = []
   let keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable>
+  /// Makes a record of the object that the reader is at.
   let read: @Sendable (inout RecordReader) throws(RecordReader.Stop) -> R
+  /// Makes the objects of all rows that the reader was given, each at its place.
+  let readAll: @Sendable (inout RecordReader, Objects) throws(RecordReader.Stop) -> Void
   let fields: ContiguousArray<RecordField>
   /// Whether all properties are stored in the record, none computed.
   let isStored: Bool
@@ -24,11 +27,39 @@ public struct RecordEntity<R: Record>: Sendable {
   ///   - name: the name in the store.
   ///   - make: makes a record of the values of its properties, usually the memberwise initialiser.
   ///   - property: the properties, in the order of `make`'s parameters.
+  @inlinable
   public init<each V: AttributeValue>(
     _ name: String, _ make: @escaping @Sendable (repeat each V) -> R,
     _ property: repeat Property<R, each V>
   ) {
+    self.init(name, repeat each property) { (reader) throws(RecordReader.Stop) in
+      make(repeat try (each V)._next(&reader))
+    }
+  }
+
+  @inlinable @inline(__always)
+  init<each V: AttributeValue>(
+    _ name: String, _ property: repeat Property<R, each V>,
+    read: @escaping @Sendable (inout RecordReader) throws(RecordReader.Stop) -> R
+  ) {
+    self.init(name, repeat each property, read: read) {
+      (reader, objects) throws(RecordReader.Stop) in
+      while let place = try reader.moveToNext() {
+        let value = try read(&reader)
+        (objects + place).initialize(to: Object(objectID: reader.objectID, value: consume value))
+      }
+    }
+  }
+
+  @usableFromInline
+  init<each V: AttributeValue>(
+    _ name: String, _ property: repeat Property<R, each V>,
+    read: @escaping @Sendable (inout RecordReader) throws(RecordReader.Stop) -> R,
+    readAll: @escaping @Sendable (inout RecordReader, Objects) throws(RecordReader.Stop) -> Void
+  ) {
     self.name = name
+    self.read = read
+    self.readAll = readAll
     var definitions: ContiguousArray<PropertyDefinition> = []
     var keyPaths: ContiguousArray<any PartialKeyPath<R> & Sendable> = []
     var fields: ContiguousArray<RecordField> = []
@@ -43,13 +74,13 @@ public struct RecordEntity<R: Record>: Sendable {
     }
     properties = definitions
     self.keyPaths = keyPaths
-    read = { (reader) throws(RecordReader.Stop) in
-      make(repeat try (each V)._next(&reader))
-    }
     self.fields = fields
     isStored = fields.allSatisfy { $0.offset >= 0 }
     self.accesses = accesses
   }
+
+  /// Where objects are made.
+  @usableFromInline typealias Objects = UnsafeMutablePointer<Object<R>>
 }
 
 extension RecordEntity {

@@ -11,99 +11,212 @@ public struct RecordReader {
 
   let layout: RecordLayout
   let state: State
-  /// The entity's table; nil in a state older than the entity.
-  let table: TableView?
   let store: RawUUID
   let largeValues: any LargeValueSource
+  /// The row of the current object.
   var row: Int64 = 0
-  /// The rows of the current object's block.
-  private var block = RowBlock.none
-  private var view = RowView.empty
-  /// The table's columns of the properties, -1 for missing ones; empty without a table.
-  private let positions: ContiguousArray<Int>
-  private var index = 0
+  /// The properties to read of each object; nil for all.
+  private let properties: ContiguousArray<Int>?
+  /// Their columns.
+  private let columns: ContiguousArray<WantedColumn>
+  /// The values of some objects, one after the other.
+  private var cells: RowReader
+  /// The next of the cells to read.
+  private var cursor = 0
+  /// The first cell of the current object.
+  private var start = 0
+  private let rows: RowSequence
+  /// How many of the rows were given out, the one that stopped it among them, and how many read.
+  private var givenCount = 0
+  private var readCount = 0
   /// For each property the texts that were read of it; none until some objects were read.
   private var texts: ContiguousArray<SharedTexts> = []
-  private var objectCount = 0
-  /// From how many objects on that pays.
-  private static let manyObjects = 512
   private(set) var fault: AnnalsError?
 
+  /// From how many objects on sharing texts pays.
+  private static let manyObjects = 512
+  /// How many objects are read at a time: few enough for the nearest cache.
+  private static let batchSize = 32
+
+  /// A reader of these rows, or of any one by one; of all properties of the record type, or some.
   init(
-    _ layout: RecordLayout, state: State, store: RawUUID, largeValues: any LargeValueSource
+    _ layout: RecordLayout, state: State, store: RawUUID, largeValues: any LargeValueSource,
+    rows: RowSequence = .none, properties: ContiguousArray<Int>? = nil
   ) {
     self.layout = layout
     self.state = state
     self.store = store
     self.largeValues = largeValues
+    self.rows = rows
+    self.properties = properties
     let table = state.table(layout.entity)
-    self.table = table
-    guard let table else {
-      positions = []
-      return
+    cells = RowReader(table)
+    let wanted = properties ?? ContiguousArray(layout.columns.indices)
+    columns = ContiguousArray(
+      wanted.map { index in
+        let column = layout.columns[index]
+        return WantedColumn(
+          column.isRelationship ? nil : table?.column(of: column.property),
+          hasDefault: column.hasDefault)
+      })
+    if rows.count >= RecordReader.manyObjects {
+      texts = ContiguousArray(repeating: SharedTexts(), count: columns.count)
     }
-    positions = ContiguousArray(layout.columns.map { table.column(of: $0.property) ?? -1 })
+  }
+
+  /// A reader of values of one property that are not in a state: of `decoded` alone.
+  init(
+    _ layout: RecordLayout, row: Int64, property: Int, store: RawUUID,
+    largeValues: any LargeValueSource
+  ) {
+    self.layout = layout
+    state = State()
+    self.store = store
+    self.largeValues = largeValues
+    rows = .none
+    properties = nil
+    columns = []
+    cells = RowReader(nil)
+    self.row = row
+    cursor = property
   }
 
   /// Moves to an object, before its first property.
-  mutating func move(to row: Int64) {
+  mutating func move(to row: Int64) throws(Stop) {
+    try withUnsafePointer(to: row) { (row) throws(Stop) in
+      try read(UnsafeBufferPointer(start: row, count: 1))
+    }
     self.row = row
-    index = 0
-    objectCount &+= 1
-    if objectCount == RecordReader.manyObjects {
-      texts = ContiguousArray(repeating: SharedTexts(), count: positions.count)
+    cursor = 0
+    start = 0
+  }
+
+  /// Moves to the next of the rows to read. Returns where its object belongs; nil at the end.
+  @usableFromInline
+  mutating func moveToNext() throws(Stop) -> Int? {
+    guard givenCount < rows.count else { return nil }
+    let entry = rows[givenCount]
+    givenCount &+= 1
+    if givenCount > readCount { try readBatch() }
+    start = cursor
+    row = entry.row
+    return entry.place
+  }
+
+  private mutating func readBatch() throws(Stop) {
+    let count = min(RecordReader.batchSize, rows.count - readCount)
+    let first = readCount
+    let rows = rows
+    try withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { buffer throws(Stop) in
+      for index in 0..<count { buffer[index] = rows[first + index].row }
+      try read(UnsafeBufferPointer(buffer))
     }
+    readCount += count
+    cursor = 0
+  }
+
+  /// Reads the cells of some rows.
+  private mutating func read(_ rows: UnsafeBufferPointer<Int64>) throws(Stop) {
     if fault != nil { fault = nil }
-    // The view stays within a block: one that was just written, and is read in larger pieces than
-    // it was written in, has to wait until all that was written before is in memory.
-    if !block.contains(row), let table {
-      block = table.block(of: row)
-      view = block.view(of: row) ?? .empty
-    }
-  }
-
-  /// Moves to one property of the object.
-  mutating func move(toProperty index: Int) {
-    self.index = index
-  }
-
-  /// Reads the next property.
-  @inline(__always)
-  mutating func next<V: AttributeValue>(_ type: V.Type) throws(Stop) -> V {
-    let column = layout.columns[index]
-    defer { index += 1 }
-    guard !column.isRelationship else { return try relationship() }
-    guard index < positions.count, positions[index] >= 0 else {
-      return try decoded(.null, in: UnsafeRawBufferPointer(start: nil, count: 0))
-    }
-    let found: RowCell
     do throws(StateFault) {
-      found = try view.cell(positions[index], ofNeighbour: row)
+      try cells.read(rows, columns)
     } catch {
       throw stop(AnnalsError(error))
     }
-    // Whatever needs more than the cell is read below, off the common path.
-    if !found.cell.isLarge, !found.cell.isNull || !column.hasDefault {
-      if let text: V = sharedText(found) { return text }
+  }
+
+  /// The id of the object it is at.
+  @usableFromInline var objectID: ObjectID {
+    ObjectID(store: store, entity: layout.entity, row: row)
+  }
+
+  /// The places of the objects that were made before reading stopped at the one given out last.
+  var places: some Sequence<Int> {
+    (0..<max(0, givenCount - 1)).lazy.map { rows[$0].place }
+  }
+
+  /// The index of the next property in the record type.
+  private var index: Int {
+    let place = cursor - start
+    return properties.map { $0[place] } ?? place
+  }
+
+  /// Reads the next property by `quick`, which returns nil for anything but a plain value.
+  @inline(__always)
+  mutating func next<V: AttributeValue>(_ quick: (DirectCell) -> V?) throws(Stop) -> V {
+    if let value = quick(cells.cell(cursor)) {
+      cursor &+= 1
+      return value
+    }
+    return try next()
+  }
+
+  /// Reads the next property by `quick`, which returns nil for anything but a plain value; nil for
+  /// no value.
+  @inline(__always)
+  mutating func nextOptional<V: AttributeValue>(
+    _ quick: (DirectCell) -> V?
+  ) throws(Stop) -> V? {
+    let cell = cells.cell(cursor)
+    if cell.isPlain(.null) {
+      cursor &+= 1
+      return nil
+    }
+    if let value = quick(cell) {
+      cursor &+= 1
+      return value
+    }
+    return try next()
+  }
+
+  /// Reads the next property, a text.
+  @inline(__always)
+  mutating func nextText() throws(Stop) -> String {
+    let cell = cells.cell(cursor)
+    guard cell.isPlain(.string) else { return try next() }
+    return text(cell)
+  }
+
+  /// Reads the next property, a text or none.
+  @inline(__always)
+  mutating func nextOptionalText() throws(Stop) -> String? {
+    let cell = cells.cell(cursor)
+    if cell.isPlain(.null) {
+      cursor &+= 1
+      return nil
+    }
+    guard cell.isPlain(.string) else { return try next() }
+    return text(cell)
+  }
+
+  private mutating func text(_ cell: DirectCell) -> String {
+    defer { cursor &+= 1 }
+    guard !texts.isEmpty else { return String(decoding: cell.bytes, as: UTF8.self) }
+    return texts[cursor - start].text(cell.bytes)
+  }
+
+  /// Reads the next property, whatever it is.
+  @inline(never)
+  mutating func next<V: AttributeValue>() throws(Stop) -> V {
+    let cell = cells.cell(cursor)
+    let place = cursor - start
+    defer { cursor += 1 }
+    let column = layout.columns[index]
+    guard !column.isRelationship else { return try relationship() }
+    guard columns[place].position != nil else {
+      return try decoded(.null, in: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    if !cell.isNotPlain {
+      let found = cell.rowCell
       if let value = V._read(StoredCell(found.cell, in: found.arena)) { return value }
     }
     return try nextIndirect(column)
   }
 
-  /// The text that a cell of the property at `index` holds, if it is to be one.
-  @inline(__always)
-  private mutating func sharedText<V: AttributeValue>(_ found: RowCell) -> V? {
-    guard V.self == String.self || V.self == String?.self, index < texts.count,
-      found.cell.tag == .string
-    else { return nil }
-    let bytes = UnsafeRawBufferPointer(rebasing: found.arena[found.cell.arenaRange])
-    return texts[index].text(bytes) as? V
-  }
-
   /// Stops reading at the last property: its stored value does not fit the type.
   @usableFromInline
   mutating func refuseLast(as type: any Any.Type) -> Stop {
-    index -= 1
+    cursor -= 1
     let stored = try? state.value(layout.entity, row, layout.columns[index].property)
     return stop(unreadable(stored ?? .null, as: type))
   }

@@ -18,13 +18,15 @@ import Measuring
 ///     --lock shared|exclusive
 ///     --operations N                 transactions of one object; 20,000
 ///     --phases write,history,past,sizes,replay,prune
+///     --phases "3b index,3d"         of `queries`: these lists alone
+///     --repeats N                    how often `queries` asks for each list; 7
 ///     --kinds "a title,an insert"    what the steps of a live view are of
 @main
 enum AnnalsBenchmark {
   static func main() async {
     do {
       let options = try Options([
-        "form", "durability", "lock", "operations", "phases", "pause", "kinds",
+        "form", "durability", "lock", "operations", "phases", "pause", "kinds", "repeats",
       ])
       guard options.words.count == 2 else {
         throw Failure(

@@ -9,6 +9,9 @@ struct QuerySession {
   private let path: String
   private let workload: Workload
   private let answers: QueryWorkload
+  /// The lists to measure, `3b` or `3b index`; nil for everything.
+  private let lists: [String]?
+  private let repeats: Int
 
   private var recorder: Recorder { setup.recorder }
   private static let days = TimeZone(secondsFromGMT: 0) ?? .current
@@ -18,6 +21,8 @@ struct QuerySession {
     self.setup = setup
     workload = Workload(operations: try options.number("operations", 20_000))
     answers = QueryWorkload(workload)
+    lists = options.list("phases")
+    repeats = try options.number("repeats", 7)
   }
 
   func run() throws {
@@ -32,6 +37,7 @@ struct QuerySession {
     let newest = Fetch(PostRecord.self).sorted(by: \.timestamp, .descending)
     try measure(snapshot, newest, "index")
     try measure(snapshot, newest.withoutIndexes(), "scan")
+    guard lists == nil else { return try store.close() }
     for (degrees, name) in [(2, "2"), (0.2, "0.2")] {
       try measureBoxes(snapshot, degrees, name, "scan")
     }
@@ -43,25 +49,33 @@ struct QuerySession {
   private func measure(
     _ snapshot: Snapshot, _ fetch: Fetch<PostRecord>, _ way: String
   ) throws {
-    try recorder.median("3a all ids by date, \(way)", of: 7) {
+    try median("3a", "all ids by date", way) {
       let ids = try snapshot.objectIDs(fetch)
       try expect("ids by date", ids.count, is: answers.byDate.count)
       try expect("last id by date", ids.last?.row, is: answers.byDate.last.map(Int64.init))
       return ids.count
     }
-    try recorder.median("3b first 200, \(way)", of: 7) {
-      try read(snapshot, fetch.limit(200), from: 0)
-    }
-    try recorder.median("3c 200 at offset 50,000, \(way)", of: 7) {
+    try median("3b", "first 200", way) { try read(snapshot, fetch.limit(200), from: 0) }
+    try median("3c", "200 at offset 50,000", way) {
       try read(snapshot, fetch.limit(200).offset(50_000), from: 50_000)
     }
-    try recorder.median("3d all rows by date, \(way)", of: 5) { try read(snapshot, fetch, from: 0) }
-    try recorder.median("4 count per day, \(way)", of: 7) {
+    try median("3d", "all rows by date", way) { try read(snapshot, fetch, from: 0) }
+    try median("4", "count per day", way) {
       let days = try snapshot.groups(
         fetch.sorted(), by: .each(.day, of: \.timestamp, in: Self.days))
       try expect("counts of days", days.map(\.count).sorted(), is: answers.days.sorted())
       return days.count
     }
+  }
+
+  /// Measures one list in one way, if it is wanted.
+  private func median(
+    _ number: String, _ name: String, _ way: String, _ body: () throws -> Int
+  ) throws {
+    guard lists.map({ $0.contains(number) || $0.contains("\(number) \(way)") }) ?? true else {
+      return
+    }
+    try recorder.median("\(number) \(name), \(way)", of: repeats, body)
   }
 
   /// Reads every value of the objects that a fetch finds.
