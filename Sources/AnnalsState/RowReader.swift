@@ -42,12 +42,20 @@ package struct RowReader {
   ) throws(StateFault) {
     let count = rows.count * columns.count
     if cells.count < count { cells = ContiguousArray(repeating: .null, count: count) }
-    views.removeAll(keepingCapacity: true)
-    for row in rows { views.append(find(row)) }
-    try cells.withUnsafeMutableBufferPointer { (cells) throws(StateFault) in
-      guard let first = cells.baseAddress else { return }
-      for (index, column) in columns.enumerated() {
-        sum &+= try RowReader.read(column, of: views, into: first + index, stride: columns.count)
+    var views: ContiguousArray<RowView> = []
+    swap(&views, &self.views)
+    defer { swap(&views, &self.views) }
+    if views.count < rows.count { views = ContiguousArray(repeating: .empty, count: rows.count) }
+    for (index, row) in rows.enumerated() { views[index] = find(row) }
+    sum &+= try cells.withUnsafeMutableBufferPointer { (cells) throws(StateFault) -> UInt8 in
+      try views.withUnsafeBufferPointer { (views) throws(StateFault) -> UInt8 in
+        guard let first = cells.baseAddress, let view = views.baseAddress else { return 0 }
+        var sum: UInt8 = 0
+        for (index, column) in columns.enumerated() {
+          sum &+= try RowReader.read(
+            column, of: view, count: rows.count, into: first + index, stride: columns.count)
+        }
+        return sum
       }
     }
   }
@@ -55,26 +63,29 @@ package struct RowReader {
   /// Reads a column of some rows. Returns a sum of first bytes: reading them now brings them into
   /// the cache.
   private static func read(
-    _ column: WantedColumn, of rows: ContiguousArray<RowView>,
+    _ column: WantedColumn, of rows: UnsafePointer<RowView>, count: Int,
     into cells: UnsafeMutablePointer<DirectCell>, stride: Int
   ) throws(StateFault) -> UInt8 {
     var cell = cells
     var sum: UInt8 = 0
     guard let position = column.position else {
-      for _ in rows {
+      for _ in 0..<count {
         cell.pointee = .notPlain
         cell += stride
       }
       return 0
     }
     let null: DirectCell = column.hasDefault ? .notPlain : .null
-    for row in rows {
-      if let leaf = try row.unretainedLeaf(position) {
-        cell.pointee = leaf._withUnsafeGuaranteedRef { $0.directCell(row.slot, null: null, &sum) }
+    var row = rows
+    for _ in 0..<count {
+      if let leaf = try row.pointee.unretainedLeaf(position) {
+        let slot = row.pointee.slot
+        cell.pointee = leaf._withUnsafeGuaranteedRef { $0.directCell(slot, null: null, &sum) }
       } else {
         cell.pointee = null
       }
       cell += stride
+      row += 1
     }
     return sum
   }

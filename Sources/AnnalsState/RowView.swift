@@ -119,8 +119,10 @@ package struct RowView {
   private static func unretained<Object: AnyObject>(
     _ objects: UnsafeBufferPointer<Object?>, _ index: Int
   ) -> Unmanaged<Object>? {
-    UnsafeRawBufferPointer(objects).loadUnaligned(
-      fromByteOffset: index * MemoryLayout<Object?>.stride, as: Unmanaged<Object>?.self)
+    // Without the checks of a buffer's arithmetic, which took a third of reading a cell.
+    guard let first = objects.baseAddress else { return nil }
+    return UnsafeRawPointer(first).load(
+      fromByteOffset: index &* MemoryLayout<Object?>.stride, as: Unmanaged<Object>?.self)
   }
 }
 

@@ -92,8 +92,8 @@ final class StoredColumn: Sendable {
     @inline(__always)
     func unretained(_ leaf: Int) -> Unmanaged<Leaf>? {
       leaves.withUnsafeBytes {
-        $0.loadUnaligned(
-          fromByteOffset: leaf * MemoryLayout<Leaf?>.stride, as: Unmanaged<Leaf>?.self)
+        $0.baseAddress?.load(
+          fromByteOffset: leaf &* MemoryLayout<Leaf?>.stride, as: Unmanaged<Leaf>?.self)
       }
     }
   }

@@ -204,28 +204,28 @@ extension UInt8 {
 extension URL {
   /// Reads the next property of an object.
   public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> URL {
-    try reader.next()
+    try reader.next { $0.url }
   }
 
   /// Reads the next property of an object as an optional.
   public static func _nextOptional(
     _ reader: inout RecordReader
   ) throws(RecordReader.Stop) -> URL? {
-    try reader.next()
+    try reader.nextOptional { $0.url }
   }
 }
 
 extension Data {
   /// Reads the next property of an object.
   public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Data {
-    try reader.next()
+    try reader.next { $0.data }
   }
 
   /// Reads the next property of an object as an optional.
   public static func _nextOptional(
     _ reader: inout RecordReader
   ) throws(RecordReader.Stop) -> Data? {
-    try reader.next()
+    try reader.nextOptional { $0.data }
   }
 }
 
@@ -278,4 +278,12 @@ extension DirectCell {
   fileprivate var uuid: UUID? {
     isPlain(.uuid) ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : nil
   }
+
+  @inline(__always)
+  fileprivate var url: URL? {
+    isPlain(.url) ? URL(string: String(decoding: bytes, as: UTF8.self)) : nil
+  }
+
+  @inline(__always)
+  fileprivate var data: Data? { isPlain(.data) ? Data(bytes) : nil }
 }

@@ -147,6 +147,7 @@ extension RecordBinding {
         return
       }
       do throws(RecordReader.Stop) {
+        reader.make(at: objects)
         try record.readAll(&reader, objects)
         found = count
         isDone = true

@@ -29,6 +29,9 @@ package struct RowSequence {
   /// How many rows there are.
   var count: Int { rows.count }
 
+  /// Whether they are read in another order than their places'.
+  var isScattered: Bool { !sorted.isEmpty }
+
   /// The row that is read as the `number`th, from 0, and the place of its object.
   @inline(__always)
   subscript(number: Int) -> (row: Int64, place: Int) {
