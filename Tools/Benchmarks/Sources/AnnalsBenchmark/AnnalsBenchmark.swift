@@ -11,6 +11,7 @@ import Measuring
 ///     annals-benchmark concurrent FILE   durable commits by several threads
 ///     annals-benchmark processes FILE    durable commits by several processes, and listening
 ///     annals-benchmark queries FILE  what is asked of the objects, by an index and without
+///     annals-benchmark index -       what an ordered index costs a commit
 ///     annals-benchmark live FILE     what a live view, a consumer and a projection cost a commit
 ///
 ///     --form typed|dynamic           records, or dictionaries
@@ -30,7 +31,7 @@ enum AnnalsBenchmark {
       ])
       guard options.words.count == 2 else {
         throw Failure(
-          "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries|live FILE "
+          "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries|index|live FILE "
             + "[--option value]…")
       }
       let setup = try Setup(options)
@@ -44,11 +45,12 @@ enum AnnalsBenchmark {
       case "processes": try await ProcessSession(path, setup, options).run()
       case "writer": try WriterSession(path, setup, options).run()
       case "queries": try QuerySession(path, setup, options).run()
+      case "index": try IndexSession(setup, options).run()
       case "live": try await LiveSession(path, setup, options).run()
       default:
         throw Failure(
           "\(options.words[0]) is none of run, open, large, reopen-large, concurrent, processes, "
-            + "queries, live")
+            + "queries, index, live")
       }
     } catch {
       FileHandle.standardError.write(Data("annals-benchmark: \(error)\n".utf8))
