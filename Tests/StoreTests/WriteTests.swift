@@ -131,15 +131,48 @@ import Testing
     #expect(store.version.position.timestamp.microseconds == 3)
   }
 
-  @Test func aNestedWriteTraps() async {
-    await #expect(processExitsWith: .failure) {
-      let store = try noteStore()
-      try store.write { _ in try store.write { _ in } }
+  @Test func aNestedWriteIsRefusedAndNothingIsRecorded() throws {
+    let store = try noteStore()
+    let calls: [(Store) throws -> Void] = [
+      { try $0.write { _ in } }, { _ = try $0.commit { _ in } }, { try $0.checkpoint() },
+      { try $0.refresh() }, { try $0.sync() }, { try $0.compact() }, { try $0.revert(1) },
+      { try $0.close() }, { try $0.edit(.renameEntity("Note", to: "Page")) },
+      { try $0.setRetention(Retention(days: 90)) },
+    ]
+    for call in calls {
+      let error = #expect(throws: AnnalsError.self) {
+        try store.write { tx in
+          try tx.insert("Note", ["id": "a"])
+          try call(store)
+        }
+      }
+      #expect(error?.code == .nestedWrite)
+      #expect(error?.message.contains("Use the transaction that the closure is given") == true)
     }
-    await #expect(processExitsWith: .failure) {
-      let store = try noteStore()
-      try store.write { _ in try store.checkpoint() }
+    // The closure may catch it: then its own changes are recorded.
+    try store.write { tx in
+      try tx.insert("Note", ["id": "b"])
+      try? store.write { _ in }
     }
+    #expect(try store.snapshot().objects(of: "Note").map { $0["id"] } == ["b"])
+    // Another store's write is no nested one.
+    try store.write { _ in try noteStore().write { _ in } }
+    try store.close()
+  }
+
+  @Test func aWriteNestedInAnAsynchronousOneIsRefused() async throws {
+    let store = try noteStore()
+    let error = await #expect(throws: AnnalsError.self) {
+      try await store.write { tx in
+        try tx.insert("Note", ["id": "a"])
+        try store.write { _ in }
+      }
+    }
+    #expect(error?.code == .nestedWrite)
+    #expect(try store.snapshot().count(of: "Note") == 0)
+  }
+
+  @Test func aTransactionUsedAfterItsClosureTraps() async {
     await #expect(processExitsWith: .failure) {
       let store = try noteStore()
       var kept: WriteTransaction?

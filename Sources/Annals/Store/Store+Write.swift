@@ -10,8 +10,9 @@ extension Store {
   /// the closure returned.
   ///
   /// The closure reads its own changes. If it throws, nothing is recorded and its error is thrown.
-  /// If its changes cancel out, nothing is recorded. It must not write to the same store in another
-  /// way: that traps. `commit` does the same and also returns the position.
+  /// If its changes cancel out, nothing is recorded. A write, checkpoint, refresh or close of the
+  /// same store inside it throws `.nestedWrite`: functions that may be called there get the
+  /// transaction as a parameter. `commit` does the same as `write` and also returns the position.
   ///
   /// Safe on any thread; writes take turns. Costs what the closure changes, and a sync that
   /// concurrent writes share.

@@ -133,8 +133,10 @@ public final class Store: Sendable {
   ///
   /// Throws `.outcomeUnknown` if the disk failed, so that commits with `.deferred` since the last
   /// sync may be lost; `.lostBranch` if an older copy was written over the file, which is then not
-  /// changed. The store is closed all the same.
+  /// changed. The store is closed all the same. Only inside the closure of a write it throws
+  /// `.nestedWrite` and closes nothing.
   public func close() throws(AnnalsError) {
+    try writer.requireOutside()
     defer { writer.head.end() }
     try AnnalsError.narrowing { try writer.checkpointAndClose() }
   }

@@ -216,6 +216,14 @@ extension AnnalsError {
         + "version of Annals", offset: offset)
   }
 
+  package static var nestedWrite: AnnalsError {
+    AnnalsError(
+      .nestedWrite,
+      "a write, checkpoint, refresh or close inside the closure of a write of the same store, which "
+        + "it would wait for for ever. Use the transaction that the closure is given, or call it "
+        + "after the write")
+  }
+
   package static var closedStore: AnnalsError {
     AnnalsError(.closed, "the store has been closed")
   }

@@ -8,7 +8,7 @@ extension AnnalsError {
       case pruned, lost, otherStore, lostBranch, beyondHead
       case invalidSchema, invalidChange, unreadableRecord, erased, noSuchObject, conflict, blocked
       case invalidArgument, invalidInput
-      case tooLarge, projectionFailed
+      case tooLarge, nestedWrite, projectionFailed
       case busy, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace, permission, io
     }
 
@@ -65,6 +65,9 @@ extension AnnalsError {
     public static let invalidInput = Code(.invalidInput)
     /// A value or a transaction is larger than a store can hold.
     public static let tooLarge = Code(.tooLarge)
+    /// A write, checkpoint, refresh or close inside the closure of a write of the same store, which
+    /// it would wait for for ever. Use the transaction that the closure is given.
+    public static let nestedWrite = Code(.nestedWrite)
     /// The code of a projection threw; see `thrown`.
     public static let projectionFailed = Code(.projectionFailed)
     /// Another process holds the store's lock, and `lockTimeout` has passed.

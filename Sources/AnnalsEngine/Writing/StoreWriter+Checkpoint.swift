@@ -106,7 +106,7 @@ extension StoreWriter {
   /// Writes a checkpoint if it is worth it, and closes.
   package func checkpointAndClose() throws {
     if log.hasPendingAdvances, !log.isPoisoned { notingFailure { try $0.appendAdvances() } }
-    if !options.isReadOnly, !log.isPoisoned, hasMuchToSave, !isBare {
+    if !options.isReadOnly, !log.isPoisoned, hasMuchToSave, try !isBare() {
       let images = imagesToSave()
       notingFailure { try $0.checkpoint(saving: images) }
     }

@@ -85,15 +85,15 @@ extension StoreWriter {
   }
 
   /// Whether the file was compacted without a checkpoint and has had no commits since.
-  package var isBare: Bool {
-    enter()
+  func isBare() throws(AnnalsError) -> Bool {
+    try enter()
     defer { leave() }
     return bareHead == head.newestPosition.number
   }
 
   /// Catches up with other processes without the lock; for readers.
   package func refresh() throws {
-    enter()
+    try enter()
     defer { leave() }
     guard !isClosed else { throw AnnalsError.closedStore }
     if isFileLocked { return }
@@ -112,8 +112,10 @@ extension StoreWriter {
 
   /// Ends all writing. Safe to call again.
   package func close() throws {
+    // Before the watcher's thread is waited for.
+    try requireOutside()
     watcher.close()
-    enterAlone()
+    try enterAlone()
     defer {
       isFileLocked = false
       // Threads that wait for the group to end learn that the store is closed.

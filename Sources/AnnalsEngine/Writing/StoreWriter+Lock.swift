@@ -13,20 +13,21 @@ extension StoreWriter {
   /// How long after their last write other processes are expected to write again.
   private static let othersMemory = Duration.seconds(1)
 
-  /// Waits for the writer's turn among threads. Traps inside the closure of this store's own write.
-  func enter() {
-    let thread = requireOutside()
+  /// Waits for the writer's turn among threads. Throws `.nestedWrite` inside the closure of this
+  /// store's own write.
+  func enter() throws(AnnalsError) {
+    let thread = try requireOutside()
     lock.lock()
     waitAtGate()
     writingThread.store(thread, ordering: .relaxed)
   }
 
-  /// Traps inside the closure of a write. Returns the number of the thread.
-  private func requireOutside() -> UInt64 {
+  /// Returns the number of the thread; throws `.nestedWrite` inside the closure of a write, which
+  /// the thread would wait for.
+  @discardableResult
+  package func requireOutside() throws(AnnalsError) -> UInt64 {
     let thread = CurrentThread.number
-    precondition(
-      writingThread.load(ordering: .relaxed) != thread,
-      "a write inside the closure of another write of the same store; use the transaction given")
+    guard writingThread.load(ordering: .relaxed) != thread else { throw .nestedWrite }
     barred.requireOutside("a write, checkpoint or refresh")
     return thread
   }
@@ -53,8 +54,8 @@ extension StoreWriter {
 
   /// As `enter`, and waits until no sync is pending. Later writers wait meanwhile, since otherwise
   /// groups might follow each other for ever.
-  func enterAlone() {
-    let thread = requireOutside()
+  func enterAlone() throws(AnnalsError) {
+    let thread = try requireOutside()
     lock.lock()
     waitingAlone.wrappingAdd(1, ordering: .relaxed)
     while group.isPending {

@@ -101,7 +101,7 @@ package final class StoreWriter: @unchecked Sendable {
   /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits until
   /// its commits are acknowledged.
   package func write<R>(_ body: (StoreWriter) throws -> R) throws -> R {
-    enter()
+    try enter()
     let result: Result<R, any Error>
     do {
       try lockAndCatchUp()
@@ -125,7 +125,7 @@ package final class StoreWriter: @unchecked Sendable {
   package func writeAlone<R>(
     waiting wait: LockWait? = nil, _ body: (StoreWriter) throws -> R
   ) throws -> R {
-    enterAlone()
+    try enterAlone()
     defer { leaveAlone() }
     try lockAndCatchUp(wait)
     return try body(self)
