@@ -100,6 +100,66 @@ import Testing
     #expect(removed?.message.contains("Note.id: the attribute was removed; a required") == true)
   }
 
+  @Test func anOpenStoreIsToldWhatAnotherProgramRenamedOrRemoved() throws {
+    let location = memoryFile()
+    let store = try Store(location, records: Card.self, environment: .fixed())
+    let id = try store.write { try $0.insert(Card(key: "a", title: "Fog")) }.objectID
+    let other = try Store(location, creates: false, environment: .fixed(seed: 2))
+    // What reads and writes by the old name say; nil for a record that could be read.
+    func reasons() throws -> (read: String?, write: String?) {
+      try store.refresh()
+      var read: AnnalsError?
+      do { _ = try store.snapshot().object(Card.self, id) } catch { read = error }
+      let write = #expect(throws: AnnalsError.self) {
+        try store.write { try $0.insert(Card(key: "b", title: "Mist")) }
+      }
+      return (read?.message, write?.schemaConflicts.last?.description)
+    }
+    try other.edit(.renameProperty(entity: "Card", "title", to: "heading"))
+    #expect(
+      try reasons() == (
+        "Card/a.title has no value, and the record's property is not optional: the property is "
+          + "named heading now; use that name",
+        "Card.title: the property is named heading now; use that name"
+      ))
+    try other.edit(.removeProperty(entity: "Card", "heading"))
+    #expect(
+      try reasons() == (
+        "Card/a.title has no value, and the record's property is not optional: the property was "
+          + "removed",
+        "Card.title: the property was removed"
+      ))
+    try other.edit(.renameEntity("Card", to: "Sheet"))
+    let renamed = "Card: the entity is named Sheet now; use that name"
+    #expect(try reasons().write == renamed)
+    #expect(try reasons().read?.hasSuffix(renamed) == true)
+    try other.edit(.removeEntity("Sheet"))
+    #expect(try reasons().write == "Card: the entity was removed")
+  }
+
+  @Test func aRenameThatWasNotDeclaredIsSuggested() throws {
+    let location = memoryFile()
+    let store = try Store(location, records: Card.self, environment: .fixed())
+    try store.write { try $0.insert(Card(key: "a", title: "Fog")) }
+    let error = #expect(throws: AnnalsError.self) {
+      try Store(location, records: RenamedCard.self, environment: .fixed())
+    }
+    #expect(
+      error?.schemaConflicts.map(\.description) == [
+        "Card.heading: a required attribute can be added where there are objects only with a "
+          + "default. If it is title by another name, say so: "
+          + "Property(\"heading\", …).renamed(from: \"title\")"
+      ])
+    let retyped = #expect(throws: AnnalsError.self) {
+      try store.require(Schema { Entity("Card") { Attribute("title", .int64) } })
+    }
+    #expect(
+      retyped?.schemaConflicts.map(\.description) == [
+        "Card.title: the store has it as string, which cannot become int64; add an attribute of "
+          + "another name, and fill it from this one in a write"
+      ])
+  }
+
   @Test func anImpossibleChangeIsRefusedByNameAndChangesNothing() throws {
     let store = try noteStore()
     try store.note("a")
@@ -159,4 +219,19 @@ import Testing
     }
     #expect(store.schema.entity(named: "Other") == nil)
   }
+}
+
+private struct Card: Record {
+  var key: String
+  var title: String
+  static let entity = RecordEntity(
+    "Card", Card.init, Property("key", \.key).unique(), Property("title", \.title))
+}
+
+/// The same cards as a program declares them that forgot to say `.renamed(from: "title")`.
+private struct RenamedCard: Record {
+  var key: String
+  var heading: String
+  static let entity = RecordEntity(
+    "Card", RenamedCard.init, Property("key", \.key).unique(), Property("heading", \.heading))
 }

@@ -132,7 +132,8 @@ extension RecordBinding {
         layout.missing.map {
           SchemaConflict(
             .unknownName, record.name, $0,
-            "the store does not have it; open it with records: \(R.self).self")
+            layout.reasonsMissing[$0]
+              ?? "the store does not have it; open it with records: \(R.self).self")
         })
     }
   }

@@ -1,4 +1,5 @@
 import AnnalsEngine
+import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 import AnnalsStorage
@@ -21,23 +22,26 @@ package final class RecordBinding<R: Record>: Sendable {
   /// The properties of one type that may still be listed in another order than the initialiser's.
   package let exchange: ExchangeCheck
 
-  /// Binds the record type to a store whose newest schema is `schema`.
+  /// Binds the record type to a store whose newest schema is `schema`, made by the changes of
+  /// `history`.
   ///
   /// Throws `.invalidSchema` if the store has no such entity. The store may lack properties: they
   /// read as nil or their default, and nothing can be written.
-  package init(schema: Schema) throws(AnnalsError) {
+  package init(schema: Schema, history: [SchemaHistoryEntry] = []) throws(AnnalsError) {
     record = R.entity
     fields = record.fields
     isStored = record.isStored
     guard let stored = schema.entity(named: record.name) else {
+      let former = history.formerEntity(record.name, in: schema)
       throw AnnalsError.invalidSchema([
         SchemaConflict(
           .unknownName, record.name, nil,
-          "the store has no such entity; open it for writing with records: \(R.self).self")
+          former?.reason("entity")
+            ?? "the store has no such entity; open it for writing with records: \(R.self).self")
       ])
     }
     layout = RecordLayout(
-      stored, name: record.name, properties: record.properties, schema: schema)
+      stored, name: record.name, properties: record.properties, schema: schema, history: history)
     dates = RecordBinding.dates(of: record, layout)
     exchange = ExchangeCheck(record.fields)
   }
@@ -231,14 +235,14 @@ extension RecordBindings {
   /// `version` identifies the schema: the number of the transaction that changed it last. Throws
   /// `.invalidSchema` if the store has no such entity.
   package func binding<R: Record>(
-    of type: R.Type, schema: Schema, version: Int64
+    of type: R.Type, schema: Schema, version: Int64, history: [SchemaHistoryEntry] = []
   ) throws(AnnalsError) -> RecordBinding<R> {
     let key = ObjectIdentifier(type)
     if let known = binding(for: key, version: version) {
       // The key guarantees the type; a cast would look up the metadata of both.
       return unsafeDowncast(known, to: RecordBinding<R>.self)
     }
-    let binding = try RecordBinding<R>(schema: schema)
+    let binding = try RecordBinding<R>(schema: schema, history: history)
     keep(binding, for: key, version: version)
     return binding
   }

@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 
 /// The layout of a record type in a store: its properties, found by name in the store's newest
@@ -24,6 +25,8 @@ package final class RecordLayout: Sendable {
   let valuesWhenErased: ContiguousArray<ErasedValue?>
   /// The names of the properties that the store lacks.
   package let missing: [String]
+  /// Why the store lacks properties that it once had, by the name in the record type.
+  let reasonsMissing: [String: String]
   /// The attributes that only the store has; a new object gets their defaults, or null.
   let others: ContiguousArray<Attribute>
   /// The uniqueness rules of the store's entity.
@@ -33,7 +36,8 @@ package final class RecordLayout: Sendable {
   let roundsValues: Bool
 
   init(
-    _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>, schema: Schema
+    _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>, schema: Schema,
+    history: [SchemaHistoryEntry]
   ) {
     entity = stored.number
     entityName = name
@@ -72,6 +76,9 @@ package final class RecordLayout: Sendable {
     validations = ContiguousArray(attributes.map { $0?.validation ?? Validation() })
     self.defaults = defaults
     self.missing = missing
+    reasonsMissing = missing.reduce(into: [:]) { reasons, name in
+      reasons[name] = history.formerProperty(name, of: stored)?.reason("property")
+    }
     roundsValues = columns.contains { $0.tag == .date || $0.isRelationship }
     names = ContiguousArray(properties.map(\.name))
     valuesWhenErased = ContiguousArray(properties.map(\.valueWhenErased))

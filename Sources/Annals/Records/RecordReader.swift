@@ -380,9 +380,10 @@ public struct RecordReader {
 
   private func unreadable(_ value: Value, as type: any Any.Type) -> AnnalsError {
     let place = "\(name).\(layout.names[index])"
+    let reason = layout.reasonsMissing[layout.names[index]].map { ": " + $0 } ?? ""
     let what =
       value.isNull
-      ? "has no value, and the record's property is not optional"
+      ? "has no value, and the record's property is not optional" + reason
       : "is \(value.shortDescription) (\(value.tag)), which is no \(type)"
     return AnnalsError(.unreadableRecord, "\(place) \(what)")
   }

@@ -65,7 +65,8 @@ extension Snapshot {
 extension BoundRecords {
   /// The record type, bound to the newest schema.
   package func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
-    try bindings.binding(of: type, schema: schema, version: schemaVersion)
+    try bindings.binding(
+      of: type, schema: schema, version: schemaVersion, history: history)
   }
 }
 

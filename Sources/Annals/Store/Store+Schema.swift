@@ -24,12 +24,13 @@ extension Store {
   }
 
   func change(schema: Schema, edits: [SchemaEdit]) throws(AnnalsError) {
+    let version = version
     let state = version.state
     let change: SchemaChange
     do throws(AnnalsError) {
       change = try AnnalsError.schema(state.schema, adding: schema, edits: edits, in: state)
     } catch {
-      throw tellingOfFormerNames(error)
+      throw error.tellingOfFormerNames(state.schema, schema, version.view.schemaHistory)
     }
     guard !change.isEmpty else { return }
     guard !options.isReadOnly else {
@@ -43,30 +44,6 @@ extension Store {
         try $0.require(schema, edits: edits)
       }
     }
-  }
-}
-
-extension Store {
-  /// The error, with the present names of attributes that a program requires by a former name.
-  private func tellingOfFormerNames(_ error: AnnalsError) -> AnnalsError {
-    var conflicts = error.schemaConflicts
-    for (index, conflict) in conflicts.enumerated() where conflict.kind == .missingDefault {
-      guard let name = conflict.property, let entity = schema.entity(named: conflict.entity),
-        let now = formerly(name, in: entity)
-      else { continue }
-      conflicts[index].reason =
-        now.isRemoved
-        ? "the attribute was removed; \(conflict.reason)"
-        : "the attribute is named \(now.name) now; use that name. By this one, \(conflict.reason)"
-    }
-    return conflicts == error.schemaConflicts ? error : .invalidSchema(conflicts)
-  }
-
-  /// The attribute that last had this name and was renamed since, as it is now.
-  private func formerly(_ name: String, in entity: Entity) -> Attribute? {
-    let schemas = version.glossary().schemas
-    return schemas.attribute(lastNamed: name, of: entity.number)
-      .flatMap { entity.attribute(numbered: $0) }
   }
 }
 

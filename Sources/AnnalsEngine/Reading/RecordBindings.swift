@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
@@ -39,11 +40,16 @@ package struct BoundRecords: Sendable {
   package let schema: Schema
   /// The transaction that changed it last.
   package let schemaVersion: Int64
+  /// The changes that led to it, for messages about former names.
+  package let history: [SchemaHistoryEntry]
 
   /// Creates the bindings to this schema.
-  package init(bindings: RecordBindings, schema: Schema, schemaVersion: Int64) {
+  package init(
+    bindings: RecordBindings, schema: Schema, schemaVersion: Int64, history: [SchemaHistoryEntry]
+  ) {
     self.bindings = bindings
     self.schema = schema
     self.schemaVersion = schemaVersion
+    self.history = history
   }
 }

@@ -63,7 +63,8 @@ package final class StoreVersion: @unchecked Sendable {
   /// The record types, bound to the newest schema.
   package var records: BoundRecords {
     BoundRecords(
-      bindings: bindings, schema: state.schema, schemaVersion: schemaVersion)
+      bindings: bindings, schema: state.schema, schemaVersion: schemaVersion,
+      history: view.schemaHistory)
   }
 
   /// The position of the last transaction.

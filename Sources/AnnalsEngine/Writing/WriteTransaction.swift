@@ -101,7 +101,8 @@ public final class WriteTransaction {
   /// The record types, bound to the transaction's schema.
   package var records: BoundRecords {
     guard !changedEntities.isEmpty else { return boundRecords }
-    return BoundRecords(bindings: RecordBindings(), schema: schema, schemaVersion: 0)
+    return BoundRecords(
+      bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: boundRecords.history)
   }
 
   // MARK: Writing
