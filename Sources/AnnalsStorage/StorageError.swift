@@ -70,7 +70,8 @@ extension StorageError: CustomStringConvertible {
   }
 
   private var attempt: String {
-    switch operation {
+    let path = path.isEmpty ? "\"\"" : path
+    return switch operation {
     case .size: "find the size of \(path)"
     case .sync: "sync \(path) to the disk"
     case .allocate: "reserve space for \(path)"
@@ -85,7 +86,8 @@ extension StorageError: CustomStringConvertible {
   }
 
   private var missingRemedy: String {
-    switch operation {
+    if path.isEmpty { return "The path is empty; name a file." }
+    return switch operation {
     case .create, .link, .place, .rename, .resolve, .syncDirectory: "Create its directory first."
     default: "Check the path."
     }

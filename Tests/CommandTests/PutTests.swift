@@ -88,10 +88,19 @@ import Testing
 
   @Test func anAttributeThatIsAlmostThereIsNamed() throws {
     let folder = try CommandTests.posts()
-    let added = folder.run("put", "@posts.annals", "Post/a", "titel=x")
+    let typed = folder.run("put", "@posts.annals", "Post/a", "stars:=5", "titel=x")
+    #expect(typed.status == .couldNotRun)
+    #expect(
+      typed.errors == "annals: Post has no property titel; did you mean title? To add it: --new\n")
+    #expect(folder.run("log", "@posts.annals").output.hasPrefix("transaction 4 "))
+    let added = folder.run("put", "@posts.annals", "Post/a", "titel=x", "--new")
     #expect(
       added.errors
         == "annals: added the attribute Post.titel (string); there is Post.title as well\n")
+    // Counted names and short ones are no slips.
+    for value in ["title2=x", "title3=x", "x=1", "y=2"] {
+      #expect(folder.run("put", "@posts.annals", "Post/a", value).status == .done, "\(value)")
+    }
   }
 
   @Test func mistakesAreCounted() {

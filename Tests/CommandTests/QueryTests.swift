@@ -136,6 +136,9 @@ import Testing
       "length NILS LAST")
     #expect(some.errors == "" && some.output == "transaction 10\n")
     #expect(
+      folder.run("index", "@walks.annals").output
+        == folder.run("index", "@walks.annals", "list").output)
+    #expect(
       folder.run("index", "@walks.annals", "list", "Walk").output == """
         entity  index       keys                               unique  entries  built
         Walk    id          id                                 yes     7        yes

@@ -47,7 +47,9 @@ import Testing
       let run = folder.run(["retain", "@p.annals"] + arguments)
       #expect(run.status == .usage, "\(arguments): \(run)")
     }
-    for arguments in [["--days", "0"], ["--transactions", "0"], ["--days", "nan"]] {
+    for arguments in [
+      ["--days", "0"], ["--transactions", "0"], ["--days", "nan"], ["--days", "-3"],
+    ] {
       let run = folder.run(["retain", "@p.annals"] + arguments)
       #expect(run.status == .couldNotRun, "\(arguments): \(run)")
     }

@@ -227,7 +227,10 @@ import Testing
     (["--entity", "Trap", "--start", "from"], "Trip"),
     (["--entity", "Trip", "--start", "from", "--svg", "@s.json"], "exists and is no SVG"),
     (["--entity", "Trip", "--start", "from", "--svg", "@t.annals"], "exists and is no SVG"),
-    (["--entity", "Trip", "--start", "from", "--svg", "@no/x.svg"], "could not be written"),
+    (
+      ["--entity", "Trip", "--start", "from", "--svg", "@no/x.svg"],
+      "x.svg could not be written: there is no directory @no; create it first"
+    ),
   ])
   func mistakesAreNamed(arguments: [String], message: String) throws {
     let run = try folder().run(["timeline", "@t.annals"] + arguments)

@@ -73,7 +73,16 @@ import Testing
     ),
     ("title", "column 6: expected an operator such as ==, <, IN, BETWEEN, CONTAINS or LIKE"),
     ("title == ", "column 10: expected a value"),
-    ("title == 1", "column 10: expected a value of type string; 1 is of type int"),
+    (
+      "title == 1",
+      "column 10: expected a value of type string; 1 is of type int. "
+        + "A text stands in quotes: \"1\""
+    ),
+    (
+      "title > 2019-10-01",
+      "column 9: expected a value of type string; 2019-10-01T00:00:00Z is of type date. "
+        + "A text stands in quotes: \"2019-10-01\""
+    ),
     (
       "int64 == 1 AND date > \"x\"",
       "column 23: expected a value of type date; \"x\" is of type string"

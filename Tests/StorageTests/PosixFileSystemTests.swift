@@ -196,6 +196,9 @@ import Testing
     #expect(
       StorageError(.create, "/d/a", .noSuchFileOrDirectory).description
         == "cannot create /d/a: No such file or directory. Create its directory first.")
+    #expect(
+      StorageError(.resolve, "", .noSuchFileOrDirectory).description
+        == "cannot resolve \"\": No such file or directory. The path is empty; name a file.")
     for operation in StorageError.Operation.allCases {
       let text = StorageError(operation, "/p", .ioError).description
       #expect(text.hasPrefix("cannot ") && text.contains("/p"))

@@ -104,6 +104,21 @@ import Testing
     #expect(missing?.code == .io || missing?.code == .notFound, "\(missing as Any)")
   }
 
+  @Test func aStoreWhoseFileWasDeletedIsSaved() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
+    let store = try noteStore(.file(path))
+    try store.note("a")
+    try FileManager.default.removeItem(atPath: path)
+    try store.backup(to: folder.path("b.annals"))
+    let copy = try Store(path: folder.path("b.annals"))
+    #expect(try copy.ids() == ["a"])
+    // Also to its own place, where the store can be opened again.
+    try store.backup(to: path)
+    try? store.close()
+    #expect(try Store(path: path).ids() == ["a"])
+  }
+
   /// A copy of a damaged file, or of what is left before the damage, is no backup.
   @Test(arguments: [false, true]) func aDamagedStoreIsNotCopied(isCutShort: Bool) throws {
     let folder = try TemporaryFolder()

@@ -9,7 +9,7 @@ extension Store {
   ///
   /// The copy is synced, and verified as a file, before it gets its name, so a crash leaves the
   /// whole copy or none. It has the mode and owner of the store. A store in memory is copied into a
-  /// file. A copy that is written to branches off: from there on, tokens of one are `.lostBranch`
+  /// file, and so is one whose file was deleted while it is open. A copy that is written to branches off: from there on, tokens of one are `.lostBranch`
   /// in the other.
   ///
   /// Writes the file once and reads it three times; memory does not grow with it. Safe on any
@@ -31,9 +31,12 @@ extension Store {
     }
     let version = version
     let log = writer.log
+    // The open file can be copied even if its name is gone; then nothing says whose the copy is.
+    let isNamed = (try? log.fileSystem.identity(of: log.path)) != nil
+    let hasOwner = isNamed && !(log.fileSystem is MemoryFileSystem)
     do throws(LogError) {
       _ = try version.view.backUp(
-        to: path, in: fileSystemOfCopies, like: log.fileSystem is MemoryFileSystem ? nil : log.path
+        to: path, in: fileSystemOfCopies, like: hasOwner ? log.path : nil
       ) { try Store.requireSound($0, copiedFrom: $1) }
     } catch {
       throw AnnalsError(error)

@@ -4,11 +4,15 @@ extension ConditionParser {
   /// Reads a value, as one of the property's type.
   mutating func value(_ kind: PropertyKind) throws(ConditionTextError) -> Value {
     let column = token.column
+    let written = token.bareText
     let value = try literal()
     guard let typed = typed(value, kind) else {
-      throw ConditionTextError(
-        column: column,
-        reason: "expected a value of type \(kind); \(value.conditionText) is of type \(value.tag)")
+      var reason =
+        "expected a value of type \(kind); \(value.conditionText) is of type \(value.tag)"
+      if case .attribute(.string) = kind, let written {
+        reason += ". A text stands in quotes: \"\(written)\""
+      }
+      throw ConditionTextError(column: column, reason: reason)
     }
     return typed
   }

@@ -22,6 +22,14 @@ struct ConditionToken {
   let column: Int
   /// Whether nothing separates it from the token before.
   let isAttached: Bool
+
+  /// A number or a date as it was written; nil for other tokens.
+  var bareText: String? {
+    switch kind {
+    case .number(let text), .date(let text): text
+    default: nil
+    }
+  }
 }
 
 /// Splits a condition's text into tokens.

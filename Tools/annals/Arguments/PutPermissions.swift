@@ -2,8 +2,9 @@ import Annals
 
 /// What `put` may do beyond setting values: what is as likely a mistake as meant has to be said.
 struct PutPermissions {
-  /// An entity that is not there yet, in a store that has others.
-  var newEntity = false
+  /// An entity that is not there yet, in a store that has others; an attribute with almost the name
+  /// of another.
+  var newNames = false
   /// An attribute of one type becoming one of any.
   var widening = false
 
@@ -15,10 +16,21 @@ struct PutPermissions {
     guard case .key = object else {
       throw CommandFailure("there is no entity \(object.entity)\(near)")
     }
-    guard newEntity else {
+    guard newNames else {
       let end = near.isEmpty ? "." : ""
       throw CommandFailure("there is no entity \(object.entity)\(near)\(end) To add it: --new")
     }
+  }
+
+  /// Refuses an attribute that is probably another one, mistyped. Short names and those that differ
+  /// in a number are not mistaken for each other.
+  func checkAttribute(_ name: String, of entity: Entity) throws {
+    guard !newNames, entity.propertyNumber(named: name) == nil, name.count > 3 else { return }
+    func letters(_ text: String) -> String { text.filter { !$0.isNumber } }
+    let others = entity.propertyNames.filter { $0.count > 3 && letters($0) != letters(name) }
+    guard let near = NearName.nearest(to: name, among: others) else { return }
+    throw CommandFailure(
+      "\(entity.name) has no property \(name); did you mean \(near)? To add it: --new")
   }
 
   /// Refuses to make an object of nothing but properties to clear, or without a key.

@@ -29,6 +29,9 @@ extension WriteTransaction {
     json.key("set")
     json.beginObject()
     for assignment in assignments {
+      if let entity, assignment.content != .nothing {
+        try permissions.checkAttribute(assignment.name, of: entity)
+      }
       json.key(assignment.name)
       switch assignment.content {
       case .nothing:

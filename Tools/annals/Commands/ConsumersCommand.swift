@@ -81,6 +81,10 @@ struct ConsumersCommand: FileCommand {
   private func list(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
+    guard !store.consumers.isEmpty else {
+      try console.output.line("no consumers")
+      return .done
+    }
     let table = try RowTable(
       [
         "consumer", "kind", "seen", "behind", "changes", "for", "last seen", "lease to", "blocking",

@@ -6,7 +6,7 @@ struct IndexCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "index", abstract: "Lists, adds and drops indexes.",
     discussion: """
-      annals index FILE list [ENTITY]
+      annals index FILE [list [ENTITY]]
       annals index FILE add ENTITY NAME -- KEYS
       annals index FILE drop ENTITY NAME
 
@@ -24,7 +24,7 @@ struct IndexCommand: FileCommand {
   }
 
   @Argument(help: "The store.", completion: .file()) var file: String
-  @Argument(help: "list, add or drop.") var action: Action
+  @Argument(help: "list, add or drop.") var action: Action = .list
   @Argument(help: "The entity, the index's name, and its keys.") var names: [String] = []
   @Option(
     name: .customLong("where"), parsing: .unconditional,
@@ -119,8 +119,10 @@ struct IndexCommand: FileCommand {
     if let name = names.first { entities = [try snapshot.reader.entity(named: name)] }
     let table = try RowTable(
       ["entity", "index", "keys", "unique", "entries", "built"], isCSV: false, console)
+    var count = 0
     for entity in entities {
       for index in try snapshot.indexes(of: entity.name) {
+        count += 1
         try table.write([
           entity.name, index.name,
           (index.isBox ? "box of " : "") + index.keys.map(\.description).joined(separator: ",")
@@ -129,6 +131,10 @@ struct IndexCommand: FileCommand {
           index.isBuilt ? "yes" : "when it is used",
         ])
       }
+    }
+    guard count > 0 else {
+      try console.output.line("no indexes")
+      return .done
     }
     try table.finish()
     return .done

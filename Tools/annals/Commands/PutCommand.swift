@@ -13,7 +13,8 @@ struct PutCommand: FileCommand {
       moment.
 
       Attributes that are not there yet are added, and so is the first entity of a store; another \
-      one takes --new. A value of another type than its attribute's is refused without --widen.
+      one takes --new, and so does an attribute with almost the name of another. A value of \
+      another type than its attribute's is refused without --widen.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
@@ -21,7 +22,7 @@ struct PutCommand: FileCommand {
   @Argument(help: "NAME=TEXT or NAME:=JSON.")
   var values: [String] = []
   @Option(parsing: .unconditionalSingleValue, help: "Clear this property.") var unset: [String] = []
-  @Flag(help: "Add the entity to a store that has others.") var new = false
+  @Flag(help: "Add an entity, or an attribute that has almost the name of another.") var new = false
   @Flag(help: "Widen an attribute to any type if its new value has another type.")
   var widen = false
   @OptionGroup var author: AuthorArguments
@@ -43,7 +44,7 @@ struct PutCommand: FileCommand {
         do {
           try $0.put(
             argument, assignments, zone: console.zone,
-            permitting: PutPermissions(newEntity: new, widening: widen))
+            permitting: PutPermissions(newNames: new, widening: widen))
         } catch let fault as InputFault {
           throw CommandFailure(fault.reason)
         }

@@ -15,8 +15,11 @@ struct RetainCommand: FileCommand {
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
-  @Option(help: "Keep transactions that are younger than so many days.") var days: Double?
-  @Option(help: "Keep so many of the newest transactions.") var transactions: Int?
+  @Option(
+    parsing: .unconditional, help: "Keep transactions that are younger than so many days.")
+  var days: Double?
+  @Option(parsing: .unconditional, help: "Keep so many of the newest transactions.")
+  var transactions: Int?
   @Flag(help: "Keep everything, as a new store does.") var off = false
 
   func validate() throws {

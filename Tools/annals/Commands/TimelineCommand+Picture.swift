@@ -20,7 +20,11 @@ extension TimelineCommand {
     do {
       try Data(picture.svg.utf8).write(to: URL(fileURLWithPath: path))
     } catch {
-      throw CommandFailure("\(path) could not be written: \(error.localizedDescription)")
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().relativePath
+      let reason =
+        FileManager.default.fileExists(atPath: folder)
+        ? error.localizedDescription : "there is no directory \(folder); create it first"
+      throw CommandFailure("\(path) could not be written: \(reason)")
     }
     try console.output.line("\(path): \(picture.notes.joined(separator: ", "))")
     return .done
