@@ -37,6 +37,19 @@ import Testing
     }
   }
 
+  /// Every code is in the article about errors, once.
+  @Test func everyErrorCodeIsExplained() throws {
+    let page = try lines(of: Self.catalogue.appending(path: "Errors.md"))
+    let source = Self.root.appending(path: "Sources/AnnalsEngine/Errors/ErrorCode.swift")
+    let text = try String(contentsOf: source, encoding: .utf8)
+    let codes = text.matches(of: /public static let (\w+) = Code\(/).map { String($0.1) }
+    #expect(codes.count > 30)
+    for code in codes {
+      #expect(page.count { $0.hasPrefix("| `\(code)` |") } == 1, "Errors.md on \(code)")
+    }
+    #expect(page.count { $0.hasPrefix("| `") } == codes.count, "Errors.md has a code too many")
+  }
+
   /// Every public type is in a group of the first page, also those that come from inner modules.
   @Test func theFirstPageNamesEveryPublicType() throws {
     let page = try String(contentsOf: Self.catalogue.appending(path: "Annals.md"), encoding: .utf8)

@@ -32,6 +32,24 @@ private struct Entry: Record {
   ).unique(by: \.title, \.place)
 }
 
+private struct Loose: Record {
+  var id: String
+  var mood: String?
+  var pages: Int
+  static let entity = RecordEntity(
+    "Leaf", Loose.init, Property("id", \.id).unique(), Property("mood", \.mood),
+    Property("pages", \.pages))
+}
+
+private struct Tight: Record {
+  var id: String
+  var mood: Mood?
+  var pages: Int16
+  static let entity = RecordEntity(
+    "Leaf", Tight.init, Property("id", \.id).unique(), Property("mood", \.mood),
+    Property("pages", \.pages).range(0...100))
+}
+
 /// The code of *Records and schemas*.
 @Suite struct RecordsAndSchemasTests {
   @Test func referencesAndRules() throws {
@@ -62,6 +80,34 @@ private struct Entry: Record {
     }
     #expect(inNara.map(\.title) == ["Deer"])
     #expect(try store.snapshot().count(of: Entry.self) == 0)
+  }
+
+  /// What the table under *How a schema grows* says of stored values.
+  @Test func newDeclarationsOverOldData() throws {
+    let store = try Store(.memory, records: Loose.self)
+    let odd = try store.write { try $0.insert(Loose(id: "odd", mood: "cross", pages: 70_000)) }
+    let plain = try store.write { try $0.insert(Loose(id: "plain", mood: "calm", pages: 3)) }
+    try store.require([Tight.self])
+    #expect(try store.snapshot().object(Tight.self, plain.objectID)?.mood == .calm)
+    #expect(throws: AnnalsError.self) { try store.snapshot().object(Tight.self, odd.objectID) }
+    // The old value stays, its object can be changed, and new values obey.
+    try store.write { try $0.set(\.mood, of: odd, to: "glad") }
+    #expect(try store.snapshot().object(Loose.self, odd.objectID)?.pages == 70_000)
+    let wide = #expect(throws: AnnalsError.self) {
+      try store.snapshot().object(Tight.self, odd.objectID)
+    }
+    #expect(wide?.code == .unreadableRecord && wide?.message.contains("Int16") == true)
+    let broken = #expect(throws: AnnalsError.self) {
+      try store.write { try $0.set(\.pages, of: plain, to: 1_000) }
+    }
+    #expect(broken?.code == .invalidChange)
+    try store.write { try $0.set(\.pages, of: odd, to: 5) }
+    #expect(try store.snapshot().object(Tight.self, odd.objectID)?.pages == 5)
+    #expect(store.schema.entity(named: "Leaf")?.attribute(named: "pages")?.type == .int64)
+    // A name that the store never had.
+    let before = store.token
+    try store.edit(.removeProperty(entity: "Leaf", "page"), .removeEntity("Leave"))
+    #expect(store.token == before)
   }
 
   @Test func schemasByName() throws {

@@ -54,10 +54,16 @@ private func bringUpToDate(_ copy: inout [ObjectID: Entry], from store: Store) t
     for conflict in commit.conflicts { print("settled:", conflict) }
 
     let sync = try store.consumer("sync", blocking: true)
-    try sync.unread(notBy: "app").forEach { transaction in
+    let unread = try sync.unread(notBy: "app")
+    try unread.forEach { transaction in
       for change in transaction.changes { print("to send:", change) }
     }
-    try sync.advance(to: store.token)
+    try sync.advance(to: unread.end)
+
+    let copy = try temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    let end = try store.backup(to: copy)
+    #expect(try Store(path: copy).token == end)
 
     let merged = try #require(try store.snapshot().object(Entry.self, entry.id))
     #expect(merged.title == "Mist" && merged.pages == 7)

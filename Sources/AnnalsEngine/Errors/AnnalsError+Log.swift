@@ -219,9 +219,9 @@ extension AnnalsError {
   package static var nestedWrite: AnnalsError {
     AnnalsError(
       .nestedWrite,
-      "a write, checkpoint, refresh or close inside the closure of a write of the same store, which "
-        + "it would wait for for ever. Use the transaction that the closure is given, or call it "
-        + "after the write")
+      "a write, checkpoint, refresh or close inside the closure of a write of the same store, "
+        + "which it would wait for for ever. Use the transaction that the closure is given, or "
+        + "call it after the write")
   }
 
   package static var closedStore: AnnalsError {

@@ -1,7 +1,8 @@
 /// A schema change that opening a store never makes by itself: renaming and removing.
 ///
 /// Programs declare edits in every run. An edit that is already done does nothing, even if an older
-/// program has since added the old name again: that is another property, and stays.
+/// program has since added the old name again: that is another property, and stays. So does an edit
+/// of a name that the store never had, since a new store never had it: a mistyped name is no error.
 public enum SchemaEdit: Hashable, Sendable {
   /// Renames an entity; its objects and history stay.
   case renameEntity(String, to: String)

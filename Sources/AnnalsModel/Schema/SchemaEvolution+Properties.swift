@@ -14,8 +14,8 @@ extension SchemaMerge {
     var merged = schema.entities[index].attributes[position]
     guard merged.type.widens(to: required.type) || required.type.widens(to: merged.type) else {
       let reason =
-        "the store has it as \(merged.type), which cannot become \(required.type); add an attribute "
-        + "of another name, and fill it from this one in a write"
+        "the store has it as \(merged.type), which cannot become \(required.type); add an "
+        + "attribute of another name, and fill it from this one in a write"
       return report(.incompatibleType, name, required.name, reason)
     }
     if required.type == .any, let box = schema.entities[index].boxIndex(over: merged.number) {
