@@ -77,18 +77,4 @@ package final class SchemaVersions: Sendable {
     }
     return found
   }
-
-  /// The attribute of an entity that had this name last. O(changes).
-  func attribute(lastNamed name: String, of entity: EntityNumber) -> PropertyNumber? {
-    for entry in changes.reversed() {
-      for change in entry.change where change.number == entity {
-        let attributes = change.definition.attributes
-        if let found = attributes.first(where: { !$0.isRemoved && $0.name.hasSameBytes(as: name) })
-        {
-          return found.number
-        }
-      }
-    }
-    return nil
-  }
 }

@@ -20,7 +20,9 @@ extension [SchemaHistoryEntry] {
   /// The entity that last had this name, and was renamed or removed since; nil if there is none.
   func formerEntity(_ name: String, in schema: Schema) -> RenamedDefinition? {
     for entry in reversed() {
-      let old = entry.entities.first { $0.name.hasSameBytes(as: name) && !$0.isRemoved }
+      let old = entry.change.lazy.map(\.definition).first {
+        $0.name.hasSameBytes(as: name) && !$0.isRemoved
+      }
       guard let old else { continue }
       return schema.entities.first { $0.number == old.number }.map {
         RenamedDefinition(name: $0.name, isRemoved: $0.isRemoved)
@@ -33,8 +35,8 @@ extension [SchemaHistoryEntry] {
   /// there is none.
   func formerProperty(_ name: String, of entity: Entity) -> RenamedDefinition? {
     for entry in reversed() {
-      guard let then = entry.entities.first(where: { $0.number == entity.number }),
-        let number = then.propertyNumber(named: name)
+      guard let then = entry.change.first(where: { $0.number == entity.number }),
+        let number = then.definition.propertyNumber(named: name)
       else { continue }
       if let attribute = entity.attributes.first(where: { $0.number == number }) {
         return RenamedDefinition(name: attribute.name, isRemoved: attribute.isRemoved)
