@@ -31,8 +31,8 @@ enum AnnalsBenchmark {
       ])
       guard options.words.count == 2 else {
         throw Failure(
-          "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries|index|live FILE "
-            + "[--option value]…")
+          "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries|index|live "
+            + "FILE [--option value]…")
       }
       let setup = try Setup(options)
       let path = options.words[1]
