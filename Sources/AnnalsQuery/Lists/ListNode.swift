@@ -13,9 +13,10 @@ final class ListNode: @unchecked Sendable {
     var first: ListEntry
   }
 
-  /// How many entries a leaf holds at most, and how many children an inner node.
+  /// How many entries a leaf holds at most, and how many children an inner node: the copy of a
+  /// shared node touches the reference count of each child.
   static let leafLimit = 256
-  static let innerLimit = 64
+  static let innerLimit = 32
 
   // Exclusive access follows from the rule above.
   /// The entries of a leaf.
