@@ -130,10 +130,9 @@ package final class HistoryImport {
     origin.isAlwaysRecorded = true
     let store = try opened()
     let number = isNew ? store.base.number + count + 1 : nil
-    var reading: ChangeReading?
-    _ = try store.commitTransaction(origin) { transaction in
+    var after: (plans: EntityPlans, schemaVersion: Int64?)?
+    let token = try store.commitTransaction(origin) { transaction in
       let changes = try begin(transaction)
-      reading = changes
       var members = TransactionMembers()
       repeat {
         if try members.read(reader) { try changes.read(reader) }
@@ -141,10 +140,13 @@ package final class HistoryImport {
       // What stands behind the object on the line must not be left to be found after the commit.
       try reader.endDocument()
       try members.finish(transaction, reader, numbered: number)
+      let isChanged = !transaction.changedEntities.isEmpty
+      after = (changes.plans, isChanged ? nil : transaction.boundRecords.schemaVersion)
     }
     pendingSchema = nil
     count += 1
-    known = reading.map { ($0.plans, store.version.records.schemaVersion) }
+    // Somebody else may have changed the schema since: what counts is that of this transaction.
+    known = after.map { ($0.plans, $0.schemaVersion ?? token.number) }
   }
 
   private func begin(_ transaction: WriteTransaction) throws -> ChangeReading {

@@ -1,3 +1,4 @@
+import AnnalsExchange
 import AnnalsModel
 import AnnalsStorage
 import AnnalsTestSupport
@@ -109,6 +110,36 @@ import Testing
     try compare(compacted, "pruned")
     try compacted.close()
     try compare(try open(), "pruned and opened")
+  }
+
+  /// What an import knows of the entities from line to line is forgotten where another program has
+  /// changed them in between.
+  @Test func anImportSeesWhatAnotherProgramAdds() throws {
+    let text = (0..<6).map { line in
+      let set = (0...line).map { "\"p\($0)\":\(line)" }.joined(separator: ",")
+      return ##"{"changes":[{"op":"insert","entity":"Wide","id":"\##(line)","set":{\##(set)}}]}"##
+    }
+    let lines = HistoryImport(
+      MemorySource(Array(text.joined(separator: "\n").utf8)), into: location,
+      options: StoreOptions(), environment: .fixed(seed: 1))
+    #expect(try lines.next())
+    let other = try open()
+    for number in [2, 3] {
+      #expect(try lines.next())
+      try other.refresh()
+      // The import would make it an int64.
+      try other.require(Schema { Entity("Wide") { Attribute("p\(number)", .any) } })
+    }
+    while try lines.next() {}
+    try lines.store?.close()
+    try other.refresh()
+    let wide = try #require(other.schema.entity(named: "Wide"))
+    #expect(Set(wide.attributes.map(\.name)).count == wide.attributes.count)
+    let types = ["p3", "p4"].map { wide.attribute(named: $0)?.type }
+    #expect(types == [.any, .int64])
+    // The clocks of the two are not the same; that is noted.
+    let findings = try other.verify().filter { $0.severity != .note }
+    #expect(findings.isEmpty, "\(findings)")
   }
 
   /// Each sees what the other added, and adds only its own.
