@@ -94,7 +94,7 @@ let package = Package(
       name: "AnnalsTestSupport", path: "Tests/AnnalsTestSupport", swiftSettings: settings),
     tests(
       "ClientTests", ["Annals", "ReadmeProgram", "ReadingListApp", "ReadingListExtension"]),
-    tests("ModelTests", ["AnnalsModel"]),
+    tests("ModelTests", ["AnnalsModel", "AnnalsTestSupport"]),
     tests("QueryTests", ["AnnalsQuery", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(
       "StoreTests",
