@@ -8,7 +8,7 @@ extension QueryList {
   ) throws(ConditionFault) -> ListDiff {
     var diff = ListDiff()
     pair(&rows)
-    let kept = try keptInPlace(from: old, rows)
+    var kept = try keptInPlace(from: old, rows)[...]
     for moved in rows.out where !moved.stays { diff.deletes.append(moved.place) }
     for (index, moved) in rows.into.enumerated() {
       guard moved.stays else {
@@ -17,22 +17,24 @@ extension QueryList {
       }
       let step = ListDiff.Step(
         from: rows.out[moved.partner].place, to: moved.place, changed: moved.properties)
-      if !kept.contains(index) {
+      if kept.first != index {
         diff.moves.append(step)
-      } else if !moved.properties.isEmpty {
-        diff.updates.append(step)
+      } else {
+        kept.removeFirst()
+        if !moved.properties.isEmpty { diff.updates.append(step) }
       }
     }
     // Rows that stay keep the number of staying rows before them.
-    let shift = Shift(rows)
-    for moved in rows.updated {
-      diff.updates.append(
-        ListDiff.Step(
-          from: moved.place, to: place(of: shift.newPosition(of: moved.position)),
-          changed: moved.properties))
-    }
-    if diff.updates.count > rows.updated.count {
-      diff.updates.sort { $0.to.position < $1.to.position }
+    if !rows.updated.isEmpty {
+      let shift = Shift(rows)
+      let isSorted = diff.updates.isEmpty
+      for moved in rows.updated {
+        diff.updates.append(
+          ListDiff.Step(
+            from: moved.place, to: place(of: shift.newPosition(of: moved.position)),
+            changed: moved.properties))
+      }
+      if !isSorted { diff.updates.sort { $0.to.position < $1.to.position } }
     }
     if query.sections != nil { try compareSections(old, rows, &diff) }
     return diff
@@ -52,12 +54,12 @@ extension QueryList {
     }
   }
 
-  /// The inserted rows that keep their place among staying rows: their keys changed, but no staying
-  /// row was passed.
+  /// The inserted rows that keep their place among staying rows, rising: their keys changed, but no
+  /// staying row was passed.
   private mutating func keptInPlace(
     from old: QueryList, _ rows: Rows
-  ) throws(ConditionFault) -> Set<Int> {
-    var kept: Set<Int> = []
+  ) throws(ConditionFault) -> ContiguousArray<Int> {
+    var kept: ContiguousArray<Int> = []
     var last = -1
     for (index, moved) in rows.into.enumerated() where moved.stays {
       let before = rows.out[moved.partner]
@@ -67,7 +69,7 @@ extension QueryList {
         var old = old
         guard try old.sectionOutcome(moved.row, moved.row, in: order) == .equal else { continue }
       }
-      kept.insert(index)
+      kept.append(index)
       last = before.position
     }
     return kept

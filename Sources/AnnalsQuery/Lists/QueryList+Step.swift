@@ -207,8 +207,8 @@ extension QueryList {
     }
     for index in rows.out.indices { try locate(&rows.out[index]) }
     for index in rows.updated.indices { try locate(&rows.updated[index]) }
-    rows.out.sort { $0.position < $1.position }
-    rows.updated.sort { $0.position < $1.position }
+    rows.out.sortByPosition()
+    rows.updated.sortByPosition()
   }
 
   /// Removes the entry at a position; the next one may then begin its section.
@@ -220,15 +220,7 @@ extension QueryList {
 
   /// Inserts rows and notes their positions, in order, so that positions are final.
   private mutating func insert(_ rows: inout [Moved]) throws(ConditionFault) {
-    if rows.count > 1 {
-      do {
-        try rows.sort { try order.precedes($0.entry, $1.entry) }
-      } catch let fault as ConditionFault {
-        throw fault
-      } catch {
-        throw .largeValue(error)
-      }
-    }
+    try rows.sortByEntry(in: order)
     for index in rows.indices {
       var entry = rows[index].entry
       let position = try found.rank(of: entry, by: order)
