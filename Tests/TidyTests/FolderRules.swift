@@ -21,6 +21,7 @@ enum FolderRules {
     "AnnalsLog": ["", "Frames", "Tables", "Reading", "Recovery", "Writing", "Rewriting"],
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Lists", "Timelines"],
+    "AnnalsState": ["Columns", "Index", "Tables", "", "Conditions"],
     "AnnalsStorage": ["Locks", "", "Platform", "Memory", "Posix"],
   ]
 

@@ -161,21 +161,3 @@ extension ContiguousArray<UInt8> {
     return nil
   }
 }
-
-extension State {
-  /// The index of this number for reading; nil if the entity has none.
-  ///
-  /// On a state whose changes were not yet checked, it first works on a copy that is.
-  package func index(
-    _ entity: EntityNumber, _ number: PropertyNumber
-  ) throws(StateFault) -> IndexView? {
-    var state = self
-    if let table = findTable(entity), table.isBehind(number) {
-      try state.writableTable(entity, row: 0).updateIndexes { $0.number == number }
-    }
-    guard let table = state.findTable(entity),
-      let index = table.indexes.first(where: { $0.shape.number == number })
-    else { return nil }
-    return IndexView(table, index)
-  }
-}

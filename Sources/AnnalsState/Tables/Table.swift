@@ -1,15 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A column's definition, from the schema.
-struct Column: Sendable {
-  var property: PropertyNumber
-  /// The kind of values that the schema allows now; older leaves may have another.
-  var kind: ColumnKind
-  /// Whether it is part of an index's key.
-  var isIndexed = false
-}
-
 /// The objects of one entity.
 ///
 /// Columns have dense positions, in the order in which their properties were added; a position

@@ -1,0 +1,28 @@
+import AnnalsModel
+
+extension State {
+  /// The index of this number for reading; nil if the entity has none.
+  ///
+  /// On a state whose changes were not yet checked, it first works on a copy that is.
+  package func index(
+    _ entity: EntityNumber, _ number: PropertyNumber
+  ) throws(StateFault) -> IndexView? {
+    var state = self
+    if let table = findTable(entity), table.isBehind(number) {
+      try state.writableTable(entity, row: 0).updateIndexes { $0.number == number }
+    }
+    guard let table = state.findTable(entity),
+      let index = table.indexes.first(where: { $0.shape.number == number })
+    else { return nil }
+    return IndexView(table, index)
+  }
+
+  /// Whether the index of this number is built, except perhaps for the latest changes. An index
+  /// without entries is built when it is first used.
+  package func isIndexBuilt(_ entity: EntityNumber, _ number: PropertyNumber) -> Bool {
+    guard let table = findTable(entity),
+      let index = table.indexes.first(where: { $0.shape.number == number })
+    else { return false }
+    return index.tree.count > 0 || !index.isBehind(table)
+  }
+}
