@@ -1,52 +1,52 @@
 import AnnalsStorage
 import SystemPackage
 
-/// A call to a `FaultyFileSystem` that changes something, and at which the power may fail.
+/// A call to a `FaultyFileSystem` that changes something, so that the power can fail at it.
 package struct FaultPoint: Sendable, CustomStringConvertible {
-  /// What was asked for.
+  /// The operation.
   package var operation: StorageError.Operation
-  /// The file it was asked for.
+  /// The path of the file.
   package var path: String
-  /// The bytes of the file that it writes or adds; empty for others.
+  /// The bytes of the file that it writes or adds; empty for other operations.
   package var range: Range<UInt64>
 
-  /// The operation, the file, and offset and length if it writes.
+  /// The operation and the path; for a write, offset and length, too.
   package var description: String {
     let name = "\(operation.rawValue) \(path)"
     return range.isEmpty ? name : "\(name) at \(range.lowerBound), \(range.count) bytes"
   }
 }
 
-/// A request that a call fails.
+/// Makes calls of one kind fail.
 package struct FaultInjection: Sendable {
-  /// What a failing call has done all the same.
+  /// The effect that a failing call has nevertheless.
   package enum Effect: Sendable, Hashable {
     /// Nothing.
     case none
-    /// For a write, its first bytes, so many; for any other nothing.
+    /// For a write, this many of its first bytes; for other operations nothing.
     case partial(Int)
-    /// Everything: only the answer is wrong.
+    /// Everything: only the result of the call is wrong.
     case complete
-    /// For a sync: the cache calls the unsynced bytes clean, and later syncs leave them out.
+    /// For a sync: the cache marks the unsynced bytes clean, so that later syncs skip them.
     case cacheLies
-    /// For a sync: the cache drops the unsynced bytes, and shows those on the disk.
+    /// For a sync: the cache drops the unsynced bytes and shows those on the disk.
     case cacheDrops
   }
 
-  /// What fails.
+  /// The operation that fails.
   package var operation: StorageError.Operation
-  /// How many calls of this kind succeed first.
+  /// The number of calls of this kind that succeed first.
   package var countdown: Int
-  /// How many calls fail then.
+  /// The number of calls that fail after them.
   package var count: Int
-  /// The error number.
+  /// The error number of the failing calls.
   package var errno: Errno
-  /// What the failing call does all the same.
+  /// The effect that the failing calls have nevertheless.
   package var effect: Effect
-  /// Only calls for paths that end so; all if empty.
+  /// Only calls for paths with this suffix fail; empty for all paths.
   package var pathSuffix: String
 
-  /// A failure of the call of this kind after `countdown` others.
+  /// A failure of `count` calls of this kind after `countdown` others.
   package init(
     _ operation: StorageError.Operation, after countdown: Int = 0, _ errno: Errno,
     effect: Effect = .none, count: Int = 1, pathSuffix: String = ""

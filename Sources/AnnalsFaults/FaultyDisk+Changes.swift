@@ -1,9 +1,9 @@
 import AnnalsStorage
 import SystemPackage
 
-// Changing one file, and making the changes durable.
+// Changes of one file, and syncs.
 extension FaultyDisk {
-  /// How many more bytes the files may have.
+  /// The number of bytes that still fit on the disk.
   private var freeSpace: UInt64 {
     let used = Set(names.values).reduce(UInt64(0)) { sum, number in
       sum + UInt64(files[number]?.visible.count ?? 0)
@@ -11,7 +11,7 @@ extension FaultyDisk {
     return capacity > used ? capacity - used : 0
   }
 
-  /// Writes as much of `bytes` as fits on the disk; throws if that is not all.
+  /// Writes as much of `bytes` as fits on the disk; throws if not all fit.
   mutating func write(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, to file: UInt64, path: String
   ) throws(StorageError) {
@@ -41,7 +41,7 @@ extension FaultyDisk {
     if isFull { throw StorageError(.allocate, path, .noSpace) }
   }
 
-  /// Cuts or lengthens the file.
+  /// Truncates or lengthens the file.
   mutating func resize(_ file: UInt64, to size: Int, path: String) throws(StorageError) {
     try run(.truncate, path) { disk, effect in
       if effect == .complete { disk.append(.resize(to: size), to: file) }
@@ -50,7 +50,7 @@ extension FaultyDisk {
 
   private mutating func append(_ kind: Change.Kind, to file: UInt64) {
     let change = Change(kind: kind, sequence: nextNumber())
-    // What is written anew is unsynced again, with the new contents.
+    // Bytes that are written again are unsynced again.
     switch kind {
     case .write(let offset, let bytes):
       files[file]?.forgetBelievedClean(in: offset..<offset + bytes.count)
@@ -61,7 +61,7 @@ extension FaultyDisk {
     files[file]?.pending.append(change)
   }
 
-  /// Makes the changes of a file up to `sequence` durable, or does with them what the effect says.
+  /// Syncs the changes of a file up to `sequence`, with the given effect.
   mutating func sync(_ file: UInt64, upTo sequence: UInt64, effect: FaultInjection.Effect) {
     if effect == .cacheLies || effect == .cacheDrops { files[file]?.lossCount += 1 }
     switch effect {
@@ -86,7 +86,7 @@ extension FaultyDisk.File {
 
   fileprivate mutating func believeClean(upTo sequence: UInt64) {
     for index in pending.indices where pending[index].sequence <= sequence {
-      // Lengths are kept in the journal and written again; it is the bytes that are lost.
+      // Lengths are in the journal and written again; only bytes are lost.
       if case .write = pending[index].kind { pending[index].isBelievedClean = true }
     }
   }
@@ -97,8 +97,8 @@ extension FaultyDisk.File {
     for change in pending { visible.apply(change.kind) }
   }
 
-  /// Forgets the changes of these bytes that the cache wrongly calls clean: they are written anew,
-  /// or were read past the cache, which shows that the disk does not have them.
+  /// Drops the changes of these bytes that the cache wrongly calls clean: the bytes were written
+  /// again, or were read past the cache, which shows that the disk does not have them.
   mutating func forgetBelievedClean(in covered: Range<Int>) {
     guard pending.contains(where: \.isBelievedClean) else { return }
     pending = pending.flatMap { change -> [FaultyDisk.Change] in
@@ -123,7 +123,7 @@ extension FaultyDisk.File {
 }
 
 extension ContiguousArray<UInt8> {
-  /// Makes a change of a file happen in its bytes.
+  /// Applies a change of a file to its bytes.
   mutating func apply(_ change: FaultyDisk.Change.Kind) {
     switch change {
     case .write(let offset, let bytes):

@@ -1,9 +1,9 @@
 import AnnalsStorage
 
-// Telling disks apart.
+// Comparing disks.
 extension FaultyDisk {
-  /// Differs between disks with other names or bytes, durable or not. Locks, open files, injections
-  /// and the settings of the disk are no part of it.
+  /// A hash of all names and bytes, durable and not. Locks, open files, injections and settings do
+  /// not count.
   var fingerprint: Int {
     var hasher = Hasher()
     hasher.combine(names)
@@ -12,7 +12,7 @@ extension FaultyDisk {
     for (number, file) in files.sorted(by: { $0.key < $1.key }) {
       hasher.combine(number)
       hasher.combine(contentsOf: file.durable)
-      // Without unsynced changes a process sees what the disk has.
+      // Without unsynced changes, the visible bytes are the durable ones.
       hasher.combine(file.pending.count)
       if file.pending.isEmpty { continue }
       hasher.combine(contentsOf: file.visible)
@@ -26,7 +26,7 @@ extension FaultyDisk {
 }
 
 extension Hasher {
-  /// Takes in the bytes at once: one by one they take many times as long.
+  /// Combines all bytes at once, which is many times faster than one by one.
   fileprivate mutating func combine(contentsOf bytes: ContiguousArray<UInt8>) {
     combine(bytes.count)
     bytes.withUnsafeBytes { combine(bytes: $0) }

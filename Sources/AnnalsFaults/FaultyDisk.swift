@@ -1,10 +1,10 @@
 import AnnalsStorage
 import SystemPackage
 
-/// The state of a `FaultyFileSystem`: for files and names, what is durable, what the process sees,
-/// and the changes that lead from one to the other.
+/// The state of a `FaultyFileSystem`: for files and names, the durable state, the state that
+/// processes see, and the changes between the two.
 struct FaultyDisk: Sendable {
-  /// One change of a file that no sync has covered.
+  /// One unsynced change of a file.
   struct Change: Sendable {
     enum Kind: Sendable {
       case write(at: Int, ContiguousArray<UInt8>)
@@ -14,7 +14,7 @@ struct FaultyDisk: Sendable {
     var kind: Kind
     /// Orders the changes of all files.
     var sequence: UInt64
-    /// The cache believes that the disk has it: no sync writes it any more.
+    /// Whether the cache believes that the disk has it, so that no sync writes it.
     var isBelievedClean = false
   }
 
@@ -23,7 +23,7 @@ struct FaultyDisk: Sendable {
     var visible = ContiguousArray<UInt8>()
     var pending: [Change] = []
     var openCount = 0
-    /// How often a sync lost what was written.
+    /// The number of syncs that lost written bytes.
     var lossCount = 0
     let locks = LockTable()
   }
@@ -53,14 +53,14 @@ struct FaultyDisk: Sendable {
   var hasCrashed = false
   var injections: [FaultInjection] = []
   var injectedCount = 0
-  /// How many calls of each kind there were, failed ones too.
+  /// The number of calls of each kind, failed ones included.
   var callCounts: [StorageError.Operation: Int] = [:]
   var capacity: UInt64
-  /// Whether the system can read what the disk holds, past the cache.
+  /// Whether reads past the cache are supported.
   var hasReadPastCache = true
-  /// Whether a sync that lost what was written is reported once to every open file.
+  /// Whether a sync that lost bytes makes the next sync of every other open file fail, once.
   var tellsEveryFile = false
-  /// Whether `place` is two calls: the file is linked under its new name, then the old is removed.
+  /// Whether `place` links the file under its new name and then removes the old one, in two calls.
   var placesByLinking = false
   let seed: UInt64
   private var lastNumber: UInt64 = 0
@@ -85,7 +85,7 @@ struct FaultyDisk: Sendable {
       told: self.files[file]?.lossCount ?? 0, in: files)
   }
 
-  /// The disk after a restart that left these files under these names.
+  /// A disk after a restart with these files and names.
   static func restarted(
     from disk: FaultyDisk, files: [UInt64: ContiguousArray<UInt8>], names: [String: UInt64]
   ) -> FaultyDisk {
@@ -100,7 +100,7 @@ struct FaultyDisk: Sendable {
     return restarted
   }
 
-  /// What is there after the process was killed: the changes stay unsynced, as they are.
+  /// The disk after the process was killed: all changes are kept, still unsynced.
   func afterKill() -> FaultyDisk {
     var copy = self
     copy.points = []
@@ -115,19 +115,19 @@ struct FaultyDisk: Sendable {
   }
 }
 
-// Running calls: the power, the injected errors, the points.
+// Calls: power cuts, injected errors, and points.
 extension FaultyDisk {
-  /// Throws what a call that changes nothing meets.
+  /// Throws if a call that changes nothing fails.
   mutating func check(_ operation: StorageError.Operation, _ path: String) throws(StorageError) {
     if hasCrashed { throw StorageError(operation, path, .operationNotSupportedByDevice) }
-    if let injection = takeInjection(operation, path) {
+    if let injection = nextInjection(operation, path) {
       throw StorageError(operation, path, injection.errno)
     }
   }
 
   /// Counts a point and runs a call that changes something, unless the power fails there or an
-  /// error is injected. `body` gets the effect to have: `.complete` unless something fails. A power
-  /// cut lets changes of files and names happen, which are unsynced then, but no sync.
+  /// error is injected. Passes `body` its effect: `.complete` unless something fails. At a power
+  /// cut a change still happens, unsynced, but a sync does not.
   mutating func run(
     _ operation: StorageError.Operation, _ path: String, _ range: Range<UInt64> = 0..<0,
     _ body: (inout FaultyDisk, FaultInjection.Effect) -> Void
@@ -139,31 +139,31 @@ extension FaultyDisk {
       if operation != .sync && operation != .syncDirectory { body(&self, .complete) }
       throw StorageError(operation, path, .operationNotSupportedByDevice)
     }
-    if let injection = takeInjection(operation, path) {
+    if let injection = nextInjection(operation, path) {
       if injection.effect != .none { body(&self, injection.effect) }
       throw StorageError(operation, path, injection.errno)
     }
     body(&self, .complete)
   }
 
-  private mutating func takeInjection(
+  private mutating func nextInjection(
     _ operation: StorageError.Operation, _ path: String
   ) -> FaultInjection? {
     callCounts[operation, default: 0] += 1
-    var taken: FaultInjection?
+    var found: FaultInjection?
     for index in injections.indices where injections[index].operation == operation {
       guard injections[index].count > 0, path.hasSuffix(injections[index].pathSuffix) else {
         continue
       }
       if injections[index].countdown > 0 {
         injections[index].countdown -= 1
-      } else if taken == nil {
+      } else if found == nil {
         injections[index].count -= 1
         injectedCount += 1
-        taken = injections[index]
+        found = injections[index]
       }
     }
-    return taken
+    return found
   }
 
   /// Runs a call that changes names.
@@ -191,7 +191,7 @@ extension FaultyDisk {
     forgetUnreachableFiles()
   }
 
-  /// Drops the bytes of files that nobody has open and no power cut can bring back.
+  /// Drops files without a name that are not open and that no power cut can bring back.
   private mutating func forgetUnreachableFiles() {
     guard pendingNames.isEmpty else { return }
     let named = Set(names.values)

@@ -11,7 +11,7 @@ final class FaultyFile: StorageFile {
   private let locks: LockTable
   private let files: FaultyFileSystem
   private let isClosed = Atomic(false)
-  /// How many of the file's lost writes this open file was told of, or need not be.
+  /// How many of the file's lost syncs this open file has reported, or need not report.
   private let told: Atomic<Int>
 
   init(
@@ -84,7 +84,7 @@ final class FaultyFile: StorageFile {
 
   func sync() throws(StorageError) {
     try checkOpen(for: .sync)
-    // What is written while a sync runs may or may not be covered; here it is not.
+    // A sync may or may not cover what is written while it runs; here it does not.
     let newest = files.disk.withLock { $0.newestChange }
     if files.syncDelay > .zero { sleepThread(for: files.syncDelay) }
     files.duringNextSync.withLock { $0.take() }?()
@@ -128,7 +128,7 @@ final class FaultyFile: StorageFile {
     }
   }
 
-  /// An offset as a number that memory can have, if `length` more bytes are in its reach.
+  /// An offset as an index, if `length` more bytes behind it fit in memory.
   private func position(
     _ offset: UInt64, length: Int, for operation: StorageError.Operation
   ) throws(StorageError) -> Int {
@@ -143,7 +143,7 @@ final class FaultyFile: StorageFile {
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// Copies the bytes from `offset` on, as many as there are and fit; returns how many.
+  /// Copies the bytes from `offset` on, as many as there are and fit. Returns the number copied.
   fileprivate func fill(from bytes: ContiguousArray<UInt8>, at offset: UInt64) -> Int {
     guard offset < UInt64(bytes.count) else { return 0 }
     let start = Int(offset)

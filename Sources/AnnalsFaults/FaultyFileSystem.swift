@@ -1,32 +1,28 @@
 // The fault model: what a disk and its file system may do to a store, and what they may not.
 //
 // Power may fail at any *point*: while a file is created, written, allocated, truncated or synced,
-// or a name is linked, renamed or removed, or a directory is synced. Then:
-// 1. What a sync that returned has covered is there: the bytes of the file as they were when the
-//    sync was called, and, for names, those of the directory.
-// 2. Of what came after it, each change of a file may be there or not, in any order: none of them,
-//    a prefix, all but one, one alone, all. The change in flight at the point is one of them.
-// 3. The last write may be there in part: its first or its last sectors (512 bytes), all but one
-//    sector, or with the bytes that it wrote into its last sector garbled. Bytes that nobody was
-//    writing stay as they are, even in the sector of one that was written (drives write sectors
-//    whole or not at all).
-// 4. The length of a file may be there without the bytes: it reads as zeros where a lost write
-//    should be (file systems write lengths and data apart).
-// 5. The names of a directory change in order: a prefix of the changes is there (file systems keep
-//    them in a journal). A name may be there without the bytes of its file, and bytes that were
-//    synced may lie in a file whose name is not there. Syncing a file does not sync its name.
-// A process that is killed loses nothing that it has written: all changes are there.
+// or a name is linked, renamed or removed, or a directory is synced. Then: 1. What a sync that
+// returned covers survives: the bytes of the file as of the call, or the names of the directory. 2.
+// Each later change of a file survives or not, independent of order: none of them, a prefix, all
+// but one, one alone, all. The change in flight at the point is one of them. 3. The last write may
+// survive in part: its first or its last sectors (512 bytes), all but one sector, or with the bytes
+// written into its last sector garbled. Other bytes of a sector stay as they are (drives write
+// sectors whole or not at all). 4. The length of a file may survive without the bytes: a lost write
+// then reads as zeros (file systems write lengths and data separately). 5. Changes of names in a
+// directory survive in order: a prefix of them (file systems keep them in a journal). A name may
+// survive without the bytes of its file, and synced bytes without the name of their file. Syncing a
+// file does not sync its name. A killed process loses nothing that it has written: all changes
+// survive.
 //
 // Without a power cut, any call may fail with any error number, before, after or in the middle of
-// its effect; a disk may be full; a sync may fail, after which the cache shows the new bytes and
-// calls them clean: later syncs return without writing them, until they are written anew, and it is
-// open whether the disk holds them, until they are read past the cache: it does not. Or the cache
-// drops them, and shows the old ones. On request the next sync of every other open file of it fails
-// then, too, once, as Linux has it; without, only the call that met the error is told.
+// its effect, and a disk may be full. After a failed sync the cache may show the new bytes and call
+// them clean, though the disk does not hold them: later syncs do not write them unless they are
+// written again, and only a read past the cache shows that they are missing. Or the cache drops the
+// new bytes and shows the old ones. On request the next sync of every other open file of that file
+// fails, too, once, as on Linux; otherwise only the call that met the error reports it.
 //
-// EINTR and transfers of fewer bytes than were asked for do not get here: AnnalsStorage/Posix goes
-// on after both before it answers (`transfer`, `retrying`), so that no error of that kind is for
-// the layers above to see. PosixFileSystemTests gives those functions such answers, and
+// EINTR and short transfers are not modelled: AnnalsStorage/Posix continues after both (`transfer`,
+// `retrying`), so that no layer above sees them. PosixFileSystemTests tests those functions, and
 // InterruptedCallsTests interrupts the calls of real processes.
 //
 // Not modelled: bytes that change by themselves (the damage tests do that to whole files), sectors
@@ -35,11 +31,12 @@
 import AnnalsStorage
 import SystemPackage
 
-/// A file system in memory that fails on request, and tells what a power cut would leave.
+/// A file system in memory that fails on request, and enumerates the states that a power cut may
+/// leave.
 ///
 /// A test runs its work once to count the points, and then once for each point with `crash(at:)`.
 /// At that point the power fails: the call throws ENODEV, and so does every later one.
-/// `forEachSurvivor` then hands out a file system for every state that the fault model permits.
+/// `forEachSurvivor` then yields a file system for every state that the fault model permits.
 package final class FaultyFileSystem: FileSystem {
   let disk: Locked<FaultyDisk>
   let syncDelay: Duration
@@ -50,9 +47,9 @@ package final class FaultyFileSystem: FileSystem {
   /// An empty disk.
   ///
   /// - Parameters:
-  ///   - seed: decides what garbled bytes look like and which survivors a limit leaves out.
-  ///   - capacity: how many bytes all files together may have before the disk is full.
-  ///   - syncDelay: how long each sync takes, so that other threads write meanwhile.
+  ///   - seed: decides the garbled bytes, and which survivors a limit leaves out.
+  ///   - capacity: the greatest number of bytes in all files together.
+  ///   - syncDelay: the duration of each sync, so that other threads write meanwhile.
   package init(seed: UInt64 = 1, capacity: UInt64 = .max, syncDelay: Duration = .zero) {
     disk = Locked(FaultyDisk(seed: seed, capacity: capacity))
     self.syncDelay = syncDelay
@@ -63,7 +60,7 @@ package final class FaultyFileSystem: FileSystem {
     self.syncDelay = syncDelay
   }
 
-  /// How many points there were so far.
+  /// The number of points so far.
   package var pointCount: Int { disk.withLock { $0.points.count } }
 
   /// The points so far, in order.
@@ -77,7 +74,7 @@ package final class FaultyFileSystem: FileSystem {
   /// Whether the power has failed.
   package var hasCrashed: Bool { disk.withLock { $0.hasCrashed } }
 
-  /// Makes calls fail as `injection` says; several may be set at once.
+  /// Adds an injection; several may be active at once.
   package func inject(_ injection: FaultInjection) {
     disk.withLock { $0.injections.append(injection) }
   }
@@ -87,59 +84,59 @@ package final class FaultyFileSystem: FileSystem {
     disk.withLock { $0.injections.removeAll() }
   }
 
-  /// Calls `body` once, in the middle of the next sync of a file: what it covers is decided, and it
-  /// has had no effect yet. The sync goes on when `body` returns; other threads write meanwhile.
+  /// Calls `body` once, in the middle of the next sync of a file: after it is decided what the sync
+  /// covers, and before it has an effect. Other threads can write meanwhile.
   package func duringNextSync(_ body: @escaping @Sendable () -> Void) {
     duringNextSync.withLock { $0 = body }
   }
 
-  /// How many calls have failed because of injections.
+  /// The number of calls that failed because of injections.
   package var injectedCount: Int { disk.withLock { $0.injectedCount } }
 
-  /// How many calls of this kind there were so far: those that an injection could let fail.
+  /// The number of calls of this kind so far, each of which an injection could make fail.
   package func callCount(_ operation: StorageError.Operation) -> Int {
     disk.withLock { $0.callCounts[operation] ?? 0 }
   }
 
-  /// How many bytes all files together may have; may be changed at any time.
+  /// The greatest number of bytes in all files together; may be changed at any time.
   package var capacity: UInt64 {
     get { disk.withLock { $0.capacity } }
     set { disk.withLock { $0.capacity = newValue } }
   }
 
-  /// Whether the system can read what the disk holds, past the cache; true at first.
+  /// Whether reads past the cache are supported; initially true.
   package var hasReadPastCache: Bool {
     get { disk.withLock { $0.hasReadPastCache } }
     set { disk.withLock { $0.hasReadPastCache = newValue } }
   }
 
-  /// Whether a sync that lost what was written is reported once to every open file; false at first.
+  /// Whether a sync that lost bytes makes the next sync of every other open file fail, once;
+  /// initially false.
   package var tellsEveryFile: Bool {
     get { disk.withLock { $0.tellsEveryFile } }
     set { disk.withLock { $0.tellsEveryFile = newValue } }
   }
 
-  /// Whether the system cannot rename to a name only if it is free, so that `place` links the file
-  /// under its new name and then removes the old; false at first.
+  /// Whether the system lacks a rename that fails if the name is in use, so that `place` links the
+  /// file under its new name and then removes the old one; initially false.
   package var placesByLinking: Bool {
     get { disk.withLock { $0.placesByLinking } }
     set { disk.withLock { $0.placesByLinking = newValue } }
   }
 
-  /// What is there after the process was killed: everything written so far. Locks are gone.
+  /// The file system after the process was killed: with everything written so far, without locks.
   package func afterKill() -> FaultyFileSystem {
     disk.withLock { FaultyFileSystem($0.afterKill(), syncDelay: syncDelay) }
   }
 
-  /// Differs, but for a chance of one in 2^64, between disks with other names, other bytes, or
-  /// other changes of either that are unsynced. Holds within one process; costs a pass over all
-  /// bytes.
+  /// A 64-bit hash of the names, the bytes, and the unsynced changes of both. Comparable within one
+  /// process; costs a pass over all bytes.
   package var fingerprint: Int { disk.withLock { $0.fingerprint } }
 
   /// The names that exist, sorted.
   package var paths: [String] { disk.withLock { $0.names.keys.sorted() } }
 
-  /// Ends every call with ENODEV from now on, as after a power cut at this moment.
+  /// Cuts the power now: every later call throws ENODEV.
   package func cutPower() {
     disk.withLock { $0.hasCrashed = true }
   }

@@ -1,22 +1,22 @@
 import AnnalsStorage
 
-/// One state that a power cut may leave.
+/// A state of the disk that a power cut may leave.
 package struct Survivor: Sendable {
-  /// What is there of the unsynced changes, and which point the power failed at.
+  /// Which unsynced changes survived, and the point at which the power failed.
   package var description: String
-  /// The files after the restart: nothing of them is unsynced.
+  /// The files after the restart, all synced.
   package var files: FaultyFileSystem
   /// The fingerprint of these files.
   package var fingerprint: Int
 }
 
 extension FaultyFileSystem {
-  /// Calls `body` with every state that a power cut now would leave, or left when the power failed;
-  /// states with the same names and bytes once. Returns how many there were.
+  /// Calls `body` with every state that a power cut now may leave, or left when the power failed;
+  /// once for states with the same names and bytes. Returns the number of states.
   ///
-  /// With n unsynced changes there are about 4n states of the files, and as many more as there are
-  /// unsynced changes of names; each takes a copy of the files. Of more than `limit` changes a
-  /// part is left out, other ones with another seed.
+  /// With n unsynced changes there are about 4n states of the files, and two more for each unsynced
+  /// change of names; each costs a copy of the files. If there are more than `limit` changes, the
+  /// seed decides which ones are left out.
   @discardableResult
   package func forEachSurvivor<E: Error>(
     limit: Int = 64, _ body: (Survivor) throws(E) -> Void
@@ -45,26 +45,25 @@ extension FaultyFileSystem {
   }
 }
 
-/// The sets of unsynced changes that may survive, by the rules at the head of
-/// FaultyFileSystem.swift.
+/// The sets of unsynced changes that may survive, by the fault model in FaultyFileSystem.swift.
 struct SurvivorSets {
-  /// Which of the changes, in the order they were made, are on the disk.
+  /// Which of the changes, in the order in which they were made, survive.
   enum Choice {
-    /// The first so many.
+    /// The first ones, this many.
     case prefix(Int)
     /// All but one.
     case without(Int)
-    /// One alone.
+    /// Only one.
     case only(Int)
-    /// All, but of one only the length that it gave the file.
+    /// All, but of one only the length of the file.
     case lengthOnly(Int)
-    /// Of all only the lengths.
+    /// Only the lengths of all.
     case lengths
     /// All, but of the last only these sectors.
     case sectors(Range<Int>)
-    /// All, but of the last not this sector.
+    /// All, but the last without this sector.
     case withoutSector(Int)
-    /// All, with the bytes of the last in its last sector garbled.
+    /// All, with the bytes of the last one garbled in its last sector.
     case garbled
   }
 
@@ -83,7 +82,8 @@ struct SurvivorSets {
       .sorted { $0.1.sequence < $1.1.sequence }
     var indices = Array(changes.indices)
     while indices.count > max(2, limit) {
-      // The first and the last always stay: they meet what was there before and what is in flight.
+      // The first and the last always stay: the boundaries to what is synced and to what is in
+      // flight.
       indices.remove(at: 1 + Int(random.next() % UInt64(indices.count - 2)))
     }
     chosen = indices
@@ -136,7 +136,7 @@ struct SurvivorSets {
     return .restarted(from: disk, files: bytes, names: names)
   }
 
-  /// What is left of one change.
+  /// The parts of one change that survive.
   private func pieces(
     of kind: FaultyDisk.Change.Kind, at index: Int, _ choice: Choice
   ) -> [FaultyDisk.Change.Kind] {
@@ -160,7 +160,7 @@ struct SurvivorSets {
     }
   }
 
-  /// The ranges of the file that the last change writes, one for each sector; none if it is no
+  /// The ranges of the file that the last change writes, one for each sector; empty if it is not a
   /// write.
   private var sectorsOfLast: [Range<Int>] {
     guard let last = changes.last, case .write(let offset, let bytes) = last.change.kind else {
@@ -175,7 +175,7 @@ struct SurvivorSets {
 }
 
 extension FaultyDisk.Change.Kind {
-  /// The change without the bytes that it writes.
+  /// The change of length alone, without the bytes.
   fileprivate var lengthAlone: Self {
     if case .write(let offset, let bytes) = self { return .grow(to: offset + bytes.count) }
     return self

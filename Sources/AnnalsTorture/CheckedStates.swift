@@ -1,10 +1,10 @@
 import AnnalsFaults
 import AnnalsStorage
 
-/// The states that were found in order, each with what was expected of it.
+/// The states that passed their check, with the expectations of the check.
 ///
-/// Many a crash leaves what another has left: the verdict on that is known. A check is the same
-/// each time, so that nothing is overlooked by making it once.
+/// Many crashes leave the same state. A check is deterministic, so running it once for each state
+/// misses nothing.
 final class CheckedStates: Sendable {
   private struct State: Hashable {
     let fingerprint: Int
@@ -14,8 +14,8 @@ final class CheckedStates: Sendable {
   private let sound = Locked<Set<State>>([])
   private let recovered = Locked<Set<State>>([])
 
-  /// Makes the check, unless it was made before on such a disk and went well; returns whether it
-  /// was made. It changes the disk.
+  /// Runs the check, which changes the disk, unless it passed before on an equal disk. Returns
+  /// whether it was run.
   ///
   /// - Throws: what the check throws.
   func run(
@@ -28,7 +28,7 @@ final class CheckedStates: Sendable {
     return true
   }
 
-  /// Whether this is the first time that the power fails while a store recovers from this state.
+  /// Whether recovery from this state is interrupted for the first time.
   func isFirstRecovery(of check: SurvivorCheck, _ fingerprint: Int) -> Bool {
     let state = State(fingerprint: fingerprint, expectation: check.expectation)
     return recovered.withLock { $0.insert(state).inserted }

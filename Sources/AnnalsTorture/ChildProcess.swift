@@ -1,6 +1,6 @@
 import Foundation
 
-/// A process that runs a `TortureChild`, its output going to a file.
+/// A process that runs a `TortureChild` and writes its output to a file.
 final class ChildProcess {
   let role: TortureChild.Role
   let name: String
@@ -8,7 +8,7 @@ final class ChildProcess {
   private let output: String
   private let errors: String
 
-  /// Starts `executable` as a child in the folder, on the store at the path.
+  /// Starts `executable` as a child in a folder, with the store at a path.
   init(
     _ role: TortureChild.Role, name: String, executable: String, path: String, folder: String
   ) throws {
@@ -29,36 +29,36 @@ final class ChildProcess {
     try process.run()
   }
 
-  /// Whether it still runs; one that does not, before it was killed, has found something wrong.
+  /// Whether it still runs. One that ended before it was killed has found an error.
   var isRunning: Bool { process.isRunning }
 
-  /// Halts it where it is, whatever it holds.
+  /// Stops it, whatever locks it holds.
   func stop() {
     Foundation.kill(process.processIdentifier, SIGSTOP)
   }
 
-  /// Lets it go on.
+  /// Resumes it.
   func resume() {
     Foundation.kill(process.processIdentifier, SIGCONT)
   }
 
-  /// Kills it without a chance to tidy up.
+  /// Kills it without a chance to clean up.
   func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// What it said on standard error.
+  /// Its output on standard error.
   var complaint: String {
     let text = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
     return "\(role.rawValue) \(name): \(text.trimmingCharacters(in: .whitespacesAndNewlines))"
   }
 
-  /// The whole lines of its output, in words.
+  /// The complete lines of its output, split into words.
   func lines() throws -> [[String]] {
     let text = try String(contentsOfFile: output, encoding: .utf8)
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    // What follows the last end of a line was cut short by the kill.
+    // The kill cut the last line short.
     lines.removeLast()
     return lines.map { $0.split(separator: " ").map(String.init) }
   }

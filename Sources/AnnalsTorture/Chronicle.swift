@@ -2,23 +2,23 @@ import Annals
 import AnnalsExchange
 import AnnalsModel
 
-/// What a store says of its past, short enough to keep for every number: a digest of each
-/// transaction with all its changes, before and after, and one of the whole state after it.
+/// A store's past as digests: one for each transaction, with the values before and after, and one
+/// for the whole state after it.
 ///
-/// Digests compare within one process only.
+/// Digests are comparable within one process only.
 package struct Chronicle: Sendable, Hashable {
   package private(set) var transactions: [Int64: Int] = [:]
   package private(set) var states: [Int64: Int] = [:]
-  /// What the store said before each erasure, which it says again if that was not carried out.
+  /// The chronicle before each erasure, valid if the erasure was not carried out.
   private var earlier: [Chronicle] = []
-  /// The transactions of which anything is taken: those that would have erased something.
+  /// Transactions whose contents are not checked: those of erasures.
   private var unread: Set<Int64> = []
 
-  /// A chronicle of nothing.
+  /// An empty chronicle.
   package init() {}
 
-  /// Takes in what the store says of the transactions after a number, up to its head, in place of
-  /// what was noted for them before. Costs what reading each of these states costs.
+  /// Replaces the digests after a number by those of the store, up to its head. Costs reading each
+  /// of these states.
   package mutating func read(_ store: Store, after number: Int64) throws {
     forget(after: number)
     try store.history(after: number).forEach { transaction in
@@ -31,8 +31,7 @@ package struct Chronicle: Sendable, Hashable {
     }
   }
 
-  /// Takes in what the store says after its newest transaction has erased something, in place of
-  /// all that was noted.
+  /// Replaces all digests after an erasure, and keeps the old ones in `earlier`.
   package mutating func readErased(_ store: Store) throws {
     var old = self
     let number = store.token.number
@@ -43,8 +42,8 @@ package struct Chronicle: Sendable, Hashable {
     earlier.append(old)
   }
 
-  /// Keeps of what is said now and before erasures that alone which the store says.
-  package mutating func settle(on store: Store) throws {
+  /// Keeps, of the chronicles before and after erasures, only the one that matches the store.
+  package mutating func resolveErasures(on store: Store) throws {
     for candidate in [self] + earlier {
       if (try? candidate.checkAsItIs(store, "", false)) != nil {
         self = candidate
@@ -53,21 +52,21 @@ package struct Chronicle: Sendable, Hashable {
     }
   }
 
-  /// Whether the store says of one state what this does, now or before an erasure.
+  /// Whether one state of the store matches, as of now or before an erasure.
   func agrees(with store: Store, at number: Int64) throws -> Bool {
     let found = try Chronicle.digest(of: store.snapshot(at: number))
     return states[number] == found || earlier.contains { $0.states[number] == found }
   }
 
-  /// Forgets everything behind a number.
+  /// Drops everything after a number.
   package mutating func forget(after number: Int64) {
     transactions = transactions.filter { $0.key <= number }
     states = states.filter { $0.key <= number }
   }
 
-  /// Compares what the store says, from its base to its head, with this: the whole history, and
-  /// every state or, with `states` false, the newest alone. So many erasures are certain; what was
-  /// said before them is not taken.
+  /// Compares the store from its base to its head: the whole history, and every state, or, if
+  /// `states` is false, only the newest. `erasures` of them returned, so older chronicles are not
+  /// accepted.
   ///
   /// - Throws: `BrokenPromise` for the first transaction or state that differs; what reading
   ///   throws.
@@ -108,7 +107,7 @@ package struct Chronicle: Sendable, Hashable {
     }
   }
 
-  /// Differs between transactions that differ in anything but the store they are in.
+  /// A digest of everything in a transaction but the store's UUID.
   private static func digest(of transaction: Transaction) -> Int {
     var hasher = Hasher()
     hasher.combine(transaction.number)
@@ -144,9 +143,9 @@ package struct Chronicle: Sendable, Hashable {
 
 /// A promise of the store that was not kept.
 package struct BrokenPromise: Error, CustomStringConvertible {
-  /// What was found and what should have been.
+  /// What was found, and what should have been.
   package let description: String
 
-  /// The promise of which this is said.
+  /// A broken promise with this description.
   package init(_ description: String) { self.description = description }
 }

@@ -1,30 +1,29 @@
 import Annals
 import AnnalsFaults
 
-/// What was promised about the readers of the history, and about how much of it is kept.
+/// What the store has promised about consumers, retention and tombstones.
 package struct ConsumerPledge: Sendable, Hashable {
-  /// A consumer that blocks, with a lease that never runs out.
+  /// A blocking consumer whose lease does not expire.
   struct Reader: Sendable, Hashable {
-    /// What the store may say that it has seen: what it said last is not synced by itself.
+    /// The permitted positions. The last one is not synced by itself.
     var places: Set<Int64>
-    /// What it said last.
+    /// The position that it reported last.
     var last: Int64
-    /// Whether registering it has returned.
+    /// Whether its registration returned.
     var isCertain = false
   }
 
   var readers: [String: Reader] = [:]
-  /// How many transactions the store may be told to keep; 0 for all.
+  /// The permitted retentions, as numbers of transactions; 0 for all.
   var retentions: Set<Int64> = [0]
-  /// The rows of notes that were deleted, by transaction: as far as that was acknowledged, and as
-  /// far as it was begun.
+  /// The rows of deleted notes by transaction: acknowledged deletes, and those that were begun.
   var deletes: [Int64: Int64] = [:]
   var begunDeletes: [Int64: Int64] = [:]
-  /// The bases that a prune by force may have made.
+  /// The bases that a forced prune may have set.
   var forcedBases: Set<Int64> = []
 
-  /// Notes that what every reader has said is synced.
-  mutating func settle() {
+  /// Notes that the positions of all consumers are synced.
+  mutating func markSynced() {
     for name in readers.keys {
       if let last = readers[name]?.last { readers[name]?.places = [last] }
     }
@@ -32,7 +31,7 @@ package struct ConsumerPledge: Sendable, Hashable {
 }
 
 extension WorkSession {
-  /// Registers a consumer that has seen everything so far.
+  /// Registers a consumer at the head.
   func register(_ store: Store, _ name: String) throws -> Consumer {
     use(store)
     let place = store.token.number
@@ -42,18 +41,18 @@ extension WorkSession {
     return consumer
   }
 
-  /// Says that a consumer has seen a transaction.
+  /// Advances a consumer to a transaction.
   func advance(_ consumer: Consumer, to number: Int64) throws {
     use(consumer.store)
     pledge.consumers.readers[consumer.name]?.places.insert(number)
     pledge.consumers.readers[consumer.name]?.last = number
     let failureCount = files.injectedCount
     try consumer.advance(to: consumer.store.token(at: number))
-    // What keeps it from being written alone is left for the next call to meet.
+    // A failure to write the position is reported by the next call.
     noteQuietFailure(since: failureCount)
   }
 
-  /// Tells the store to keep so many transactions.
+  /// Sets the retention to a number of transactions.
   func retain(_ store: Store, transactions: Int) throws {
     use(store)
     pledge.consumers.retentions.insert(Int64(transactions))
@@ -61,7 +60,7 @@ extension WorkSession {
     pledge.consumers.retentions = [Int64(transactions)]
   }
 
-  /// Drops what need not be kept, and consumers have seen.
+  /// Prunes what the retention and the consumers permit.
   func maintain(_ store: Store) throws {
     use(store)
     let plan = try store.maintenancePlan(minimumGain: 0)
@@ -92,7 +91,8 @@ extension WorkSession {
 }
 
 extension Workload {
-  /// A consumer reads, lags, is waited for, is passed by force twice, and goes on from the present.
+  /// A consumer reads, lags, holds up a prune, is overtaken by two forced prunes, and resumes from
+  /// the present.
   static let retaining: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open()
     let sync = try session.register(store, "sync")
@@ -117,7 +117,7 @@ extension Workload {
 }
 
 extension SurvivorCheck {
-  /// The consumers are there, as far as they were, and each gets all that it has not seen.
+  /// The consumers exist at permitted positions, and each can read all that it has not seen.
   func requireConsumers(_ store: Store) throws {
     let found = store.consumers
     for (name, reader) in pledge.consumers.readers {
@@ -144,7 +144,7 @@ extension SurvivorCheck {
     }
   }
 
-  /// What is known of deletes is what there was, also where history was dropped.
+  /// The tombstones match the deletes, also in pruned history.
   private func requireTombstones(_ store: Store, after token: Token) throws {
     let resync = try store.resync(after: token)
     var found: [Int64: Int64] = [:]

@@ -2,12 +2,12 @@ import Annals
 import AnnalsFaults
 import AnnalsStorage
 
-/// Cuts the power at the points of a workload, and checks every state that the fault model says may
-/// be left; also cuts it a second time, while the store recovers.
+/// Cuts the power at the points of a workload and checks every state that the fault model permits.
+/// Also cuts it a second time, while the store recovers.
 package struct CrashTrial: Sendable {
-  /// What is cut short.
+  /// The workload that is interrupted.
   package let workload: Workload
-  /// How many points it has.
+  /// The number of its points.
   package let pointCount: Int
   let seed: UInt64
   let image: FaultyFileSystem
@@ -17,19 +17,19 @@ package struct CrashTrial: Sendable {
 
   /// How much is tried at each point.
   package struct Extent: Sendable {
-    /// At most about four times as many states are checked at each point; the seed decides which.
+    /// The limit of unsynced changes at each point; about four times as many states are checked.
     package var survivors = 64
-    /// Of these states one in so many is checked, the first always; the seed decides which.
+    /// One in this many states is checked, always the first; the seed decides which.
     package var oneIn: UInt64 = 1
-    /// For how many of these the power fails again while the store recovers.
+    /// For how many of the states the power fails again during recovery.
     package var recoveries = 1
-    /// How many changes a second crash is tried with, as `survivors` is for the first.
+    /// The limit of unsynced changes at a second crash.
     package var survivorsOfRecovery = 3
 
     /// The default extent.
     package init() {}
 
-    /// A few states at each point, and no second crash: to see every point before any at length.
+    /// A few states at each point and no second crash, to try every point soon.
     package static var brief: Extent {
       var extent = Extent()
       extent.survivors = 2
@@ -39,9 +39,9 @@ package struct CrashTrial: Sendable {
     }
   }
 
-  /// The first pass: does the work on a disk that does not fail, and counts the points.
+  /// The first pass: runs the work on a disk that does not fail and counts the points.
   ///
-  /// - Throws: what the work throws; it should not.
+  /// - Throws: what the work throws; it should not throw.
   package init(_ workload: Workload, seed: UInt64) throws {
     self.workload = workload
     self.seed = seed
@@ -61,7 +61,7 @@ package struct CrashTrial: Sendable {
 
   /// The second pass, for one point.
   ///
-  /// - Throws: `BrokenPromise`, with the point and what was there of the unsynced changes.
+  /// - Throws: `BrokenPromise`, with the point and the unsynced changes that survived.
   package func crash(
     at point: Int, _ extent: Extent = Extent(), _ tally: inout Tally
   ) throws {
@@ -74,7 +74,7 @@ package struct CrashTrial: Sendable {
       throw error
     } catch {}
     tally.points += 1
-    // A killed process: everything written is there.
+    // A killed process: everything written survives.
     let killed = SurvivorCheck(session.pledge, chronicle, afterPowerCut: false)
     let left = session.files.afterKill()
     try tally.check("point \(point), killed", killed, on: left, left.fingerprint, checked)
@@ -97,14 +97,14 @@ package struct CrashTrial: Sendable {
     }
   }
 
-  /// A run of the work from where it begins.
+  /// A new session at the beginning of the work.
   func session() -> WorkSession {
     WorkSession(
       image.afterKill(), seed: seed &* 2 &+ 1, isRehearsing: false, pledge: pledge,
       chronicle: chronicle)
   }
 
-  /// Opens what the first crash left, commits and closes, and crashes at each point of that.
+  /// Recovers from the first crash (opens, commits, closes), and crashes at each point of that.
   private func crashRecovery(
     of files: FaultyFileSystem, _ description: String, _ first: Pledge, _ extent: Extent,
     _ tally: inout Tally
@@ -115,7 +115,7 @@ package struct CrashTrial: Sendable {
       let store = try Store(
         session.location, creates: session.pledge.durable == nil,
         environment: WorkSession.environment(7_001))
-      try session.chronicle.settle(on: store)
+      try session.chronicle.resolveErasures(on: store)
       session.chronicle.forget(after: store.token.number)
       session.pledge.attempted = store.token.number + 1
       try SurvivorCheck.commitOnce(store)
@@ -132,7 +132,7 @@ package struct CrashTrial: Sendable {
         files.afterKill(), seed: seed, isRehearsing: false, pledge: first, chronicle: chronicle)
       session.files.crash(at: point)
       try? recovery(session)
-      // Before the store was opened again, the numbers of the first run are the measure.
+      // Until the store was reopened, the chronicle of the first run applies.
       let isOpened = session.pledge.attempted == rehearsal.pledge.attempted
       let expected = isOpened ? rehearsal.chronicle : chronicle
       try session.files.forEachSurvivor(limit: extent.survivorsOfRecovery) { survivor in

@@ -3,16 +3,16 @@ import AnnalsFaults
 import AnnalsStorage
 import SystemPackage
 
-/// Lets the calls of a workload to the operating system fail, one at a time, and checks what is
-/// said, that the work goes on or must not, and what is left.
+/// Makes the operating system calls of a workload fail, one at a time. Checks the error, whether
+/// the store works on or refuses to, and the state left.
 package struct ErrorTrial: Sendable {
-  /// A way in which calls fail.
+  /// A way in which calls can fail.
   package struct Failure: Sendable, CustomStringConvertible {
     let operation: StorageError.Operation
     let errno: Errno
     let effect: FaultInjection.Effect
 
-    /// The operation, the error number, and what was done all the same.
+    /// The operation, the error number, and the effect that the call has nevertheless.
     package var description: String {
       let what: String
       switch effect {
@@ -26,7 +26,7 @@ package struct ErrorTrial: Sendable {
     }
   }
 
-  /// Every way that is tried.
+  /// All ways that are tried.
   package static let failures: [Failure] = {
     let list: [(StorageError.Operation, Errno, [FaultInjection.Effect])] = [
       (.write, .ioError, [.none, .partial(20), .partial(600), .complete]),
@@ -49,15 +49,15 @@ package struct ErrorTrial: Sendable {
   }()
 
   private let crash: CrashTrial
-  /// How many calls of each kind the work makes.
+  /// The number of calls of each kind that the work makes.
   private let callCounts: [StorageError.Operation: Int]
 
-  /// The trial of a workload; does the work on a disk that does not fail.
+  /// The trial of a workload. Runs it once on a disk that does not fail.
   package init(_ workload: Workload, seed: UInt64) throws {
     try self.init(CrashTrial(workload, seed: seed))
   }
 
-  /// The trial of the work that is cut short in `crash`; does it once more.
+  /// The trial of the workload of `crash`. Runs it once more on a disk that does not fail.
   package init(_ crash: CrashTrial) throws {
     self.crash = crash
     let session = crash.session()
@@ -67,11 +67,11 @@ package struct ErrorTrial: Sendable {
       uniquingKeysWith: { $1 })
   }
 
-  /// How many calls there are that can fail so, as they were counted when the work was done once.
+  /// The number of calls that can fail this way.
   package func callCount(_ failure: Failure) -> Int { callCounts[failure.operation] ?? 0 }
 
-  /// Lets the call of this kind fail that comes after `number` others; false if there are not so
-  /// many.
+  /// Makes the call of this kind fail that follows `number` others. Returns false if there are
+  /// fewer.
   ///
   /// - Throws: `BrokenPromise`, with the call that failed.
   package func fail(
@@ -90,8 +90,8 @@ package struct ErrorTrial: Sendable {
     tally.errors += 1
     let place = "\(failure), after \(number) others"
     do {
-      try judge(thrown, failure, session, &tally)
-      try goOn(session, after: thrown)
+      try check(thrown, failure, session, &tally)
+      try continueWork(session, after: thrown)
     } catch {
       throw BrokenPromise("\(place): \(error)")
     }
@@ -109,12 +109,12 @@ package struct ErrorTrial: Sendable {
     return true
   }
 
-  /// Whether the error is one that a user can act on, and says what the system said.
-  private func judge(
+  /// Checks that the error has the right code and the error number of the system.
+  private func check(
     _ thrown: (any Error)?, _ failure: Failure, _ session: WorkSession, _ tally: inout Tally
   ) throws {
     guard let thrown else {
-      // What failed was of no importance.
+      // The failed call was not essential.
       tally.errorsRefused += 1
       return
     }
@@ -127,8 +127,8 @@ package struct ErrorTrial: Sendable {
       case .permissionDenied: .permission
       default: .io
       }
-    // Nobody was told when it failed, for nothing acknowledged was at risk; so the next call says
-    // that nothing more goes, and why.
+    // A failure in the background puts nothing acknowledged at risk and is not reported at once.
+    // The next call then reports that the store is poisoned, and why.
     let isPoisoned = error.code == .poisoned && session.hasFailedQuietly
     let isExpected = isPoisoned || [refused, .outcomeUnknown].contains(error.code)
     guard isExpected, error.underlying == failure.errno else {
@@ -137,7 +137,7 @@ package struct ErrorTrial: Sendable {
     if error.code == .outcomeUnknown {
       tally.errorsUnknown += 1
       if failure.effect == .cacheDrops {
-        // What was never synced is gone before any power cut, and the error said so
+        // What was not synced is lost even without a power cut, and the error says so
         // (`StoreOptions.Durability.deferred`).
         session.pledge.acknowledged = session.pledge.durable
       }
@@ -147,9 +147,9 @@ package struct ErrorTrial: Sendable {
     }
   }
 
-  /// Goes on with the store that met the failure: it must refuse if the outcome was unknown, and
-  /// work otherwise; and nothing else may lie about.
-  private func goOn(_ session: WorkSession, after thrown: (any Error)?) throws {
+  /// Uses the store that met the failure again. It must refuse if the outcome was unknown, and work
+  /// otherwise. No other file may be left.
+  private func continueWork(_ session: WorkSession, after thrown: (any Error)?) throws {
     let code = (thrown as? AnnalsError)?.code
     let isUnknown = code == .outcomeUnknown || code == .poisoned
     guard thrown != nil, let store = session.lastUsed, !store.options.isReadOnly else { return }
@@ -170,11 +170,11 @@ package struct ErrorTrial: Sendable {
       try store.close()
     } else {
       if let number = session.pledge.erasing, store.token.number == number {
-        // The transaction was made, and the erasure not carried out.
+        // The transaction was committed, but the erasure was not carried out.
         session.pledge.acknowledged = number
       }
       let acknowledged = session.pledge.acknowledged ?? 0
-      try session.chronicle.settle(on: store)
+      try session.chronicle.resolveErasures(on: store)
       session.chronicle.forget(after: acknowledged)
       session.pledge.attempted = acknowledged + 1
       try SurvivorCheck.commitOnce(store)

@@ -3,22 +3,22 @@ import AnnalsFaults
 import AnnalsStorage
 import Foundation
 
-/// Cuts the power while several threads commit at once and share syncs.
+/// Cuts the power while several threads commit at the same time and share syncs.
 ///
-/// Which of them comes first differs from run to run. So each commit has contents of its own, and
-/// what is left is compared with the commits that were begun, and with those that returned.
+/// Their order differs from run to run. So each commit has its own contents, and the state left is
+/// compared with the commits that were begun and with those that returned.
 package struct GroupTrial: Sendable {
   private static let threads = 4
   private static let commits = 3
 
   let seed: UInt64
   let durability: StoreOptions.Durability
-  /// How many points a run has, about.
+  /// The approximate number of points of a run.
   package let pointCount: Int
 
-  /// Does the work once on a disk that does not fail.
+  /// Runs the work once on a disk that does not fail.
   ///
-  /// - Throws: what the work throws; it should not.
+  /// - Throws: what the work throws; it should not throw.
   package init(_ durability: StoreOptions.Durability, seed: UInt64) throws {
     self.seed = seed
     self.durability = durability
@@ -34,11 +34,11 @@ package struct GroupTrial: Sendable {
     FaultyFileSystem(seed: seed, syncDelay: .microseconds(200))
   }
 
-  /// What the threads have seen.
+  /// What the threads were promised.
   private struct Witness: Sendable {
-    /// What commits returned with.
+    /// The commits that returned.
     var ledger = NoteLedger()
-    /// Whether the store was there when they began.
+    /// Whether the store was opened.
     var isOpened = false
   }
 
@@ -68,14 +68,14 @@ package struct GroupTrial: Sendable {
     }
     group.wait()
     if durability == .deferred {
-      // What was not synced may go with the power: nothing of it counts as promised.
+      // A power cut may take what was not synced, so none of it counts as promised.
       if (try? store.sync()) == nil { witness.withLock { $0.ledger.acknowledged = [:] } }
     }
     try? store.close()
     return witness.withLock { $0 }
   }
 
-  /// Cuts the power at one point and checks what is left.
+  /// Cuts the power at one point and checks the states left.
   ///
   /// - Throws: `BrokenPromise`.
   package func crash(at point: Int, survivors: Int = 24, _ tally: inout Tally) throws {

@@ -3,8 +3,8 @@ import AnnalsInspection
 import AnnalsStorage
 import Foundation
 
-/// Kills processes at random moments while they write, read and rewrite one file, and looks for
-/// everything that they had been promised.
+/// Kills processes at random moments while they write, read and rewrite one file. Checks that
+/// everything they were promised is there.
 package final class KillTrial {
   private let folder: String
   private let path: String
@@ -13,15 +13,15 @@ package final class KillTrial {
   private var random: SeededNumbers
   private var children: [ChildProcess] = []
   private var startCount = 0
-  /// What was promised: the key of the note of each number.
+  /// The promises: the key of the note by transaction number.
   private var promised: [Int64: String] = [:]
-  /// The keys of the notes of which what they said was erased.
+  /// The keys of the notes whose text was erased.
   private(set) var erased: Set<String> = []
-  /// The highest floor that a prune may have made.
+  /// The highest floor that a prune may have set.
   private var floor: Int64 = 1
 
-  /// A trial with a store in a folder that exists; `executable` is the command `annals`, which is
-  /// started as each child.
+  /// A trial with a store in an existing folder. Each child runs `executable`, the command
+  /// `annals`.
   package init(_ work: Work = .rewriting, folder: String, executable: String, seed: UInt64) {
     self.work = work
     self.folder = folder
@@ -32,13 +32,13 @@ package final class KillTrial {
 
   deinit { for child in children { child.kill() } }
 
-  /// What the processes do together.
+  /// The combination of roles of the processes.
   package enum Work: Sendable {
     /// They write, with both kinds of durability, read and rewrite.
     case rewriting
     /// They write and rewrite, with live views and streams of transactions open.
     case following
-    /// They write, read, rewrite, and erase what they have written.
+    /// They write, read, rewrite, and erase their own notes.
     case erasing
 
     fileprivate var roles: [TortureChild.Role] {
@@ -50,10 +50,10 @@ package final class KillTrial {
     }
   }
 
-  /// Starts five processes, halts and kills some of them one by one, starting others in their
-  /// place, then kills all at once; and checks the store.
+  /// Starts five processes, stops and kills some of them one by one and replaces them, then kills
+  /// all at once, and checks the store.
   ///
-  /// - Throws: `BrokenPromise` for the first promise that was not kept.
+  /// - Throws: `BrokenPromise` for the first broken promise.
   package func round(kills: Int, _ tally: inout Tally) throws {
     for role in work.roles { try start(role) }
     for _ in 0..<kills {
@@ -75,7 +75,7 @@ package final class KillTrial {
     try check(&tally)
   }
 
-  /// Halts one of them for a moment if they follow each other: it sleeps through what others do.
+  /// Stops one of them for a moment if they follow each other, so that it misses events.
   private func haltOne() throws {
     guard work == .following, let child = children.randomElement(using: &random) else { return }
     child.stop()
@@ -83,8 +83,8 @@ package final class KillTrial {
     child.resume()
   }
 
-  /// Waits until one of the children has committed something, or erased it. A busy machine may take
-  /// longer than all pauses to begin with any of them; they are killed at their work all the same.
+  /// Waits until one of the children has committed or erased something: on a busy machine all of
+  /// them may start later than all pauses take.
   private func awaitCommit() throws {
     let sign = work == .erasing ? "erased" : "committed"
     while try !children.contains(where: { try $0.lines().contains { $0.first == sign } }) {
@@ -110,7 +110,7 @@ package final class KillTrial {
     for child in children where !child.isRunning { throw BrokenPromise(child.complaint) }
   }
 
-  /// Kills a child and notes what it was promised.
+  /// Kills a child and records its promises.
   private func end(_ child: ChildProcess, _ tally: inout Tally) throws {
     child.kill()
     tally.kills += 1
@@ -131,7 +131,7 @@ package final class KillTrial {
     }
   }
 
-  /// Opens the store and looks for everything; then closes it and verifies its bytes.
+  /// Opens the store and checks the promises; then closes it and verifies its bytes.
   private func check(_ tally: inout Tally) throws {
     guard FileManager.default.fileExists(atPath: path) else {
       guard promised.isEmpty else { throw BrokenPromise("the store is gone") }
@@ -171,7 +171,7 @@ package final class KillTrial {
     try requireCleanFile()
   }
 
-  /// Nothing of what was erased is in any transaction, nor in the bytes of the file.
+  /// No erased text is in a transaction, or in the bytes of the file.
   private func requireErased(_ store: Store) throws {
     guard !erased.isEmpty else { return }
     try store.history().forEach { transaction in
@@ -206,7 +206,7 @@ package final class KillTrial {
 }
 
 extension SurvivorCheck {
-  /// Commits one more note as the children do.
+  /// Commits one more note like the children.
   static func commitTallied(_ store: Store, _ key: String) throws {
     try store.write(author: "afterwards") { try TortureChild.insert(key, $0) }
   }

@@ -1,7 +1,7 @@
 import Annals
 import AnnalsModel
 
-/// What the stores under torture hold: notes with a key, in folders.
+/// The contents of the stores under torture: notes with a key, in folders.
 enum Note {
   static let schema = Schema {
     Entity("Note", displayName: "text") {
@@ -34,7 +34,7 @@ extension WorkSession {
   /// Inserts a note under the next key.
   @discardableResult
   static func insertNote(_ tx: WriteTransaction, text: String) throws -> ObjectID {
-    // Deleted notes count too: rows are never given out twice.
+    // Rows are never reused, so deleted notes count, too.
     let last = try tx.objects(of: "Note").last?.objectID.row ?? 0
     return try tx.insert("Note", ["id": .string("note \(last + 1)"), "text": .string(text)])
   }

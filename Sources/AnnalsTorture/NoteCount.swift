@@ -1,6 +1,6 @@
 import Annals
 
-/// How many notes there are: a projection whose saved state must survive whatever is survived.
+/// A projection that counts the notes. Its saved state must survive like the store.
 struct NoteCount: Projection, Codable {
   static let name = "note count"
   static let version = 1
@@ -23,8 +23,8 @@ extension NoteCount {
     count = try base.count(of: "Note")
   }
 
-  /// Throws `BrokenPromise` if the store's projection is not what its newest state says.
-  static func requireLevel(_ store: Store) throws {
+  /// Throws `BrokenPromise` if the projection does not agree with the newest state.
+  static func requireConsistent(_ store: Store) throws {
     let found = try store.projection(NoteCount.self)
     let expected = try NoteCount(base: store.snapshot())
     guard found == expected else {

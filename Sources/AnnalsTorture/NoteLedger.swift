@@ -1,15 +1,15 @@
 import Annals
 import AnnalsStorage
 
-/// What commits of notes were promised whose order or outcome differs from run to run: each note
-/// has a key of its own, and what it says follows from the key.
+/// The promises to commits whose order or outcome differs from run to run. Each note has its own
+/// key, which determines its text.
 struct NoteLedger: Sendable {
-  /// The numbers that commits returned with, and their notes.
+  /// The notes of commits that returned, by number.
   var acknowledged: [Int64: String] = [:]
-  /// The notes whose commits were refused, nothing done.
+  /// The notes whose commits failed without effect.
   var refused: Set<String> = []
 
-  /// Commits the note of this key, which begins with the number of its writer.
+  /// Commits the note of a key, which begins with the number of its writer.
   ///
   /// - Returns: the number of the transaction.
   static func commit(_ id: String, to store: Store) throws -> Int64 {
@@ -21,15 +21,15 @@ struct NoteLedger: Sendable {
 
   private static func author(of id: String) -> String { "writer \(id.prefix { $0 != " " })" }
 
-  /// What a note says.
+  /// The text of a note.
   private static func text(of id: String) -> String {
     var numbers = SeededNumbers(seed: 5, id)
     return numbers.text(Int.random(in: 0...6_000, using: &numbers))
   }
 
-  /// Checks that every transaction of a store but the first, which brings the schema, is a note
-  /// that was not refused, whole and once, that state and history agree, and that none is missing
-  /// of those acknowledged up to `number`.
+  /// Checks that every transaction but the first, which adds the schema, is one complete note that
+  /// was not refused, and is there once; that state and history agree; and that no acknowledged one
+  /// up to `number` is missing.
   ///
   /// - Throws: `BrokenPromise`.
   func check(_ store: Store, upTo number: Int64 = .max) throws {

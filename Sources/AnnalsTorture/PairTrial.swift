@@ -3,24 +3,24 @@ import AnnalsFaults
 import AnnalsInspection
 import AnnalsStorage
 
-/// Lets one call to the operating system fail while two stores on one file take turns, as two
-/// processes do, and checks that nothing acknowledged by either is lost or changed.
+/// Makes one operating system call fail while two stores on one file take turns, like two
+/// processes. Checks that nothing that either acknowledged is lost or changed.
 ///
-/// What they do follows from the seed: commits, some while the other reads along, syncs,
-/// checkpoints, compactions, new openings. A store whose outcome is unknown is opened again before
-/// its next turn; the other goes on as if nothing had been.
+/// The seed determines the turns: commits, some while the other store reads, syncs, checkpoints,
+/// compactions, reopenings. A store whose outcome is unknown is reopened before its next turn; the
+/// other one continues.
 package struct PairTrial: Sendable {
-  /// What it is called in tables and on the command line.
+  /// The name in tables and on the command line.
   package let name: String
   private let durabilities: [StoreOptions.Durability]
   private let steps: [Step]
   private let seed: UInt64
   private var callCounts: [StorageError.Operation: Int] = [:]
 
-  /// One turn of the store of a number.
+  /// A turn of one store.
   fileprivate enum Step {
     case commit(Int)
-    /// A commit of which the other store reads, while it is synced.
+    /// A commit during whose sync the other store refreshes.
     case watchedCommit(Int)
     case refresh(Int)
     case sync(Int)
@@ -28,7 +28,7 @@ package struct PairTrial: Sendable {
     case compact(Int)
     case reopen(Int)
 
-    /// A turn of one of two stores.
+    /// A random turn of one of two stores.
     static func random(using numbers: inout SeededNumbers) -> Step {
       let store = Int.random(in: 0...1, using: &numbers)
       switch Int.random(in: 0..<20, using: &numbers) {
@@ -46,9 +46,9 @@ package struct PairTrial: Sendable {
   /// The names of all pairs.
   package static let names = ["pair", "pair-deferred", "pair-mixed"]
 
-  /// A pair that takes so many turns; does the work once on a disk that does not fail.
+  /// A pair with a number of turns. Runs them once on a disk that does not fail.
   ///
-  /// - Throws: what the work throws; it should not.
+  /// - Throws: what the work throws; it should not throw.
   package init(_ name: String, turns: Int = 16, seed: UInt64) throws {
     self.name = name
     self.seed = seed
@@ -67,13 +67,13 @@ package struct PairTrial: Sendable {
       uniquingKeysWith: { $1 })
   }
 
-  /// How many calls there are that can fail so, as they were counted when the work was done once.
+  /// The number of calls that can fail this way.
   package func callCount(_ failure: ErrorTrial.Failure) -> Int {
     callCounts[failure.operation] ?? 0
   }
 
-  /// Lets the call of this kind fail that comes after `number` others; false if there are not so
-  /// many.
+  /// Makes the call of this kind fail that follows `number` others. Returns false if there are
+  /// fewer.
   ///
   /// - Throws: `BrokenPromise`, with the call that failed.
   package func fail(
@@ -103,7 +103,7 @@ package struct PairTrial: Sendable {
     return true
   }
 
-  /// What is left is sound, says what was promised, and can be gone on with.
+  /// The file left is sound, holds what was promised, and can be written again.
   private func check(
     _ files: FaultyFileSystem, _ ledger: NoteLedger, upTo number: Int64
   ) throws {
@@ -141,7 +141,7 @@ package struct PairTrial: Sendable {
 private final class PairRun {
   let files: FaultyFileSystem
   private(set) var ledger = NoteLedger()
-  /// The number up to which a power cut may take nothing.
+  /// The last transaction that must survive a power cut.
   private(set) var durable: Int64 = 0
   /// Whether the outcome of a call was unknown.
   private(set) var hasUnknown = false
@@ -166,15 +166,16 @@ private final class PairRun {
   }
 
   func work(_ steps: [PairTrial.Step]) throws {
-    for step in steps { try take(step) }
+    for step in steps { try runTurn(step) }
   }
 
-  /// Takes a turn. Only what fails in it, or failed in the same store unnoticed, may make it throw.
-  private func take(_ step: PairTrial.Step) throws {
+  /// Runs a turn. It may throw only if a call failed in it, or earlier in the same store
+  /// unreported.
+  private func runTurn(_ step: PairTrial.Step) throws {
     let failureCount = files.injectedCount
     defer {
       if files.injectedCount > failureCount, effect == .cacheDrops {
-        // What was never synced is gone before any power cut, and the error said so
+        // What was not synced is lost even without a power cut, and the error says so
         // (`StoreOptions.Durability.deferred`).
         ledger.acknowledged = ledger.acknowledged.filter { $0.key <= durable }
       }

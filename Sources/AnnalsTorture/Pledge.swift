@@ -1,43 +1,43 @@
-/// What a run of a workload has been promised so far, and what it was about to be.
+/// What a store has promised to a run of a workload so far, and what is under way.
 package struct Pledge: Sendable {
-  /// The last transaction whose commit returned; nil before the store itself was made.
+  /// The last transaction whose commit returned; nil before the store exists.
   package var acknowledged: Int64?
-  /// The last one that a power cut may not take: in `.deferred`, the last before a sync.
+  /// The last one that must survive a power cut: in `.deferred`, the last before a sync.
   package var durable: Int64?
   /// The last one that was begun.
   package var attempted: Int64 = 0
   /// The number before the oldest transaction kept.
   package var base: Int64 = 0
-  /// What a prune under way would make of the base.
+  /// The base that a prune under way would set.
   package var attemptedBase: Int64?
-  /// How many erasures have returned.
+  /// The number of erasures that returned.
   package var erasures = 0
-  /// The transaction of an erasure under way: it may be there though the call failed.
+  /// The transaction of an erasure under way. It may exist although the call failed.
   package var erasing: Int64?
-  /// Stores that are written beside, by path.
+  /// Stores made from this one, by path.
   package var copies: [String: Copy] = [:]
-  /// Readers of the history.
+  /// The consumers and the retention.
   package var consumers = ConsumerPledge()
 
-  /// A store made from the one at work.
+  /// A store made from this one.
   package struct Copy: Sendable, Hashable {
     /// Its newest transaction.
     package var number: Int64
     /// Whether its base is that transaction.
     package var isFlat: Bool
-    /// Whether the call that makes it has returned.
+    /// Whether the call that makes it returned.
     package var isAcknowledged = false
-    /// Whether the call said that nothing is left of it.
+    /// Whether the call failed and said that nothing is left of it.
     package var isWithdrawn = false
-    /// Whether the call said that not everything could be read.
+    /// Whether the call reported that not everything could be read.
     package var isPartial = false
   }
 
-  /// Nothing yet.
+  /// No promise yet.
   package init() {}
 
-  /// The transactions that may be the head after a power cut, or after the process was killed; nil
-  /// if there may be no store.
+  /// The transactions that may be the head after a power cut, or after a kill; nil if there may be
+  /// no store.
   func heads(afterPowerCut: Bool) -> ClosedRange<Int64>? {
     guard let least = afterPowerCut ? durable : acknowledged else { return nil }
     return least...max(least, attempted)
@@ -46,7 +46,7 @@ package struct Pledge: Sendable {
   /// The bases that the file may have.
   var bases: Set<Int64> { Set([base, attemptedBase ?? base]) }
 
-  /// Notes that what was under way when an error was reported was not done.
+  /// Notes that an error was reported, so that what was under way must not have happened.
   mutating func withdraw() {
     attempted = max(acknowledged ?? 0, erasing ?? 0)
     attemptedBase = nil

@@ -1,14 +1,13 @@
 import AnnalsStorage
 
-/// Random numbers that follow from a seed, and from a name, for workloads that are the same in each
-/// run.
+/// Random numbers determined by a seed and a name, so that workloads are the same in each run.
 package struct SeededNumbers: RandomNumberGenerator, Sendable {
   private var numbers: SplitMix64
 
-  /// The numbers that follow from the seed.
+  /// The numbers of a seed.
   package init(seed: UInt64) { numbers = SplitMix64(seed: seed) }
 
-  /// The numbers that follow from the seed and a name.
+  /// The numbers of a seed and a name.
   package init(seed: UInt64, _ name: String) {
     self.init(
       seed: name.utf8.reduce(seed ^ 0xcbf2_9ce4_8422_2325) {
@@ -19,7 +18,7 @@ package struct SeededNumbers: RandomNumberGenerator, Sendable {
   /// The next number.
   package mutating func next() -> UInt64 { numbers.next() }
 
-  /// Text of so many random letters, which compress to little less than themselves.
+  /// A text of random letters, which hardly compresses.
   mutating func text(_ length: Int) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(length)
@@ -33,7 +32,7 @@ package struct SeededNumbers: RandomNumberGenerator, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// So many random bytes.
+  /// Random bytes.
   mutating func bytes(_ length: Int) -> [UInt8] {
     (0..<length).map { _ in UInt8(truncatingIfNeeded: next()) }
   }

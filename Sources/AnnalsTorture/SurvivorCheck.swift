@@ -4,20 +4,20 @@ import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
 
-/// Checks what is left of a store after a crash, and that it goes on.
+/// Checks a store after a crash, and that it can be written again.
 ///
-/// The store opens, for reading without a byte changed, and for writing; its head and base are ones
-/// that the pledge permits; every transaction and every state is the one that was committed; both
-/// halves of verification find nothing wrong; a projection is what the state says; one more commit
-/// works and is there after reopening; no other file is left.
+/// The store opens for reading, without changing a byte, and for writing. The pledge permits its
+/// head and base. Every transaction and every state is the one that was committed. Both halves of
+/// verification find nothing wrong. A projection agrees with the state. One more commit works and
+/// is there after reopening. No other file is left.
 struct SurvivorCheck {
   let chronicle: Chronicle
   let pledge: Pledge
-  /// The numbers that may be the head; nil if there may be no store.
+  /// The permitted numbers of the head; nil if there may be no store.
   let heads: ClosedRange<Int64>?
   private let path = WorkSession.path
 
-  /// Everything that the verdict on a disk follows from, but the disk.
+  /// Everything but the disk that determines the result of a check.
   struct Expectation: Hashable {
     let chronicle: Chronicle
     let heads: ClosedRange<Int64>?
@@ -40,10 +40,10 @@ struct SurvivorCheck {
     heads = pledge.heads(afterPowerCut: afterPowerCut)
   }
 
-  /// Checks the disk, which is changed by it.
+  /// Checks the disk, and changes it.
   ///
-  /// - Throws: `BrokenPromise` for the first promise that was broken; any other error breaks one,
-  ///   too: that the store can be used.
+  /// - Throws: `BrokenPromise` for the first broken promise. Any other error breaks one, too: that
+  ///   the store can be used.
   func run(on files: FaultyFileSystem) throws {
     if try files.identity(of: path) == nil {
       guard heads == nil else { throw BrokenPromise("the store is gone") }
@@ -53,17 +53,17 @@ struct SurvivorCheck {
       try requireSoundBytes(files, path)
       try requireReading(files)
     }
-    let number = try goOn(files)
+    let number = try commitAgain(files)
     try requireEnd(files, number)
     try checkCopies(files)
     try requireDurable(files, number)
   }
 
-  /// Makes the store, if its making was cut off. What was whole already and lacked only its name
-  /// gets that name: it holds what nobody was told of, but perhaps the result of long work, so
-  /// making the store anew does not remove it. If its header was being written, it is salvaged.
+  /// Creates the store if its creation was interrupted. A complete file that lacks only its name
+  /// gets the name: it may hold the result of long work, so creation refuses to remove it. A file
+  /// whose header is not written is salvaged.
   ///
-  /// - Throws: that the making is refused, where no such file is to blame; that it is not whole.
+  /// - Throws: the refusal, if there is no such file; `BrokenPromise` if the salvage is incomplete.
   static func makeAgain(_ files: FaultyFileSystem) throws {
     let path = WorkSession.path
     let unnamed = path + ".new"
@@ -91,7 +91,7 @@ struct SurvivorCheck {
     }
   }
 
-  /// What was closed is there, under its name, though the power fails now.
+  /// A store that was closed survives a power cut now, under its name.
   private func requireDurable(_ files: FaultyFileSystem, _ number: Int64) throws {
     files.cutPower()
     try files.forEachSurvivor(limit: 2) { survivor in
@@ -108,7 +108,7 @@ struct SurvivorCheck {
     }
   }
 
-  /// No byte that was acknowledged is damaged; a torn tail is no damage.
+  /// No acknowledged byte is damaged. A torn tail is not damage.
   private func requireSoundBytes(_ files: FaultyFileSystem, _ path: String) throws {
     let report = try physicalReport(files, path)
     guard report.0.isSound else { throw BrokenPromise("\(path): \(report.1)") }
@@ -155,16 +155,16 @@ struct SurvivorCheck {
     try requireConsumers(store)
   }
 
-  /// Opens for writing and commits once more; returns the number of that transaction.
-  private func goOn(_ files: FaultyFileSystem) throws -> Int64 {
+  /// Opens for writing and commits once more. Returns the number of that transaction.
+  private func commitAgain(_ files: FaultyFileSystem) throws -> Int64 {
     let store = try Store(
       location(files, path), creates: heads == nil, environment: WorkSession.environment(9_001))
     try requirePermitted(store)
     try chronicle.check(store, "a writer", erasures: pledge.erasures)
-    try NoteCount.requireLevel(store)
+    try NoteCount.requireConsistent(store)
     let head = store.token.number
     try SurvivorCheck.commitOnce(store)
-    try NoteCount.requireLevel(store)
+    try NoteCount.requireConsistent(store)
     guard store.token.number == head + 1 else {
       throw BrokenPromise("the next commit after \(head) became \(store.token.number)")
     }
@@ -175,7 +175,7 @@ struct SurvivorCheck {
     return head + 1
   }
 
-  /// Commits one more note, in a store that may not have the schema yet.
+  /// Commits one more note to a store that may lack the schema.
   static func commitOnce(_ store: Store) throws {
     try store.write(author: "afterwards") { tx in
       if !tx.schema.entities.contains(where: { $0.name == "Note" }) {
@@ -185,7 +185,7 @@ struct SurvivorCheck {
     }
   }
 
-  /// After the clean close everything is in order, and nothing else lies about.
+  /// After the clean close verification finds nothing, and no other file is left.
   private func requireEnd(_ files: FaultyFileSystem, _ number: Int64) throws {
     let report = try physicalReport(files, path)
     guard report.0.isClean else { throw BrokenPromise("after the close: \(report.1)") }
@@ -204,7 +204,7 @@ struct SurvivorCheck {
     }
   }
 
-  /// Stores written beside are there whole or not at all; and there, if the call returned.
+  /// Stores made from this one are complete or absent, and present if the call returned.
   private func checkCopies(_ files: FaultyFileSystem) throws {
     for (path, copy) in pledge.copies {
       guard try files.identity(of: path) != nil else {
@@ -227,7 +227,7 @@ struct SurvivorCheck {
       try chronicle.check(store, path)
       try SurvivorCheck.commitOnce(store)
       try store.close()
-      // The next writer has cleared away what a crash left of another attempt.
+      // The next writer removes what a crash left of an earlier attempt.
       guard try files.identity(of: path + ".new") == nil else {
         throw BrokenPromise("left behind: \(path).new")
       }

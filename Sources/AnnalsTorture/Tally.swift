@@ -1,21 +1,22 @@
 import AnnalsFaults
 import AnnalsStorage
 
-/// What was tried, in numbers.
+/// Counts of what a torture run tried.
 package struct Tally: Sendable {
   /// Points at which the power failed.
   package var points = 0
-  /// States left by that which were judged.
+  /// States that power cuts and failing calls left.
   package var survivors = 0
-  /// Those of them that were checked; the others are equal to these, with as much expected of them.
+  /// Those of them that were checked. The others are equal to one of these, with the same
+  /// expectations.
   package var distinct = 0
-  /// Those of them that a second crash left, while the store recovered from a first.
+  /// Those of them that a second crash left while the store recovered from a first one.
   package var recoveries = 0
-  /// Calls to the operating system that were made to fail.
+  /// Calls of the operating system that were made to fail.
   package var errors = 0
-  /// Those of them after which the work went on.
+  /// Those of them after which the store continued to work.
   package var errorsRefused = 0
-  /// Those of them whose outcome was unknown, so that the store had to be opened again.
+  /// Those of them whose outcome was unknown, so that the store had to be reopened.
   package var errorsUnknown = 0
   /// Processes killed with SIGKILL.
   package var kills = 0
@@ -23,13 +24,13 @@ package struct Tally: Sendable {
   package var acknowledged = 0
   /// Those of them that were found again, unchanged.
   package var found = 0
-  /// What readers in other processes checked meanwhile.
+  /// States that readers in other processes checked meanwhile.
   package var reads = 0
 
-  /// Nothing yet.
+  /// All counts 0.
   package init() {}
 
-  /// Counts and runs a check of what it has not seen, and says in its error where it was.
+  /// Counts a state and runs a check of it. An error says where it was.
   mutating func check(_ place: String, _ body: () throws -> Void) throws {
     survivors += 1
     distinct += 1
@@ -40,7 +41,7 @@ package struct Tally: Sendable {
     }
   }
 
-  /// Counts a state that was left, and checks it unless it is one of those that were checked.
+  /// Counts a state, and checks it unless an equal one was checked.
   mutating func check(
     _ place: String, _ check: SurvivorCheck, on files: FaultyFileSystem, _ fingerprint: Int,
     _ checked: CheckedStates
@@ -53,7 +54,7 @@ package struct Tally: Sendable {
     }
   }
 
-  /// Both together.
+  /// The sums of two tallies.
   package static func + (one: Tally, other: Tally) -> Tally {
     var sum = one
     sum.points += other.points

@@ -2,28 +2,27 @@ import Annals
 import AnnalsModel
 import Foundation
 
-/// What a process does that is there to be killed: it works on the store at a path until then.
+/// The work of a child process, which uses the store at a path until it is killed.
 ///
-/// It writes a line to standard output for each thing that was promised to it, after the call
-/// returned; only whole lines count.
+/// It prints a line for each promise after the call returned. Only complete lines count.
 package struct TortureChild: Sendable {
-  /// What a child does.
+  /// The role of a child.
   package enum Role: String, Sendable, CaseIterable {
-    /// Commits, synced; prints `committed NUMBER KEY` for each.
+    /// Commits with syncs; prints `committed NUMBER KEY` for each.
     case writer
-    /// Commits, not synced; prints the same.
+    /// Commits without syncs; prints the same.
     case deferredWriter = "deferred-writer"
     /// Writes checkpoints, compacts and prunes; prints `pruned FLOOR`.
     case keeper
-    /// Opens, reads the state, past states and the history; prints `read HEAD`, or what was wrong.
+    /// Opens, reads the state, past states and the history; prints `read HEAD`.
     case reader
-    /// Commits, synced, with a live view and a stream of transactions open, which must come to all
-    /// that anybody commits; prints `committed NUMBER KEY`, and `read NUMBER` when they have.
+    /// Commits with syncs, with a live view and a stream of transactions open, which must receive
+    /// all commits; prints `committed NUMBER KEY`, and `read NUMBER` when both have arrived there.
     case follower
-    /// Follows the same way, read-only, and writes nothing; prints `read NUMBER`.
+    /// Follows the same way, but read-only; prints `read NUMBER`.
     case listener
-    /// Commits, synced, and erases what some of its notes say; prints `committed NUMBER KEY`,
-    /// `erasing KEY`, and `erased KEY` when it is done.
+    /// Commits with syncs, and erases the text of some of its notes; prints `committed NUMBER KEY`,
+    /// `erasing KEY`, and `erased KEY` afterwards.
     case eraser
   }
 
@@ -35,7 +34,7 @@ package struct TortureChild: Sendable {
   private var following: (store: Store, follower: TortureFollower)?
   private var count = 0
 
-  /// A child of this role. Its name begins the keys of what it writes.
+  /// A child with this role. Its name is the prefix of the keys that it writes.
   package init(_ role: Role, path: String, name: String) {
     self.role = role
     self.path = path
@@ -43,9 +42,9 @@ package struct TortureChild: Sendable {
     random = SeededNumbers(seed: 3, name)
   }
 
-  /// Goes on for a while; a child calls it again and again until it is killed.
+  /// Works for a while. A child calls it again and again until it is killed.
   ///
-  /// - Throws: what the store throws, but for `busy` and `conflict`; `BrokenPromise` if what it
+  /// - Throws: what the store throws, except `busy` and `conflict`; `BrokenPromise` if what it
   ///   reads is wrong.
   package mutating func step() throws {
     switch role {
@@ -59,8 +58,8 @@ package struct TortureChild: Sendable {
     }
   }
 
-  /// Waits for the lock as long as a busy machine may need: a process that gave up would look like
-  /// one that found something wrong.
+  /// Options with a lock timeout that a busy machine does not reach: a child that timed out would
+  /// look like one that found an error.
   static func options(_ durability: StoreOptions.Durability) -> StoreOptions {
     var options = StoreOptions()
     options.durability = durability
@@ -68,7 +67,7 @@ package struct TortureChild: Sendable {
     return options
   }
 
-  func tell(_ line: String) {
+  func printLine(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 
@@ -80,18 +79,18 @@ package struct TortureChild: Sendable {
     _ = try commit(to: store)
   }
 
-  /// Commits a note; returns the number of its transaction.
+  /// Commits a note. Returns the number of its transaction.
   private mutating func commit(to store: Store) throws -> Int64 {
     count += 1
     let key = "\(name)-\(count)"
     let token = try store.commit(author: name) { tx in try TortureChild.insert(key, tx) }.token
-    tell("committed \(token.number) \(key)")
+    printLine("committed \(token.number) \(key)")
     return token.number
   }
 
   // MARK: Erasing
 
-  /// The keys of the notes of which anything may be erased begin so.
+  /// The prefix of the keys of notes that may be erased.
   static let erasedPrefix = "\(Role.eraser.rawValue.prefix(1))"
 
   private mutating func erase() throws {
@@ -105,15 +104,15 @@ package struct TortureChild: Sendable {
     guard let note = try store.snapshot().object(of: "Note", where: "id", is: .string(key)) else {
       throw BrokenPromise("note \(key), acknowledged, is gone")
     }
-    tell("erasing \(key)")
+    printLine("erasing \(key)")
     do throws(AnnalsError) {
       try store.erase(note.objectID, properties: ["text"], reason: "torture", author: name)
     } catch {
-      // Another process was faster; the transaction is there, and the next goes on.
+      // Another process was faster. The transaction is committed; the next step continues.
       guard [.busy, .conflict].contains(error.code) else { throw error }
       return
     }
-    tell("erased \(key)")
+    printLine("erased \(key)")
   }
 
   // MARK: Following
@@ -134,9 +133,9 @@ package struct TortureChild: Sendable {
     }
     let number = try commit(to: store)
     guard count % 8 == 0 else { return }
-    // Whatever others have committed before it is there too.
+    // Then all earlier commits of others have arrived, too.
     try follower.wait(for: number)
-    tell("read \(number)")
+    printLine("read \(number)")
   }
 
   private mutating func listen() throws {
@@ -150,10 +149,10 @@ package struct TortureChild: Sendable {
     guard hasNotes else { return }
     let (_, follower) = try follow { [path] in try Store(path: path, options: .readOnly) }
     try follower.wait(for: number)
-    tell("read \(number)")
+    printLine("read \(number)")
   }
 
-  /// Inserts the note of this key, and counts it.
+  /// Inserts the note of a key, and counts it in the tally.
   static func insert(_ key: String, _ tx: WriteTransaction) throws {
     try tx.insert("Note", ["id": .string(key), "text": .string(text(of: key))])
     if let tally = try tx.object(of: "Note", where: "id", is: .string(tallyKey)) {
@@ -169,7 +168,7 @@ package struct TortureChild: Sendable {
   /// The key of the note that counts the others.
   static let tallyKey = "tally"
 
-  /// What a note says; follows from its key. One in twenty is a large value.
+  /// The text of a note, determined by its key. One in twenty is a large value.
   static func text(of key: String) -> String {
     var numbers = SeededNumbers(seed: 5, key)
     let isLarge = UInt64.random(in: 0..<20, using: &numbers) == 0
@@ -187,7 +186,7 @@ package struct TortureChild: Sendable {
       }
       try store.close()
     } catch let error as AnnalsError {
-      // Another keeper was faster: the next round starts from what it left.
+      // Another keeper was faster; the next round continues from there.
       guard [.busy, .conflict].contains(error.code) else { throw error }
     }
   }
@@ -200,7 +199,7 @@ package struct TortureChild: Sendable {
       try store.refresh()
       let floor = max(store.token.number - 60, store.base.number + 1)
       let plan = try store.prunePlan(before: floor)
-      tell("pruning \(floor)")
+      printLine("pruning \(floor)")
       try store.prune(plan, author: name)
     default: try store.compact(smallest: true)
     }
@@ -209,20 +208,20 @@ package struct TortureChild: Sendable {
   // MARK: Reading
 
   private mutating func read() throws {
-    // Nobody may have made it yet.
+    // It may not exist yet.
     guard FileManager.default.fileExists(atPath: path) else {
       return Thread.sleep(forTimeInterval: 0.002)
     }
     let store = try Store(path: path, options: .readOnly)
     for _ in 0..<Int.random(in: 1...6, using: &random) {
       try TortureChild.check(store, &random)
-      tell("read \(store.token.number)")
+      printLine("read \(store.token.number)")
       guard try refresh(store) else { return }
     }
     try store.close()
   }
 
-  /// Brings in what others have committed; false if what was read is gone, never synced.
+  /// Refreshes the store. Returns false if commits that it had read, not synced, were lost.
   private func refresh(_ store: Store) throws -> Bool {
     do {
       try store.refresh()
@@ -235,8 +234,8 @@ package struct TortureChild: Sendable {
 
   /// Checks one state, a past one and the history between them.
   ///
-  /// - Throws: `BrokenPromise` if any is torn: a note that is not what was written, or a count that
-  ///   is not that of the notes.
+  /// - Throws: `BrokenPromise` if one is torn: a note has another text than was written, or the
+  ///   tally is not the number of notes.
   static func check(_ store: Store, _ random: inout SeededNumbers) throws {
     let snapshot = store.snapshot()
     try check(snapshot, store)
@@ -256,7 +255,7 @@ package struct TortureChild: Sendable {
     }
   }
 
-  /// Every note of a state says what its key says, and the tally is their number.
+  /// Every note has the text of its key, and the tally is their number.
   private static func check(_ snapshot: Snapshot, _ store: Store) throws {
     var notes: Int64 = 0
     var tally: Int64 = 0
@@ -277,7 +276,7 @@ package struct TortureChild: Sendable {
     }
   }
 
-  /// Whether a stored text is that of the key.
+  /// Whether a stored text is the one of the key.
   static func matches(_ value: Value, _ key: String, _ store: Store) throws -> Bool {
     let text = text(of: key)
     switch value {

@@ -3,11 +3,11 @@ import AnnalsModel
 import AnnalsStorage
 import Foundation
 
-/// Listens to a store as a program with a user interface does: by a live view of all notes and by a
-/// stream of transactions, both open all the time, and looks for what is missing or torn.
+/// Follows a store like a program with a user interface: with a live view of all notes and a stream
+/// of transactions, both open all the time. Checks that nothing is missing or torn.
 final class TortureFollower: Sendable {
   private struct Progress {
-    /// The last transaction that each has come to.
+    /// The last transaction that each has received.
     var stream: Int64 = 0
     var view: Int64 = 0
     var failure: String?
@@ -16,10 +16,10 @@ final class TortureFollower: Sendable {
   private let progress = Monitor(Progress())
   private let tasks: [Task<Void, Never>]
 
-  /// How long a busy machine may take to bring a transaction that is in the file.
+  /// How long a committed transaction may take to arrive on a busy machine.
   private static let patience = Duration.seconds(300)
 
-  /// Begins to listen.
+  /// Begins to follow a store.
   init(_ store: Store) {
     let progress = progress
     let report = { @Sendable (error: any Error) in
@@ -49,9 +49,9 @@ final class TortureFollower: Sendable {
 
   deinit { for task in tasks { task.cancel() } }
 
-  /// Waits until both have come to a transaction.
+  /// Waits until both have received a transaction.
   ///
-  /// - Throws: `BrokenPromise` for what they found wrong, or if they do not come to it.
+  /// - Throws: `BrokenPromise` for an error that they found, or if the transaction does not arrive.
   func wait(for number: Int64) throws {
     let end = ContinuousClock.now.advanced(by: TortureFollower.patience)
     let found = progress.wait(until: end) { progress -> Progress? in
@@ -67,7 +67,7 @@ final class TortureFollower: Sendable {
     }
   }
 
-  /// Reads one transaction after the other; none may be left out but for those that were pruned.
+  /// Reads the stream. No transaction may be left out, except pruned ones.
   private static func readStream(_ store: Store, _ note: (Int64) -> Void) async throws {
     var last = store.base.number
     while !Task.isCancelled {
@@ -86,8 +86,8 @@ final class TortureFollower: Sendable {
     }
   }
 
-  /// In every update the tally is the number of the other notes, and the difference leads from the
-  /// rows before to those now.
+  /// Reads the view. In every update the tally must be the number of the other notes, and the
+  /// difference must lead from the previous rows to the present ones.
   private static func readView(_ store: Store, _ note: (Int64) -> Void) async throws {
     var count = 0
     for try await update in store.live("Note") {

@@ -1,59 +1,59 @@
 import Annals
 import Foundation
 
-/// One way of being hard on one kind of work, case by case, in an order that follows from the seed.
+/// The cases of one kind of trial on one workload, in an order that the seed determines.
 final class TortureLane {
-  /// What is tried at once: a point, a call, a round of kills.
+  /// One case: a point, a failing call, or a round of kills.
   struct Case {
     /// Its name, as `annals torture --only` takes it.
     let name: String
-    /// Tries it, and counts what was done.
+    /// Runs the case and counts what it did.
     let run: (inout TortureRun.Row) throws -> Void
   }
 
-  /// The beginning of the names of all cases.
+  /// The prefix of the names of all cases.
   let name: String
-  /// What was done so far.
+  /// The counts so far.
   private(set) var row: TortureRun.Row
-  /// How many cases make up one turn.
+  /// The number of cases in one turn.
   let turn: Int
-  private let prepare: (inout TortureRun.Row) throws -> AnyIterator<Case>
+  private let makeCases: (inout TortureRun.Row) throws -> AnyIterator<Case>
   private var cases: AnyIterator<Case>?
 
-  /// A lane whose cases `prepare` finds out when the first is asked for.
+  /// A lane whose cases `makeCases` determines when the first one is needed.
   init(
     _ part: String, _ name: String, turn: Int = 1,
-    prepare: @escaping (inout TortureRun.Row) throws -> AnyIterator<Case>
+    makeCases: @escaping (inout TortureRun.Row) throws -> AnyIterator<Case>
   ) {
     self.name = "\(part)/\(name)"
     row = TortureRun.Row(name: name)
     self.turn = turn
-    self.prepare = prepare
+    self.makeCases = makeCases
   }
 
   /// The next case; nil after the last.
   ///
-  /// - Throws: what the work throws when it is done for the first time; it should not.
+  /// - Throws: what the work throws in its first run; it should not throw.
   func next() throws -> Case? {
     row.isTried = true
-    if cases == nil { cases = try prepare(&row) }
+    if cases == nil { cases = try makeCases(&row) }
     return cases?.next()
   }
 
-  /// Tries a case.
+  /// Runs a case.
   ///
   /// - Throws: `BrokenPromise`.
   func run(_ next: Case) throws { try next.run(&row) }
 }
 
-/// The trials of each workload: each is done once, however many lanes ask for it.
+/// The crash trials by workload. Each is made once, however many lanes need it.
 final class Rehearsals {
   private let seed: UInt64
   private var trials: [String: CrashTrial] = [:]
 
   init(seed: UInt64) { self.seed = seed }
 
-  /// The trial of this workload; the first time it does the work.
+  /// The trial of a workload. Runs the workload the first time.
   func trial(_ workload: Workload) throws -> CrashTrial {
     if let trial = trials[workload.name] { return trial }
     let trial = try CrashTrial(workload, seed: seed)
@@ -63,7 +63,7 @@ final class Rehearsals {
 }
 
 extension TortureLane {
-  /// Power cuts at every point, in brief; then again at every point, in full.
+  /// Power cuts at every point, first in brief, then in full.
   static func crashes(
     _ workload: Workload, _ rehearsals: Rehearsals, seed: UInt64
   ) -> TortureLane {
@@ -75,7 +75,7 @@ extension TortureLane {
     }
   }
 
-  /// The same while threads share a sync.
+  /// Power cuts while several threads share syncs.
   static func crashes(
     _ name: String, _ durability: StoreOptions.Durability, seed: UInt64
   ) -> TortureLane {
@@ -109,7 +109,7 @@ extension TortureLane {
     return AnyIterator((brief + full).makeIterator())
   }
 
-  /// Each call to the operating system failing in each way.
+  /// Every operating system call, failing in every way.
   static func errors(
     _ workload: Workload, _ rehearsals: Rehearsals, seed: UInt64
   ) -> TortureLane {
@@ -121,7 +121,7 @@ extension TortureLane {
     }
   }
 
-  /// The same while two stores take turns.
+  /// Failing calls while two stores take turns.
   static func errors(pair name: String, seed: UInt64) -> TortureLane {
     TortureLane("error", name, turn: 3) { row in
       let trial = try PairTrial(name, seed: seed)
@@ -150,7 +150,7 @@ extension TortureLane {
     return AnyIterator(cases.makeIterator())
   }
 
-  /// Processes killed, for ever: a new store after every four rounds.
+  /// Rounds of killed processes, without end; a new store after every four rounds.
   static func kills(
     _ name: String, _ work: KillTrial.Work, seed: UInt64, folder: String, executable: String
   ) -> TortureLane {

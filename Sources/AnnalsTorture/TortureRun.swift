@@ -1,32 +1,31 @@
 import Annals
 
-/// Everything that a store is put through, within a given time: crashes at every point, failing
-/// calls, killed processes.
+/// All trials within a given time: crashes at every point, failing calls, killed processes.
 ///
-/// Every kind of work gets its turn, then each again, so that a short run has seen something of
-/// all of them. What is tried, and in what order, follows from the seed; how far it gets within the
-/// time does not. Whatever breaks a promise is reported with the case that repeats it.
+/// The kinds of trial take turns, so that a short run tries some of each. The seed determines the
+/// cases and their order, but not how many fit in the time. Each failure is reported with the name
+/// of the case, which repeats it.
 package final class TortureRun {
-  /// One line of the result.
+  /// One line of the result: a lane.
   package struct Row: Sendable {
-    /// What was cut short or failed.
+    /// The name of the workload.
     package var name: String
-    /// How much of it.
+    /// The counts.
     package var tally = Tally()
-    /// How many points, or calls that fail, there are; 0 before the work was done once, and for
-    /// processes, of which there is no end.
+    /// The number of points or calls; 0 before the work was run once, and for processes, which have
+    /// no end.
     package var count = 0
     /// How many of them were tried.
     package var tried = 0
-    /// Points that were tried in full: with all states that they may leave, and a second crash.
+    /// The points that were tried in full: with all states, and a second crash.
     package var triedInFull = 0
-    /// Whether it was its turn at least once.
+    /// Whether it had at least one turn.
     package var isTried = false
   }
 
-  /// A promise that was broken.
+  /// A broken promise.
   package struct Failure: Sendable {
-    /// The case, as `only` takes it.
+    /// The name of the case, as `only` accepts it.
     package let name: String
     /// What was found.
     package let what: String
@@ -38,23 +37,22 @@ package final class TortureRun {
   package var errors: [Row] { rows("error/") }
   /// Killed processes.
   package var processes: [Row] { rows("kill/") }
-  /// What went wrong.
+  /// The broken promises.
   package private(set) var failures: [Failure] = []
-  /// The names of the cases that were tried, in order.
+  /// The names of the cases tried, in order.
   package private(set) var tried: [String] = []
-  /// Whether nothing is left to try, but to kill more processes.
+  /// Whether all cases were tried, apart from killed processes.
   package private(set) var isComplete = false
 
-  /// What the names of cases begin with: a part and a kind of work.
+  /// The prefixes of the names of cases: a kind of trial and a workload.
   package var kinds: [String] { lanes.map(\.name) }
 
   private let end: ContinuousClock.Instant
   private let only: String?
   private let lanes: [TortureLane]
 
-  /// A run of so many seconds, with an empty folder for files and the command `annals`, which is
-  /// started as the processes that are killed. With `only`, that case alone is tried, or those
-  /// whose names begin with it.
+  /// A run of some seconds. `folder` is an empty folder for files; `executable` is the command
+  /// `annals`, which the killed processes run. `only` selects one case, or those with that prefix.
   package init(
     seed: UInt64, seconds: Double, folder: String, executable: String, only: String? = nil,
     workloads: [Workload] = Workload.all
@@ -76,11 +74,11 @@ package final class TortureRun {
       ]
   }
 
-  /// Runs it all; with `turns`, each kind of work has no more than so many.
+  /// Runs the trials until the time is over or all is tried, at most `turns` turns of each lane.
   package func run(turns: Int = .max) {
     var open = lanes.filter { includes($0.name) }
     var turn = 0
-    // Processes are killed without end; alone they are killed until the time is over.
+    // Lanes of processes have no end.
     while !open.isEmpty, turn < turns, ContinuousClock.now < end {
       open.removeAll { lane in (0..<lane.turn).contains { _ in !step(lane) } }
       turn += 1
@@ -88,8 +86,8 @@ package final class TortureRun {
     isComplete = open.isEmpty
   }
 
-  /// Tries the next case of a lane that is to be tried; false if there is none, or nothing more can
-  /// be tried in it.
+  /// Runs the next selected case of a lane. Returns false if there is none, or the lane cannot go
+  /// on.
   private func step(_ lane: TortureLane) -> Bool {
     if ContinuousClock.now >= end { return true }
     var name = lane.name
@@ -104,7 +102,7 @@ package final class TortureRun {
       return false
     } catch {
       failures.append(Failure(name: name, what: "\(error)"))
-      // Without a store to begin with, or with one that lost something, there is nothing to add.
+      // If the work fails even in its first run, the lane has no cases.
       return name != lane.name
     }
   }
@@ -113,7 +111,7 @@ package final class TortureRun {
     lanes.filter { $0.name.hasPrefix(part) }.map(\.row)
   }
 
-  /// Whether the case is to be tried: all that begin with `only`, or whose name `only` begins with.
+  /// Whether a case or lane is selected: its name begins with `only`, or `only` begins with it.
   private func includes(_ name: String) -> Bool {
     guard let only else { return true }
     return "\(name)/".hasPrefix("\(only)/") || "\(only)/".hasPrefix("\(name)/")

@@ -3,36 +3,36 @@ import AnnalsFaults
 import AnnalsModel
 import AnnalsStorage
 
-/// One run of a workload on a disk that may fail: does what the workload says, and keeps the
-/// pledge up to date. What it does follows from the seed alone.
+/// One run of a workload on a disk that may fail. Performs its operations and keeps the pledge up
+/// to date. The seed alone determines what it does.
 ///
-/// Any call may throw what the disk makes of it; the pledge then says what was under way.
+/// Any call may throw an error of the disk; the pledge then says what was under way.
 package final class WorkSession {
-  /// Where the store is on its disk.
+  /// The path of the store.
   package static let path = "/store.annals"
 
   /// The disk.
   package let files: FaultyFileSystem
-  /// What was promised.
+  /// The store's promises so far.
   package internal(set) var pledge: Pledge
-  /// What the store should say; grows only while rehearsing.
+  /// The expected past of the store. Grows only in a rehearsal.
   package internal(set) var chronicle: Chronicle
-  /// The store that was asked last; nil if that was its opening or its end.
+  /// The store used last; nil if it was being opened or closed.
   package private(set) var lastUsed: Store?
   /// Random numbers for the workload.
   package var random: SeededNumbers
 
-  /// Whether a call failed, by injection, of which nobody was told: while what was given up was
-  /// taken out, while a commit that returned went on to write a checkpoint, or while what a
-  /// consumer has seen was written.
+  /// Whether an injected failure was not reported by the call that met it: while an aborted
+  /// transaction was undone, while a checkpoint was written after a commit, or while a consumer's
+  /// position was written.
   package private(set) var hasFailedQuietly = false
 
   private let isRehearsing: Bool
   private let seed: UInt64
   private var openingCount: UInt64 = 0
 
-  /// A session on a disk where this much was promised before, and whose store says so much. While
-  /// rehearsing, what is committed is read back at once, to compare later runs with.
+  /// A session on a disk with earlier promises and an earlier chronicle. In a rehearsal every
+  /// commit is read back at once, for comparison with later runs.
   package init(
     _ files: FaultyFileSystem, seed: UInt64, isRehearsing: Bool, pledge: Pledge = Pledge(),
     chronicle: Chronicle = Chronicle()
@@ -45,7 +45,7 @@ package final class WorkSession {
     random = SeededNumbers(seed: seed)
   }
 
-  /// Where the store is.
+  /// The location of the store.
   package var location: StoreLocation {
     StoreLocation(fileSystem: files, path: WorkSession.path)
   }
@@ -57,9 +57,9 @@ package final class WorkSession {
       start: start, seed: number, processName: "torture", processID: Int64(number % 90_000))
   }
 
-  // MARK: What a workload can do
+  // MARK: Operations of workloads
 
-  /// Opens the store, made first if there is none.
+  /// Opens the store, or creates it.
   package func open(_ options: StoreOptions = StoreOptions()) throws -> Store {
     openingCount += 1
     lastUsed = nil
@@ -92,23 +92,23 @@ package final class WorkSession {
     try acknowledge(token.number, store)
   }
 
-  /// Makes the schema fit another, or edits it, in a transaction of its own.
+  /// Extends or edits the schema in a transaction of its own.
   package func evolve(_ store: Store, _ schema: Schema, _ edits: SchemaEdit...) throws {
     try commit(store, author: "evolution") { try $0.require(schema, edits: edits) }
   }
 
-  /// Runs a transaction that is given up in its middle.
-  package func giveUp(_ store: Store, _ body: (WriteTransaction) throws -> Void) throws {
-    struct GivenUp: Error {}
+  /// Runs a transaction whose closure throws in the middle.
+  package func abort(_ store: Store, _ body: (WriteTransaction) throws -> Void) throws {
+    struct Aborted: Error {}
     lastUsed = store
     var failureCount = files.injectedCount
     do {
       try store.write { tx in
         try body(tx)
         failureCount = files.injectedCount
-        throw GivenUp()
+        throw Aborted()
       }
-    } catch is GivenUp {
+    } catch is Aborted {
       if files.injectedCount > failureCount { hasFailedQuietly = true }
     }
   }
@@ -127,12 +127,12 @@ package final class WorkSession {
     pledge.durable = pledge.acknowledged
   }
 
-  /// Notes that a call returned though one of the disk's had failed, if one has since then.
+  /// Notes a failure since `count` injections that the call did not report.
   func noteQuietFailure(since count: Int) {
     if files.injectedCount > count { hasFailedQuietly = true }
   }
 
-  /// Notes which store is asked.
+  /// Notes which store is used.
   func use(_ store: Store) { lastUsed = store }
 
   /// Erases the first note, or one of its properties.
@@ -168,7 +168,7 @@ package final class WorkSession {
     pledge.durable = pledge.acknowledged
   }
 
-  /// Writes the file anew, after a checkpoint, as if there had been many changes.
+  /// Compacts the store, after a checkpoint unless `smallest`.
   package func compact(_ store: Store, smallest: Bool = false) throws {
     lastUsed = store
     if !smallest { try store.checkpoint() }
@@ -192,7 +192,7 @@ package final class WorkSession {
     pledge.copies[path]?.isAcknowledged = true
   }
 
-  /// Writes everything readable of the store, which is closed, into another.
+  /// Salvages the closed store into another one.
   package func salvage(to path: String) throws {
     lastUsed = nil
     pledge.copies[path] = Pledge.Copy(number: pledge.acknowledged ?? 0, isFlat: false)
@@ -205,12 +205,11 @@ package final class WorkSession {
     pledge.copies[path]?.isPartial = !report.isComplete
   }
 
-  /// Makes the store, whose history begins after a transaction, as the import of a pruned store's
-  /// export does.
+  /// Creates the store with a base, as the import of a pruned store's export does.
   package func create(base: Int64) throws {
     lastUsed = nil
     if isRehearsing {
-      // If it is cut short, a store that begins at the beginning may be made in its place.
+      // After an interruption, a store without a base may be created in its place.
       try chronicle.read(Store(.memory, creates: true), after: 0)
     }
     pledge.attempted = base
@@ -238,7 +237,7 @@ package final class WorkSession {
     pledge.durable = pledge.acknowledged
   }
 
-  /// Notes that everything was synced, which is not so: to see that a check fails.
+  /// Notes that everything was synced, though it was not: to see a check fail.
   package func pretendSynced() {
     pledge.durable = pledge.acknowledged
   }
@@ -249,7 +248,7 @@ package final class WorkSession {
     pledge.attempted = max(pledge.attempted, number)
     if store.options.durability == .full {
       pledge.durable = number
-      pledge.consumers.settle()
+      pledge.consumers.markSynced()
     }
     if isRehearsing { try chronicle.read(store, after: before) }
   }

@@ -1,19 +1,19 @@
 import Annals
 
-/// A piece of work on a store that is cut short in many ways: the same at each run with one seed.
+/// A sequence of operations on a store, the same in each run with one seed, that trials interrupt.
 package struct Workload: Sendable {
-  /// What it is called in tables and on the command line.
+  /// The name in tables and on the command line.
   package let name: String
-  /// What stands before it, on a disk that does not fail; nothing if it makes the store itself.
+  /// What precedes it on a disk that does not fail; nothing if the work creates the store.
   let setUp: @Sendable (WorkSession) throws -> Void
   /// The work.
   let work: @Sendable (WorkSession) throws -> Void
-  /// Whether the disk has no better way to give a file a free name than to link it there.
+  /// Whether the disk can place a file under a free name only by linking it.
   let placesByLinking: Bool
-  /// Whether one run of it takes long enough that few can be made without optimisation.
+  /// Whether one run takes so long that a debug build can make only few.
   package var isLong: Bool { name == "close" }
 
-  /// A workload of these parts.
+  /// A workload with a name, a set-up and work.
   package init(
     _ name: String, setUp: @escaping @Sendable (WorkSession) throws -> Void = { _ in },
     placesByLinking: Bool = false, work: @escaping @Sendable (WorkSession) throws -> Void
@@ -24,7 +24,7 @@ package struct Workload: Sendable {
     self.work = work
   }
 
-  /// A few transactions, closed.
+  /// A closed store with some transactions.
   private static func filled(_ count: Int) -> @Sendable (WorkSession) throws -> Void {
     { session in
       let store = try session.open()
@@ -79,7 +79,7 @@ package struct Workload: Sendable {
       let store = try session.open()
       for length in [300_000, 40] {
         var text = session.random.text(length)
-        try session.giveUp(store) { tx in
+        try session.abort(store) { tx in
           try WorkSession.insertNote(tx, text: text)
           text.append("!")
           try WorkSession.insertNote(tx, text: text)
@@ -162,8 +162,8 @@ package struct Workload: Sendable {
     },
   ]
 
-  /// So much log that root slots are written on the way, with and without deferred syncs, and by
-  /// two openings in turn.
+  /// Writes enough log that root slots are written in between, with and without deferred syncs, and
+  /// by two openings in turn.
   private static let slots: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open()
     for _ in 0..<3 {
@@ -182,7 +182,7 @@ package struct Workload: Sendable {
     try session.close(deferred)
   }
 
-  /// So many changes that closing writes a checkpoint.
+  /// Makes enough changes that closing writes a checkpoint.
   private static let closing: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open(.deferred)
     try session.commit(store) { tx in
@@ -194,7 +194,7 @@ package struct Workload: Sendable {
     try session.close(store)
   }
 
-  /// The schema changes while objects have large values of what is changed and removed.
+  /// Changes and removes properties while objects have large values in them.
   private static let largeEvolution: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open()
     for length in [5_000, 300_000] {
@@ -219,7 +219,7 @@ package struct Workload: Sendable {
     try session.close(store)
   }
 
-  /// The schema grows, is edited, and is used in between.
+  /// Extends and edits the schema, and uses it in between.
   private static let evolution: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open()
     try session.evolve(
@@ -243,7 +243,7 @@ package struct Workload: Sendable {
     try session.close(store)
   }
 
-  /// Ordered indexes, one of some objects alone, and a box index come, follow what changes, and go.
+  /// Adds ordered indexes, one of them partial, and a box index, changes objects, removes indexes.
   private static let indexing: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open()
     try session.evolve(
@@ -290,7 +290,7 @@ package struct Workload: Sendable {
     try session.close(store)
   }
 
-  /// A store whose last transactions were never synced, as a killed process leaves it.
+  /// A store whose last transactions are not synced, as a killed process leaves it.
   private static let unclosed: @Sendable (WorkSession) throws -> Void = { session in
     let store = try session.open()
     try session.commitSomething(store)
@@ -299,8 +299,8 @@ package struct Workload: Sendable {
     for _ in 0..<4 { try session.commitSomething(deferred) }
   }
 
-  /// Two openings take turns, as two processes would: one checkpoints, compacts and prunes under
-  /// the other.
+  /// Two openings take turns like two processes; one writes checkpoints, compacts and prunes while
+  /// the other is open.
   private static let twoOpenings: @Sendable (WorkSession) throws -> Void = { session in
     let one = try session.open()
     let two = try session.open(.deferred)
