@@ -2,8 +2,8 @@ import Annals
 import AnnalsModel
 
 extension AttributeType {
-  /// The values that may have been meant by a KEY: what a text stands for in an attribute of the
-  /// type; in one of type `any` the text itself, and each value of another kind that is written so.
+  /// The values that a KEY on the command line may mean: the text as a value of this type. For
+  /// `any`, the text itself, and each value of another kind that is written like it.
   package func keys(fromText text: String) -> [Value] {
     guard self == .any else { return value(fromText: text).map { [$0] } ?? [] }
     var keys = [Value.string(text)]
@@ -16,7 +16,7 @@ extension AttributeType {
     return keys
   }
 
-  /// Whether values of the type have a kind that no type before has, and that is not text.
+  /// Whether the type has a kind of values of its own, other than text.
   private var isKindOfItsOwn: Bool {
     switch self {
     case .int16, .int32, .string, .any: false

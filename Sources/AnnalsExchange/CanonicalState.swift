@@ -2,29 +2,29 @@ import Annals
 import AnnalsModel
 import AnnalsState
 
-/// Writes a state in the canonical form: a line of JSON for each object, sorted by entity and id,
-/// the members of each sorted by name, all as UTF-8 bytes.
+/// Writes a state in canonical form: one line of JSON for each object, sorted by entity and id,
+/// with the members sorted by name. Everything is sorted by UTF-8 bytes.
 ///
-/// `entity` and `id` are members of each line. `id` is the object's key; of an object without one,
-/// `#ROW`. A property that has one of these names without being the key gets `_` behind it.
+/// Each line has the members `entity` and `id`. `id` is the object's key, or `#ROW` without a key.
+/// A property with one of these names that is not the key is written with `_` appended.
 package struct CanonicalState {
   private let reader: StateReader
   private var json = JSONWriter()
-  /// About how many bytes of lines are held at a time, to be put in order.
+  /// About how many bytes of lines are held at a time, to sort them.
   private let heldBytes: Int
 
-  /// A writer of this snapshot, which holds about so many bytes of lines at a time.
+  /// A writer of this snapshot that holds about `heldBytes` of lines at a time.
   package init(_ snapshot: Snapshot, holding heldBytes: Int = 32 << 20) {
     reader = snapshot.reader
     self.heldBytes = heldBytes
   }
 
-  /// Hands the lines of the named entity, or of all, to `write`, some 64 KiB at a time.
+  /// Passes the lines of the named entity, or of all, to `write`, about 64 KiB at a time.
   ///
-  /// Needs memory for the keys of one entity, for the lines held, and for one group of rows: what
-  /// nobody else has read of the state is not kept. Lines beyond those held cost reading groups
-  /// again, since their order is not that of rows. Throws `.invalidArgument` for an unknown entity,
-  /// and whatever `write` throws.
+  /// Needs memory for the keys of one entity, the lines held, and one group of rows; chunks loaded
+  /// for this are not kept. Since lines are not in the order of rows, lines beyond those held cost
+  /// reading groups again. Throws `.invalidArgument` for an unknown entity, and whatever `write`
+  /// throws.
   package mutating func write(
     entity name: String? = nil, to write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
@@ -44,7 +44,7 @@ package struct CanonicalState {
       while start < rows.count {
         let part = rows[start..<min(rows.count, start + count)]
         try self.write(part, entity, plan, table, to: write)
-        // As many rows next time as will take what may be held, by what these took.
+        // Estimates how many rows fill the bytes held, from what these rows took.
         count = max(1, min(count * 8, count * heldBytes / max(1, json.bytes.count)))
         json.removeAll()
         start = part.endIndex
@@ -52,8 +52,8 @@ package struct CanonicalState {
     }
   }
 
-  /// Writes the lines of these rows in their order; makes them in that of the groups that they are
-  /// in.
+  /// Writes the lines of these rows in their order. Makes them group by group, so that each group
+  /// is loaded once.
   private mutating func write(
     _ rows: ArraySlice<Int64>, _ entity: Entity, _ plan: LinePlan, _ table: TableView,
     to write: (ContiguousArray<UInt8>) throws -> Void
@@ -80,7 +80,7 @@ package struct CanonicalState {
     if !piece.isEmpty { try write(piece) }
   }
 
-  /// Hands the line of one object to `write`.
+  /// Passes the line of one object to `write`.
   package mutating func write(
     _ object: ObjectReference, to write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
@@ -164,7 +164,7 @@ package struct CanonicalState {
     json.endLine()
   }
 
-  /// Writes a text as it lies in the column, as most values do; false for another value.
+  /// Writes a text straight from the column; returns false for any other value.
   private mutating func appendText(
     _ row: Int64, _ column: Int, _ member: LinePlan.Member, _ attribute: Attribute,
     _ table: TableView

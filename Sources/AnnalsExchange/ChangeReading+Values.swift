@@ -1,17 +1,16 @@
 import Annals
 import AnnalsModel
 
-// Values that meet the schema: attributes that are new, or that get a value of another kind, and
-// relationships, which are read by the keys of their targets.
+// Fits values to the schema: adds or widens attributes, and resolves the keys in relationships.
 
 extension ChangeReading {
-  /// The value as one of the attribute's type; the attribute becomes `any` if it has to and may.
+  /// The value in the attribute's type. Widens the attribute to `any` if necessary and allowed.
   func fit(
     _ found: Value, _ attribute: Attribute, _ plan: EntityPlan, _ reader: JSONReader
   ) throws -> Value {
     do throws(ValueTextFault) {
       if let value = try attribute.type.value(from: found) { return value }
-      // With a schema given, a whole number may stand for a double.
+      // If the schema is fixed, a whole number may stand for a double.
       if keepsSchema, attribute.type == .double, case .int(let whole) = found {
         if let exact = Double(exactly: whole) { return .double(exact) }
       }
@@ -46,7 +45,7 @@ extension ChangeReading {
     return added.number
   }
 
-  /// What a relationship's member names; nil if one of its targets does not exist (yet).
+  /// The references of a relationship's member; nil if a target does not exist (yet).
   func references(
     _ found: Value, _ relationship: Relationship, _ reader: JSONReader
   ) throws -> Value? {
@@ -94,13 +93,13 @@ extension ChangeReading {
 }
 
 extension AttributeType {
-  /// The type of an attribute whose first value this is.
+  /// The type of a new attribute with this first value.
   init(inferredFrom value: Value) {
     self =
       AttributeType.allCases.first { $0 != .int16 && $0 != .int32 && $0.tag == value.tag } ?? .any
   }
 
-  /// Whether an import may have given an attribute this type by itself.
+  /// Whether an import can have inferred this type.
   var isInferred: Bool {
     switch self {
     case .bool, .int64, .double, .string, .json: true

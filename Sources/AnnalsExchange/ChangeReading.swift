@@ -3,17 +3,17 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-/// Reads the changes of one line into a transaction.
+/// Reads the changes of one line and applies them to a transaction.
 final class ChangeReading {
-  /// Whether inserts get the defaults of what their `set` does not name.
+  /// Whether inserts get the default values of attributes that `set` does not have.
   var fillsDefaults = true
-  /// Called before an attribute becomes one of any type, for the value that it gets; may throw.
+  /// Called with a value before it widens an attribute to `any`. Throw to refuse.
   var beforeWidening: (Attribute, Entity, Value) throws -> Void = { _, _, _ in }
 
   let transaction: WriteTransaction
   let keepsSchema: Bool
   var plans = EntityPlans()
-  /// Relationships to objects that have not been inserted yet.
+  /// Relationships to objects that are not inserted yet.
   private var deferred: [(ObjectReference, Relationship, Value)] = []
 
   init(_ transaction: WriteTransaction, keepsSchema: Bool) {
@@ -29,7 +29,7 @@ final class ChangeReading {
       if token == .endArray { break }
       try change(reader, token)
     }
-    // What was named before it was inserted.
+    // References to objects that were inserted later in the line.
     for (object, relationship, found) in deferred {
       guard let value = try references(found, relationship, reader) else {
         throw reader.fault(
@@ -41,13 +41,13 @@ final class ChangeReading {
     deferred.removeAll()
   }
 
-  /// The members of a change that say what it is about.
+  /// The members of a change that identify its object.
   private struct Head {
     var kind: ChangeKind?
     var entity: ContiguousArray<UInt8>?
     var id: Value?
     var row: Int64?
-    /// `set`, where it came before the rest.
+    /// The text of `set`, if it came before the other members.
     var set: ContiguousArray<UInt8>?
     var hasSet = false
     var object: ObjectReference?
@@ -88,10 +88,11 @@ final class ChangeReading {
         }
       }
     }
-    try finish(&head, reader)
+    try complete(&head, reader)
   }
 
-  private func finish(_ head: inout Head, _ reader: JSONReader) throws {
+  /// Checks the members and applies what could not be applied while they were read.
+  private func complete(_ head: inout Head, _ reader: JSONReader) throws {
     guard let kind = head.kind else { throw reader.fault("a change has no `op`") }
     guard head.entity != nil else { throw reader.fault("a change has no `entity`") }
     guard head.id != nil || head.row != nil else { throw reader.fault("a change has no `id`") }
@@ -110,7 +111,7 @@ final class ChangeReading {
     }
   }
 
-  /// Finds or makes the object.
+  /// Finds the object of a change, or inserts it.
   private func begin(_ head: Head, _ reader: JSONReader) throws -> ObjectReference {
     guard let name = head.entity, let kind = head.kind else {
       preconditionFailure("incomplete head")
@@ -144,13 +145,13 @@ final class ChangeReading {
     )
   }
 
-  /// The value, as it is; an erased one is what the file has to announce.
+  /// Returns the value. An erased value makes the file announce the feature.
   private func erasable(_ value: Value) -> Value {
     if value.isErased { transaction.origin.features.formUnion(.erasure) }
     return value
   }
 
-  /// Reads the object of values.
+  /// Reads the object of values and sets them.
   private func set(_ head: Head, _ reader: JSONReader, _ token: JSONToken) throws {
     guard token == .beginObject else { throw reader.fault("`set` is not an object") }
     guard let object = head.object, let name = head.entity,
@@ -238,7 +239,7 @@ final class ChangeReading {
   }
 }
 
-/// Numbers met so far, without memory of their own where they are small.
+/// A set of numbers. Small ones take no heap memory.
 private struct NumberSet {
   private var small: UInt64 = 0
   private var large: Set<PropertyNumber> = []
@@ -252,7 +253,7 @@ private struct NumberSet {
 }
 
 extension WriteTransaction {
-  /// Whether the object exists, with the transaction's own changes.
+  /// Whether the object exists, after the transaction's own changes.
   package func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
     try AnnalsError.translating { () throws(StateFault) in
       try reader.state.contains(object.entity, object.row)
@@ -261,8 +262,8 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction {
-  /// Makes one change that is written as JSON, as in a line of an import. `beforeWidening` is
-  /// called before an attribute of an entity becomes one of any type, for the value that it gets.
+  /// Applies one change in JSON, as in a line of an import. `beforeWidening` is called with a value
+  /// before it widens an attribute to `any`.
   ///
   /// - Throws: `InputFault` with the reason, and whatever `beforeWidening` throws.
   package func apply(

@@ -1,23 +1,23 @@
 import Annals
 import AnnalsModel
 
-/// The properties of an entity by the bytes of their names, for reading many objects.
+/// The properties of an entity by the bytes of their names, for a fast look-up per member.
 final class EntityPlan {
   enum Property {
     case attribute(Attribute)
     case relationship(Relationship)
   }
 
-  /// The entity, without the attributes that were added since the plan was made.
+  /// The entity as of when the plan was made, without attributes added since.
   let entity: Entity
-  /// The attribute that is the key.
+  /// The attribute that is the key; nil if there is none.
   let keyAttribute: Attribute?
-  /// What a new object has for a start.
+  /// The default values of a new object.
   let defaults: [(property: PropertyNumber, value: Value)]
   private var names: [ContiguousArray<UInt8>] = []
   private var properties: [Property] = []
   private var places: [ContiguousArray<UInt8>: Int] = [:]
-  /// Where the last property was found: objects name theirs in much the same order.
+  /// The index of the last property found: objects name theirs in nearly the same order.
   private var last = 0
 
   init(_ entity: Entity) {
@@ -30,7 +30,7 @@ final class EntityPlan {
     }
   }
 
-  /// Takes note of an attribute that was added, or of another definition of one.
+  /// Adds an attribute, or replaces its definition.
   func add(_ attribute: Attribute) {
     add(attribute.name, .attribute(attribute))
   }
@@ -57,20 +57,20 @@ final class EntityPlan {
     return properties[place]
   }
 
-  /// The key that an `id` stands for.
+  /// The key of an `id`, in the type of the key attribute.
   func key(_ id: Value, _ reader: JSONReader) throws(InputFault) -> Value {
     guard let attribute = keyAttribute else {
       throw reader.fault("\(entity.name) has no unique attribute; say `row` instead of `id`")
     }
     do throws(ValueTextFault) {
       if let key = try attribute.type.value(from: id), !key.isNull { return key }
-      // A number may be written as text.
+      // A number may be given as text.
       if case .string(let text) = id, let key = attribute.type.value(fromText: text) { return key }
     } catch {
       throw reader.fault("`id` of \(entity.name): \(error)")
     }
     throw reader.fault(
-      "`id` of \(entity.name) is \(id.plainText), which is no value of type "
+      "`id` of \(entity.name) is \(id.plainText), which is not of type "
         + "\(attribute.type)"
     )
   }

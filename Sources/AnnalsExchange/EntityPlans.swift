@@ -1,17 +1,17 @@
 import Annals
 import AnnalsModel
 
-/// What is known of the entities that a line names, by the bytes of their names.
+/// The plans of the entities in the lines, by the bytes of their names.
 ///
-/// An entity or attribute more costs no more than itself, however many there are.
+/// Adding an entity or attribute costs the same however many there are.
 struct EntityPlans {
   private var byName: [ContiguousArray<UInt8>: EntityPlan] = [:]
   private var byNumber: [EntityNumber: EntityPlan] = [:]
   private var last: (name: ContiguousArray<UInt8>, plan: EntityPlan)?
-  /// The places of the entities that the schema had when it was made, by name.
+  /// The indices of the schema's entities by name, as of when this index was made.
   private var places: NameIndex?
   private var searches = 0
-  /// So many names are searched for one by one before an index is made of all.
+  /// How many names are searched for one by one before an index of all names is made.
   private static let mostSearches = 16
 
   /// The plan of the entity of this name; nil if the schema has none.
@@ -33,7 +33,7 @@ struct EntityPlans {
     return plan
   }
 
-  /// Takes note of an entity that was added to the schema.
+  /// Adds an entity that was added to the schema.
   mutating func add(_ entity: Entity) -> EntityPlan {
     let plan = EntityPlan(entity)
     byName[ContiguousArray(entity.name.utf8)] = plan

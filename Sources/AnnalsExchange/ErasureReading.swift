@@ -1,10 +1,10 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Reads what an exported transaction says of what it erased: the member `erased` of a line.
+/// Reads the member `erased` of an exported transaction.
 enum ErasureReading {
-  /// The erasure that the member's text tells of; nil if it is something else, or speaks of what
-  /// the schema does not have.
+  /// The erasure in the member's text; nil if it is something else, or names what the schema does
+  /// not have.
   static func erasure(in text: String, _ schema: Schema) -> Erasure? {
     let reader = JSONReader(MemorySource(Array(text.utf8)), framing: .document)
     var reason = ""

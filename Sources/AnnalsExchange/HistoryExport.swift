@@ -2,28 +2,28 @@ import Annals
 import AnnalsModel
 import AnnalsState
 
-/// Writes a store's history as JSON Lines that `HistoryImport` reads back exactly: the same state
-/// at every transaction, types included.
+/// Writes a store's history as JSON Lines from which `HistoryImport` rebuilds the same state, types
+/// included, at every transaction.
 ///
-/// A line with the schema comes first, and again before each transaction that changes it. A store
-/// that was pruned starts with its base: the state before its oldest transaction.
+/// A line with the schema comes first, and again before each transaction that changes it. The lines
+/// of a pruned store begin with its base, the state before its oldest transaction.
 package struct HistoryExport {
   private let store: Store
   private let after: Int64
   private let through: Int64
   private var json = JSONWriter()
-  /// The row that follows the last one of each entity, as a reader of the lines counts.
+  /// The row after the last one of each entity, as a reader of the lines counts them.
   private var nextRows: [EntityNumber: Int64] = [:]
 
-  /// An export of the transactions after one number up to and with another.
+  /// An export of the transactions after one number, up to and including another.
   package init(_ store: Store, after: Int64, through: Int64) {
     self.store = store
     self.after = after
     self.through = through
   }
 
-  /// Hands the lines to `write`, some 64 KiB at a time; whole lines or not. `progress` is told each
-  /// transaction's number. What they throw ends the export.
+  /// Passes the lines to `write`, about 64 KiB at a time, which need not be whole lines, and each
+  /// transaction's number to `progress`. Throws what the closures throw.
   package mutating func write(
     to write: (ContiguousArray<UInt8>) throws -> Void, progress: (Int64) throws -> Void = { _ in }
   ) throws {
@@ -67,8 +67,8 @@ package struct HistoryExport {
     try flush(write)
   }
 
-  /// Writes a line without changes for each number that a gap covers but the last, so that those
-  /// behind keep theirs when the lines are read in.
+  /// Writes a line without changes for each number in a gap except the last, so that later
+  /// transactions keep their numbers in an import.
   private mutating func fill(
     _ lost: LostTransactions, _ write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
@@ -123,7 +123,7 @@ package struct HistoryExport {
       guard let table = state.table(entity.number) else { continue }
       var part = table
       var group = -1
-      // A reader counts rows from 1, so the first object after a gap says its row.
+      // A reader counts rows from 1, so the first object after unused rows states its row.
       var next: Int64 = 1
       try reader.forEachRow(of: entity.number) { row in
         if TableView.group(of: row) != group {
@@ -200,6 +200,6 @@ package struct HistoryExport {
 }
 
 extension JSONWriter {
-  /// Forgets what was written, within a document or not.
+  /// Drops the bytes written so far, even within a document.
   package mutating func removeBytes() { bytes.removeAll(keepingCapacity: true) }
 }

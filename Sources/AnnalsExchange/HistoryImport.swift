@@ -5,56 +5,54 @@ import Foundation
 
 /// Reads transactions as JSON Lines (see `HistoryJSON`) into a store, one line at a time.
 ///
-/// Entities and attributes are inferred as they appear: attributes are optional and take the type
-/// of their first value; one that gets a value of another kind becomes `any`. Each new entity gets
-/// the attribute `id`, required and unique. Schema changes ride in the transaction that needs them.
+/// Entities and attributes are inferred as they appear: attributes are optional and have the type
+/// of their first value; a value of another kind widens the attribute to `any`. Each new entity
+/// gets the attribute `id`, required and unique. A schema change is part of the transaction that
+/// needs it.
 ///
-/// A line is never held: its changes go into the transaction as they are read. A line that fails
-/// leaves no trace; those before it stay.
+/// A line is not held in memory: its changes go into the transaction as they are read. A line that
+/// fails leaves no trace; the transactions before it stay.
 package final class HistoryImport {
   /// Why the import stopped.
   package struct Failure: Error {
     /// The line, from 1.
     package var line: Int
-    /// The byte of the line behind which reading stopped, from 1; nil if the line as a whole cannot
-    /// be read in.
+    /// The byte of the line behind which reading stopped, from 1; nil if the line as a whole is
+    /// refused.
     package var column: Int?
     package var reason: String
-    /// What the store says of the line, where it is the store that refuses it.
+    /// The error of the store, if the store refuses the line; otherwise nil.
     package var refusal: AnnalsError?
   }
 
-  /// Whether the schema is that which was given: what does not suit it fails, instead of changing
-  /// it.
+  /// Whether the schema is fixed: lines that do not fit it fail instead of changing it.
   package var keepsSchema = false
 
-  /// The store; made when the first line says on what base it stands.
+  /// The store; nil until the first line is read, which may hold its base.
   package private(set) var store: Store?
   /// Called with the store once it is open.
   package var onOpening: (Store) -> Void = { _ in }
-  /// How many transactions were read in.
+  /// The number of transactions imported.
   package private(set) var count: Int64 = 0
 
-  /// The errors that are a line's fault rather than the store's.
+  /// The errors that the line causes, rather than the store.
   private static let codesOfLines: Set<AnnalsError.Code> = [
     .invalidChange, .invalidSchema, .invalidArgument, .noSuchObject, .tooLarge, .conflict,
   ]
 
   private let reader: JSONReader
-  /// Opens the store, or makes it.
+  /// Opens or creates the store.
   private let open: () throws -> Store
-  /// Where a store is to be made, with a base if there is one; nil for a store that is open.
+  /// Where to create the store; nil if it is open already.
   private let destination: (location: StoreLocation, environment: StoreEnvironment)?
-  /// Whether the store has nothing but what the lines say.
+  /// Whether the store has only the transactions of the lines.
   private var isNew = false
-  /// A schema that the next transaction brings; with the definitions exactly as they are, or only
-  /// what is missing.
+  /// A schema for the next transaction to adopt: its exact definitions, or only what is missing.
   private var pendingSchema: (schema: Schema, isExact: Bool)?
-  /// What the last line knew of the entities, and the schema that it is good for.
+  /// The plans of the last line, and the version of the schema that they are valid for.
   private var known: (plans: EntityPlans, schemaVersion: Int64)?
 
-  /// An import of what `source` yields into the store at `location`, which is made if there is
-  /// none.
+  /// An import of `source` into the store at `location`, which is created if there is none.
   package init(
     _ source: any ByteSource, into location: StoreLocation, options: StoreOptions,
     environment: StoreEnvironment
@@ -64,23 +62,23 @@ package final class HistoryImport {
     open = { try Store(location, creates: true, options: options, environment: environment) }
   }
 
-  /// An import of what `source` yields into a store that is open, and stays so.
+  /// An import of `source` into an open store, which stays open.
   package init(_ source: any ByteSource, into store: Store) {
     reader = JSONReader(source, framing: .lines)
     destination = nil
     open = { store }
   }
 
-  /// Demands a schema: what is missing of it comes with the first transaction.
+  /// Fixes the schema. The first transaction adds what is missing of it.
   package func require(_ schema: Schema) {
     pendingSchema = (schema, false)
     keepsSchema = true
   }
 
-  /// Reads one line in; false after the last.
+  /// Imports one line; returns false after the last.
   ///
-  /// - Throws: `Failure` for a line that cannot be read in, `AnnalsError` for a store that cannot
-  ///   be written. A store that was made for the import is removed if it is the first line.
+  /// - Throws: `Failure` for a line that cannot be imported, `AnnalsError` for a store that cannot
+  ///   be written. If the first line fails, a store created for the import is removed.
   package func next() throws -> Bool {
     do {
       return try readLine()
@@ -93,7 +91,7 @@ package final class HistoryImport {
   private func readLine() throws -> Bool {
     do {
       guard try reader.beginDocument() else {
-        try finishSchema()
+        try commitPendingSchema()
         return false
       }
       try line()
@@ -137,15 +135,15 @@ package final class HistoryImport {
       repeat {
         if try members.read(reader) { try changes.read(reader) }
       } while try reader.next() == .key
-      // What stands behind the object on the line must not be left to be found after the commit.
+      // Text behind the object on the line must fail before the commit.
       try reader.endDocument()
-      try members.finish(transaction, reader, numbered: number)
+      try members.apply(to: transaction, reader, numbered: number)
       let isChanged = !transaction.changedEntities.isEmpty
       after = (changes.plans, isChanged ? nil : transaction.boundRecords.schemaVersion)
     }
     pendingSchema = nil
     count += 1
-    // Somebody else may have changed the schema since: what counts is that of this transaction.
+    // The plans are valid for this transaction's schema; another writer may have changed it since.
     known = after.map { ($0.plans, $0.schemaVersion ?? token.number) }
   }
 
@@ -162,8 +160,8 @@ package final class HistoryImport {
     return reading
   }
 
-  /// A schema behind which no transaction came is a transaction of its own.
-  private func finishSchema() throws {
+  /// Commits a schema that no transaction followed as a transaction of its own.
+  private func commitPendingSchema() throws {
     let store = try opened()
     guard let pendingSchema else { return }
     _ = try store.commitTransaction(TransactionOrigin()) {
@@ -183,7 +181,7 @@ package final class HistoryImport {
     return opened
   }
 
-  /// Reads `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order: a base.
+  /// Reads a base: `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order.
   private func readBase() throws {
     guard store == nil, let (location, environment) = destination,
       try location.fileSystem.identity(of: location.path) == nil
@@ -221,7 +219,7 @@ package final class HistoryImport {
 }
 
 extension WriteTransaction {
-  /// Adopts a schema: with its numbers, or only what this one lacks of it.
+  /// Adopts a schema, either exactly, with its numbers, or only what is missing here.
   ///
   /// - Throws: `.invalidSchema` if an entity or property has another number here.
   package func adopt(_ schema: Schema, exactly: Bool) throws(AnnalsError) {
@@ -240,7 +238,7 @@ extension WriteTransaction {
       if self.schema.entity(numbered: entity.number) != entity { changed.append(entity) }
     }
     if changed.isEmpty { return }
-    // Numbers make the difference between a change of this store's schema and another's.
+    // If a name has another number here, the schema is of another store: only its names matter.
     var result = self.schema
     result.apply(changed.map(EntityChange.init))
     let places = NameIndex(result.entities.lazy.map { $0.isRemoved ? "" : $0.name })
@@ -257,7 +255,7 @@ extension WriteTransaction {
 }
 
 extension Schema {
-  /// The schema as a program would state it: what is not removed, without numbers.
+  /// The schema as a program states it: without numbers, and without what is removed.
   package var withoutNumbers: Schema {
     var result = Schema(entities: entities.filter { !$0.isRemoved })
     for index in result.entities.indices {

@@ -2,23 +2,23 @@ import Annals
 import AnnalsModel
 import AnnalsState
 
-// Transactions as JSON Lines: what `export` writes, `import` reads, and `log --format jsonl`
-// prints.
+// Transactions as JSON Lines: written by `export`, read by `import`, and printed by
+// `log --format jsonl`.
 //
 //     {"n":42,"author":"Ann","context":"share","timestamp":"2019-10-22T18:15:04Z","message":"…",
 //      "changes":[{"op":"insert","entity":"Post","id":"a","set":{"title":"Fog"}},
 //                 {"op":"update","entity":"Event","id":17,"set":{"title":null}},
 //                 {"op":"delete","entity":"Event","id":9}]}
 //
-// - Metadata are members of the line; those whose name the form needs itself lie in `metadata`.
-// - `id` is the key. An object without one has `row` instead. An insert has `row` too where the
-//   object is not in the row that follows the last one of its entity.
-// - `set` has the values after the change; null for a value that is gone.
-// - With what `log` adds, `was` has the values before.
+// - Metadata are members of the line. Those with a reserved name are in `metadata`.
+// - `id` is the key. An object without a key has `row` instead. An insert has `row`, too, if the
+//   object is not in the row after the last one of its entity.
+// - `set` has the values after the change; null for a value that was cleared.
+// - `was` has the values before; only `log` prints it.
 
-/// The names of the form's own members of a line.
+/// The names of the members that a line has of its own.
 package enum TransactionMember {
-  /// The names that metadata cannot have beside them.
+  /// Metadata with these names go into the member `metadata`.
   package static let reserved: Set<String> = [
     "n", "author", "context", "timestamp", "timestamp_us", "changes", "metadata", "schema", "base",
     "token", "process", "pid", "lost", "erased",
@@ -26,7 +26,7 @@ package enum TransactionMember {
 }
 
 extension JSONWriter {
-  /// Begins a line: number, author, context, moment and metadata of a transaction.
+  /// Begins a line: number, author, context, timestamp and metadata of a transaction.
   package mutating func beginTransaction(_ transaction: Transaction) {
     let record = transaction.page.batch.transactions[transaction.index]
     beginObject()
@@ -51,7 +51,7 @@ extension JSONWriter {
     endObject()
   }
 
-  /// Writes what is missing.
+  /// Writes the member `lost` of a gap.
   package mutating func member(lost: LostTransactions) {
     key("lost")
     beginObject()
@@ -63,8 +63,8 @@ extension JSONWriter {
     endObject()
   }
 
-  /// Writes what was erased. An import into a new file reads it back; one into a store that has
-  /// transactions keeps it as metadata, as its rows are others.
+  /// Writes the member `erased`. An import into a new file restores it. An import into a store with
+  /// transactions keeps it as metadata, since rows differ there.
   private mutating func member(erased erasure: Erasure, _ schema: Schema) {
     key("erased")
     beginObject()
@@ -90,7 +90,7 @@ extension JSONWriter {
     endObject()
   }
 
-  /// Writes a value of metadata. Nested JSON is written as such, since it is read as such.
+  /// Writes a value of metadata. JSON text is written as nested JSON, and read back as JSON text.
   private mutating func metadata(_ value: Value) {
     if case .json(let text) = value, JSONText.firstError(in: text) == nil,
       !text.utf8.contains(0x0A)
@@ -103,9 +103,9 @@ extension JSONWriter {
     self.value(value, as: .any)
   }
 
-  /// Writes one change; with its row if `explicitRow` says so, with the values before if
-  /// `includesBefore` does. `state` gives that just after the transaction, and is asked only where
-  /// the change itself does not say.
+  /// Writes one change, with its row if `explicitRow`, and with the values before if
+  /// `includesBefore`. `state` returns the state after the transaction; it is called only where the
+  /// change itself is not enough.
   package mutating func change(
     _ change: Change, explicitRow: Bool, includesBefore: Bool,
     _ state: () throws(AnnalsError) -> StateReader
@@ -138,7 +138,7 @@ extension JSONWriter {
     let keyNumber = entity.keyAttribute?.number
     beginObject()
     for difference in change.properties {
-      // The key of an insert is its id.
+      // The key of an insert is its `id`.
       if !isBefore, change.kind == .insert, difference.number == keyNumber,
         !difference.after.isErased
       {
@@ -163,7 +163,7 @@ extension JSONWriter {
 }
 
 extension Glossary {
-  /// The value with its bytes, if it is a large one; null if they were lost.
+  /// The value, with its bytes if it is a large value; null if they were lost.
   package func complete(_ value: Value) throws(AnnalsError) -> Value {
     guard case .large(let reference) = value else { return value }
     guard let bytes = try largeValues.bytesLeft(of: reference) else { return .null }
@@ -186,7 +186,7 @@ extension PropertyDifference {
 }
 
 extension StateReader {
-  /// What a relationship of the object names in this state.
+  /// The value of a relationship of the object in this state.
   package func relationshipValue(
     of object: ObjectReference, _ property: PropertyNumber
   ) throws(AnnalsError) -> Value {

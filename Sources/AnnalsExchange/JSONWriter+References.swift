@@ -3,8 +3,8 @@ import AnnalsModel
 import AnnalsState
 
 extension JSONWriter {
-  /// Writes what a relationship names: the key of the target, or an array of keys. A target without
-  /// a key, or that is gone, is `{"$row":N}`.
+  /// Writes the value of a relationship: the key of the target, or an array of keys. A target that
+  /// has no key or does not exist is written as `{"$row":N}`.
   package mutating func references(_ value: Value, in state: StateReader) throws(AnnalsError) {
     switch value {
     case .object(let target): try reference(target, in: state)

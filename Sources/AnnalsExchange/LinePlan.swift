@@ -2,7 +2,7 @@ import Annals
 import AnnalsModel
 import AnnalsState
 
-/// The members of the lines of one entity, in their order.
+/// The members of the lines of one entity, in order, with the columns that hold their values.
 struct LinePlan {
   enum Content {
     case entity
@@ -28,7 +28,7 @@ struct LinePlan {
   }
 
   private(set) var members: [Member] = [Member(name: "entity", content: .entity)]
-  /// `entity` and `id` are taken in any case.
+  /// The names in use. `entity` and `id` always are.
   private var names = NameIndex(["entity", "id"])
 
   init(_ entity: Entity, _ table: TableView) {
@@ -38,7 +38,7 @@ struct LinePlan {
         name: "id",
         content: key.map { .key($0, column: table.column(of: $0.number)) } ?? .row))
     for attribute in entity.attributes where !attribute.isRemoved {
-      // The key named `id` is there already.
+      // A key named `id` is the member `id` already.
       if attribute.number == key?.number, attribute.name.hasSameBytes(as: "id") { continue }
       add(attribute.name, .attribute(attribute, column: table.column(of: attribute.number)))
     }

@@ -2,7 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsModel
 
-/// The members of a line beside its changes.
+/// The members of a line other than its changes.
 struct TransactionMembers {
   private var seen: Set<ContiguousArray<UInt8>> = []
   private var number: Int64?
@@ -11,14 +11,14 @@ struct TransactionMembers {
   private var timestamp: Timestamp?
   private var microseconds: Int64?
   private var metadata: [String: Value] = [:]
-  /// How many bytes the metadata would take in the file, at least.
+  /// The least number of bytes that the metadata takes in the file.
   private var metadataLength = 0
   private var hasChanges = false
 
   init() {}
 
-  /// Reads the member whose name `reader` has just read; returns true, and has read no more, if it
-  /// is `changes`.
+  /// Reads the value of the member whose name `reader` has just read. For `changes` it reads
+  /// nothing and returns true.
   mutating func read(_ reader: JSONReader) throws(InputFault) -> Bool {
     let name = String(decoding: reader.text, as: UTF8.self)
     guard seen.insert(reader.text).inserted else {
@@ -49,14 +49,14 @@ struct TransactionMembers {
     return false
   }
 
-  /// Puts what was read into the transaction. `expected` is its number in a store that has what the
-  /// lines say and nothing else, so that rows are theirs, too; nil in another store.
-  func finish(
-    _ transaction: WriteTransaction, _ reader: JSONReader, numbered expected: Int64?
+  /// Applies the members to the transaction. `expected` is its number if the store has only the
+  /// transactions of the lines, so that rows are the same; nil in any other store.
+  func apply(
+    to transaction: WriteTransaction, _ reader: JSONReader, numbered expected: Int64?
   ) throws(InputFault) {
     guard hasChanges else { throw reader.fault("the line has no `changes`") }
     if let timestamp, let microseconds {
-      // The two say the same; the text may leave out the fraction.
+      // Both give the same time; the text may leave out the fraction.
       let difference = microseconds.subtractingReportingOverflow(timestamp.microseconds)
       guard !difference.overflow, (0..<1_000_000).contains(difference.partialValue) else {
         throw reader.fault("`timestamp` and `timestamp_us` are two different moments")
@@ -73,8 +73,8 @@ struct TransactionMembers {
       transaction.origin.erasure = erasure
       transaction.origin.features.formUnion(.erasure)
     }
-    // What an export tells of a gap: values that nobody knows are missing in it. Others may mean
-    // something else by the word.
+    // A gap of an export may lack required values. Other programs may use the name `lost` for
+    // something else.
     if case .json(let text) = metadata["lost"], text.hasPrefix(#"{"first":"#) {
       transaction.origin.allowsMissing = true
     }
@@ -91,9 +91,9 @@ struct TransactionMembers {
 
   private mutating func add(_ name: String, _ reader: JSONReader) throws(InputFault) {
     var value = try reader.value(reader.next())
-    // Metadata is no place of what was erased: then it is JSON text.
+    // Metadata cannot hold the erased value, so it becomes JSON text.
     if value.isErased { value = .json(#"{"$erased":true}"#) }
-    // More could not be written, so it is not gathered either.
+    // More could not be committed.
     metadataLength += 2 + name.utf8.count + value.textLength
     guard metadataLength <= FormatLimits.maximumDetailsLength else {
       throw reader.fault(
@@ -112,7 +112,7 @@ struct TransactionMembers {
 }
 
 extension Value {
-  /// How many bytes of text or data the value has.
+  /// The number of bytes of text or data in the value.
   fileprivate var textLength: Int {
     switch self {
     case .string(let text), .url(let text), .json(let text): text.utf8.count

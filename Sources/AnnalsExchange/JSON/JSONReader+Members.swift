@@ -1,13 +1,12 @@
 import AnnalsModel
 
-// Reading of small documents with known members: each once, in any order, none unknown.
+// Reads documents with a known set of members, each at most once, in any order.
 
 extension JSONReader {
-  /// Hands each member of the object that begins with `token` to `body`, with the first token of
-  /// its value. `body` reads the value; it returns false, and has read nothing, for a name it does
-  /// not know.
+  /// Calls `body` with the name of each member of the object that begins with `token`, and the
+  /// first token of its value. `body` reads the value, or returns false for an unknown name.
   ///
-  /// - Throws: `InputFault` for something else than an object, an unknown or a repeated name.
+  /// - Throws: `InputFault` if it is not an object, and for an unknown or repeated name.
   package func members(
     _ token: JSONToken, of what: String,
     _ body: (_ name: String, _ value: JSONToken) throws(InputFault) -> Bool
@@ -21,8 +20,8 @@ extension JSONReader {
     }
   }
 
-  /// Hands the first token of each element of the array that begins with `token` to `body`, which
-  /// reads the element.
+  /// Calls `body` with the first token of each element of the array that begins with `token`.
+  /// `body` reads the element.
   package func elements(
     _ token: JSONToken, of what: String, _ body: (JSONToken) throws(InputFault) -> Void
   ) throws(InputFault) {
@@ -34,19 +33,19 @@ extension JSONReader {
     }
   }
 
-  /// The text that `token` is.
+  /// The string of `token`.
   package func text(_ token: JSONToken, of what: String) throws(InputFault) -> String {
     guard token == .string else { throw fault("`\(what)` is not a string") }
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The truth value that `token` is.
+  /// The boolean of `token`.
   package func flag(_ token: JSONToken, of what: String) throws(InputFault) -> Bool {
     guard case .bool(let value) = token else { throw fault("`\(what)` is not true or false") }
     return value
   }
 
-  /// The whole number that `token` is.
+  /// The whole number of `token`.
   package func whole(_ token: JSONToken, of what: String) throws(InputFault) -> Int64 {
     guard token == .number, case .int(let value) = try number() else {
       throw fault("`\(what)` is not a whole number")
@@ -54,10 +53,10 @@ extension JSONReader {
     return value
   }
 
-  /// The stable number of an entity or property that `token` is.
+  /// The stable number of an entity or property in `token`.
   package func stableNumber(_ token: JSONToken) throws(InputFault) -> UInt32 {
     let value = try whole(token, of: "number")
-    // The bound keeps a table of all numbers small, whatever a file says.
+    // The limit keeps tables by number small, whatever the input says.
     guard value > 0, value <= 1 << 20 else { throw fault("a number must be from 1 to 1,048,576") }
     return UInt32(value)
   }

@@ -1,4 +1,4 @@
-// Numbers: the text decides the kind. With a point or an exponent it is a double, else an int64.
+// Numbers. With a point or an exponent a number is a double, otherwise an int64.
 
 import AnnalsModel
 
@@ -19,7 +19,7 @@ extension JSONReader {
       default: break scan
       }
     }
-    // Of these characters no other JSON can be made.
+    // Nothing but a number consists of these characters.
     guard text.withUnsafeBytes(JSONText.firstError(in:)) == nil else {
       throw fault("`\(String(decoding: text.prefix(40), as: UTF8.self))` is not a number")
     }
@@ -48,7 +48,7 @@ extension JSONReader {
     text.utf8.count <= 40 ? text : text.prefix(40) + "…"
   }
 
-  /// The value of up to eighteen digits with or without a sign; nil for any other text.
+  /// The value of up to eighteen digits with an optional sign; nil for any other text.
   private static func smallInteger(_ text: ContiguousArray<UInt8>) -> Int64? {
     guard let first = text.first, text.count <= 18 else { return nil }
     let isNegative = first == UInt8(ascii: "-")

@@ -35,8 +35,7 @@ extension JSONReader {
     byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// Makes room for so many more bytes of text: twice as much as there is, but never much more than
-  /// the limit.
+  /// Makes room for more bytes of text: doubles the capacity, but not much beyond the limit.
   @inline(__always)
   private func makeRoom(for count: Int) throws(InputFault) {
     let needed = text.count + count
@@ -67,7 +66,7 @@ extension JSONReader {
     position += 2
   }
 
-  /// Reads `\u` and four digits, or two of these that make a surrogate pair.
+  /// Reads the four digits of a `\u` escape, and a second escape if they begin a surrogate pair.
   private func readUnicodeEscape() throws(InputFault) {
     guard try ensure(6) else { throw endsEarly() }
     let first = try hexadecimal(at: position + 2)
@@ -86,7 +85,7 @@ extension JSONReader {
       throw fault("a surrogate escape without its pair")
     }
     position += length
-    // Every scalar has an encoding.
+    // Always succeeds: every scalar has an encoding.
     guard let encoded = UTF8.encode(unicode) else { return }
     try makeRoom(for: encoded.count)
     text.append(contentsOf: encoded)

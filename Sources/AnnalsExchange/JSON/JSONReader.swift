@@ -1,10 +1,10 @@
 // A streaming JSON reader (RFC 8259).
 //
 // Invariants:
-// - Nothing but the current token is held, whatever the size of the document or of its lines.
+// - It holds nothing but the current token, whatever the size of the document or of its lines.
 // - Nesting and the length of a token are bounded; there is no recursion.
-// - Text is checked to be UTF-8; an unpaired surrogate escape, which no UTF-8 can hold, is refused.
-// - After a fault the reader stays where it is and is not to be used again.
+// - Text must be UTF-8. An unpaired surrogate escape, which has no UTF-8 encoding, is refused.
+// - After a fault the reader must not be used again.
 
 /// One step through a JSON text.
 package enum JSONToken: Hashable, Sendable {
@@ -19,23 +19,23 @@ package enum JSONToken: Hashable, Sendable {
   case null
 }
 
-/// Reads tokens from a source: a single document, or a sequence of lines each of which is one.
+/// Reads tokens from a source, which holds one document, or one document per line.
 package final class JSONReader {
-  /// How documents are set apart.
+  /// How documents are separated.
   package enum Framing: Sendable {
     /// One document, over any number of lines.
     case document
-    /// A document a line (JSON Lines); blank lines are passed over.
+    /// One document per line (JSON Lines); blank lines are skipped.
     case lines
   }
 
-  /// Bounds on what the reader accepts.
+  /// The limits of the reader.
   package struct Limits: Sendable {
     /// How deep objects and arrays may nest.
     package var nesting = 512
-    /// How many bytes one string may have.
+    /// The greatest number of bytes in a string.
     package var textLength = 256 << 20
-    /// How many characters one number may have.
+    /// The greatest number of characters in a number.
     package var numberLength = 2048
 
     package init() {}
@@ -85,9 +85,9 @@ package final class JSONReader {
   /// How many objects and arrays are open.
   package var depth: Int { open.count }
 
-  /// Goes to the next document; false if only white space is left.
+  /// Advances to the next document; returns false if only white space is left.
   ///
-  /// - Throws: `InputFault` if the document before has not been read to its end.
+  /// - Throws: `InputFault` if the document before was not read to its end.
   package func beginDocument() throws(InputFault) -> Bool {
     if offset == 0, try ensure(3), bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
       position = 3
@@ -106,14 +106,14 @@ package final class JSONReader {
     return false
   }
 
-  /// Demands that the document is complete and that nothing follows it (on its line).
+  /// Checks that the document is complete and that nothing follows it (on its line).
   package func endDocument() throws(InputFault) {
     guard expectation == .end else { throw fault("the document is not complete") }
     while try ensure(1) {
       switch bytes[position] {
       case 0x0A:
-        // The line is counted when the next document begins, so that faults found at its end name
-        // it.
+        // The line feed is counted when the next document begins, so that a fault at the end of a
+        // line names that line.
         if framing == .lines { return }
         passLineFeed()
       case 0x20, 0x09, 0x0D: position += 1
@@ -149,7 +149,7 @@ package final class JSONReader {
     return try value(byte)
   }
 
-  /// Reads past the value that begins with `token`.
+  /// Skips the value that begins with `token`.
   package func skip(_ token: JSONToken) throws(InputFault) {
     guard token == .beginObject || token == .beginArray else { return }
     let outer = open.count - 1
@@ -244,7 +244,7 @@ package final class JSONReader {
     didReadValue()
   }
 
-  /// Goes to the next byte that is not white space.
+  /// Advances to the next byte that is not white space.
   private func skipSpace() throws(InputFault) {
     while true {
       while position < end {
@@ -271,7 +271,7 @@ package final class JSONReader {
     fault(framing == .lines ? "the line ends inside the document" : "the text ends too early")
   }
 
-  /// Whether `count` more bytes are there; makes them contiguous.
+  /// Reads ahead until `count` bytes are contiguous; returns false if there are fewer.
   @inline(__always)
   func ensure(_ count: Int) throws(InputFault) -> Bool {
     if end - position >= count { return true }

@@ -2,17 +2,17 @@ import Annals
 import AnnalsModel
 import Foundation
 
-// The one JSON form of values, for import, export, put and all JSON output.
+// The JSON form of values, the same in import, export, `put` and all JSON output.
 //
 // | type | form |
 // |---|---|
-// | bool, int16, int32, int64, string | what JSON has |
+// | bool, int16, int32, int64, string | the JSON value |
 // | double | a number with a point or an exponent |
 // | date | RFC 3339 text in UTC |
-// | uuid, url, json | text; that of json is the JSON text itself |
+// | uuid, url, json | text; for json, the JSON text as a string |
 // | data | base64 text |
 // | erased, of any type | `{"$erased":true}` |
-// | any | what JSON has; else an object of one member: `$date`, `$uuid`, `$url`, `$data`, `$json` |
+// | any | the JSON value, or an object with one of `$date`, `$uuid`, `$url`, `$data`, `$json` |
 //
 // Relationships are written by the caller, who knows the keys of objects.
 
@@ -45,7 +45,7 @@ extension JSONWriter {
 }
 
 extension JSONWriter {
-  /// Writes what stands for a value that was erased.
+  /// Writes the form of an erased value.
   package mutating func erased() {
     beginObject()
     key("$erased")
@@ -55,16 +55,16 @@ extension JSONWriter {
 }
 
 extension Value {
-  /// Whether this JSON text stands for a value that was erased.
+  /// Whether this JSON text is the form of an erased value.
   package static func isErased(json text: some Sequence<UInt8>) -> Bool {
     text.elementsEqual(#"{"$erased":true}"#.utf8)
   }
 }
 
 extension AttributeType {
-  /// The value that a text stands for in an attribute of this type; nil if it stands for none.
+  /// The text as a value of this type; nil if it is not one.
   package func value(fromText text: String) -> Value? {
-    // `Value` has a nil of its own, so the absence of one is spelled out.
+    // `Value` has a null of its own, so nil is spelled out.
     switch self {
     case .bool:
       return text == "true" ? .some(.bool(true)) : text == "false" ? .some(.bool(false)) : .none
@@ -87,7 +87,7 @@ extension AttributeType {
 extension AttributeType {
   /// A value read from JSON as a value of this type; nil if it is of another kind.
   ///
-  /// - Throws: `ValueTextFault` for a text or number of the right kind that is no value of the
+  /// - Throws: `ValueTextFault` for a text or number of the right kind that is not a value of the
   ///   type.
   package func value(from found: Value) throws(ValueTextFault) -> Value? {
     switch (self, found) {
@@ -108,7 +108,7 @@ extension AttributeType {
   }
 }
 
-/// A text that is no value of an attribute's type.
+/// The error for a text that is not a value of an attribute's type.
 package struct ValueTextFault: Error, CustomStringConvertible {
   package var text: String
   package var type: AttributeType
@@ -133,10 +133,10 @@ extension JSONReader {
     }
   }
 
-  /// The value that begins with `token`, for an attribute of this type; nil if it is of another
-  /// kind, and then the value has been read past.
+  /// The value that begins with `token`, for an attribute of this type. Skips a value of another
+  /// kind and returns nil.
   ///
-  /// - Throws: `InputFault` for bad JSON, or a text that is no value of the type.
+  /// - Throws: `InputFault` for bad JSON, or a text that is not a value of the type.
   package func value(_ token: JSONToken, for type: AttributeType) throws(InputFault) -> Value? {
     let found = try value(token)
     do throws(ValueTextFault) {
@@ -146,8 +146,7 @@ extension JSONReader {
     }
   }
 
-  /// An object or array as a value: the tagged form of a kind that JSON has not, else its compact
-  /// text.
+  /// An object or array as a value: the value of a tagged form, otherwise its compact JSON text.
   private func nestedValue(_ token: JSONToken) throws(InputFault) -> Value {
     let compact = try compactText(token)
     if Value.isErased(json: compact) { return .erased }
@@ -186,7 +185,7 @@ extension JSONReader {
     }
   }
 
-  /// The kind and text of a tagged value; nil if the JSON text is something else.
+  /// The kind and text of a tagged form; nil if the JSON text is something else.
   private static func taggedText(
     _ compact: ContiguousArray<UInt8>
   ) -> (kind: AttributeType, text: String)? {
@@ -202,7 +201,7 @@ extension JSONReader {
 }
 
 extension AttributeType {
-  /// The kind that a member of the tagged form names.
+  /// The kind that the member of a tagged form names.
   fileprivate init?(tagName: String) {
     switch tagName {
     case "$date": self = .date
@@ -214,8 +213,7 @@ extension AttributeType {
     }
   }
 
-  /// How a value is written, for messages that refuse this text; empty where that goes without
-  /// saying.
+  /// How a value of this type is written, for messages that refuse this text; empty if obvious.
   package func form(for text: String) -> String {
     switch self {
     case .date:

@@ -1,12 +1,12 @@
 import Annals
 import AnnalsModel
 
-/// Writes JSON without white space, in the one form that the project prints.
+/// Writes JSON without white space, always in the same form.
 ///
-/// Strings are UTF-8 as they are; escaped are only the quote, the backslash and control characters
-/// (`\b \f \n \r \t`, else `\u00xx`). Doubles are the shortest decimal that reads back as the same
-/// double, in plain notation, always with a point. The caller keeps the grammar (a key before each
-/// member); the writer puts the commas.
+/// Strings are UTF-8; only quotes, backslashes and control characters are escaped
+/// (`\b \f \n \r \t`, otherwise `\u00xx`). Doubles are the shortest decimal that reads back as the
+/// same double, without an exponent, and always with a point. The caller calls methods in a valid
+/// order (a key before each member); the writer inserts the commas.
 package struct JSONWriter {
   /// What has been written.
   package var bytes: ContiguousArray<UInt8> = []
@@ -20,7 +20,7 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  /// Ends a line, and with it a document.
+  /// Ends the line and the document.
   package mutating func endLine() {
     bytes.append(0x0A)
     needsComma = false
@@ -72,7 +72,7 @@ package struct JSONWriter {
     JSONWriter.append(quoting: utf8, to: &bytes)
   }
 
-  /// Writes a JSON text as it is: the caller vouches for it.
+  /// Writes a JSON text unchanged. The caller guarantees that it is valid.
   package mutating func verbatim(_ text: some Sequence<UInt8>) {
     separate()
     bytes.append(contentsOf: text)

@@ -1,7 +1,7 @@
 import AnnalsModel
 
 extension SchemaJSON {
-  /// Reads a schema that is one JSON text.
+  /// Reads a schema from one JSON text.
   ///
   /// - Throws: `InputFault` for bad JSON, an unknown or repeated name, a wrong kind.
   package static func read(_ source: any ByteSource) throws(InputFault) -> Schema {
@@ -34,7 +34,8 @@ extension SchemaJSON {
     return schema
   }
 
-  /// Puts the numbers where only names were given, for whatever has its number.
+  /// Replaces names by numbers in relationships and indexes where only names were given and the
+  /// numbers are known.
   private static func resolve(_ schema: inout Schema, _ reader: JSONReader) throws(InputFault) {
     for index in schema.entities.indices {
       for place in schema.entities[index].relationships.indices {
@@ -117,7 +118,7 @@ extension SchemaJSON {
     return entity
   }
 
-  /// Demands that names and numbers of properties are not used twice.
+  /// Checks that names and numbers of properties are unique.
   private static func check(_ entity: Entity, _ reader: JSONReader) throws(InputFault) {
     var names: Set<ContiguousArray<UInt8>> = []
     var numbers: Set<PropertyNumber> = []
@@ -142,7 +143,7 @@ extension SchemaJSON {
     }
   }
 
-  /// Demands that a number of a property is one that can be.
+  /// Checks that a property's number is within the limit.
   private static func check(
     _ number: PropertyNumber, of place: String, _ reader: JSONReader
   ) throws(InputFault) {
@@ -156,7 +157,7 @@ extension SchemaJSON {
     _ reader: JSONReader, _ token: JSONToken
   ) throws(InputFault) -> Attribute {
     var attribute = Attribute("", .any)
-    // Values are read when the type is known, whatever the order of the members.
+    // Values are kept as text until the type is known.
     var later: [(name: String, text: ContiguousArray<UInt8>)] = []
     var hasType = false
     try reader.members(token, of: "an attribute") { (name, value) throws(InputFault) in
@@ -192,7 +193,7 @@ extension SchemaJSON {
     return attribute
   }
 
-  /// The value of a rule, or those of `oneOf`.
+  /// The value of a default or a rule, or the values of `oneOf`.
   private static func values(
     _ text: ContiguousArray<UInt8>, _ name: String, of attribute: Attribute, _ reader: JSONReader
   ) throws(InputFault) -> [Value] {

@@ -1,6 +1,6 @@
 import AnnalsModel
 
-// A schema as JSON: what `annals schema` prints and `--schema` reads.
+// A schema as JSON: printed by `annals schema`, read by `--schema`.
 //
 //     {"entities":[
 //       {"name":"Post","number":1,"display":"title",
@@ -11,9 +11,9 @@ import AnnalsModel
 //        "indexes":[{"name":"byTitle","number":4,"on":[{"property":"title","descending":true}],
 //          "where":[{"property":"title","is":"!=","value":null}]}]}]}
 //
-// Numbers may be left out in what is read; then the store assigns them. What is left out has its
-// default: attributes are optional, everything else is off. The same text read and written again is
-// the same schema, removed entities and properties, and the next free number, among it.
+// Numbers may be left out in input; then the store assigns them. Other members that are left out
+// have defaults: attributes are optional, everything else is off. Writing and reading a schema
+// gives the same schema, with removed entities and properties, and the next free number.
 
 /// Writes schemas as JSON.
 package enum SchemaJSON {
@@ -22,7 +22,7 @@ package enum SchemaJSON {
     String(decoding: lines(schema, between: "\n", indent: "  "), as: UTF8.self) + "\n"
   }
 
-  /// The schema on one line, without its end.
+  /// The schema on one line, without a line feed.
   package static func line(_ schema: Schema) -> ContiguousArray<UInt8> {
     lines(schema, between: "", indent: "")
   }
@@ -63,7 +63,7 @@ package enum SchemaJSON {
     if entity.number > 0 { json.member("number", Int64(entity.number)) }
     if let display = entity.displayName { json.member("display", display) }
     json.flag("removed", entity.isRemoved)
-    // Said only where it does not follow from the numbers in use.
+    // Written only if it does not follow from the numbers in use.
     let highest = entity.highestPropertyNumber
     if entity.nextPropertyNumber > highest + 1 {
       json.member("nextNumber", Int64(entity.nextPropertyNumber))
@@ -106,7 +106,7 @@ package enum SchemaJSON {
     json.beginObject()
     json.member("name", relationship.name)
     if relationship.number > 0 { json.member("number", Int64(relationship.number)) }
-    // Without a number, the name is all there is.
+    // Without a number, only the name is known.
     let destination =
       relationship.destination == 0 ? nil : schema.entity(numbered: relationship.destination)
     json.member("to", destination?.name ?? relationship.destinationName)
@@ -189,7 +189,7 @@ extension JSONWriter {
 }
 
 extension Entity {
-  /// The highest number that any of the entity's properties has; 0 if none has one.
+  /// The highest number of the entity's properties and indexes; 0 if none has one.
   package var highestPropertyNumber: PropertyNumber {
     let numbers = attributes.map(\.number) + relationships.map(\.number) + indexes.map(\.number)
     return numbers.max() ?? 0

@@ -1,17 +1,17 @@
 import AnnalsFormat
 
-/// The bytes of a source, unpacked if they begin as gzip does, as they are if not.
+/// The bytes of a source, decompressed if they begin like gzip, otherwise unchanged.
 package final class UnpackingSource: ByteSource {
   private let source: any ByteSource
   private let input: UnsafeMutableRawBufferPointer
   private var position = 0
   private var end = 0
-  /// How many packed bytes were read before those in `input`.
+  /// The number of compressed bytes read before those in `input`.
   private var base: UInt64 = 0
   private var inflater: GzipInflater?
-  private var hasLooked = false
+  private var hasDetected = false
 
-  /// A source of what `source` holds, packed or not.
+  /// Wraps a source of compressed or plain bytes.
   package init(_ source: any ByteSource, bufferSize: Int = 1 << 16) {
     precondition(bufferSize >= 2)
     self.source = source
@@ -21,7 +21,7 @@ package final class UnpackingSource: ByteSource {
   deinit { input.deallocate() }
 
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputFault) -> Int {
-    if !hasLooked { try look() }
+    if !hasDetected { try detectGzip() }
     if let inflater { return try unpack(inflater, into: buffer) }
     if position < end {
       let count = min(buffer.count, end - position)
@@ -32,8 +32,8 @@ package final class UnpackingSource: ByteSource {
     return try source.read(into: buffer)
   }
 
-  private func look() throws(InputFault) {
-    hasLooked = true
+  private func detectGzip() throws(InputFault) {
+    hasDetected = true
     while end < 2 {
       let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: input[end...]))
       if count == 0 { return }

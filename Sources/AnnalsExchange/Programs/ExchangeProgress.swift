@@ -1,24 +1,24 @@
 import Annals
 
-/// How far an import or export is.
+/// The progress of an import or export.
 public struct ExchangeProgress: Hashable, Sendable {
-  /// How many transactions, or objects of a snapshot, were read in or written so far.
+  /// The number of transactions, or objects of a snapshot, imported or exported so far.
   public let count: Int64
-  /// The share of the work that is done, from 0 to 1; nil where the size of the input is not known.
+  /// The fraction of the work done, from 0 to 1; nil if the size of the input is unknown.
   public let fraction: Double?
 }
 
-/// What an export wrote.
+/// The result of an export.
 public struct ExportSummary: Hashable, Sendable {
-  /// How many transactions, or objects of a snapshot.
+  /// The number of transactions, or objects of a snapshot, written.
   public let count: Int64
-  /// The position that the export reaches to: where the next one may begin.
+  /// The position after the last transaction written, after which the next export may begin.
   public let token: Token
 }
 
-/// What an import read in.
+/// The result of an import.
 public struct ImportSummary: Hashable, Sendable {
-  /// How many transactions.
+  /// The number of transactions imported.
   public let count: Int64
   /// The position after the last of them.
   public let token: Token

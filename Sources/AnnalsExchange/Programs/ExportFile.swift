@@ -2,7 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsStorage
 
-/// A new file of lines, packed by gzip if its name ends in `.gz`.
+/// A new file of lines, compressed by gzip if its name ends in `.gz`.
 struct ExportFile {
   private let unfinished: UnfinishedFile
   private let file: any StorageFile
@@ -10,8 +10,8 @@ struct ExportFile {
   private var size: UInt64 = 0
   private var packed: ContiguousArray<UInt8> = []
 
-  /// Makes the file at `path` of what `body` writes to it: whole, and synced, before it has its
-  /// name. If anything throws, nothing is left.
+  /// Makes the file at `path` from what `body` writes. The file gets its name when it is complete
+  /// and synced. If anything throws, no file is left.
   static func make<R>(
     at path: String, in fileSystem: any FileSystem, _ body: (inout ExportFile) throws -> R
   ) throws -> R {
@@ -20,7 +20,7 @@ struct ExportFile {
     let result: R
     do {
       result = try body(&made)
-      try made.finish()
+      try made.seal()
     } catch {
       made.file.close()
       unfinished.discard()
@@ -45,7 +45,8 @@ struct ExportFile {
     if packed.count >= 1 << 16 { try appendPacked() }
   }
 
-  private mutating func finish() throws(AnnalsError) {
+  /// Writes what is left, syncs and closes the file.
+  private mutating func seal() throws(AnnalsError) {
     if let deflater {
       deflater.appendEnd(to: &packed)
       try appendPacked()

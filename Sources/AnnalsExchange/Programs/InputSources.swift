@@ -2,14 +2,14 @@ import Annals
 import AnnalsStorage
 import Foundation
 
-/// A file as a source of bytes.
+/// A source of bytes that reads a file.
 final class StoredBytes: ByteSource {
   private let file: any StorageFile
-  /// How many bytes the file had when it was opened.
+  /// The length of the file when it was opened.
   let size: UInt64
-  /// How many bytes were read.
+  /// The number of bytes read.
   private(set) var position: UInt64 = 0
-  /// Why reading failed, if it did.
+  /// Why reading failed; nil if it did not.
   private(set) var failure: AnnalsError?
 
   /// Opens the file at the path. Throws `.notFound`, `.permission`, `.io`.
@@ -36,11 +36,11 @@ final class StoredBytes: ByteSource {
   }
 }
 
-/// What a closure hands out, piece by piece, as a source of bytes.
+/// A source of bytes that reads what a closure returns, piece by piece.
 final class PiecesOfInput: ByteSource {
   private let next: () throws -> Data?
   private var piece = Data()
-  /// What the closure threw, if it did.
+  /// What the closure threw; nil if it did not.
   private(set) var failure: (any Error)?
 
   /// A source of what `next` returns until it returns nil.

@@ -3,21 +3,21 @@ import AnnalsStorage
 import Foundation
 
 extension Snapshot {
-  /// Writes the objects into a new file as JSON Lines, a line each, sorted by entity and key: two
-  /// equal states give equal bytes. Packed by gzip if the path ends in `.gz`.
+  /// Writes the objects into a new file as JSON Lines, one line each, sorted by entity and key, so
+  /// that equal states give equal bytes. Compresses with gzip if the path ends in `.gz`.
   ///
-  /// As in what `annals state` prints, each line has `entity` and `id`. The file has its name only
-  /// when it is whole and synced; if anything throws, nothing is left of it. Needs memory for the
-  /// keys of one entity, and some 32 MiB.
+  /// Each line has `entity` and `id`, as in the output of `annals state`. The file gets its name
+  /// when it is complete and synced; if anything throws, no file is left. Needs memory for the keys
+  /// of one entity, and about 32 MiB.
   ///
   /// - Parameters:
-  ///   - path: where the file is to be.
-  ///   - entity: the name of the only entity wanted; nil is all.
-  ///   - progress: called now and then, on the caller's thread. Throws to stop.
-  /// - Returns: how many objects, and the snapshot's token.
+  ///   - path: the path of the new file.
+  ///   - entity: the name of the entity to export; nil for all.
+  ///   - progress: called about every 64 KiB, on the caller's thread. Throw to stop.
+  /// - Returns: the number of objects, and the snapshot's token.
   /// - Throws: `.invalidArgument` if there is no such entity; `.alreadyExists` if there is a file
   ///   at `path`, which is left alone; `.noSpace`, `.permission`, `.io`; `.outcomeUnknown` if the
-  ///   new name could neither be made durable nor taken back.
+  ///   new name could neither be made durable nor removed again.
   @discardableResult
   public func export(
     to path: String, entity: String? = nil,
@@ -28,8 +28,8 @@ extension Snapshot {
     }
   }
 
-  /// Hands the objects to `write` as JSON Lines, some 64 KiB at a time, whole lines or not; as
-  /// `export(to:entity:progress:)` does with a file. What the closures throw ends it.
+  /// Passes the objects to `write` as JSON Lines, about 64 KiB at a time, which need not be whole
+  /// lines. Otherwise the same as `export(to:entity:progress:)`. Throws what the closures throw.
   @discardableResult
   public func export(
     entity: String? = nil, progress: (ExchangeProgress) throws -> Void = { _ in },
@@ -50,7 +50,7 @@ extension Snapshot {
     var lines = CanonicalState(self)
     try lines.write(entity: entity) { piece in
       try write(piece)
-      // A line feed within a string is escaped.
+      // Line feeds in strings are escaped, so each one ends a line.
       for byte in piece where byte == 0x0A { count += 1 }
       try progress(ExchangeProgress(count: count, fraction: Double(count) / Double(max(total, 1))))
     }

@@ -3,24 +3,24 @@ import AnnalsStorage
 import Foundation
 
 extension Store {
-  /// Writes transactions into a new file as JSON Lines, a line each, which `Store.import` and
-  /// `annals import` read back exactly; packed by gzip if the path ends in `.gz`.
+  /// Writes transactions into a new file as JSON Lines, one line each, from which `Store.import`
+  /// and `annals import` rebuild the same history. Compresses with gzip if the path ends in `.gz`.
   ///
-  /// The file has its name only when it is whole and synced; if anything throws, also `progress`,
-  /// nothing is left of it. (A process that is killed meanwhile leaves a file whose name goes on
-  /// with `.part-`.) The store can be read and written meanwhile. Memory does not grow with it.
+  /// The file gets its name when it is complete and synced; if anything throws, no file is left. (A
+  /// process that is killed leaves a file whose name continues with `.part-`.) The store can be
+  /// read and written meanwhile. Memory does not grow with the history.
   ///
   /// - Parameters:
-  ///   - path: where the file is to be.
-  ///   - after: only what came after this token, number or date; nil is the oldest position. The
-  ///     base of a pruned store is written only from there.
-  ///   - through: only what came up to and with this position; nil is the newest.
-  ///   - progress: called after each transaction, on the caller's thread. Throws to stop.
-  /// - Returns: how many transactions, and up to where.
+  ///   - path: the path of the new file.
+  ///   - after: a token, number or date; only later transactions are written. Nil is the oldest
+  ///     position, and only from there the base of a pruned store is written, too.
+  ///   - through: the position of the last transaction to write; nil is the newest.
+  ///   - progress: called after each transaction, on the caller's thread. Throw to stop.
+  /// - Returns: the number of transactions, and the position after the last.
   /// - Throws: `.alreadyExists` if there is a file at `path`, which is left alone; `.noSpace`,
   ///   `.permission`, `.io`; `.outcomeUnknown` if the new name could neither be made durable nor
-  ///   taken back. `.pruned`, `.beyondHead`, `.otherStore`, `.lostBranch`, `.lost` for a position
-  ///   that is not of this history, `.invalidArgument` for two in the wrong order.
+  ///   removed again. `.pruned`, `.beyondHead`, `.otherStore`, `.lostBranch`, `.lost` for a
+  ///   position that is not of this history, `.invalidArgument` for two in the wrong order.
   @discardableResult
   public func export(
     to path: String, after: (any HistoryPosition)? = nil, through: (any HistoryPosition)? = nil,
@@ -32,8 +32,9 @@ extension Store {
     }
   }
 
-  /// Hands transactions to `write` as JSON Lines, some 64 KiB at a time, whole lines or not; as
-  /// `export(to:after:through:progress:)` does with a file. What the closures throw ends it.
+  /// Passes transactions to `write` as JSON Lines, about 64 KiB at a time, which need not be whole
+  /// lines. Otherwise the same as `export(to:after:through:progress:)`. Throws what the closures
+  /// throw.
   @discardableResult
   public func export(
     after: (any HistoryPosition)? = nil, through: (any HistoryPosition)? = nil,
@@ -42,7 +43,7 @@ extension Store {
     try export(try exportRange(after, through), progress) { try write(Data($0)) }
   }
 
-  /// The numbers of the position after which, and of the last transaction that is wanted.
+  /// The number after which to begin, and the number of the last transaction to write.
   private func exportRange(
     _ after: (any HistoryPosition)?, _ through: (any HistoryPosition)?
   ) throws(AnnalsError) -> ClosedRange<Int64> {

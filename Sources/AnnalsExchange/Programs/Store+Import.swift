@@ -3,30 +3,27 @@ import AnnalsStorage
 import Foundation
 
 extension Store {
-  /// Reads the transactions of a file of JSON Lines, plain or packed by gzip, into a new store at
-  /// `path`.
+  /// Imports a file of JSON Lines, plain or gzip-compressed, into a new store at `path`.
   ///
-  /// What an export wrote gives the same history: every state, every author and time. Of other
-  /// lines entities and attributes are inferred as they appear, unless a schema is given, which
-  /// the lines must suit. The form of the lines is in the guide. Memory does not grow with the
-  /// file.
+  /// The lines of an export give the same history: every state, author and time. From other lines,
+  /// entities and attributes are inferred as they appear, unless a schema is given, which the lines
+  /// must fit. The guide describes the lines. Memory does not grow with the file.
   ///
-  /// The store has its name only when all is read in and synced; if anything throws, also
-  /// `progress`, nothing is left of it. (A process that is killed meanwhile leaves a file whose
-  /// name goes on with `.part-`.)
+  /// The store gets its name when the import is complete and synced; if anything throws, no file is
+  /// left. (A process that is killed leaves a file whose name continues with `.part-`.)
   ///
   /// - Parameters:
-  ///   - input: the file of lines.
-  ///   - path: where the store is to be.
-  ///   - schema: what the lines must suit; nil to infer it.
-  ///   - environment: what the new store takes from the world.
-  ///   - progress: called after each line, on the caller's thread. Throws to stop.
-  /// - Returns: how many transactions, and the position after the last.
+  ///   - input: the path of the file of lines.
+  ///   - path: the path of the new store.
+  ///   - schema: the schema that the lines must fit; nil to infer it.
+  ///   - environment: the clock, the source of UUIDs and the process of the new store.
+  ///   - progress: called after each line, on the caller's thread. Throw to stop.
+  /// - Returns: the number of transactions, and the position after the last.
   /// - Throws: `.invalidInput` for a line that cannot be read, `.invalidChange`, `.invalidSchema`,
   ///   `.noSuchObject`, `.tooLarge` for one that cannot be recorded, all with `inputPlace`;
   ///   `.notFound` if there is no input; `.alreadyExists` if there is a file at `path`, which is
   ///   left alone; `.noSpace`, `.permission`, `.io`; `.outcomeUnknown` if the new name could
-  ///   neither be made durable nor taken back.
+  ///   neither be made durable nor removed again.
   @discardableResult
   public static func `import`(
     from input: String, to path: String, schema: Schema? = nil,
@@ -66,23 +63,23 @@ extension Store {
     return ImportSummary(count: lines.count, token: token)
   }
 
-  /// Reads the transactions of a file of JSON Lines, plain or packed by gzip, into this store: a
-  /// transaction for each line, with the line's author and time and a number of its own.
+  /// Imports a file of JSON Lines, plain or gzip-compressed, into this store: one transaction for
+  /// each line, with the line's author and time, and the next number of this store.
   ///
-  /// What the lines name has to be in the schema, unless a line of theirs with a schema brings it
-  /// or `infersSchema` allows to add what is missing. Each transaction is committed as a write
-  /// is: many go faster with `.deferred` and a `sync()` behind them. Others may write in between;
-  /// reading a line holds them up. Those before a line that fails, or before `progress` threw,
-  /// stay.
+  /// The schema must have the entities and properties in the lines, unless a line with a schema
+  /// adds them, or `infersSchema` is true. Each transaction is committed like a write, so many
+  /// lines are faster with `.deferred` and a `sync()` at the end. Other writers can commit in
+  /// between; they wait while a line is read. If a line fails, or `progress` throws, the
+  /// transactions before it stay.
   ///
   /// - Parameters:
-  ///   - input: the file of lines.
-  ///   - infersSchema: whether entities and attributes that are missing are added, and attributes
-  ///     that get a value of another type become those of any.
-  ///   - progress: called after each line, on the caller's thread. Throws to stop.
-  /// - Returns: how many transactions, and the position after the last.
-  /// - Throws: as `import(from:to:schema:environment:progress:)`, and what a write throws. What is
-  ///   said of a line says how many transactions before it stay.
+  ///   - input: the path of the file of lines.
+  ///   - infersSchema: whether missing entities and attributes are added, and attributes that get a
+  ///     value of another type are widened to `any`.
+  ///   - progress: called after each line, on the caller's thread. Throw to stop.
+  /// - Returns: the number of transactions, and the position after the last.
+  /// - Throws: as `import(from:to:schema:environment:progress:)`, and what a write throws. The
+  ///   message about a line says how many transactions before it stay.
   @discardableResult
   public func `import`(
     from input: String, infersSchema: Bool = false,
@@ -94,9 +91,9 @@ extension Store {
     }
   }
 
-  /// Reads transactions from what `read` returns, piece by piece, until it returns nil: JSON
-  /// Lines, plain or packed by gzip; as `import(from:infersSchema:progress:)` does. What the
-  /// closures throw ends it.
+  /// Imports JSON Lines, plain or gzip-compressed, from the pieces that `read` returns until it
+  /// returns nil. Otherwise the same as `import(from:infersSchema:progress:)`. Throws what the
+  /// closures throw.
   @discardableResult
   public func `import`(
     infersSchema: Bool = false, progress: (ExchangeProgress) throws -> Void = { _ in },
@@ -125,8 +122,8 @@ extension Store {
 }
 
 extension HistoryImport {
-  /// Reads all lines; `source` says how far it is, where that is known. An error names the input,
-  /// and ends with `rest`, or else with how many transactions stay.
+  /// Imports all lines. `source` gives the progress; nil if unknown. The message of an error names
+  /// the input and ends with `rest`, or, if that is nil, with how many transactions stay.
   fileprivate func readAll(
     of source: StoredBytes?, called name: String, after rest: String?,
     _ progress: (ExchangeProgress) throws -> Void

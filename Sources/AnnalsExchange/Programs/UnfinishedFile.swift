@@ -2,19 +2,19 @@ import Annals
 import AnnalsStorage
 import Foundation
 
-/// A file in the making, under a name of its own beside the one that it is to have.
+/// An incomplete file, under a temporary name beside its final one.
 ///
-/// A process that dies leaves it behind; nobody else touches it.
+/// A process that is killed leaves it behind. No other process touches it.
 struct UnfinishedFile {
   /// The file system of both names.
   let fileSystem: any FileSystem
-  /// The name that the file is to have.
+  /// The final name.
   let destination: String
-  /// The name that it has until then.
+  /// The temporary name.
   let path: String
 
-  /// A name for a file that is to become the one at `destination`. Nothing is created yet. Throws
-  /// `.alreadyExists` if there is a file there.
+  /// Chooses a temporary name. Creates nothing. Throws `.alreadyExists` if there is a file at
+  /// `destination`.
   init(for destination: String, in fileSystem: any FileSystem) throws(AnnalsError) {
     self.fileSystem = fileSystem
     self.destination = destination
@@ -28,17 +28,18 @@ struct UnfinishedFile {
       "there is a file at \(destination), which was left alone. Choose another name, or remove it")
   }
 
-  /// Gives the file, which is synced and closed, its name, and makes that durable.
+  /// Gives the file, which is synced and closed, its final name, and makes that durable.
   ///
-  /// Throws `.alreadyExists` if there is a file by now: then, and after other errors, this one is
-  /// gone. Throws `.outcomeUnknown` if the name could neither be made durable nor taken back.
+  /// Throws `.alreadyExists` if there is a file of that name by now. After this and any other error
+  /// the file is gone. Throws `.outcomeUnknown` if the name could neither be made durable nor
+  /// removed again.
   func place() throws(AnnalsError) {
     let made = try? fileSystem.identity(of: path)
     do throws(StorageError) {
       try fileSystem.place(path, at: destination)
       try fileSystem.syncDirectory(of: destination)
     } catch {
-      throw takeBack(made ?? nil, after: error)
+      throw undoPlacing(made ?? nil, after: error)
     }
   }
 
@@ -46,9 +47,9 @@ struct UnfinishedFile {
   func discard() { try? fileSystem.remove(path) }
 
   /// Removes both names of the file; returns the error to throw.
-  private func takeBack(_ made: FileIdentity?, after failure: StorageError) -> AnnalsError {
+  private func undoPlacing(_ made: FileIdentity?, after failure: StorageError) -> AnnalsError {
     do throws(StorageError) {
-      // The call that failed may have given the name all the same.
+      // The call that failed may have made the name nevertheless.
       if let made, try fileSystem.identity(of: destination) == made {
         try fileSystem.remove(destination)
       }
@@ -60,11 +61,11 @@ struct UnfinishedFile {
       return AnnalsError(
         .outcomeUnknown,
         "\(failure) Whether \(destination) was made is not known: after a power cut it may be "
-          + "there, whole, or not. Mend the disk, then look", underlying: failure.errno)
+          + "there, whole, or not. Repair the disk, then look", underlying: failure.errno)
     }
   }
 
-  /// Runs `body` with the errors of the file system as those of the interface.
+  /// Runs `body` and translates errors of the file system into `AnnalsError`.
   static func storing<R>(_ body: () throws(StorageError) -> R) throws(AnnalsError) -> R {
     do throws(StorageError) {
       return try body()
