@@ -1,10 +1,10 @@
 # What Tools/test and Tools/demo need before they build: a Swift toolchain and zlib's header.
-# Sourced by both; leaves with status 2, and a line that says what to do, where something is missing.
+# Sourced by both; exits with status 2 and a line that says what to do if something is missing.
 
 # The oldest Swift that builds Annals.
 swift_minimum=6.2
 
-# Says why nothing can be done, and what to do, and leaves.
+# Prints what is wrong and what to do, and exits with status 2.
 cannot() {
   printf '%s: %s\n' "${0##*/}" "$1" >&2
   shift

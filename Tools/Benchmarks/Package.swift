@@ -2,7 +2,7 @@
 import Foundation
 import PackageDescription
 
-// A package of its own, so that what measuring needs never becomes a dependency of the database.
+// A package of its own, so that its dependencies never become dependencies of the database.
 
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -29,7 +29,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// SQLite is only something to compare with: where its header is missing, that program is left out.
+// SQLite is only for comparison: without its header, that program is left out.
 if ["/usr/include", "/usr/local/include", "/opt/homebrew/opt/sqlite/include"].contains(where: {
   FileManager.default.fileExists(atPath: $0 + "/sqlite3.h")
 }) {

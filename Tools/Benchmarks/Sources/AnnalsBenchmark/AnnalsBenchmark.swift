@@ -1,8 +1,8 @@
 import Foundation
 import Measuring
 
-/// Runs the workload "posts" on a store and prints what each phase took, a line of JSON a figure.
-/// Answers are checked against the workload; a wrong one ends the run with status 1.
+/// Runs the workload "posts" on a store and prints the figures of each phase, one line of JSON
+/// each. Checks the answers against the workload; a wrong one ends the run with status 1.
 ///
 ///     annals-benchmark run FILE      every phase in this process; leaves FILE closed
 ///     annals-benchmark open FILE     open a store that `run` left, and read
@@ -10,18 +10,18 @@ import Measuring
 ///     annals-benchmark reopen-large FILE
 ///     annals-benchmark concurrent FILE   durable commits by several threads
 ///     annals-benchmark processes FILE    durable commits by several processes, and listening
-///     annals-benchmark queries FILE  what is asked of the objects, by an index and without
-///     annals-benchmark index -       what an ordered index costs a commit
-///     annals-benchmark live FILE     what a live view, a consumer and a projection cost a commit
+///     annals-benchmark queries FILE  queries of the objects, with and without an index
+///     annals-benchmark index -       the cost of an ordered index to a commit
+///     annals-benchmark live FILE     the cost of a live view, a consumer and a projection
 ///
 ///     --form typed|dynamic           records, or dictionaries
 ///     --durability full|deferred
 ///     --lock shared|exclusive
 ///     --operations N                 transactions of one object; 20,000
 ///     --phases write,history,past,sizes,replay,prune
-///     --phases "3b index,3d"         of `queries`: these lists alone
-///     --repeats N                    how often `queries` asks for each list; 7
-///     --kinds "a title,an insert"    what the steps of a live view are of
+///     --phases "3b index,3d"         only these lists of `queries`
+///     --repeats N                    how often `queries` fetches each list; 7
+///     --kinds "a title,an insert"    the kinds of change for a live view
 @main
 enum AnnalsBenchmark {
   static func main() async {

@@ -8,7 +8,7 @@ import Synchronization
 struct ConcurrentSession {
   let path: String
   let setup: Setup
-  /// How many transactions all threads of a run commit together.
+  /// The number of transactions of all threads together.
   let commits: Int
   private static let threadCounts = [1, 8, 64]
 
@@ -29,7 +29,7 @@ struct ConcurrentSession {
     }
   }
 
-  /// Runs so many threads; returns the commits a second.
+  /// Runs a number of threads. Returns the commits per second.
   private func commit(by threads: Int) throws -> Double {
     unlink(path)
     let store = try Store(path: path, records: PostRecord.self, options: setup.storeOptions)

@@ -45,7 +45,7 @@ struct HistoryPhases {
         }
       }
     }
-    Sink.take(sum)
+    Sink.consume(sum)
     return count
   }
 
@@ -59,7 +59,7 @@ struct HistoryPhases {
         sum &+= UInt64(truncatingIfNeeded: change.objectID.row) &+ (change.kind == .update ? 1 : 0)
       }
     }
-    Sink.take(sum)
+    Sink.consume(sum)
     return count
   }
 
@@ -125,7 +125,7 @@ struct HistoryPhases {
 }
 
 extension Value {
-  /// Something of the value, to show that it was read.
+  /// A part of the value, to prove that it was read.
   fileprivate var touched: UInt64 {
     switch self {
     case .null: 0

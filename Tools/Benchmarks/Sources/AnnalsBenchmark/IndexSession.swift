@@ -3,10 +3,10 @@ import Foundation
 import Measuring
 import Workload
 
-/// Phase 18: what an ordered index of the date costs a commit of one object.
+/// Phase 18: the cost of an ordered index on the date to a commit of one object.
 ///
-/// Stores with and without it take the same commits in turn; they are in memory, so that no file
-/// hides what is measured.
+/// Stores with and without the index get the same commits in turn. They are in memory, so that no
+/// file hides the difference.
 struct IndexSession {
   private let setup: Setup
   private let workload = Workload(operations: 0)

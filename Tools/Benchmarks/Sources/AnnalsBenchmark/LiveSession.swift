@@ -3,11 +3,11 @@ import Foundation
 import Measuring
 import Workload
 
-/// Phases 15 to 17: what follows the commits of a store costs beside them: a sorted live view of
-/// 100,000 rows, a consumer, a projection.
+/// Phases 15 to 17: the cost of what follows the commits of a store: a sorted live view of 100,000
+/// rows, a consumer, a projection.
 ///
-/// The store is in memory, or a file whose commits are not synced: what is told are medians of
-/// single commits and steps, in microseconds.
+/// The store is in memory, or a file without syncs. The figures are medians of single commits and
+/// steps, in microseconds.
 struct LiveSession {
   private let setup: Setup
   private let path: String
@@ -52,7 +52,7 @@ struct LiveSession {
     }
   }
 
-  /// What a round changes, one object a transaction.
+  /// The kind of change in a round, one object per transaction.
   private enum Kind: String, CaseIterable {
     case title = "a title"
     case date = "a far date"
@@ -142,8 +142,8 @@ struct LiveSession {
       to: date + Double.random(in: -distance..<distance, using: &random))
   }
 
-  /// Commits of one title with nobody who follows, with a consumer that is registered, and with one
-  /// that advances behind each.
+  /// Measures commits of one title without a consumer, with a registered one, and with one that
+  /// advances after each commit.
   private func measureConsumer(_ store: Store, _ ids: [ObjectID]) throws {
     var random = SystemRandomNumberGenerator()
     var titles: [ObjectID] = []
@@ -184,8 +184,8 @@ struct LiveSession {
     median("16 advance and commit", pairs)
   }
 
-  /// What bringing a projection level costs for each transaction, one at a time and many at once,
-  /// and a checkpoint that saves its state.
+  /// Measures applying transactions to a projection, one at a time and many at once, and a
+  /// checkpoint that saves its state.
   private func measureProjection(_ store: Store, _ ids: [ObjectID]) throws {
     var random = SystemRandomNumberGenerator()
     var titles: [ObjectID] = []
@@ -230,7 +230,7 @@ struct LiveSession {
   }
 }
 
-/// How many posts each day has.
+/// A projection that counts the posts of each day.
 private struct PostsPerDay: Projection, Codable {
   static let name = "posts per day"
   static let version = 1

@@ -27,7 +27,7 @@ struct OpenSession {
     try recorder.time("9b then all objects", items: count) {
       try snapshot.forEachObject(of: PostRecord.self) { object in
         found += 1
-        Sink.take(object.timestamp)
+        Sink.consume(object.timestamp)
       }
     }
     try expect("objects", found, is: count)
@@ -41,7 +41,7 @@ struct OpenSession {
     struct Enough: Error {}
     do {
       try snapshot.forEachObject(of: PostRecord.self) { object in
-        Sink.take(object.timestamp)
+        Sink.consume(object.timestamp)
         throw Enough()
       }
       throw Failure("there is no object")

@@ -4,7 +4,7 @@ import Workload
 
 /// A post as a program would declare it.
 ///
-/// As in the programs it is compared with, urls are texts, and the identifier is no key.
+/// As in the programs it is compared with, urls are texts, and the identifier is not a key.
 struct PostRecord: Record {
   var identifier: UUID
   var timestamp: Date
@@ -38,8 +38,8 @@ extension PostRecord {
       posted: post.posted, latitude: post.latitude, longitude: post.longitude)
   }
 
-  /// Takes over some of a post's values.
-  mutating func take(_ properties: PropertySet, from post: WorkloadPost) {
+  /// Copies some of a post's values.
+  mutating func copy(_ properties: PropertySet, from post: WorkloadPost) {
     if properties.contains(.timestamp) { timestamp = Date(microseconds: post.timestamp) }
     if properties.contains(.title) { title = post.titleText }
     if properties.contains(.url) { url = post.url }
@@ -49,7 +49,7 @@ extension PostRecord {
     if properties.contains(.longitude) { longitude = post.longitude }
   }
 
-  /// Sets some of a post's values, each by itself.
+  /// Sets some of a post's values, one by one.
   static func set(
     _ properties: PropertySet, of id: ObjectID, from post: WorkloadPost, _ tx: WriteTransaction
   ) throws {
@@ -72,7 +72,7 @@ extension PostRecord {
     }
   }
 
-  /// The record as a post of the workload; nil if it is none.
+  /// The record as a post of the workload; nil if it is not one.
   var workloadPost: WorkloadPost? {
     guard let title, let url, let source, let posted, let latitude, let longitude, image == nil,
       let titleIndex = Vocabulary.titles.firstIndex(of: title),
@@ -85,7 +85,7 @@ extension PostRecord {
 }
 
 extension Date {
-  /// The moment this many microseconds after the beginning of 1970.
+  /// The date this many microseconds after the beginning of 1970.
   init(microseconds: Int64) {
     self.init(timeIntervalSince1970: Double(microseconds) / 1e6)
   }

@@ -3,13 +3,13 @@ import Foundation
 import Measuring
 import Workload
 
-/// The ways of writing that a program can choose from.
+/// The ways in which a program can write.
 enum Form: String {
-  /// Records, values of a Swift type, inserted whole and changed property by property.
+  /// Typed records, inserted whole and changed property by property.
   case typed
-  /// Records, changed by closures that get the record and change it.
+  /// Typed records, changed by closures.
   case closures
-  /// Dictionaries from names to values, as a program uses that learns the schema at run time.
+  /// Dictionaries of values by name, for programs that learn the schema at run time.
   case dynamic
 }
 
@@ -32,7 +32,7 @@ struct PostWriter {
     }
   }
 
-  /// Does what the operation says.
+  /// Performs an operation.
   mutating func perform(
     _ operation: Workload.Operation, _ transaction: WriteTransaction
   ) throws {
@@ -46,7 +46,7 @@ struct PostWriter {
         try PostRecord.set(operation.properties, of: id, from: operation.post, transaction)
       case .closures:
         try transaction.update(PostRecord.self, id) {
-          $0.take(operation.properties, from: operation.post)
+          $0.copy(operation.properties, from: operation.post)
         }
       case .dynamic: try transaction.update(id, operation.post.values(operation.properties))
       }

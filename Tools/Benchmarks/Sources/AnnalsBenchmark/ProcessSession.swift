@@ -3,12 +3,12 @@ import Foundation
 import Measuring
 
 /// Phase 13: durable commits of one object by one process and by four at once, and how long each
-/// waits. Phase 14: how soon another process's commits arrive where somebody listens, and what it
-/// takes to listen while nobody writes.
+/// waits. Phase 14: how soon a listener receives another process's commits, and the cost of
+/// listening while nobody writes.
 struct ProcessSession {
   let path: String
   let setup: Setup
-  /// How many transactions each process commits.
+  /// The number of transactions of each process.
   let commits: Int
 
   init(_ path: String, _ setup: Setup, _ options: Options) throws {
@@ -25,7 +25,7 @@ struct ProcessSession {
     try await listen()
   }
 
-  /// Runs so many writing processes; returns the commits a second.
+  /// Runs a number of writing processes. Returns the commits per second.
   private func commit(byProcesses count: Int) throws -> Double {
     unlink(path)
     try Store(path: path, records: PostRecord.self, options: setup.storeOptions).close()
@@ -39,7 +39,7 @@ struct ProcessSession {
     var taken = Mark() - Mark()
     taken.wall = end - start
     setup.recorder.record("13 durable commits, \(name)", items: commits * count, taken)
-    // Of the process that waited longest.
+    // The figures of the process that waited longest.
     for (figure, part) in [("median", 0.5), ("99th percentile", 0.99), ("longest", 1.0)] {
       let waits = results.map { $0.wait(part) }
       setup.recorder.value(
@@ -52,8 +52,8 @@ struct ProcessSession {
     return Double(commits * count) / (Double(end - start) / 1e9)
   }
 
-  /// Listens by a stream and a live view while another process commits now and then, then while it
-  /// does nothing.
+  /// Listens with a stream and a live view, first while another process commits now and then, then
+  /// while it is idle.
   private func listen() async throws {
     let store = try Store(path: path, records: PostRecord.self, options: setup.storeOptions)
     let view = store.live(Fetch(PostRecord.self).sorted(by: \.timestamp).limit(50)).observe { _ in }
@@ -92,13 +92,13 @@ struct ProcessSession {
   }
 }
 
-/// A process that commits: this program once more.
+/// A process that commits: another instance of this program.
 private final class WriterProcess {
-  /// What it has measured, in nanoseconds of the common clock.
+  /// Its measurements, in nanoseconds of the common clock.
   struct Result {
     var start: Int64
     var end: Int64
-    /// How long each commit took, rising.
+    /// The duration of each commit, sorted.
     var waits: [Int64]
 
     func wait(_ part: Double) -> Int64 {
@@ -110,7 +110,7 @@ private final class WriterProcess {
   private let input = Pipe()
   private let output = Pipe()
 
-  /// Starts it and returns when it has opened the store.
+  /// Starts the process and waits until it has opened the store.
   init(_ path: String, _ commits: Int, pause: Int) throws {
     process.executableURL = Bundle.main.executableURL
     process.arguments = [
@@ -124,10 +124,10 @@ private final class WriterProcess {
     }
   }
 
-  /// Lets it begin.
+  /// Starts the commits.
   func begin() throws { try input.fileHandleForWriting.close() }
 
-  /// Waits for its end.
+  /// Waits until it exits.
   func result() throws -> Result {
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
@@ -141,13 +141,13 @@ private final class WriterProcess {
   }
 }
 
-/// The work of a writing process: waits for the end of its input, commits, and prints when it began
-/// and ended and how long each commit took.
+/// The work of a writing process: waits for the end of its input, commits, and prints the start,
+/// the end, and the duration of each commit.
 struct WriterSession {
   let path: String
   let setup: Setup
   let commits: Int
-  /// How many milliseconds it rests before each commit.
+  /// The pause before each commit, in milliseconds.
   let pause: Int
 
   init(_ path: String, _ setup: Setup, _ options: Options) throws {

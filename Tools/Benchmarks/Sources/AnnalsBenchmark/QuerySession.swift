@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import Workload
 
-/// Phases 3 to 5: what is asked of the objects, warm, by the index of the date and without.
+/// Phases 3 to 5: queries of the objects, warm, with and without the index on the date.
 struct QuerySession {
   private let setup: Setup
   private let path: String
@@ -68,7 +68,7 @@ struct QuerySession {
     }
   }
 
-  /// Measures one list in one way, if it is wanted.
+  /// Measures one list in one way, if it is selected.
   private func median(
     _ number: String, _ name: String, _ way: String, _ body: () throws -> Int
   ) throws {
@@ -78,18 +78,18 @@ struct QuerySession {
     try recorder.median("\(number) \(name), \(way)", of: repeats, body)
   }
 
-  /// Reads every value of the objects that a fetch finds.
+  /// Reads every value of the objects of a fetch.
   private func read(
     _ snapshot: Snapshot, _ fetch: Fetch<PostRecord>, from place: Int
   ) throws -> Int {
     let found = try snapshot.fetch(fetch)
-    for object in found { Sink.take(object.value.timestamp) }
+    for object in found { Sink.consume(object.value.timestamp) }
     try expect(
       "object at \(place)", found.first?.objectID.row, is: Int64(answers.byDate[place]))
     return found.count
   }
 
-  /// The same store with a box index, of the objects that the boxes were counted of.
+  /// The same boxes with a box index.
   private func measureBoxIndex(_ store: Store) throws {
     try store.write { tx in
       for post in try tx.objects(of: "Post").dropFirst(answers.byDate.count) {
@@ -136,7 +136,7 @@ struct QuerySession {
     }
   }
 
-  /// What a snapshot that is held costs the writes behind it.
+  /// Measures the cost of a held snapshot to later writes.
   private func measureWriting(_ store: Store) throws {
     for (name, holds) in [("none held", false), ("one held", true), ("none held again", false)] {
       let held = holds ? store.snapshot() : nil

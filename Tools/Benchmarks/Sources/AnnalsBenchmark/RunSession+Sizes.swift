@@ -6,7 +6,7 @@ import Workload
 extension RunSession {
   // MARK: 10: sizes
 
-  /// Compacts copies of the file, so that the file itself stays as the writing left it.
+  /// Compacts copies of the file, so that the file itself stays unchanged.
   func measureSizes() throws {
     let copy = path + ".copy"
     try copyFile(to: copy)
@@ -20,7 +20,7 @@ extension RunSession {
 
   // MARK: 6: replay
 
-  /// Opens a copy that has no checkpoint: the whole history is read and applied.
+  /// Opens a copy without a checkpoint, so that the whole history is replayed.
   func replay() throws {
     let copy = path + ".copy"
     try copyFile(to: copy)

@@ -37,15 +37,14 @@ struct RunSession {
     if phases.contains("prune") { try prune() }
   }
 
-  /// Opens the store as it is on the disk.
+  /// Opens the store.
   func open(_ path: String) throws -> Store {
     try Store(
       path: path, records: PostRecord.self, options: setup.storeOptions,
       environment: clock.environment)
   }
 
-  /// The number of the transaction of the bulk insert: opening for the first time has committed the
-  /// schema.
+  /// The number of the transaction of the bulk insert. Creating the store commits the schema first.
   static let bulkNumber: Int64 = 2
 
   // MARK: 1, 2: writing
@@ -83,7 +82,7 @@ struct RunSession {
     try reopened.close()
   }
 
-  /// Compares a state with the workload's after some of its operations.
+  /// Compares a state with the workload's state after some of its operations.
   func check(_ what: String, _ snapshot: Snapshot, after count: Int) throws {
     let model = WorkloadModel(workload, after: count)
     try expect("\(what): count", snapshot.count(of: PostRecord.self), is: model.liveCount)
@@ -107,7 +106,7 @@ struct RunSession {
       try store.snapshot(at: number)
     }
     _ = try recorder.time("7b then all objects", items: snapshot.count(of: PostRecord.self)) {
-      try snapshot.forEachObject(of: PostRecord.self) { Sink.take($0.timestamp) }
+      try snapshot.forEachObject(of: PostRecord.self) { Sink.consume($0.timestamp) }
     }
     try check("state as of \(number)", snapshot, after: done)
     try store.close()
@@ -129,10 +128,10 @@ struct RunSession {
   }
 }
 
-/// Where what was read goes, so that reading is not optimised away.
+/// Consumes values, so that reading them is not optimised away.
 enum Sink {
   nonisolated(unsafe) private static var sum: UInt64 = 0
 
-  static func take(_ number: UInt64) { sum &+= number }
-  static func take(_ date: Date) { sum &+= date.timeIntervalSinceReferenceDate.bitPattern }
+  static func consume(_ number: UInt64) { sum &+= number }
+  static func consume(_ date: Date) { sum &+= date.timeIntervalSinceReferenceDate.bitPattern }
 }

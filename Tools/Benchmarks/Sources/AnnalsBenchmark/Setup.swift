@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import Synchronization
 
-/// How the store is used, as the command line says.
+/// The options of the command line for using the store.
 struct Setup {
   let form: Form
   let durability: StoreOptions.Durability
@@ -28,8 +28,8 @@ struct Setup {
   }
 }
 
-/// A clock that shows the time of the workload's next transaction: the moments take as many bytes
-/// as in the other programs, however fast the store is.
+/// A clock that shows the time of the workload's next transaction, so that timestamps take as many
+/// bytes as in the other programs.
 final class WorkloadClock: Sendable {
   private let microseconds = Atomic<Int64>(0)
 
@@ -38,7 +38,7 @@ final class WorkloadClock: Sendable {
     microseconds.store(time, ordering: .relaxed)
   }
 
-  /// The system's environment with this clock in it.
+  /// The system's environment with this clock.
   var environment: StoreEnvironment {
     var environment = StoreEnvironment.system
     environment.now = { Date(microseconds: self.microseconds.load(ordering: .relaxed)) }

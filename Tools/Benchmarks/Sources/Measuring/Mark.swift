@@ -1,8 +1,8 @@
 import Foundation
 
-/// A moment, with the processor time that the process had used by then.
+/// A point in time, with the processor time used by the process so far.
 public struct Mark: Sendable {
-  /// Nanoseconds of a clock that only goes forward.
+  /// Nanoseconds of a monotonic clock.
   public var wall: Int64
   /// Nanoseconds spent in the process's own code.
   public var user: Int64
@@ -19,7 +19,7 @@ public struct Mark: Sendable {
     system = Mark.nanoseconds(usage.ru_stime)
   }
 
-  /// What went by from one moment to another.
+  /// The time between two marks.
   public static func - (later: Mark, earlier: Mark) -> Mark {
     var result = later
     result.wall -= earlier.wall
@@ -28,7 +28,7 @@ public struct Mark: Sendable {
     return result
   }
 
-  /// How often a thread of the process has gone to sleep by itself so far.
+  /// The number of voluntary context switches so far.
   public static var voluntarySwitches: Int { usage().ru_nvcsw }
 
   static func usage() -> rusage {
@@ -46,9 +46,9 @@ public struct Mark: Sendable {
   }
 }
 
-/// What the process and its files take.
+/// The memory of the process and the size of files.
 public enum Footprint {
-  /// The memory that the process has now, in bytes; 0 where the system does not say.
+  /// The resident memory in bytes; 0 if unknown.
   public static var resident: Int {
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
       return 0

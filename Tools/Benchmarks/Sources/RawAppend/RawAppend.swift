@@ -2,14 +2,14 @@ import Foundation
 import Measuring
 import Workload
 
-/// The floor under every durable commit: the operations of the workload as plain records, each
+/// The least cost of a durable commit: the operations of the workload as plain records, each
 /// written with one `pwrite` to a file full of zeros and synced with one `fdatasync`. No state, no
 /// lock, no checksum.
 ///
 ///     raw-append FILE [--operations 20000]
 @main
 enum RawAppend {
-  /// What a commit of Annals writes beside the values: the frame's header, the record's.
+  /// The bytes of a commit of Annals other than values: the headers of the frame and of the record.
   private static let headerLength = 48
 
   static func main() {
@@ -44,7 +44,7 @@ enum RawAppend {
     recorder.value("2 bytes a transaction", Double(total) / Double(records.count), "bytes")
   }
 
-  /// Zeros all over the file, on the disk before the measuring starts.
+  /// Fills the file with zeros and syncs it before the measurement.
   private static func fill(_ file: Int32, count: Int) throws {
     let zeros = [UInt8](repeating: 0, count: 1 << 20)
     for start in stride(from: 0, to: count, by: zeros.count) {
@@ -62,7 +62,7 @@ enum RawAppend {
     #endif
   }
 
-  /// A record about as long as that of a store that keeps the values after and before.
+  /// A record about as long as one with the values before and after.
   private static func record(_ operation: Workload.Operation) -> [UInt8] {
     let once = values(operation)
     let count = operation.kind == .update ? once.count * 2 : once.count

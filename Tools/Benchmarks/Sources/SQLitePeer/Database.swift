@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import Workload
 
-/// A connection to an SQLite file, as far as the measuring needs one.
+/// A minimal connection to an SQLite file.
 final class Database {
   private var handle: OpaquePointer?
 
@@ -18,7 +18,7 @@ final class Database {
     guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else { throw failure(text) }
   }
 
-  /// A statement to be used often.
+  /// Prepares a statement.
   func prepare(_ text: String) throws -> Statement {
     var statement: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -51,7 +51,7 @@ final class Statement {
     sqlite3_bind_int64(handle, place, Int64(number))
   }
 
-  /// Binds a property of a post. Texts and bytes are copied.
+  /// Binds a property of a post. Copies texts and bytes.
   func bind(_ place: Int32, _ property: PostProperty, of post: WorkloadPost) {
     switch property {
     case .identifier:
@@ -84,7 +84,7 @@ final class Statement {
     sqlite3_reset(handle)
   }
 
-  /// Steps through all rows, looks at every column, and returns how many rows there were.
+  /// Steps through all rows and reads every column. Returns the number of rows.
   func readAll() -> Int {
     let columns = sqlite3_column_count(handle)
     var rows = 0
@@ -115,8 +115,8 @@ final class Statement {
     }
   }
 
-  /// SQLITE_TRANSIENT, which is a macro that Swift does not see.
+  /// SQLITE_TRANSIENT, a macro that Swift does not import.
   private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-  /// Where sums go, so that reading is not optimised away.
+  /// Consumes values, so that reading them is not optimised away.
   nonisolated(unsafe) private(set) static var sink: Int64 = 0
 }

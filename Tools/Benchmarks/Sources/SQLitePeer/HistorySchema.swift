@@ -1,7 +1,7 @@
 import Workload
 
-/// A table of posts whose history triggers keep: transactions, changes with the values before and
-/// after, and the indexes that reading them needs.
+/// A table of posts whose history is kept by triggers: transactions, changes with the values before
+/// and after, and the indexes for reading them.
 enum HistorySchema {
   static let columns = PostProperty.allCases.map { "\($0)" }
 
@@ -33,7 +33,7 @@ enum HistorySchema {
     """
   }
 
-  /// A change per row, with the number of the newest transaction.
+  /// A trigger that records a change per row, with the number of the newest transaction.
   private static func trigger(
     _ event: String, kind: Int, object: String, before: (String) -> String = { _ in "NULL" },
     after: (String) -> String = { _ in "NULL" }
@@ -61,7 +61,7 @@ enum HistorySchema {
     return "INSERT INTO name VALUES \((authors + contexts).joined(separator: ", "));"
   }
 
-  /// Everything about the changes after a transaction.
+  /// The query for all changes after a transaction.
   static let history = """
     SELECT t.id, t.timestamp, a.text, x.text, c.* FROM history_transaction t
     JOIN name a ON a.id = t.author JOIN name x ON x.id = t.context

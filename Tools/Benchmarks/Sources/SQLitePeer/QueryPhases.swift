@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Workload
 
-/// Phases 3 to 5 on SQLite: what is asked of the table, warm, by the index of the date and without.
+/// Phases 3 to 5 on SQLite: queries of the table, warm, with and without the index on the date.
 struct QueryPhases {
   private let database: Database
   private let recorder: Recorder
@@ -49,7 +49,7 @@ struct QueryPhases {
           + "\($0.latitudes.upperBound) AND longitude BETWEEN \($0.longitudes.lowerBound) AND "
           + "\($0.longitudes.upperBound)"
       }
-      // Its coordinates are rounded to floats: the rows decide.
+      // The R-tree rounds coordinates to floats, so the rows decide.
       try measure("5 ten boxes of \(name) degrees, R-tree", boxes) {
         "SELECT post.id FROM box JOIN post USING(id) WHERE maxLat >= \($0.latitudes.lowerBound) "
           + "AND minLat <= \($0.latitudes.upperBound) AND maxLon >= \($0.longitudes.lowerBound) "

@@ -2,8 +2,8 @@ import Foundation
 import Measuring
 import Workload
 
-/// The workload on SQLite, with its history kept by triggers: what a program would do without
-/// Annals. WAL, FULL, statements prepared once.
+/// The workload on SQLite with its history kept by triggers, as a program would do without Annals.
+/// WAL, FULL, statements prepared once.
 ///
 ///     sqlite-history run FILE [--sync full|normal|off]
 ///     sqlite-history open FILE
@@ -53,7 +53,7 @@ enum SQLitePeer {
   }
 }
 
-/// One run over a file of its own.
+/// A run on a file of its own.
 private struct Session {
   private let path: String
   private let recorder: Recorder
@@ -79,7 +79,7 @@ private struct Session {
       "INSERT INTO history_transaction(timestamp, author, context) VALUES(?, ?, ?)")
     insertion = try database.prepare("INSERT INTO post VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     deletion = try database.prepare("DELETE FROM post WHERE id = ?")
-    // Every statement that the operations will need, so that none is prepared while measuring.
+    // Prepare every statement before the measurement.
     for operation in workload.operations where operation.kind == .update {
       guard updates[operation.properties] == nil else { continue }
       let set = PostProperty.allCases.filter { operation.properties.contains($0) }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Makes posts of random values.
+/// Generates posts with random values.
 struct PostGenerator {
-  /// The moment of the oldest post, in microseconds since 1970.
+  /// The date of the oldest post, in microseconds since 1970.
   static let firstMoment: Int64 = 1_528_000_000_000_000
-  /// The days over which posts are spread.
+  /// The number of days over which posts are spread.
   static let days = 30
   static let microsecondsOfDay: Int64 = 86_400_000_000
   private static let urlStart = Array("https://photos.example.com/2018/06/".utf8)

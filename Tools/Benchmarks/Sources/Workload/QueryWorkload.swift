@@ -1,12 +1,12 @@
-/// The questions of the query phases, and their answers.
+/// The queries of the query phases, and their expected results.
 public struct QueryWorkload: Sendable {
-  /// Numbers of the objects that exist, the latest first, of equal dates the higher number.
+  /// The numbers of the existing objects, latest date first, higher number first among equal dates.
   public let byDate: [Int]
-  /// How many objects each day has, in UTC, the earliest first.
+  /// The number of objects of each day in UTC, earliest first.
   public let days: [Int]
   private let model: WorkloadModel
 
-  /// The answers after all operations.
+  /// The results after all operations.
   public init(_ workload: Workload) {
     let model = WorkloadModel(workload, after: workload.operations.count)
     let live = model.objects.indices.filter { model.objects[$0] != nil }.map { $0 + 1 }
@@ -18,7 +18,7 @@ public struct QueryWorkload: Sendable {
     self.model = model
   }
 
-  /// Ten boxes around posts, with sides of so many degrees.
+  /// Ten boxes around posts, with sides of this many degrees.
   public func boxes(_ degrees: Double) -> [Box] {
     (0..<10).compactMap { index in
       model.post(byDate[index * 9_973 % byDate.count]).map { post in
@@ -29,7 +29,7 @@ public struct QueryWorkload: Sendable {
     }
   }
 
-  /// How many objects are in a box, its edges among them.
+  /// The number of objects in a box, its edges included.
   public func count(in box: Box) -> Int {
     model.objects.count { post in
       guard let post else { return false }

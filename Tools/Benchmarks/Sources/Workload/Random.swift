@@ -1,6 +1,6 @@
 import Foundation
 
-/// SplitMix64, with the draws that the workload is made of.
+/// SplitMix64, with the distributions of the workload.
 struct Random {
   private var state: UInt64
 

@@ -1,8 +1,7 @@
 /// The workload "posts": a bulk of posts to insert in one transaction, then transactions of one
 /// object each, 70% updates of one or two properties, 20% inserts, 10% deletes.
 ///
-/// The same in every run and in every program that measures, so that figures can be compared: see
-/// `checksum`.
+/// The same in every run and in every program, so that figures are comparable: see `checksum`.
 public struct Workload: Sendable {
   /// What an operation does to its object.
   public enum Kind: Int, Sendable {
@@ -13,17 +12,17 @@ public struct Workload: Sendable {
 
   /// One transaction of one object.
   public struct Operation: Sendable {
-    /// The moment of the transaction, in microseconds since 1970.
+    /// The time of the transaction, in microseconds since 1970.
     public var time: Int64
     /// The object, counted from 1 in the order of insertion.
     public var object: Int
     /// The properties that change; none for a delete.
     public var properties: PropertySet
-    /// What is done.
+    /// The kind of operation.
     public var kind: Kind
-    /// The place of the author in `Vocabulary.authors`.
+    /// The index of the author in `Vocabulary.authors`.
     public var author: Int
-    /// The place of the context in `Vocabulary.contexts`.
+    /// The index of the context in `Vocabulary.contexts`.
     public var context: Int
     /// The whole post after an insert or update, or before a delete.
     public var post: WorkloadPost
@@ -31,11 +30,11 @@ public struct Workload: Sendable {
 
   /// The posts of the bulk; the first is object 1.
   public let posts: [WorkloadPost]
-  /// The moment of the transaction that inserts them.
+  /// The time of the transaction that inserts them.
   public let bulkTime: Int64
   /// The transactions after it.
   public let operations: [Operation]
-  /// How many objects there are at the end.
+  /// The number of objects at the end.
   public let liveCount: Int
   /// The number of the last object inserted.
   public let lastObject: Int
@@ -96,7 +95,7 @@ private struct GeneratedState {
       context: context, post: current[object - 1])
   }
 
-  /// Gives one or two properties of the object values other than they have.
+  /// Gives one or two properties of an object new values.
   private mutating func change(_ object: Int, _ generator: inout PostGenerator) -> PropertySet {
     let candidates: [PostProperty] = [
       .timestamp, .title, .url, .source, .posted, .latitude, .longitude,

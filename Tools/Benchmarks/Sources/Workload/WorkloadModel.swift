@@ -1,8 +1,8 @@
-/// The state that a program must hold after some of the operations, to check its answers.
+/// The expected state after some of the operations.
 public struct WorkloadModel: Sendable {
   /// The objects, from 1; nil where one is deleted or not inserted yet.
   public private(set) var objects: [WorkloadPost?]
-  /// How many exist.
+  /// The number of existing objects.
   public private(set) var liveCount: Int
 
   /// The state after the bulk insert.
@@ -18,12 +18,12 @@ public struct WorkloadModel: Sendable {
     for operation in workload.operations.prefix(count) { apply(operation) }
   }
 
-  /// An object as it is; nil if it is deleted or not inserted yet.
+  /// An object; nil if it is deleted or not inserted yet.
   public func post(_ object: Int) -> WorkloadPost? {
     object <= objects.count ? objects[object - 1] : nil
   }
 
-  /// Goes on by one operation.
+  /// Applies the next operation.
   public mutating func apply(_ operation: Workload.Operation) {
     switch operation.kind {
     case .insert:
@@ -47,10 +47,10 @@ public struct WorkloadModel: Sendable {
   }
 }
 
-/// The checksum that `WorkloadModel.checksum` is, to be computed from what a program reads.
+/// Computes `WorkloadModel.checksum` from what a program reads.
 public struct StateDigest: Sendable {
   private var digest = Digest()
-  /// How many objects were put in.
+  /// The number of objects added.
   public private(set) var count = 0
   /// The checksum.
   public var value: UInt64 { digest.value }
@@ -58,7 +58,7 @@ public struct StateDigest: Sendable {
   /// The checksum of the empty state.
   public init() {}
 
-  /// Adds the next object, numbers rising.
+  /// Adds the next object. Numbers must rise.
   public mutating func add(object: Int, _ post: WorkloadPost) {
     digest.add(Int64(object))
     digest.add(post)

@@ -6,11 +6,11 @@ public struct WorkloadPost: Sendable, Equatable {
   public var identifier: UUID
   /// Microseconds since 1970.
   public var timestamp: Int64
-  /// The place of the title in `Vocabulary.titles`.
+  /// The index of the title in `Vocabulary.titles`.
   public var title: Int
   /// 47 characters.
   public var url: String
-  /// The place of the source in `Vocabulary.sources`.
+  /// The index of the source in `Vocabulary.sources`.
   public var source: Int
   /// From 0 to 4.
   public var posted: Int16
@@ -78,7 +78,7 @@ public struct PropertySet: OptionSet, Sendable, Hashable {
   public var count: Int { rawValue.nonzeroBitCount }
 }
 
-/// What the numbers in posts and operations stand for.
+/// The texts for the numbers in posts and operations.
 public enum Vocabulary {
   /// The titles.
   public static let titles = [
