@@ -56,8 +56,8 @@ package enum FormatLimits {
   package static let rowFormLimit = 4096
   /// How many bytes of row form a writer puts into one block or part.
   package static let partTarget = 256 << 10
-  /// A value longer than this is written once, as a blob.
+  /// A value longer than this is a large value: written once, in frames of its own.
   package static let largeValueThreshold = 4096
-  /// The greatest count of a large value's bytes in one blob frame.
-  package static let blobPartLength = 1 << 20
+  /// The greatest count of bytes in one piece of a large value.
+  package static let largeValuePieceLength = 1 << 20
 }

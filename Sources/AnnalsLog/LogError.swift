@@ -58,9 +58,9 @@ package enum LogError: Error {
   /// A frame of a kind that this engine does not know and must not skip.
   case unsupported(kind: UInt8, at: UInt64)
   /// The file holds no large value with this number.
-  case blobMissing(UInt64)
+  case largeValueMissing(UInt64)
   /// The bytes of the large value with this number were lost before the store was salvaged.
-  case blobLost(UInt64)
+  case largeValueLost(UInt64)
   /// The file does not hold the transaction asked for; it holds the states from `base` to `head`.
   case outside(base: Int64, head: Int64)
   /// The error that a closure of the caller threw.
@@ -125,8 +125,8 @@ extension LogError: CustomStringConvertible {
     case .numbersSpent(let what): "\(what) has the greatest number that there is"
     case .unsupported(let kind, let offset):
       "the frame at offset \(offset) is of kind \(kind), which this version cannot read"
-    case .blobMissing(let number): "the file holds no large value \(number)"
-    case .blobLost(let number): "the bytes of large value \(number) were lost to damage"
+    case .largeValueMissing(let number): "the file holds no large value \(number)"
+    case .largeValueLost(let number): "the bytes of large value \(number) were lost to damage"
     case .outside(let base, let head): "the file holds the states of \(base) to \(head)"
     case .interrupted(let error): "\(error)"
     }

@@ -6,7 +6,7 @@ import AnnalsModel
 import AnnalsState
 import AnnalsStorage
 
-/// States out of the checkpoints of a damaged file.
+/// Loads states from the checkpoints of a damaged file.
 struct DamagedStates {
   let source: FrameSource
 
@@ -16,10 +16,10 @@ struct DamagedStates {
     var isWhole: Bool
   }
 
-  /// The state that a checkpoint holds, what cannot be read of it left out.
+  /// The readable part of a checkpoint's state; nil if none can be loaded.
   ///
-  /// An index that cannot be read is made anew. Without a chunk of rows its objects are missing;
-  /// without one of a column their values.
+  /// An unreadable index is rebuilt. An unreadable chunk of rows costs its objects, one of a column
+  /// their values.
   func load(_ directory: CheckpointDirectory) throws -> Loaded? {
     var readable = directory
     var isWhole = true
@@ -28,7 +28,7 @@ struct DamagedStates {
     }
     var found = whole(readable)
     if found?.isSound != true {
-      // An index that overlooks objects, or one of two with the same key, is made anew as well.
+      // An index that lacks objects, or one of two with the same key, is rebuilt, too.
       for index in readable.entities.indices { readable.entities[index].indexes = [] }
       found = whole(readable)
     }
@@ -36,8 +36,8 @@ struct DamagedStates {
     return Loaded(state: loaded.state, isWhole: isWhole && loaded.isSound)
   }
 
-  /// The state that a directory describes, all of which is read now: later it would be too late for
-  /// another way; and whether it keeps its own rules. Nil if a part of it cannot be read.
+  /// The state of a directory, read completely, and whether it keeps its own rules. Nil if a part
+  /// of it cannot be read.
   private func whole(_ directory: CheckpointDirectory) -> (state: State, isSound: Bool)? {
     do {
       var state = try State(directory: directory, source: DamagedChunks(source: source))
@@ -76,11 +76,10 @@ struct DamagedStates {
     return isWhole
   }
 
-  /// The group of 4,096 rows that a chunk is of.
+  /// The group of 4,096 rows of a chunk.
   private func group(of reference: ChunkReference) -> Int64 { (reference.first - 1) >> 12 }
 
-  /// The schema as of a transaction, as a directory's history of the schema has it; nil if that
-  /// cannot be read.
+  /// The schema as of a transaction, from a directory's schema history; nil if that cannot be read.
   func schema(at number: Int64, in directory: CheckpointDirectory) throws -> Schema? {
     guard let steps = try source.entries(of: directory.schemaHistory) else { return nil }
     var schema = Schema()

@@ -3,62 +3,63 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// Finds out what is known of the state behind lost transactions from those that follow.
+/// Infers the state behind a gap from the before-images in the transactions that follow it.
 ///
-/// Records say what was before: an update the old values of what it changed, a delete the whole
-/// object, an insert that there was none. So each object and property that a later transaction
-/// touches is known as of the gap's end, by the first that does; what none touches is left as it
-/// was before the gap, and may be stale. An untouched object whose unique key another has by then
-/// cannot have kept it: it is taken to be deleted.
+/// An update records the old values of what it changes, a delete the whole object, and an insert
+/// implies that there was none. So the first later transaction that touches an object and property
+/// tells its value at the end of the gap. What none touches stays as it was before the gap, and may
+/// be stale. An untouched object whose unique key another one has by then cannot have kept it, and
+/// is assumed to be deleted.
 ///
-/// Give it the transactions behind the gap twice: first `look`, then `prepare` and `follow`.
+/// Pass it the transactions behind the gap twice: first to `scan`, then, after `defineMissing`, to
+/// `replay`.
 struct GapInference {
   private struct Place: Hashable {
     var object: ObjectReference
     var property: PropertyNumber
   }
 
-  /// The state behind the gap, as far as known.
+  /// The state behind the gap, as far as it is known.
   private(set) var target: State
-  /// The state as it moves on with the transactions.
-  private var moving: State
-  /// The schema behind the gap is known; else what is missing of it is made up.
+  /// The state as of the last transaction replayed.
+  private var replayed: State
+  /// Whether the schema behind the gap is known. If not, missing definitions are made up.
   private let hasSchema: Bool
   private var lists: [Place: ListInference] = [:]
   /// The lists among an object's properties.
   private var listsOf: [ObjectReference: [PropertyNumber]] = [:]
-  /// Objects of which everything is known, or nothing matters any more.
+  /// Objects that are known completely, or that did not exist at the end of the gap.
   private var known: Set<ObjectReference> = []
   private var touched: Set<ObjectReference> = []
   private var knownPlaces: Set<Place> = []
-  /// Lists of which only edits are known, and that were taken to be as before the gap or made up.
+  /// Lists of which only edits are known, so that they are those from before the gap, or made up.
   private var guessed: Set<Place> = []
   private var missing = MissingDefinitions()
-  /// How many references may yet be made up: an edit of some bytes may speak of the end of a list
-  /// of a million, so a small file could ask for any number of them.
+  /// How many more references may be made up. An edit of a few bytes can name the end of a list of
+  /// a million, so a small crafted file could demand any number.
   private var spareReferences = 4 << 20
-  private var isLooking = true
+  private var isScanning = true
   /// Names and openings that the transactions behind the gap refer to, as numbers.
   private(set) var names = NumberDemand()
   private(set) var openings = NumberDemand()
-  /// How many untouched objects had to give way to others with their unique key, and how many
-  /// values of keys of objects that were touched.
+  /// The number of untouched objects deleted, and of key values cleared in touched ones, because
+  /// another object has their unique key.
   private(set) var displaced = 0
   private(set) var cleared = 0
 
-  /// An inference from the state before the gap; `schema` is that behind it, if known.
+  /// Begins with the state before the gap. `schema` is that behind it, nil if unknown.
   init(from state: State, schema: Schema?) {
     target = state
-    if let schema { target.takeSchema(schema) }
-    moving = target
+    if let schema { target.adoptDefinitions(of: schema) }
+    replayed = target
     hasSchema = schema != nil
   }
 
-  /// Looks at the next transactions behind the gap.
-  mutating func look(_ batch: ChangeBatch) {
+  /// First pass: collects which names, definitions and lists the next transactions refer to.
+  mutating func scan(_ batch: ChangeBatch) {
     for record in batch.transactions {
       if record.part == 0 { note(record) }
-      for change in batch.changes[record.changeRange] { look(change, in: batch) }
+      for change in batch.changes[record.changeRange] { scan(change, in: batch) }
     }
   }
 
@@ -72,7 +73,7 @@ struct GapInference {
     for change in record.schemaChange { missing.learn(change, schema: target.schema) }
   }
 
-  private mutating func look(_ change: ChangeEntry, in batch: ChangeBatch) {
+  private mutating func scan(_ change: ChangeEntry, in batch: ChangeBatch) {
     let object = ObjectReference(entity: change.entity, row: change.row)
     missing.note(change, in: batch, schema: target.schema, isNew: known.contains(object))
     for index in change.propertyRange {
@@ -85,7 +86,7 @@ struct GapInference {
           lists[place, default: ListInference()].add(property, in: $0)
         }
       } else if [.objects, .null, .erased].contains(property.before.tag) || lists[place] != nil {
-        // What the first change of a list says of the whole, edits behind it say nothing of.
+        // The first whole value of a list ends its edits: later ones do not tell more.
         guard knownPlaces.insert(place).inserted, lists[place] != nil else { continue }
         batch.arena.withUnsafeBytes { lists[place]?.end(with: property.before, in: $0) }
       }
@@ -93,7 +94,7 @@ struct GapInference {
     if change.kind == .update { return }
     known.insert(object)
     if change.kind == .delete {
-      // A list that a delete does not mention was empty.
+      // A list that a delete does not record was empty.
       for property in listsOf[object] ?? [] {
         let place = Place(object: object, property: property)
         if knownPlaces.insert(place).inserted { lists[place]?.endEmpty() }
@@ -101,33 +102,35 @@ struct GapInference {
     }
   }
 
-  /// Ends the first look.
-  mutating func prepare() {
-    isLooking = false
+  /// Ends the first pass: defines entities and properties that are missing.
+  mutating func defineMissing() {
+    isScanning = false
     known = []
     knownPlaces = []
     let change = missing.definitions(besides: target.schema)
     guard !change.isEmpty else { return }
     target.changeSchema(change)
-    moving.changeSchema(change)
+    replayed.changeSchema(change)
   }
 
-  /// Moves on by the next transactions, and takes from them what they say of the time before.
-  /// Throws `TransactionMisfit` if they fit no state.
-  mutating func follow(_ batch: ChangeBatch) throws {
-    precondition(!isLooking, "prepared first")
+  /// Second pass: learns from the before-images of the next transactions, and applies them. Throws
+  /// `TransactionMisfit` if they fit no state.
+  mutating func replay(_ batch: ChangeBatch) throws {
+    precondition(!isScanning, "definitions are made first")
     for record in batch.transactions {
-      if record.part == 0, !record.schemaChange.isEmpty { moving.changeSchema(record.schemaChange) }
+      if record.part == 0, !record.schemaChange.isEmpty {
+        replayed.changeSchema(record.schemaChange)
+      }
       for index in record.changeRange {
         do throws(StateFault) { try learn(batch.changes[index], in: batch) } catch {
-          throw moving.misfit(error, in: record)
+          throw replayed.misfit(error, in: record)
         }
       }
-      try moving.apply(record, of: batch, direction: .forward)
-      if !record.isContinued, let collision = try displace() {
+      try replayed.apply(record, of: batch, direction: .forward)
+      if !record.isContinued, let collision = try resolveCollisions() {
         throw TransactionMisfit(
           number: record.number,
-          reason: moving.text(of: collision, "would have") + ", which is unique")
+          reason: replayed.text(of: collision, "would have") + ", which is unique")
       }
     }
   }
@@ -136,18 +139,18 @@ struct GapInference {
     let object = ObjectReference(entity: change.entity, row: change.row)
     touched.insert(object)
     if known.contains(object) { return }
-    let isThere = try moving.contains(object.entity, object.row)
+    let isThere = try replayed.contains(object.entity, object.row)
     if change.kind == .insert {
       if isThere {
         try target.deleteRow(object.entity, object.row)
-        try moving.deleteRow(object.entity, object.row)
+        try replayed.deleteRow(object.entity, object.row)
       }
       known.insert(object)
       return
     }
     if !isThere {
       try target.insertRow(object.entity, row: object.row)
-      try moving.insertRow(object.entity, row: object.row)
+      try replayed.insertRow(object.entity, row: object.row)
     }
     for index in change.propertyRange {
       let property = batch.properties[index]
@@ -156,9 +159,9 @@ struct GapInference {
       try learn(property, at: place, in: batch)
     }
     guard change.kind == .delete else { return }
-    // A delete lists all that was not null.
+    // A delete lists every property that was not null.
     let listed = Set(change.propertyRange.map { batch.properties[$0].property })
-    for property in try moving.properties(of: object)
+    for property in try replayed.properties(of: object)
     where !listed.contains(property)
       && knownPlaces.insert(Place(object: object, property: property)).inserted
     {
@@ -171,9 +174,9 @@ struct GapInference {
     _ property: PropertyChange, at place: Place, in batch: ChangeBatch
   ) throws(StateFault) {
     if let list = lists[place] {
-      let now = try moving.value(place.object.entity, place.object.row, place.property)
+      let now = try replayed.value(place.object.entity, place.object.row, place.property)
       let old: [ObjectReference] = if case .objects(let references) = now { references } else { [] }
-      let entity = moving.schema.entity(numbered: place.object.entity)
+      let entity = replayed.schema.entity(numbered: place.object.entity)
       let destination = entity?.relationships.first { $0.number == place.property }?.destination
       guard
         let found = list.list(
@@ -201,37 +204,37 @@ struct GapInference {
     _ object: ObjectReference, _ property: PropertyNumber, _ cell: ValueCell,
     in arena: UnsafeRawBufferPointer
   ) throws(StateFault) {
-    // What a transaction behind the gap has defined had no value in it.
+    // A property that a transaction behind the gap defines had no value before.
     let isKnown = target.table(object.entity)?.column(of: property) != nil
     if isKnown { try target.set(object.entity, object.row, property, cell, in: arena) }
-    try moving.set(object.entity, object.row, property, cell, in: arena)
+    try replayed.set(object.entity, object.row, property, cell, in: arena)
   }
 
-  /// Makes way for unique keys that others have by now; returns a collision that stays, as
-  /// transactions told of both keys.
-  private mutating func displace() throws(StateFault) -> UniqueViolation? {
-    while let collision = try moving.collisions().first {
-      guard try giveWay(collision) else { return collision }
+  /// Resolves collisions of unique keys; returns one that cannot be, because transactions prove
+  /// both keys.
+  private mutating func resolveCollisions() throws(StateFault) -> UniqueViolation? {
+    while let collision = try replayed.collisions().first {
+      guard try resolve(collision) else { return collision }
     }
     return nil
   }
 
-  /// Takes an object to have lost its key in the gap: one that nothing behind the gap touches was
-  /// deleted there, of another what it had for a part of the key that nothing tells of is dropped.
-  /// Returns false if everything is told of both.
-  private mutating func giveWay(_ collision: UniqueViolation) throws(StateFault) -> Bool {
+  /// Assumes that one of two objects lost its key in the gap. One that no later transaction touches
+  /// was deleted; otherwise a key value that no transaction proves is cleared. Returns false if
+  /// both keys are proven.
+  private mutating func resolve(_ collision: UniqueViolation) throws(StateFault) -> Bool {
     let objects = [collision.otherRow, collision.row].compactMap { $0 }
       .map { ObjectReference(entity: collision.entity, row: $0) }
     if let victim = objects.first(where: { !touched.contains($0) }) {
       try deleteBoth(victim)
       return true
     }
-    let rules = moving.schema.entity(numbered: collision.entity)?.uniqueRules ?? []
+    let rules = replayed.schema.entity(numbered: collision.entity)?.uniqueRules ?? []
     let key = rules.first { $0.number == collision.rule }?.properties ?? []
     for object in objects where !known.contains(object) {
       for property in key {
         guard !knownPlaces.contains(Place(object: object, property: property)),
-          try !moving.value(object.entity, object.row, property).isNull
+          try !replayed.value(object.entity, object.row, property).isNull
         else { continue }
         try set(object, property, .null, in: UnsafeRawBufferPointer(start: nil, count: 0))
         cleared += 1
@@ -242,8 +245,8 @@ struct GapInference {
   }
 
   private mutating func deleteBoth(_ object: ObjectReference) throws(StateFault) {
-    if try moving.contains(object.entity, object.row) {
-      try moving.deleteRow(object.entity, object.row)
+    if try replayed.contains(object.entity, object.row) {
+      try replayed.deleteRow(object.entity, object.row)
     }
     if try target.contains(object.entity, object.row) {
       try target.deleteRow(object.entity, object.row)
@@ -251,15 +254,15 @@ struct GapInference {
     displaced += 1
   }
 
-  /// Ends the inference; returns how many objects of each entity may be stale: those that were
-  /// there before the gap, and are there at the end of what was followed, but for those of which
-  /// the transactions tell every property.
-  mutating func finish(of entities: Set<EntityNumber>?) throws(StateFault)
+  /// Ends the inference. Returns the number of possibly stale objects of each entity: those that
+  /// exist before the gap and after the last transaction replayed, and whose properties the
+  /// transactions do not all prove.
+  mutating func countStaleObjects(of entities: Set<EntityNumber>?) throws(StateFault)
     -> [LostTransactions.StaleCount]
   {
     while let collision = try target.collisions().first {
-      // Two that both had the key, as transactions say: one of those will not fit.
-      if try !giveWay(collision) {
+      // Transactions prove the key for both: one of them will not fit.
+      if try !resolve(collision) {
         try deleteBoth(ObjectReference(entity: collision.entity, row: collision.row))
       }
     }
@@ -273,7 +276,9 @@ struct GapInference {
       var rows = target.rows(of: entity.number)
       while let row = try rows.next() {
         let object = ObjectReference(entity: entity.number, row: row)
-        if try moving.contains(entity.number, row), !isTold(object, properties) { count += 1 }
+        if try replayed.contains(entity.number, row), !isDescribed(object, properties) {
+          count += 1
+        }
       }
       guard count > 0 else { continue }
       counts.append(LostTransactions.StaleCount(entity: entity.number, objects: count))
@@ -281,8 +286,8 @@ struct GapInference {
     return counts
   }
 
-  /// Whether transactions say of all these properties of an object what they were before.
-  private func isTold(_ object: ObjectReference, _ properties: [PropertyNumber]) -> Bool {
+  /// Whether before-images prove all these properties of an object.
+  private func isDescribed(_ object: ObjectReference, _ properties: [PropertyNumber]) -> Bool {
     touched.contains(object)
       && properties.allSatisfy {
         let place = Place(object: object, property: $0)
@@ -291,7 +296,7 @@ struct GapInference {
   }
 }
 
-/// Which numbers of names or openings must be known before some transactions.
+/// The highest number of a name or opening that some transactions presuppose.
 struct NumberDemand {
   private var greatestUse: Int64 = 0
   private var firstNew: Int64?
@@ -304,10 +309,10 @@ struct NumberDemand {
     if firstNew == nil { firstNew = number }
   }
 
-  /// Whether new ones come later.
+  /// Whether the transactions add new ones.
   var hasNew: Bool { firstNew != nil }
 
-  /// How many must be known.
+  /// How many must exist before the transactions.
   var count: Int64 { firstNew.map { $0 - 1 } ?? greatestUse }
 }
 
@@ -323,8 +328,8 @@ private func withBytes(
 }
 
 extension State {
-  /// Takes over the definitions of a schema that this state's has not, or has otherwise.
-  mutating func takeSchema(_ schema: Schema) {
+  /// Adopts the definitions of a schema that differ from this state's.
+  mutating func adoptDefinitions(of schema: Schema) {
     let change = schema.entities.filter { self.schema.entity(numbered: $0.number) != $0 }
     if !change.isEmpty { changeSchema(change) }
   }

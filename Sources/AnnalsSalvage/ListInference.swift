@@ -1,17 +1,17 @@
 import AnnalsModel
 import AnnalsState
 
-/// Finds a to-many list of which only later edits are known.
+/// Reconstructs a to-many list behind a gap, of which only later edits are known.
 ///
-/// Each edit says which references stood at some positions. A later whole list, with the edits
-/// undone, tells all; otherwise the list from before is taken if the edits fit it; otherwise one is
-/// made up that they fit: what was at the positions that they name, the rest filled with what the
-/// old list had, or with references to no object.
+/// Each edit says which references were at some positions. If a later transaction holds the whole
+/// list, undoing the edits proves the one sought. Otherwise the list from before the gap is used if
+/// the edits fit it. Otherwise a list is made up that the edits fit: with the references that they
+/// name, and in the other positions those of the old list, or references to no object.
 struct ListInference {
   private var steps: [(removed: [ListEdit], inserted: [ListEdit])] = []
   private var whole: [ObjectReference]?
 
-  /// Takes the next edits.
+  /// Adds the next edits.
   mutating func add(_ property: PropertyChange, in arena: UnsafeRawBufferPointer) {
     steps.append(
       (
@@ -20,17 +20,17 @@ struct ListInference {
       ))
   }
 
-  /// Takes the whole list as it was behind all edits.
+  /// Sets the whole list after all edits.
   mutating func end(with cell: ValueCell, in arena: UnsafeRawBufferPointer) {
     if case .objects(let list) = cell.value(in: arena) { whole = list } else { whole = [] }
   }
 
-  /// Takes note that the list was empty behind all edits.
+  /// Records that the list was empty after all edits.
   mutating func endEmpty() { whole = [] }
 
-  /// The list before all edits, and whether a later whole list proves it; `old` is that from before
-  /// the gap, `destination` the entity that the relationship leads to. Nil if more than `limit`
-  /// references would have to be made up.
+  /// The list before all edits, and whether a later whole list proves it. `old` is the list before
+  /// the gap, `destination` the relationship's entity. Nil if more than `limit` references would
+  /// have to be made up.
   func list(
     old: [ObjectReference], destination: EntityNumber, limit: Int
   ) -> (references: [ObjectReference], isProven: Bool)? {
@@ -72,7 +72,7 @@ struct ListInference {
   private func madeUp(
     old: [ObjectReference], destination: EntityNumber, limit: Int
   ) -> [ObjectReference]? {
-    // What stands at each place: a place of the list that is looked for, or a known reference.
+    // For each place: an index in the list sought, or nil for a reference that an edit inserted.
     var places: [Int?] = []
     var found: [Int: ObjectReference] = [:]
     var count = 0

@@ -1,7 +1,7 @@
 import AnnalsModel
 
-/// Entities and properties that records speak of, though what defined them was lost: made up, so
-/// that their values can be kept. Names say so; types admit everything.
+/// Makes up definitions of entities and properties that records refer to and whose own definitions
+/// were lost, so that their values can be kept. Their names say so; their types admit everything.
 struct MissingDefinitions {
   private struct Property {
     var isRelationship = false
@@ -10,17 +10,16 @@ struct MissingDefinitions {
   }
 
   private var properties: [EntityNumber: [PropertyNumber: Property]] = [:]
-  /// What a later record defines is known from there on; until then it is made up. The properties
-  /// that such records have: they may have brought them, or only said them again.
+  /// The definition of an entity in later records. It may have been new there, or repeated.
   private struct Learnt {
     var properties: Set<PropertyNumber> = []
-    /// Whether a record has defined the whole entity. What it does not have, nothing had.
+    /// Whether a record defines the whole entity. Then there were no other properties.
     var isWhole = false
   }
 
   private var learnt: [EntityNumber: Learnt] = [:]
 
-  /// Takes note that a record defines an entity, or changes one that `schema` should have.
+  /// Learns that a record defines an entity, or changes one that `schema` should have.
   mutating func learn(_ change: EntityChange, schema: Schema) {
     var known = learnt[change.number] ?? Learnt()
     if known.isWhole { return }
@@ -33,8 +32,8 @@ struct MissingDefinitions {
     }
   }
 
-  /// Takes note of what a change needs that the schema does not have. `isNew` says that a record
-  /// behind the gap inserted the object.
+  /// Notes what a change needs and the schema lacks. `isNew` is whether a record behind the gap
+  /// inserted the object.
   mutating func note(
     _ change: ChangeEntry, in batch: ChangeBatch, schema: Schema, isNew: Bool
   ) {
@@ -46,7 +45,7 @@ struct MissingDefinitions {
       let property = batch.properties[index]
       if let learnt, learnt.isWhole || learnt.properties.contains(property.property) {
         if isNew || change.kind == .insert { continue }
-        // A value that it had, it may have had in the gap.
+        // A property with a value before the change may have been defined in the gap.
         let hadValue = property.isEdits || property.before.tag != .null
         let isDefined = entity.map { admits($0, property.property, []) } ?? false
         guard hadValue, !isDefined, learnt.properties.contains(property.property) else { continue }
@@ -83,13 +82,12 @@ struct MissingDefinitions {
     return entity.relationships.contains { $0.number == property }
   }
 
-  /// What is missing, with the entities that relationships made up lead to: without one nobody
-  /// could say where.
+  /// The missing definitions, with the destination entities of made-up relationships.
   private func complete(besides schema: Schema) -> [EntityNumber: [PropertyNumber: Property]] {
     var result = properties
     for (entity, wanted) in properties {
       for (number, property) in wanted where property.isRelationship {
-        // A list of which nothing but that it is one is known may as well lead to its own entity.
+        // An unknown destination becomes the relationship's own entity.
         let destination = property.destination == 0 ? entity : property.destination
         result[entity]?[number]?.destination = destination
         if result[destination] == nil, schema.entity(numbered: destination) == nil {
@@ -100,7 +98,7 @@ struct MissingDefinitions {
     return result
   }
 
-  /// The definitions that make up for what is missing.
+  /// The made-up definitions, changed entities whole.
   func definitions(besides schema: Schema) -> [Entity] {
     complete(besides: schema).sorted { $0.key < $1.key }.map { number, wanted in
       var entity = schema.entity(numbered: number) ?? Entity("lost entity \(number)")

@@ -3,7 +3,7 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-/// What is known of a gap that is to be written.
+/// A gap to be written, and what is known of it.
 struct SalvageGap {
   var first: Int64
   var last: Int64
@@ -11,20 +11,20 @@ struct SalvageGap {
   var before: Timestamp?
   var isExact = false
   var stale: [LostTransactions.StaleCount] = []
-  /// A later checkpoint, which knows names and openings.
+  /// The directory of a later checkpoint, which has the names and openings; nil if there is none.
   var directory: CheckpointDirectory?
-  /// How many names and openings must be known behind the gap.
+  /// How many names and openings must exist behind the gap.
   var names: Int64 = 0
   var openings: Int64 = 0
-  /// Large values that stand before this offset come before the gap.
-  var blobLimit: UInt64 = .max
+  /// Large values before this offset are written before the gap.
+  var largeValueLimit: UInt64 = .max
 
-  /// The missing transactions, as a message names them.
+  /// The missing transactions, as text.
   var text: String { "transactions \(first) to \(last)" }
 }
 
 extension ChangeBatch {
-  /// The changes that lead from one state to another, which has all its properties.
+  /// The changes from one state to another. The new state has all properties of the old one.
   init(from old: State, to new: State) throws(StateFault) {
     self.init()
     var net = NetChanges(from: old, to: new)
@@ -42,9 +42,9 @@ extension ChangeBatch {
 }
 
 extension State {
-  /// Takes back what a schema of before defined and this state's does not, as removed: numbers of
-  /// entities and properties stay given.
-  mutating func keepWhatWasGiven(in before: Schema) {
+  /// Adds the entities and properties of an earlier schema that are missing here, as removed: their
+  /// numbers must not be reused.
+  mutating func addRemovedDefinitions(of before: Schema) {
     let change = before.entities.compactMap { old -> Entity? in
       guard var entity = schema.entity(numbered: old.number) else {
         var removed = old

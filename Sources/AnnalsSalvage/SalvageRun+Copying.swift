@@ -5,18 +5,18 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-// Copying runs of transactions. One that can be read, and does not fit the state before it, is lost
-// as one that cannot be read: the run ends before it, and another begins behind it.
+// Copies runs of transactions. A readable transaction that does not fit the state before it is lost
+// like an unreadable one: the run ends before it, and another begins behind it.
 
 extension SalvageRun {
-  /// What was left out because it does not fit the state before it, since the last gap.
+  /// Transactions since the last gap that were left out because they do not fit the state.
   struct Misfit {
-    /// The number of its last transaction.
+    /// The number of the last one.
     var last: Int64
-    /// Why the first was, and where it is, in words.
+    /// Why the first was left out, and its offset, in words.
     var reason: String
     var count = 1
-    /// Whether the rest of the run was left out with it.
+    /// Whether the rest of the run was left out, too.
     var hasRest = false
 
     /// Why they were left out, in words.
@@ -26,12 +26,12 @@ extension SalvageRun {
     }
   }
 
-  /// So many transactions that do not fit are passed over one by one: each costs reading the rest
-  /// of its run again. Only files made on purpose have more than a few.
+  /// How many misfits are left out one by one. Each costs reading the rest of its run again; only
+  /// crafted files have more than a few.
   private static let greatestMisfits = 100
 
-  /// Bridges what is missing before a run, and copies it.
-  mutating func take(_ run: SalvageSurvey.Run) throws {
+  /// Writes a gap for what is missing before a run, and copies the run.
+  mutating func salvage(_ run: SalvageSurvey.Run) throws {
     var waiting = [run]
     while let run = waiting.popLast() {
       do {
@@ -46,8 +46,8 @@ extension SalvageRun {
     }
   }
 
-  /// Copies a run up to its end. Throws `TransactionMisfit`, with the place of its frame, for one
-  /// that does not fit: what is in the frames before it is copied then.
+  /// Copies a run. Throws `TransactionMisfit`, with the offset of the frame, for a transaction that
+  /// does not fit; the frames before it are copied.
   private mutating func copy(_ run: SalvageSurvey.Run) throws {
     var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.frameFirst)
     while let item = try cursor.next() {
@@ -66,18 +66,18 @@ extension SalvageRun {
     }
   }
 
-  /// The state behind a unit: transactions of one frame, or all parts of a transaction, whose first
-  /// the cursor has read. Throws `TransactionMisfit` for what a verification of the new file would
-  /// not let pass; the checks are of no more use then.
+  /// The state behind a unit: the transactions of one frame, or all parts of a transaction, whose
+  /// first part the cursor has read. Throws `TransactionMisfit` if a verification of the new file
+  /// would find an error; then the checks must be renewed.
   private mutating func state(
     behind unit: ChangeBatch, _ cursor: ReadableTransactions
   ) throws -> State {
     var replay = StateReplay(state: state)
-    try judge(unit, &replay)
+    try check(unit, &replay)
     if unit.transactions.last?.isContinued == true {
       var ahead = cursor
       while ahead.batch.transactions.last?.isContinued == true, let item = try ahead.next() {
-        if case .transactions = item { try judge(ahead.batch, &replay) }
+        if case .transactions = item { try check(ahead.batch, &replay) }
       }
     }
     var newState = try replay.makeState()
@@ -88,10 +88,11 @@ extension SalvageRun {
       reason: newState.text(of: collision, "would have") + ", which is unique")
   }
 
-  /// Takes the transactions of a frame, or the part of one. Throws `TransactionMisfit`.
-  private mutating func judge(_ next: ChangeBatch, _ replay: inout StateReplay) throws {
+  /// Checks and replays the transactions, or the part of one, of a frame. Throws
+  /// `TransactionMisfit`.
+  private mutating func check(_ next: ChangeBatch, _ replay: inout StateReplay) throws {
     var batch = next
-    if let fault = checks.take(batch, largeValue: blobs.fault(of:)) {
+    if let fault = checks.firstFault(in: batch, largeValue: largeValues.fault(of:)) {
       throw TransactionMisfit(number: fault.number, reason: fault.reason)
     }
     var before = BeforeImageCheck()
@@ -103,7 +104,7 @@ extension SalvageRun {
     }
   }
 
-  /// The first transaction of a unit that leaves a collision.
+  /// The number of the first transaction of a unit that leaves a collision.
   private func firstColliding(of unit: ChangeBatch) throws -> Int64 {
     var replay = StateReplay(state: state)
     for record in unit.transactions.dropLast() {
@@ -118,7 +119,7 @@ extension SalvageRun {
     return unit.transactions.last?.number ?? target.head
   }
 
-  /// Copies a unit, whose first frame is at this offset and was read by the cursor.
+  /// Copies a unit whose first frame is at `offset` and was read by the cursor.
   private mutating func copy(
     _ unit: ChangeBatch, at offset: UInt64, _ cursor: inout ReadableTransactions
   ) throws {
@@ -132,12 +133,12 @@ extension SalvageRun {
     }
   }
 
-  /// Copies a frame, or those of its transactions that are in `part`.
+  /// Copies a frame, or only its transactions in `part`.
   private mutating func copy(
     _ part: ChangeBatch, of frame: ChangeBatch, at offset: UInt64
   ) throws {
-    try blobs.write(before: offset, from: source, to: target)
-    try blobs.write(mentionedIn: part, from: source, to: target)
+    try largeValues.write(before: offset, from: source, to: target)
+    try largeValues.write(mentionedIn: part, from: source, to: target)
     if part.transactions.count == frame.transactions.count {
       guard let found = try source.frame(at: offset) else {
         throw AnnalsError(.io, "the file changed while it was read", offset: offset)
@@ -153,11 +154,11 @@ extension SalvageRun {
     }
   }
 
-  // MARK: What does not fit
+  // MARK: Misfits
 
-  /// What to take, the last first, instead of a run with a transaction that does not fit what is
-  /// before it: what is left of it before that, if anything is, and the rest; or else what is
-  /// behind that transaction, which is left out.
+  /// Splits a run before its first transaction that does not fit, so that a gap can come between.
+  /// If nothing of the run is left before that transaction, leaves it out and returns what is
+  /// behind it. The run to copy next is last.
   private mutating func split(
     _ run: SalvageSurvey.Run, _ error: TransactionMisfit
   ) throws -> [SalvageSurvey.Run] {
@@ -177,7 +178,7 @@ extension SalvageRun {
   }
 
   /// Leaves out a transaction whose frame is at `offset`. Returns the run behind it; nil if it is
-  /// the last of its run, or too much did not fit.
+  /// the last of its run, or there are too many misfits.
   private mutating func remainder(
     of run: SalvageSurvey.Run, behind record: TransactionRecord, at offset: UInt64,
     _ frameFirst: Int64, _ error: TransactionMisfit
@@ -204,8 +205,8 @@ extension SalvageRun {
 }
 
 extension SalvageSurvey.Run {
-  /// What the run holds from this transaction on, in the frame at the offset whose first number
-  /// this is: with nothing lost before it.
+  /// The run from a transaction on, with nothing lost before it. Its frame is at `offset` and
+  /// begins with `frameFirst`.
   fileprivate func rest(
     from first: TransactionRecord, at offset: UInt64, _ frameFirst: Int64
   ) -> SalvageSurvey.Run {
@@ -219,7 +220,7 @@ extension SalvageSurvey.Run {
     return rest
   }
 
-  /// Those of the transactions of a frame that are in the run, all of them mostly; nil if none is.
+  /// The transactions of a frame that belong to the run, usually all; nil if none does.
   func part(of frame: ChangeBatch) -> ChangeBatch? {
     guard let first = frame.transactions.first, let last = frame.transactions.last,
       first.firstNumber <= self.last, last.number >= self.first

@@ -4,19 +4,19 @@ import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 
-// Names and openings that lost transactions brought: a gap record has them, made up where no
-// checkpoint knows them.
+// Names and openings that lost transactions added. A gap record restores them, from a checkpoint,
+// or made up.
 
 extension SalvageRun {
-  /// As many names, and as many openings, one record may bring; and so many bytes of each a gap
-  /// record does.
+  /// The greatest number of names, and of openings, in one record, and of bytes of each in a gap
+  /// record.
   private static let greatestCount = FormatLimits.maximumChanges
   private static let greatestLength = 6 << 20
-  /// How many names, and openings, may be made up in all: a record of some bytes may speak of the
+  /// How many names, and openings, may be made up in all. A record of a few bytes can refer to the
   /// millionth.
   static let greatestMadeUp: Int64 = 4 << 20
 
-  /// What the directory of a later checkpoint knows.
+  /// The names and openings in the directory of a later checkpoint.
   struct KnownNames {
     var names: [String] = []
     var openings: [Opening] = []
@@ -29,9 +29,9 @@ extension SalvageRun {
       openings: try source.entries(of: directory.openings) ?? [])
   }
 
-  /// Throws `TransactionMisfit` if the transactions behind a gap that were looked at, up to those
-  /// in the unit at `offset`, speak of more names or openings than the lost ones can have brought,
-  /// or than may be made up.
+  /// Throws `TransactionMisfit` if the transactions scanned behind a gap, up to the unit at
+  /// `offset`, refer to more names or openings than the lost ones can have added, or than may be
+  /// made up.
   func requireRoom(
     for inference: GapInference, _ gap: SalvageGap, _ known: KnownNames, _ batch: ChangeBatch,
     at offset: UInt64
@@ -48,13 +48,13 @@ extension SalvageRun {
       if count - Int64(before) <= room, madeUp <= spareNames { continue }
       throw TransactionMisfit(
         number: batch.transactions.first?.number ?? gap.last,
-        reason: "it speaks of name or opening \(count), more than can have been lost before it",
+        reason: "it refers to name or opening \(count), more than can have been lost before it",
         offset: offset)
     }
   }
 
-  /// Gives a gap record the next names and openings that were lost. Returns whether none are left.
-  mutating func giveNames(
+  /// Adds the next lost names and openings to a gap record. Returns whether none are left.
+  mutating func addNames(
     to record: inout TransactionRecord, _ lost: inout LostTransactions, _ gap: SalvageGap,
     _ known: KnownNames, isLast: Bool
   ) -> Bool {
@@ -82,8 +82,8 @@ extension SalvageRun {
       && target.openingCount + lost.openings.count >= Int(gap.openings)
   }
 
-  /// The items from `start` to before `end`, as many as one record may have: each as it is known,
-  /// or made up where it is not, or where it is too long for the last record.
+  /// The items from `start` to before `end` that fit one record. An item is made up if it is
+  /// unknown, or too long for the last record.
   private func next<Item>(
     _ end: Int, behind start: Int, _ isLast: Bool, _ item: (Int) -> (known: Item?, madeUp: Item),
     length: (Item) -> Int

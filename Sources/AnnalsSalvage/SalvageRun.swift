@@ -6,8 +6,8 @@ import AnnalsModel
 import AnnalsState
 import AnnalsStorage
 
-/// One salvage: goes from run to run of readable transactions, bridges what is missing between
-/// them, and writes all of it into a new file.
+/// One salvage: copies the runs of readable transactions into a new file, and writes a gap for what
+/// is missing between them.
 ///
 /// Invariant: `state` is the state as of the last transaction written, or of the last gap.
 package struct SalvageRun {
@@ -19,24 +19,24 @@ package struct SalvageRun {
   let salvaged: Timestamp
   var state = State(schema: Schema())
   var report = SalvageReport()
-  /// Why what lies between the base and the first transaction is missing.
+  /// Why the transactions between the base and the first readable one are missing; nil if none are.
   var baseDamage: String?
-  /// What could be read of a base that is damaged.
+  /// The readable part of the state at a damaged base.
   var remains: State?
-  var blobs: SalvagedBlobs
-  /// Judges what comes behind what was written.
+  var largeValues: SalvagedLargeValues
+  /// Checks the transactions behind those written.
   var checks: CopyChecks
-  /// What collides in `state`: nothing, but for what no gap could mend.
+  /// The collisions of unique keys in `state` that no gap could resolve; usually none.
   var collisions: Set<UniqueViolation> = []
-  /// What does not fit, since the last gap was written.
+  /// The transactions left out since the last gap; nil if there are none.
   var misfit: Misfit?
-  /// How many names may yet be made up, and as many openings for each gap.
+  /// How many more names may be made up, and openings for each gap.
   var spareNames = SalvageRun.greatestMadeUp
-  /// How often a transaction did not fit.
+  /// The number of transactions that did not fit.
   var misfits = 0
 
-  /// Begins a salvage at the moment `now`; `makeUUID` is asked for an identity where the file does
-  /// not tell one.
+  /// Begins a salvage at the time `now`. `makeUUID` makes the store's UUID if the file's cannot be
+  /// read.
   package init(
     _ file: any StorageFile, _ source: FrameSource, _ survey: SalvageSurvey,
     to destination: String, in fileSystem: any FileSystem, now: Timestamp, makeUUID: () -> RawUUID
@@ -47,8 +47,8 @@ package struct SalvageRun {
     states = DamagedStates(source: source)
     salvaged = now
     var base = try SalvagedBase.find(survey, states, file)
-    blobs = try SalvagedBlobs(survey, base: base.state?.largeValues() ?? [:])
-    if let state = base.state, try !blobs.suit(state) {
+    largeValues = try SalvagedLargeValues(survey, base: base.state?.largeValues() ?? [:])
+    if let state = base.state, try !largeValues.match(state) {
       base = SalvagedBase(damaged: base.number, remains: state)
     }
     var header: FileHeader
@@ -83,10 +83,10 @@ package struct SalvageRun {
     try begin(base)
   }
 
-  /// Writes the base.
+  /// Writes the tombstones and the base.
   private mutating func begin(_ base: SalvagedBase) throws {
     baseDamage = base.damage
-    remains = try base.remains.map(blobs.suited)
+    remains = try base.remains.map(largeValues.removingMismatches(from:))
     if base.isRebuilt {
       report.notes.append(
         "the state at the base (transaction \(base.number)) was damaged; it is exact again, from a "
@@ -94,34 +94,34 @@ package struct SalvageRun {
     }
     guard let position = base.position, let whole = base.state else { return }
     state = whole
-    // In another store nobody waits for them.
+    // A store with a new UUID has no consumers that need them.
     var tombstones: [ChangeBatch] = []
     if !report.hasNewIdentity {
-      let kept = try SalvagedTombstones.write(survey, base, &blobs, from: source, to: target)
+      let kept = try SalvagedTombstones.write(survey, base, &largeValues, from: source, to: target)
       tombstones = kept.mentioning
       if !kept.isWhole {
         report.notes.append("not all is known any more of deletes in the pruned history")
       }
     }
-    try blobs.write(before: base.offset, from: source, to: target)
-    try blobs.write(whole.largeValues(), from: source, to: target)
-    for batch in tombstones { try blobs.write(mentionedIn: batch, from: source, to: target) }
+    try largeValues.write(before: base.offset, from: source, to: target)
+    try largeValues.write(whole.largeValues(), from: source, to: target)
+    for batch in tombstones { try largeValues.write(mentionedIn: batch, from: source, to: target) }
     let known = LogSalvage.Base(
       position: position, names: base.names, openings: base.openings,
-      nextBlobNumber: base.nextBlobNumber, clockJumps: base.clockJumps, gaps: base.gaps,
+      nextLargeValueNumber: base.nextLargeValueNumber, clockJumps: base.clockJumps, gaps: base.gaps,
       extensions: base.extensions)
     try target.writeBase(known, schema: whole.schema) { try store(whole, $0) }
     renewChecks()
   }
 
-  /// The checks of what comes behind what was written.
+  /// Checks that begin behind the last transaction written.
   private static func checks(behind target: LogSalvage) -> CopyChecks {
     CopyChecks(
       head: target.head, timestamp: target.maximumTimestamp, names: target.names,
       openings: target.openings, schema: target.schema)
   }
 
-  /// Begins the checks anew behind what was written.
+  /// Begins the checks anew behind the last transaction written.
   mutating func renewChecks() { checks = SalvageRun.checks(behind: target) }
 
   /// Stores the chunks of a state.
@@ -132,23 +132,23 @@ package struct SalvageRun {
     }
   }
 
-  /// Does the work and puts the new file in its place.
-  package mutating func finish() throws -> SalvageReport {
-    for run in survey.runs { try take(run) }
+  /// Writes the new file and puts it in place. Call it once.
+  package mutating func writeNewFile() throws -> SalvageReport {
+    for run in survey.runs { try salvage(run) }
     try bridgeToEnd()
     if state.schema.entities.isEmpty {
-      // No checkpoint could follow, nor anything else.
-      blobs.giveUpRest()
+      // Without a schema no checkpoint can refer to them.
+      largeValues.abandonPending()
     } else {
       let newest = state
-      try blobs.writeRest(from: source, to: target)
+      try largeValues.writePending(from: source, to: target)
       try target.writeCheckpoint(schema: newest.schema) { try store(newest, $0) }
     }
-    report.lostValues = blobs.lostValues
+    report.lostValues = largeValues.lostValues
     report.head = target.head
     report.hasProvenEnd = survey.provesEnd
     try report.note(state)
-    // In another store nobody has seen anything.
+    // In a store with a new UUID no consumer has seen anything.
     if !report.hasNewIdentity {
       try target.append(survey.consumers)
       try target.append(survey.retention)
@@ -159,9 +159,9 @@ package struct SalvageRun {
 
   // MARK: Gaps
 
-  /// Writes the gap between what was written and a run of transactions.
+  /// Writes the gap between the last transaction written and a run.
   ///
-  /// Throws `TransactionMisfit` if no state fits the run, and nothing is written then.
+  /// Throws `TransactionMisfit`, and writes no gap, if no state fits the run.
   mutating func bridge(to run: SalvageSurvey.Run) throws {
     let text = reason(before: run)
     try useCheckpoints(upTo: run.first - 1, text)
@@ -178,30 +178,30 @@ package struct SalvageRun {
     var unit = run.firstOffset
     try forEachBatch(of: run) { batch, offset in
       if batch.transactions.first?.part == 0 { unit = offset }
-      inference.look(batch)
+      inference.scan(batch)
       try requireRoom(for: inference, gap, known, batch, at: unit)
-      if let (number, reason) = blobs.fault(in: batch) {
+      if let (number, reason) = largeValues.fault(in: batch) {
         throw TransactionMisfit(number: number, reason: reason, offset: unit)
       }
     }
     gap.names = inference.names.count
     gap.openings = inference.openings.count
-    gap.blobLimit = run.firstOffset
+    gap.largeValueLimit = run.firstOffset
     if let exact {
       gap.isExact = true
       return try write(gap, leadingTo: exact)
     }
-    inference.prepare()
+    inference.defineMissing()
     try forEachBatch(of: run) { batch, offset in
       if batch.transactions.first?.part == 0 { unit = offset }
       do {
-        try inference.follow(batch)
+        try inference.replay(batch)
       } catch var misfit as TransactionMisfit {
         misfit.offset = unit
         throw misfit
       }
     }
-    gap.stale = try inference.finish(of: entities(changedBy: gap))
+    gap.stale = try inference.countStaleObjects(of: entities(changedBy: gap))
     if inference.displaced > 0 {
       report.notes.append(
         "\(inference.displaced) objects whose unique keys others have after \(gap.text) were "
@@ -215,7 +215,7 @@ package struct SalvageRun {
     try write(gap, leadingTo: inference.target)
   }
 
-  /// Why what lies before a run is missing, in words.
+  /// Why the transactions before a run are missing, in words.
   private func reason(before run: SalvageSurvey.Run) -> String {
     if let baseDamage { return baseDamage }
     let place = run.lostBytes.isEmpty ? "" : " at offset \(run.lostBytes.lowerBound)"
@@ -224,7 +224,7 @@ package struct SalvageRun {
     return reasons.isEmpty ? "they are not there" : reasons.joined(separator: "; ")
   }
 
-  /// Writes what is known behind the last run.
+  /// Writes the checkpoints and the gap behind the last run.
   private mutating func bridgeToEnd() throws {
     let place = survey.rest.map { " at offset \($0.bytes.lowerBound)" } ?? ""
     let reason =
@@ -241,12 +241,12 @@ package struct SalvageRun {
     try write(gap, leadingTo: left)
   }
 
-  /// Writes an exact gap up to each checkpoint of a lost transaction that can be read.
+  /// Writes an exact gap up to each readable checkpoint of a lost transaction.
   private mutating func useCheckpoints(upTo limit: Int64, _ reason: String) throws {
     for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
     where place.number > target.head && place.number <= limit {
       guard let directory = try source.directory(at: place.offset),
-        let loaded = try states.load(directory), loaded.isWhole, try blobs.suit(loaded.state)
+        let loaded = try states.load(directory), loaded.isWhole, try largeValues.match(loaded.state)
       else { continue }
       var gap = SalvageGap(first: target.head + 1, last: place.number, reason: reason)
       gap.directory = directory
@@ -254,18 +254,18 @@ package struct SalvageRun {
       gap.before = nil
       gap.names = Int64(try source.entries(of: directory.names)?.count ?? 0)
       gap.openings = Int64(try source.entries(of: directory.openings)?.count ?? 0)
-      gap.blobLimit = place.offset
+      gap.largeValueLimit = place.offset
       try write(gap, leadingTo: loaded.state)
     }
   }
 
-  /// The state just before a run, from a checkpoint within it, if one can be read, and all
-  /// transactions in between fit.
+  /// The exact state before a run, from a checkpoint within it by undoing; nil if none can be read,
+  /// or a transaction does not fit.
   private func stateBefore(_ run: SalvageSurvey.Run) throws -> State? {
     for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
     where place.number >= run.first && place.number <= run.last {
       guard let directory = try source.directory(at: place.offset),
-        let loaded = try states.load(directory), loaded.isWhole, try blobs.suit(loaded.state)
+        let loaded = try states.load(directory), loaded.isWhole, try largeValues.match(loaded.state)
       else { continue }
       do {
         return try states.undo(
@@ -277,7 +277,7 @@ package struct SalvageRun {
     return nil
   }
 
-  /// Calls `body` with what belongs to a run of each of its frames, and the frame's place.
+  /// Calls `body` with the transactions of a run, frame by frame, and the frame's offset.
   private func forEachBatch(
     of run: SalvageSurvey.Run, _ body: (ChangeBatch, UInt64) throws -> Void
   ) throws {
@@ -291,7 +291,8 @@ package struct SalvageRun {
     }
   }
 
-  /// The directory of the first checkpoint behind a transaction that can be read.
+  /// The directory of the first readable checkpoint at or behind a transaction; nil if there is
+  /// none.
   private func laterDirectory(than number: Int64) throws -> CheckpointDirectory? {
     for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
     where place.number >= number {
@@ -300,8 +301,7 @@ package struct SalvageRun {
     return nil
   }
 
-  /// The entities that the history index of a later checkpoint says were changed; nil if none says
-  /// it.
+  /// The entities that a gap changed, from the history index of a later checkpoint; nil if unknown.
   private func entities(changedBy gap: SalvageGap) throws -> Set<EntityNumber>? {
     guard let directory = gap.directory, directory.number >= gap.last,
       let entries = try source.entries(of: directory.historyIndex), let first = entries.first,
@@ -322,8 +322,8 @@ package struct SalvageRun {
     }
   }
 
-  /// Writes a gap record, whose changes lead to a state, and goes on from there. If it has not room
-  /// for all names that were lost, others come before it, for the first of the lost numbers.
+  /// Writes a gap record whose changes lead to `newState`, which becomes `state`. If one record
+  /// cannot hold all lost names, others come before it, each for one of the first lost numbers.
   private mutating func write(_ gap: SalvageGap, leadingTo newState: State) throws {
     remains = nil
     baseDamage = nil
@@ -339,7 +339,7 @@ package struct SalvageRun {
       lost.reason = gap.reason
       var record = TransactionRecord(number: gap.last, timestamp: target.maximumTimestamp)
       let isLast = next.first == gap.last
-      if giveNames(to: &record, &lost, gap, known, isLast: isLast) || isLast {
+      if addNames(to: &record, &lost, gap, known, isLast: isLast) || isLast {
         record.lost = lost
         try write(record, gap, leadingTo: newState)
         lost.first = gap.first
@@ -359,7 +359,7 @@ package struct SalvageRun {
     _ gapRecord: TransactionRecord, _ gap: SalvageGap, leadingTo known: State
   ) throws {
     var newState = known
-    newState.keepWhatWasGiven(in: state.schema)
+    newState.addRemovedDefinitions(of: state.schema)
     newState.adoptNextRows(of: state)
     var record = gapRecord
     record.schemaChange = newState.schema.entities.filter {
@@ -368,10 +368,10 @@ package struct SalvageRun {
     var old = state
     if !record.schemaChange.isEmpty { old.changeSchema(record.schemaChange) }
     let changes = try ChangeBatch(from: old, to: newState)
-    // Lost ones come before whole ones with greater numbers.
-    blobs.mention(changes)
-    try blobs.write(before: gap.blobLimit, from: source, to: target)
-    try blobs.write(mentionedIn: changes, from: source, to: target)
+    // Lost values come before intact ones with greater numbers.
+    largeValues.noteReferences(in: changes)
+    try largeValues.write(before: gap.largeValueLimit, from: source, to: target)
+    try largeValues.write(mentionedIn: changes, from: source, to: target)
     try target.append(gap: record, changes: changes)
     state = newState
     renewChecks()

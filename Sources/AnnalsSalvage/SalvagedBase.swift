@@ -6,26 +6,26 @@ import AnnalsModel
 import AnnalsState
 import AnnalsStorage
 
-/// What the new file of a salvage begins with: the old base, as it is or built anew, or the empty
-/// state with a gap behind it.
+/// The base of the new file: the old base, copied or rebuilt, or else the empty state, with a gap
+/// behind it.
 struct SalvagedBase {
   var number: Int64 = 0
-  /// The state at the base; nil if that is the empty one.
+  /// The state at the base; nil for the empty state.
   var state: State?
   var position: LogPosition?
   var names: [String] = []
   var openings: [Opening] = []
-  var nextBlobNumber: UInt64 = 1
+  var nextLargeValueNumber: UInt64 = 1
   var clockJumps: Int64 = 0
   var gaps: [LostTransactions] = []
   var extensions: ContiguousArray<UInt8> = []
   /// Large values before this offset belong to the base.
   var offset: UInt64 = 0
-  /// Whether a later checkpoint gave the state.
+  /// Whether the state was rebuilt from a later checkpoint.
   var isRebuilt = false
-  /// Why all up to the first transaction is missing; nil if it is not.
+  /// Why everything before the first transaction is missing; nil if it is not.
   var damage: String?
-  /// What could be read of the state at the damaged base.
+  /// The readable part of the state at a damaged base.
   var remains: State?
 
   /// Finds the base of the file.
@@ -54,7 +54,7 @@ struct SalvagedBase {
     return SalvagedBase(damaged: number, remains: loaded?.state)
   }
 
-  /// The base that a directory describes; nil if its tables cannot be read.
+  /// The base from an intact directory; nil if its tables cannot be read.
   private init?(
     _ directory: CheckpointDirectory, _ state: State, _ states: DamagedStates
   ) throws {
@@ -62,7 +62,7 @@ struct SalvagedBase {
       let openings = try states.source.entries(of: directory.openings)
     else { return nil }
     self.names = names
-    // Their places are what transactions speak of.
+    // Transactions refer to openings by their position in the table.
     self.openings = openings.enumerated().map { place, opening in
       var renumbered = opening
       renumbered.number = OpeningNumber(place + 1)
@@ -74,7 +74,7 @@ struct SalvagedBase {
       number: directory.number, timestamp: directory.timestamp,
       maximumTimestamp: directory.maximumTimestamp,
       openingID: directory.openingID)
-    nextBlobNumber = directory.nextBlobNumber
+    nextLargeValueNumber = directory.nextLargeValueNumber
     clockJumps = directory.clockJumps
     gaps = directory.gaps
     extensions = directory.extensions
@@ -82,15 +82,15 @@ struct SalvagedBase {
 
   private init() {}
 
-  /// The empty state, in place of the base `number` that is damaged, and what can be read of it.
+  /// The empty state in place of the damaged base `number`, with the readable part of its state.
   init(damaged number: Int64, remains: State?) {
     damage =
       "the state at the base, transaction \(number), is damaged; what came before had been pruned"
     self.remains = remains
   }
 
-  /// The base out of a later checkpoint, all transactions in between undone; nil if one of them, or
-  /// the checkpoint, cannot be read.
+  /// Rebuilds the base from a later checkpoint by undoing all transactions in between; nil if one
+  /// of them, or the checkpoint, cannot be read.
   private static func rebuild(
     _ number: Int64, _ old: CheckpointDirectory?, _ survey: SalvageSurvey, _ states: DamagedStates,
     _ file: any StorageFile
@@ -107,7 +107,7 @@ struct SalvagedBase {
       } catch is TransactionMisfit {
         continue
       }
-      try base.forget(behind: number, run, file)
+      try base.dropNames(addedBy: run, file)
       base.number = number
       let maximum = survey.header?.baseTimestamp ?? old?.maximumTimestamp
       base.position = LogPosition(
@@ -116,15 +116,19 @@ struct SalvagedBase {
       base.gaps = directory.gaps.filter { $0.last <= number }
       base.offset = run.firstOffset
       base.isRebuilt = true
-      if let old { base.nextBlobNumber = old.nextBlobNumber } else { base.nextBlobNumber = 1 }
+      if let old {
+        base.nextLargeValueNumber = old.nextLargeValueNumber
+      } else {
+        base.nextLargeValueNumber = 1
+      }
       return base
     }
     return nil
   }
 
-  /// Takes away the names and openings that the transactions of a run bring.
-  private mutating func forget(
-    behind number: Int64, _ run: SalvageSurvey.Run, _ file: any StorageFile
+  /// Removes the names and openings that the transactions of a run added.
+  private mutating func dropNames(
+    addedBy run: SalvageSurvey.Run, _ file: any StorageFile
   ) throws {
     var names = NumberDemand()
     var openings = NumberDemand()
@@ -145,7 +149,7 @@ struct SalvagedBase {
 }
 
 extension DamagedStates {
-  /// The state at a checkpoint, with the transactions of a run undone that come after `number`.
+  /// The state as of `number`: that of a later checkpoint, with the transactions of a run undone.
   /// Throws `TransactionMisfit` if one of them does not fit.
   func undo(
     _ state: State, _ directory: CheckpointDirectory, to number: Int64,

@@ -4,13 +4,13 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// The deletes of dropped history that a damaged file remembers.
+/// Copies the tombstones (deletes of pruned history) of a damaged file.
 enum SalvagedTombstones {
-  /// Writes those frames, as they are, that can be read and that `verify` finds nothing wrong with,
-  /// before the base. Returns those that mention large values, without the other changes: these
-  /// values have to be there with the base; and whether all were there.
+  /// Copies the readable frames in which `verify` would find nothing wrong, in front of the base.
+  /// Returns their changes with large values, which must be written with the base, and whether all
+  /// frames could be copied.
   static func write(
-    _ survey: SalvageSurvey, _ base: SalvagedBase, _ blobs: inout SalvagedBlobs,
+    _ survey: SalvageSurvey, _ base: SalvagedBase, _ largeValues: inout SalvagedLargeValues,
     from source: FrameSource, to target: LogSalvage
   ) throws -> (mentioning: [ChangeBatch], isWhole: Bool) {
     guard let state = base.state, base.number > 0 else { return ([], true) }
@@ -29,9 +29,9 @@ enum SalvagedTombstones {
       own.arena = batch.arena
       own.properties = batch.properties.filter { $0.before.isLarge }
       if !own.properties.isEmpty {
-        blobs.mention(own)
+        largeValues.noteReferences(in: own)
         var isWrong = false
-        own.forEachLargeValue { if blobs.fault(of: $0) != nil { isWrong = true } }
+        own.forEachLargeValue { if largeValues.fault(of: $0) != nil { isWrong = true } }
         if isWrong { continue }
         mentioning.append(own)
       }
@@ -41,7 +41,7 @@ enum SalvagedTombstones {
       kept.insert(offset)
       last = end.number
     }
-    // Of what is missing nobody can tell what it was of.
+    // Nothing tells which deletes a missing frame held.
     let named = survey.tombstones
     let isWhole = named?.frames.allSatisfy { kept.contains($0.offset) } == true
     try target.remember(after: isWhole ? named?.completeAfter ?? 0 : base.number)

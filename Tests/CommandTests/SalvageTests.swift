@@ -167,8 +167,8 @@ import Testing
     #expect(salvaged.status == .done)
     #expect(
       salvaged.output == """
-        @out.annals: 2 transactions, nothing lost that the file tells of; it was not closed, or \
-        its root slots are damaged, so what was written last may be gone without a trace
+        @out.annals: 2 transactions, nothing lost as far as the file shows; it was not closed, \
+        or its root slots are damaged, so what was written last may be gone without a trace
 
         """)
     try store.close()

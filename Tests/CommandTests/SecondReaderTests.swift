@@ -63,7 +63,8 @@ struct SecondReaderTests {
 
   /// What is crafted, with right checksums, it refuses for what is wrong with it.
   @Test(arguments: [
-    ("damaged-chunk-named-twice", "named twice"), ("damaged-overlapping-pieces", "a piece of blob"),
+    ("damaged-chunk-named-twice", "named twice"),
+    ("damaged-overlapping-pieces", "a piece of large value"),
     ("damaged-number", "transaction 9 where 3 is due"), ("damaged-record", "unknown flags"),
   ])
   func itRefusesWhatIsCrafted(name: String, reason: String) throws {

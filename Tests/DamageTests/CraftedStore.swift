@@ -71,7 +71,8 @@ struct CraftedStore {
       number: number, timestamp: zero, maximumTimestamp: zero, openingID: 0)
     try log.writeBase(
       LogSalvage.Base(
-        position: position, names: [], openings: [], nextBlobNumber: 9, clockJumps: 0, gaps: [],
+        position: position, names: [], openings: [], nextLargeValueNumber: 9, clockJumps: 0,
+        gaps: [],
         extensions: []), schema: schema
     ) { try store($0) }
   }
@@ -80,14 +81,15 @@ struct CraftedStore {
     try log.writeCheckpoint(schema: schema) { try store($0) }
   }
 
-  func blob(_ number: UInt64) throws {
+  func largeValue(_ number: UInt64) throws {
     var payload: ContiguousArray<UInt8> = []
     Array(CraftedStore.text(number).utf8).withUnsafeBytes {
-      BlobCodec.encode(
-        BlobPart(number: number, totalLength: 5_000, start: 0, bytes: $0), into: &payload)
+      LargeValueCodec.encode(
+        LargeValuePiece(number: number, totalLength: 5_000, start: 0, bytes: $0), into: &payload)
     }
     try payload.withUnsafeBytes {
-      try log.append(blobPiece: $0, number: number, length: 5_000, isFirst: true, isLast: true)
+      try log.append(
+        largeValuePiece: $0, number: number, length: 5_000, isFirst: true, isLast: true)
     }
   }
 

@@ -92,7 +92,7 @@ import Testing
     var value = CraftedStore.value(1)
     if !isMissing { value.checksum ^= 1 }
     let store = try store(files) {
-      if !isMissing { try $0.blob(1) }
+      if !isMissing { try $0.largeValue(1) }
       try $0.append(insert(2, id: "a", text: .large(value)))
     }
     let place = try #require(

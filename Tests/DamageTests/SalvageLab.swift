@@ -45,7 +45,7 @@ struct SalvageLab {
       }
       guard let frame = region.frame else { continue }
       let start = beginning ?? region.offset
-      beginning = [.blob, .chunk].contains(frame.header.kind) ? start : nil
+      beginning = [.largeValue, .chunk].contains(frame.header.kind) ? start : nil
       guard let batch = try source.transactions(at: region.offset),
         let first = batch.transactions.first, let last = batch.transactions.last
       else { continue }

@@ -181,7 +181,7 @@ import Testing
       if fits {
         #expect(try store.transaction(4).author == "(lost name \(author))")
       } else {
-        #expect(report.lost[0].reason.contains("it speaks of name or opening \(author), more than"))
+        #expect(report.lost[0].reason.contains("it refers to name or opening \(author), more than"))
       }
     }
   }

@@ -20,7 +20,7 @@ import Testing
     func range(_ frame: Frame) -> Range<Int> {
       Int(frame.offset)..<Int(frame.offset + frame.length)
     }
-    let value = try #require(frames.last { $0.kind == .blob })
+    let value = try #require(frames.last { $0.kind == .largeValue })
     let last = frames.filter { $0.kind == .transaction || $0.kind == .block }.suffix(3)
     return (bytes, range(value), last.map(range))
   }

@@ -83,7 +83,7 @@ import Testing
     try store.close()
     var bytes = try files.contents(of: SampleFile.path)
     let damaged = try frameList(bytes).filter {
-      $0.kind == .transaction || valuesAreLost && $0.kind == .blob
+      $0.kind == .transaction || valuesAreLost && $0.kind == .largeValue
     }
     for frame in damaged.dropFirst().prefix(valuesAreLost ? 6 : 3) {
       bytes[Int(frame.offset) + 30] ^= 1
@@ -107,7 +107,7 @@ import Testing
     var crafted = try CraftedStore(files, base: 1)
     try crafted.note(1, text: 7)
     try crafted.writeBase(1)
-    try crafted.blob(5)
+    try crafted.largeValue(5)
     try crafted.transaction(2, text: .large(CraftedStore.value(5)))
     try crafted.log.putInPlace()
     let report = try Store.salvage(
@@ -123,7 +123,7 @@ import Testing
     let files = MemoryFileSystem()
     var crafted = try CraftedStore(files, base: 0)
     try crafted.transaction(1, text: .null, definesSchema: true)
-    try crafted.blob(1)
+    try crafted.largeValue(1)
     try crafted.writeCheckpoint()
     try crafted.transaction(1, text: .large(CraftedStore.value(1)), kind: .update)
     try crafted.log.putInPlace()
@@ -160,7 +160,7 @@ import Testing
     var crafted = try CraftedStore(files, base: 1)
     try crafted.note(1, id: "a", text: CraftedStore.value(1))
     try crafted.writeBase(1)
-    try crafted.blob(2)
+    try crafted.largeValue(2)
     try crafted.transaction(2, text: .large(CraftedStore.value(2)))
     try crafted.log.putInPlace()
     var bytes = try files.contents(of: SampleFile.path)

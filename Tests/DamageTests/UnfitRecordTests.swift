@@ -143,7 +143,7 @@ import Testing
     for isFirst in [false, true] {
       let said = [wrong(value)[fault], value]
       let bytes = try bytes {
-        try $0.blob(1)
+        try $0.largeValue(1)
         try $0.append(batch([insert(2, id: "b", text: .large(said[isFirst ? 0 : 1]))]))
         try $0.append(batch([insert(3, id: "c", text: .large(said[isFirst ? 1 : 0]))]))
       }
@@ -176,7 +176,7 @@ import Testing
   @Test func oneReferenceBehindAGapSaysOtherwise() throws {
     let value = CraftedStore.value(1)
     let bytes = try bytes {
-      try $0.blob(1)
+      try $0.largeValue(1)
       try $0.append(batch([insert(2, id: "b", text: .large(value))]))
       try $0.append(batch([update(9, text: "x", from: "never")]))
       try $0.append(batch([update(2, text: "short", from: .large(wrong(value)[0]))]))
@@ -193,7 +193,7 @@ import Testing
     var crafted = try CraftedStore(files, base: 5)
     try crafted.state.insertRow(1, row: 1)
     try crafted.state.set(1, 1, 2, to: .large(wrong(CraftedStore.value(1))[0]))
-    try crafted.blob(1)
+    try crafted.largeValue(1)
     try crafted.writeBase(5)
     try crafted.append(batch([insert(2, id: "b", text: .large(CraftedStore.value(1)))]))
     try crafted.log.putInPlace()
@@ -226,12 +226,13 @@ import Testing
       for (start, length) in [(0, 5_000), (2_500, 5_001)] as [(Int, UInt64)] {
         var payload: ContiguousArray<UInt8> = []
         text[start..<start + 2_500].withUnsafeBytes {
-          let piece = BlobPart(number: 1, totalLength: length, start: UInt64(start), bytes: $0)
-          BlobCodec.encode(piece, into: &payload)
+          let piece = LargeValuePiece(
+            number: 1, totalLength: length, start: UInt64(start), bytes: $0)
+          LargeValueCodec.encode(piece, into: &payload)
         }
         try payload.withUnsafeBytes {
           try crafted.log.append(
-            blobPiece: $0, number: 1, length: 5_000, isFirst: start == 0, isLast: start > 0)
+            largeValuePiece: $0, number: 1, length: 5_000, isFirst: start == 0, isLast: start > 0)
         }
       }
       try crafted.append(batch([insert(2, id: "b", text: .large(CraftedStore.value(1)))]))

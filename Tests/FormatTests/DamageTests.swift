@@ -113,7 +113,7 @@ struct DamageTests {
     let first = payload.withUnsafeBytes { writer.append(kind: .transaction, payload: $0) }
     #expect(writer.offset == 12_288 + 32)
     let second = payload.withUnsafeBytes {
-      writer.append(kind: .blob, flags: [.continued], payload: $0)
+      writer.append(kind: .largeValue, flags: [.continued], payload: $0)
     }
     #expect(second.previousChecksum == first.checksum)
     #expect((second.durableMarkBack, second.durableMark(at: 12_320)) == (32, 12_288))
@@ -263,31 +263,32 @@ struct DamageTests {
   }
 
   @Test
-  func blobs() throws {
+  func largeValues() throws {
     var bytes: ContiguousArray<UInt8> = []
     try Array("value".utf8).withUnsafeBytes {
-      var first = BlobPart(number: 3, totalLength: 9, start: 0, bytes: $0)
+      var first = LargeValuePiece(number: 3, totalLength: 9, start: 0, bytes: $0)
       first.extensions = [7, 2, 1, 1]
-      BlobCodec.encode(first, into: &bytes)
-      let items = try bytes.withUnsafeBytes { try BlobCodec.decode($0).extensions }
+      LargeValueCodec.encode(first, into: &bytes)
+      let items = try bytes.withUnsafeBytes { try LargeValueCodec.decode($0).extensions }
       #expect(items == [7, 2, 1, 1])
       for count in 0..<8 {
         #expect(throws: DecodeFault.self) {
           let prefix = bytes.prefix(count)
-          try prefix.withUnsafeBytes { _ = try BlobCodec.decode($0) }
+          try prefix.withUnsafeBytes { _ = try LargeValueCodec.decode($0) }
         }
       }
       bytes.removeAll()
-      BlobCodec.encode(BlobPart(number: 3, totalLength: 9, start: 4, bytes: $0), into: &bytes)
+      LargeValueCodec.encode(
+        LargeValuePiece(number: 3, totalLength: 9, start: 4, bytes: $0), into: &bytes)
       let part = try bytes.withUnsafeBytes { bytes in
-        let part = try BlobCodec.decode(bytes)
+        let part = try LargeValueCodec.decode(bytes)
         return (part.number, part.totalLength, part.start, Array(part.bytes))
       }
       #expect(part == (3, 9, 4, Array("value".utf8)))
     }
     let beyond = ContiguousArray<UInt8>([3, 9, 5] + Array("value".utf8))
     #expect(throws: DecodeFault.self) {
-      _ = try beyond.withUnsafeBytes { try BlobCodec.decode($0).start }
+      _ = try beyond.withUnsafeBytes { try LargeValueCodec.decode($0).start }
     }
   }
 }

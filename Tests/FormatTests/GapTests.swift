@@ -120,9 +120,9 @@ struct GapTests {
 
   @Test func lostLargeValues() throws {
     var payload: ContiguousArray<UInt8> = []
-    BlobCodec.encode(BlobPart(lost: 7, totalLength: 5000), into: &payload)
+    LargeValueCodec.encode(LargeValuePiece(lost: 7, totalLength: 5000), into: &payload)
     try payload.withUnsafeBytes {
-      let part = try BlobCodec.decode($0)
+      let part = try LargeValueCodec.decode($0)
       #expect(part.isLost && part.isFirst && part.number == 7 && part.totalLength == 5000)
     }
   }

@@ -132,7 +132,7 @@ struct HostileBytesTests {
 
   /// A record is never deflated: a frame that says so is of a later version, and refused by its
   /// header, whatever its kind.
-  @Test(arguments: [FrameKind.transaction, .block, .blob, .chunk, .checkpoint])
+  @Test(arguments: [FrameKind.transaction, .block, .largeValue, .chunk, .checkpoint])
   func compressedFramesAreRefused(kind: FrameKind) {
     let seed = FrameSeed(store: RawUUID(high: 1, low: 2), generation: 1)
     var header = FrameHeader(

@@ -237,7 +237,7 @@ struct RefusedBytesTests {
       (true, [1, 3, 0, 0, 7]), (true, [1, 3, 0, 2, 5, 0, 7]), (false, [1, 3, 0, 0, 7, 7, 7, 7]),
       (false, [1, 3, 0, 3, 5, 0, 7]), (false, [1, 3, 0]), (true, [1, 0, 0, 0]),
     ] as [(Bool, [UInt8])] {
-      expect(isTaken, bytes, "\(bytes)") { _ = try BlobCodec.decode($0) }
+      expect(isTaken, bytes, "\(bytes)") { _ = try LargeValueCodec.decode($0) }
     }
   }
 

@@ -17,8 +17,8 @@ enum SampleDirectory {
     result.openings.entries = [
       Opening(number: 1, id: 77, processName: "annals", processID: 311)
     ]
-    result.blobs.entries = [BlobEntry(number: 4, offset: 12_288, length: 1_000_000)]
-    result.nextBlobNumber = 5
+    result.largeValues.entries = [LargeValueEntry(number: 4, offset: 12_288, length: 1_000_000)]
+    result.nextLargeValueNumber = 5
     result.schemaHistory.entries = [
       SchemaHistoryEntry(number: 1, schema: SampleSchema.entities)
     ]

@@ -33,7 +33,7 @@ struct StoredNumberTests {
   @Test
   func frameKindsAndFlags() {
     let kinds: [FrameKind] = [
-      .transaction, .block, .blob, .chunk, .checkpoint, .opening, .consumerChange, .retention,
+      .transaction, .block, .largeValue, .chunk, .checkpoint, .opening, .consumerChange, .retention,
       .erasure, .tombstones, .restorePoint, .featureAnnouncement, .digest,
     ]
     #expect(kinds.map(\.rawValue) == Array(1...8) + Array(10...12) + [14, 15])

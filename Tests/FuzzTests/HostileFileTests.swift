@@ -128,7 +128,7 @@ struct HostileFileTests {
         var changed = image.frames[frame].payload
         changed.replaceSubrange(place...place, with: huge)
         changed.withUnsafeBytes { bytes in
-          for target in [FuzzTarget.record, .block, .blob, .directory, .chunk, .schema] {
+          for target in [FuzzTarget.record, .block, .largeValue, .directory, .chunk, .schema] {
             target.run(bytes)
           }
         }
@@ -215,7 +215,7 @@ struct HostileFileTests {
     var image = try image(of: "large-values")
     // The slot of an image that was closed names no head.
     image.isClosed = false
-    let index = try #require(image.frames.firstIndex { $0.kind == FrameKind.blob.rawValue })
+    let index = try #require(image.frames.firstIndex { $0.kind == FrameKind.largeValue.rawValue })
     image.frames[index].payload[image.frames[index].payload.count - 1] ^= 1
     let folder = try Folder()
     try Data(image.file).write(to: folder.url("f.annals"))

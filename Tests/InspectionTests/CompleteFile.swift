@@ -21,12 +21,13 @@ extension SampleStore {
         to: &batch)
     }
     file.append(.block, block(batch))
-    let blobOffset = appendLarge(to: &file, number: 5)
+    let largeValueOffset = appendLarge(to: &file, number: 5)
     file.sync()
     appendParts(to: &file)
     file.append(.transaction, row(record(7)))
     let checkpoint = appendCheckpoint(
-      to: &file, number: 7, index: firstOffset, blobOffset: blobOffset, hasState: true, project)
+      to: &file, number: 7, index: firstOffset, largeValueOffset: largeValueOffset, hasState: true,
+      project)
     file.writeSlot(head: 7, checkpoint: (checkpoint, 7))
     file.append(
       .transaction,
@@ -41,9 +42,9 @@ extension SampleStore {
     var file = small(3)
     file.allocated = 64
     file.sync()
-    let blobOffset = appendLarge(to: &file, number: 4)
+    let largeValueOffset = appendLarge(to: &file, number: 4)
     let checkpoint = appendCheckpoint(
-      to: &file, number: 4, index: FormatLimits.logStart, blobOffset: blobOffset)
+      to: &file, number: 4, index: FormatLimits.logStart, largeValueOffset: largeValueOffset)
     file.writeSlot(head: 4, checkpoint: (checkpoint, 4))
     return file
   }
@@ -56,17 +57,17 @@ extension SampleStore {
     var pieces: [ContiguousArray<UInt8>] = []
     let checksum = picture.withUnsafeBytes { bytes in
       for (start, count) in [(0, 300), (300, 100)] {
-        let part = BlobPart(
+        let part = LargeValuePiece(
           number: 1, totalLength: UInt64(bytes.count), start: UInt64(start),
           bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
         var payload: ContiguousArray<UInt8> = []
-        BlobCodec.encode(part, into: &payload)
+        LargeValueCodec.encode(part, into: &payload)
         pieces.append(payload)
       }
       return Checksum.crc32(bytes)
     }
-    let offset = file.append(.blob, flags: .continued, pieces[0])
-    file.append(.blob, pieces[1])
+    let offset = file.append(.largeValue, flags: .continued, pieces[0])
+    file.append(.largeValue, pieces[1])
     let large = LargeValue(
       tag: .data, number: 1, length: UInt64(picture.count), checksum: checksum)
     file.append(.transaction, row(record(number), [(.update, 1, 1, [(3, .null, .large(large))])]))
@@ -143,7 +144,7 @@ extension SampleStore {
   }
 
   private static func appendCheckpoint(
-    to file: inout HandMadeFile, number: Int64, index: UInt64, blobOffset: UInt64,
+    to file: inout HandMadeFile, number: Int64, index: UInt64, largeValueOffset: UInt64,
     hasState: Bool = false, _ project: (inout HandMadeFile) -> SavedProjections? = { _ in nil }
   ) -> UInt64 {
     var payload: ContiguousArray<UInt8> = []
@@ -162,10 +163,10 @@ extension SampleStore {
     ]
     directory.openings.entries = [opening]
     directory.schemaHistory.entries = [SchemaHistoryEntry(number: 1, schema: schema)]
-    directory.blobs.entries = [
-      BlobEntry(number: 1, offset: blobOffset, length: UInt64(picture.count))
+    directory.largeValues.entries = [
+      LargeValueEntry(number: 1, offset: largeValueOffset, length: UInt64(picture.count))
     ]
-    directory.nextBlobNumber = 2
+    directory.nextLargeValueNumber = 2
     directory.historyIndex.entries = [
       HistoryIndexEntry(
         firstNumber: 1, offset: index, maximumTimestamp: Timestamp(microseconds: 0),

@@ -126,9 +126,9 @@ import Testing
       directory.isBase = edge == 1
       directory.changeCount = edge
       directory.clockJumps = edge
-      directory.nextBlobNumber = UInt64(edge)
+      directory.nextLargeValueNumber = UInt64(edge)
       directory.previousCheckpoint = CheckpointReference(offset: UInt64(edge), number: edge)
-      directory.blobs.entries = [BlobEntry(number: .max, offset: .max, length: .max)]
+      directory.largeValues.entries = [LargeValueEntry(number: .max, offset: .max, length: .max)]
       directory.historyIndex.entries = [
         HistoryIndexEntry(
           firstNumber: edge, offset: .max, maximumTimestamp: Timestamp(microseconds: .max),
@@ -138,7 +138,7 @@ import Testing
         offset: UInt64(Int64.max) & ~7, length: 16 << 20, checksum: .max, first: edge, count: .max)
       directory.names.chunks = [reference]
       directory.openings.chunks = [reference]
-      directory.blobs.chunks = [reference]
+      directory.largeValues.chunks = [reference]
       directory.entities = [
         EntityDirectory(
           entity: .max, nextRow: .max, liveCount: .max - 1, rows: [reference],
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func extremeBlobs() throws {
+  @Test func extremeLargeValues() throws {
     var crafted = SampleStore.small(1)
     for (number, total, start) in [
       (UInt64(1), UInt64.max, UInt64(0)), (1, .max, .max - 3), (.max, 3, 0), (.max, 3, 0),
@@ -162,13 +162,14 @@ import Testing
       let bytes: [UInt8] = [1, 2, 3]
       var payload: ContiguousArray<UInt8> = []
       bytes.withUnsafeBytes {
-        BlobCodec.encode(
-          BlobPart(number: number, totalLength: total, start: start, bytes: $0), into: &payload)
+        LargeValueCodec.encode(
+          LargeValuePiece(number: number, totalLength: total, start: start, bytes: $0),
+          into: &payload)
       }
-      crafted.append(.blob, flags: total == .max ? .continued : [], payload)
+      crafted.append(.largeValue, flags: total == .max ? .continued : [], payload)
     }
     crafted.append(.transaction, SampleStore.row(SampleStore.record(2)))
-    let isFound = try inspect(crafted.bytes, "blobs")
+    let isFound = try inspect(crafted.bytes, "large values")
     #expect(isFound)
   }
 }

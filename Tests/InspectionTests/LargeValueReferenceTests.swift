@@ -16,10 +16,11 @@ import Testing
     file.sync()
     var payload: ContiguousArray<UInt8> = []
     let checksum = LargeValueReferenceTests.bytes.withUnsafeBytes { bytes in
-      BlobCodec.encode(BlobPart(number: 4, totalLength: 4, start: 0, bytes: bytes), into: &payload)
+      LargeValueCodec.encode(
+        LargeValuePiece(number: 4, totalLength: 4, start: 0, bytes: bytes), into: &payload)
       return Checksum.crc32(bytes)
     }
-    let place = file.append(.blob, payload)
+    let place = file.append(.largeValue, payload)
     var large = LargeValue(tag: .data, number: 4, length: 4, checksum: checksum)
     reference(&large)
     file.append(
@@ -33,8 +34,8 @@ import Testing
     directory.schema = Schema(entities: SampleStore.schema)
     directory.names.entries = ["Safari", "share"]
     directory.openings.entries = [SampleStore.opening]
-    directory.blobs.entries = [BlobEntry(number: 4, offset: place, length: 4)]
-    directory.nextBlobNumber = 5
+    directory.largeValues.entries = [LargeValueEntry(number: 4, offset: place, length: 4)]
+    directory.nextLargeValueNumber = 5
     checkpoint(&directory)
     file.append(.checkpoint, directory.encode())
     return try InspectionTests.findings(in: file.bytes)
@@ -42,35 +43,37 @@ import Testing
 
   @Test func whatIsRightIsNotTold() throws {
     let found = try findings()
-    #expect(!found.contains { $0.subject == .blob || $0.subject == .checkpoint }, "\(found)")
+    #expect(!found.contains { $0.subject == .largeValue || $0.subject == .checkpoint }, "\(found)")
   }
 
   @Test(arguments: [-1, 1])
   func aWrongLengthIsFound(by step: Int) throws {
     let found = try findings(reference: { $0.length = UInt64(4 + step) })
     #expect(
-      found.contains { $0.subject == .blob && $0.what.contains("a reference to") }, "\(found)")
+      found.contains { $0.subject == .largeValue && $0.what.contains("a reference to") }, "\(found)"
+    )
   }
 
   @Test(arguments: [1, 0x8000_0000] as [UInt32])
   func aWrongChecksumIsFound(by bit: UInt32) throws {
     let found = try findings(reference: { $0.checksum ^= bit })
     #expect(
-      found.contains { $0.subject == .blob && $0.what.contains("a reference to") }, "\(found)")
+      found.contains { $0.subject == .largeValue && $0.what.contains("a reference to") }, "\(found)"
+    )
   }
 
   @Test func theNextNumberIsBehindAllThatAreUsed() throws {
     for (next, isRight) in [(UInt64(3), false), (4, false), (5, true), (6, true)] {
-      let found = try findings(checkpoint: { $0.nextBlobNumber = next })
+      let found = try findings(checkpoint: { $0.nextLargeValueNumber = next })
       let isTold = found.contains { $0.what.contains("gives \(next) to the next large value") }
       #expect(isTold != isRight, "\(next): \(found)")
     }
   }
 
   @Test func theTableIsComparedWithTheBytes() throws {
-    let offset = try findings(checkpoint: { $0.blobs.entries[0].offset += 8 })
+    let offset = try findings(checkpoint: { $0.largeValues.entries[0].offset += 8 })
     #expect(offset.contains { $0.what.contains("the checkpoint lists large value 4 at") })
-    let length = try findings(checkpoint: { $0.blobs.entries[0].length = 5 })
+    let length = try findings(checkpoint: { $0.largeValues.entries[0].length = 5 })
     #expect(length.contains { $0.what.contains("the checkpoint lists large value 4 at") })
   }
 }

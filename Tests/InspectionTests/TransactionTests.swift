@@ -88,10 +88,10 @@ import Testing
     #expect(statistics.earliest == SampleStore.record(1).timestamp)
     #expect(statistics.latest == SampleStore.record(8).timestamp)
     #expect(statistics.checkpointNumber == 7)
-    #expect(statistics.blobCount == 1)
+    #expect(statistics.largeValueCount == 1)
     #expect(statistics.bytesByUse[.dead] == 0 || statistics.bytesByUse[.dead] == nil)
     let picture = statistics.shares.first { $0.propertyName == "picture" }
-    #expect(picture?.blobBytes == 400)
+    #expect(picture?.largeValueBytes == 400)
     #expect(statistics.shares.contains { $0.entityName == "Tag" && $0.propertyName == "name" })
   }
 }

@@ -231,19 +231,19 @@ import Testing
 
   @Test func largeValuesAreThere() throws {
     let large = LargeValue(tag: .data, number: 4, length: 10, checksum: 1)
-    try expect(.blob, "large value 4, which is not there") {
+    try expect(.largeValue, "large value 4, which is not there") {
       $0.append(
         .transaction,
         SampleStore.row(SampleStore.record(3), [(.update, 1, 1, [(3, .null, .large(large))])]))
     }
-    try expect(.blob, "breaks off after 2 of 10") { file in
+    try expect(.largeValue, "breaks off after 2 of 10") { file in
       let bytes: [UInt8] = [1, 2]
       var payload: ContiguousArray<UInt8> = []
       bytes.withUnsafeBytes {
-        BlobCodec.encode(
-          BlobPart(number: 4, totalLength: 10, start: 0, bytes: $0), into: &payload)
+        LargeValueCodec.encode(
+          LargeValuePiece(number: 4, totalLength: 10, start: 0, bytes: $0), into: &payload)
       }
-      file.append(.blob, flags: .continued, payload)
+      file.append(.largeValue, flags: .continued, payload)
       file.append(.transaction, SampleStore.row(SampleStore.record(3)))
     }
   }
@@ -337,10 +337,10 @@ import Testing
         let bytes: [UInt8] = [1, 2]
         var payload: ContiguousArray<UInt8> = []
         bytes.withUnsafeBytes {
-          BlobCodec.encode(
-            BlobPart(number: 1, totalLength: 4, start: part, bytes: $0), into: &payload)
+          LargeValueCodec.encode(
+            LargeValuePiece(number: 1, totalLength: 4, start: part, bytes: $0), into: &payload)
         }
-        places.append(file.append(.blob, flags: flags, payload))
+        places.append(file.append(.largeValue, flags: flags, payload))
       }
       places.append(file.append(.transaction, SampleStore.row(SampleStore.record(3))))
       file.append(
@@ -349,8 +349,8 @@ import Testing
           $0.number = 3
           $0.timestamp = SampleStore.record(3).timestamp
           $0.maximumTimestamp = $0.timestamp
-          $0.blobs.entries = [BlobEntry(number: 1, offset: places[0], length: 4)]
-          $0.nextBlobNumber = 2
+          $0.largeValues.entries = [LargeValueEntry(number: 1, offset: places[0], length: 4)]
+          $0.nextLargeValueNumber = 2
           $0.historyIndex.entries = [
             HistoryIndexEntry(
               firstNumber: number, offset: places[part],
@@ -385,12 +385,12 @@ import Testing
           $0.names.entries = []
         })
     }
-    try expect(.blob, "lists large value 3") {
+    try expect(.largeValue, "lists large value 3") {
       $0.append(
         .checkpoint,
         directory {
-          $0.blobs.entries = [BlobEntry(number: 3, offset: 12_288, length: 1)]
-          $0.nextBlobNumber = 4
+          $0.largeValues.entries = [LargeValueEntry(number: 3, offset: 12_288, length: 1)]
+          $0.nextLargeValueNumber = 4
         })
     }
     try expect(.index, "where 1 is", as: .warning) {

@@ -12,7 +12,8 @@ import Testing
     let kinds = found.compactMap { $0.frame?.header.kind }
     #expect(
       kinds == [
-        .transaction, .block, .blob, .blob, .transaction, .block, .block, .transaction, .chunk,
+        .transaction, .block, .largeValue, .largeValue, .transaction, .block, .block, .transaction,
+        .chunk,
         .chunk, .chunk, .chunk, .chunk, .chunk, .checkpoint, .transaction,
       ])
     for frame in found.compactMap(\.frame) {

@@ -201,7 +201,7 @@ struct AppendTests {
     for (index, size) in sizes.enumerated() {
       let bytes = ContiguousArray((0..<size).map { UInt8(truncatingIfNeeded: $0 * (index + 3)) })
       let value = try bytes.withBytes { bytes throws(LogError) in
-        try lab.log.appendBlob(bytes, tag: .data)
+        try lab.log.appendLargeValue(bytes, tag: .data)
       }
       values.append(value)
       #expect(try lab.log.pendingBytes(of: value) == bytes)
@@ -239,7 +239,7 @@ struct AppendTests {
     try lab.log.begin()
     let bytes = ContiguousArray<UInt8>(repeating: 9, count: 5 << 20)
     _ = try bytes.withBytes { bytes throws(LogError) in
-      try lab.log.appendBlob(bytes, tag: .data)
+      try lab.log.appendLargeValue(bytes, tag: .data)
     }
     try lab.log.describe(lab.draft(author: "nobody"))
     var batch = LogLab.batch([(2, "two")], old: lab.state)

@@ -172,7 +172,7 @@ struct CrashTests {
       for count in [300_000, 10] {
         let bytes = ContiguousArray<UInt8>(repeating: 9, count: count)
         _ = try bytes.withBytes { bytes throws(LogError) in
-          try lab.log.appendBlob(bytes, tag: .data)
+          try lab.log.appendLargeValue(bytes, tag: .data)
         }
       }
       lab.log.abort()

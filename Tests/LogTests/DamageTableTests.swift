@@ -186,12 +186,13 @@ struct DamageTableTests {
     let file = try SmallFile(isClosed: false)
     var piece: ContiguousArray<UInt8> = []
     [UInt8](repeating: 5, count: 40).withUnsafeBytes {
-      BlobCodec.encode(BlobPart(number: 2, totalLength: 40, start: 0, bytes: $0), into: &piece)
+      LargeValueCodec.encode(
+        LargeValuePiece(number: 2, totalLength: 40, start: 0, bytes: $0), into: &piece)
     }
     var directory = CheckpointDirectory(number: file.head)
     directory.names.entries = ["ann", "lab"]
     let units: [[(FrameKind, FrameFlags, [UInt8])]] = [
-      [(.blob, [], Array(piece)), (.transaction, [], record(file.head + 1))],
+      [(.largeValue, [], Array(piece)), (.transaction, [], record(file.head + 1))],
       [(.chunk, [], [1, 2, 3]), (.checkpoint, [], Array(directory.encode()))],
     ]
     for unit in units {

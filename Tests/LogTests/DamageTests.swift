@@ -263,7 +263,7 @@ struct DamageTests {
       try outcome(behind: file) { frame($0, .transaction, [1], length: 1 << 20) } == newest)
     // Whole frames of no whole unit; a frame that does not follow.
     #expect(try outcome(behind: file) { frame($0, .chunk, [1, 2, 3]) } == newest)
-    #expect(try outcome(behind: file) { frame($0, .blob, [1, 3, 0, 1, 2, 3]) } == newest)
+    #expect(try outcome(behind: file) { frame($0, .largeValue, [1, 3, 0, 1, 2, 3]) } == newest)
     #expect(
       try outcome(behind: file) { frame($0, .block, [1, 2, 3], flags: .continued) } == newest)
     #expect(

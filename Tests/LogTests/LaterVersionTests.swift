@@ -55,10 +55,11 @@ struct LaterVersionTests {
     let bytes = [UInt8](repeating: 9, count: 40)
     var payload: ContiguousArray<UInt8> = []
     bytes.withUnsafeBytes {
-      BlobCodec.encode(BlobPart(number: 2, totalLength: 40, start: 0, bytes: $0), into: &payload)
+      LargeValueCodec.encode(
+        LargeValuePiece(number: 2, totalLength: 40, start: 0, bytes: $0), into: &payload)
     }
     let frames: [(FrameKind, FrameFlags, [UInt8])] = [
-      (.blob, [], Array(payload)), (later, .skippable, [7]),
+      (.largeValue, [], Array(payload)), (later, .skippable, [7]),
     ]
     let (file, _, _) = try SmallFile(isClosed: false).appending(frames)
     let files = MemoryFileSystem()

@@ -256,7 +256,7 @@ extension LogLab {
     let bytes = ContiguousArray<UInt8>(repeating: byte, count: count)
     try log.begin()
     let value = try bytes.withBytes { bytes throws(LogError) in
-      try log.appendBlob(bytes, tag: .data)
+      try log.appendLargeValue(bytes, tag: .data)
     }
     var batch = ChangeBatch()
     let cell = ValueCell(.large(value), appendingTo: &batch.arena)
@@ -371,7 +371,7 @@ extension LogLab {
         number: base, timestamp: try log.view.position(of: base).maximumTimestamp,
         prunedAt: isPruned ? Timestamp(microseconds: 99) : nil, prunedBy: "cleaner"
       ) { writer in
-        BaseImage(schema: Schema(), entities: try past.store(in: writer), blobs: numbers)
+        BaseImage(schema: Schema(), entities: try past.store(in: writer), largeValues: numbers)
       }, checkpoint: true, destination: .replace)
   }
 }

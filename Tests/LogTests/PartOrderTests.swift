@@ -16,7 +16,7 @@ import Testing
     try lab.log.begin()
     let bytes = ContiguousArray<UInt8>(repeating: 7, count: 5_000)
     let value = try bytes.withBytes { bytes throws(LogError) in
-      try lab.log.appendBlob(bytes, tag: .string)
+      try lab.log.appendLargeValue(bytes, tag: .string)
     }
     try lab.log.describe(lab.draft())
     var first = LogLab.batch([(1, "one")], old: lab.state)
@@ -46,7 +46,7 @@ import Testing
       let payload = walk.withPayload(of: frame) { Array($0) }
       frames.append((frame.header.kind, frame.header.flags, payload))
     }
-    try #require(frames.map(\.kind) == [.blob, .block, .block])
+    try #require(frames.map(\.kind) == [.largeValue, .block, .block])
     frames.swapAt(0, 1)
     var writer = FrameWriter(
       seed: view.file.header.seed, offset: FormatLimits.logStart,

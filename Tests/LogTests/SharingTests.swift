@@ -56,7 +56,7 @@ struct SharingTests {
     try killed.log.begin()
     let bytes = ContiguousArray<UInt8>(repeating: 5, count: 1_200_000)
     _ = try bytes.withBytes { bytes throws(LogError) in
-      try killed.log.appendBlob(bytes, tag: .data)
+      try killed.log.appendLargeValue(bytes, tag: .data)
     }
     // The lock goes with the process; what it was writing stays.
     killed.log.state.withLock { $0.generation.file.close() }

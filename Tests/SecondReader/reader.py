@@ -1165,8 +1165,8 @@ class Checkpoint:
         self.schema = definitions(c)
         self.names = self.table(c, Cursor.string, 0)
         self.openings = self.table(c, lambda c: (c.number32(), c.u64(), c.zigzag(), c.string()), 1)
-        self.next_blob = c.varint()
-        self.blobs = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()), 2)
+        self.next_value = c.varint()
+        self.large_values = self.table(c, lambda c: (c.varint(), c.varint(), c.varint()), 2)
         self.schema_history = self.table(c, lambda c: (c.number(), definitions(c, True)), 3)
         self.history = self.table(c, lambda c: (c.number(), c.varint(), c.zigzag(), c.list(Cursor.number32)), 4)
         self.gaps = c.list(lambda c: (c.number(), c.zigzag(), Gap(c))) if self.flags & 2 else []
@@ -1529,43 +1529,43 @@ class File:
         return f, None
 
     def transactions(self):
-        """Every committed transaction, each with the offset of its first frame, blobs counted.
+        """Every committed transaction, each with the offset of its first frame, large values counted.
 
-        Blobs are gathered on the way. Parts at the end without their last are no transaction."""
-        self.blobs = {}
+        Large values are gathered on the way. Parts at the end without their last are no transaction."""
+        self.large_values = {}
         self.consumers, self.consumers_at = {}, {}
         self.retention, self.retention_at = (None, None), {}
         self.tombstones, last_tombstone = {}, 0
         piece = None
         parts = None
-        first_blob = None
+        first_value = None
         number = self.base
         head_at_mark = self.base
         for at, frame in self.frames.items():
             if frame.kind == 3:
                 c = Cursor(frame.payload())
-                blob, total, start = c.varint(), c.varint(), c.varint()
+                value, total, start = c.varint(), c.varint(), c.varint()
                 if piece is None:
                     lost = total and start == total and not frame.flags & 2
-                    need(start == 0 or lost, "a blob at %d that begins in its middle" % at)
-                    need(blob >= 1 and blob not in self.blobs, "blob %d at %d twice" % (blob, at))
-                    piece = [blob, total, bytearray(), at]
-                    first_blob = at if first_blob is None else first_blob
+                    need(start == 0 or lost, "a large value at %d that begins in its middle" % at)
+                    need(value >= 1 and value not in self.large_values, "large value %d at %d twice" % (value, at))
+                    piece = [value, total, bytearray(), at]
+                    first_value = at if first_value is None else first_value
                     extension_area(c)
                     if lost:
-                        c.finish("a lost blob")
-                        self.blobs[blob] = (at, None)
+                        c.finish("a lost large value")
+                        self.large_values[value] = (at, None)
                         piece = None
                         continue
-                need(piece[0] == blob and piece[1] == total and len(piece[2]) == start, "a piece of blob %d at %d" % (blob, at))
+                need(piece[0] == value and piece[1] == total and len(piece[2]) == start, "a piece of large value %d at %d" % (value, at))
                 piece[2].extend(c.raw(c.end - c.at))
                 if not frame.flags & 2:
-                    need(len(piece[2]) == total, "blob %d is incomplete" % blob)
-                    self.blobs[blob] = (piece[3], bytes(piece[2]))
+                    need(len(piece[2]) == total, "large value %d is incomplete" % value)
+                    self.large_values[value] = (piece[3], bytes(piece[2]))
                     piece = None
                 continue
-            begin = at if first_blob is None else first_blob
-            need(piece is None, "a frame at %d between the pieces of a blob" % at)
+            begin = at if first_value is None else first_value
+            need(piece is None, "a frame at %d between the pieces of a large value" % at)
             if frame.kind == 1:
                 need(parts is None, "a transaction between the parts of another")
                 found = [transaction_record(frame.payload())]
@@ -1591,7 +1591,7 @@ class File:
                     found, begin, parts = [parts[0]], parts[2], None
             else:
                 need(parts is None, "a frame at %d between the parts of a transaction" % at)
-                first_blob = None if frame.kind in (5, 7, 8, 11, 14) else first_blob
+                first_value = None if frame.kind in (5, 7, 8, 11, 14) else first_value
                 if frame.kind == 7:
                     self.take_consumer(frame, number)
                 elif frame.kind == 11:
@@ -1614,7 +1614,7 @@ class File:
                         self.compare_tombstones(base)
                     self.consumers_at[at], self.retention_at[at] = dict(self.consumers), self.retention
                 continue
-            first_blob = None
+            first_value = None
             for t in found:
                 need(t.first == number + 1, "transaction %d where %d is due" % (t.first, number + 1))
                 need(t.first == t.number or len(found) == 1, "a gap record among others")
@@ -1646,7 +1646,7 @@ class File:
             self.consumers[name] = found
             need(len(self.consumers) <= 1000, "more than 1000 consumers")
 
-    def gather_blobs(self):
+    def gather_values(self):
         for _ in self.transactions():
             pass
 
@@ -1677,11 +1677,11 @@ class File:
 
     def large(self, v):
         number, length, checksum = v[1]
-        need(number in self.blobs, "blob %d is missing" % number)
-        data = self.blobs[number][1]
+        need(number in self.large_values, "large value %d is missing" % number)
+        data = self.large_values[number][1]
         if data is None:
             return None  # lost before a salvage
-        need(len(data) == length and crc(data) == checksum, "blob %d is another" % number)
+        need(len(data) == length and crc(data) == checksum, "large value %d is another" % number)
         return data
 
 
@@ -1865,7 +1865,7 @@ def base_jumps(file):
 
 
 def command_check(file):
-    file.gather_blobs()
+    file.gather_values()
     checkpoints = {o: Checkpoint(file, o) for o, f in file.frames.items() if f.kind == 5}
     state = file.base_state()
     starts = {}
@@ -1901,9 +1901,9 @@ def command_check(file):
         need(c.retention == file.retention_at[c.offset], where + ": another retention")
         need(c.jumps == jumps, where + ": %d clock jumps, not %d" % (c.jumps, jumps))
         need(c.changes == changes, where + ": %d changes, not %d" % (c.changes, changes))
-        for number, offset, length in c.blobs:
-            need(number in file.blobs and file.blobs[number][0] == offset and (file.blobs[number][1] is None or len(file.blobs[number][1]) == length), where + ": another blob %d" % number)
-            need(number < c.next_blob, where + ": a blob beyond the next")
+        for number, offset, length in c.large_values:
+            need(number in file.large_values and file.large_values[number][0] == offset and (file.large_values[number][1] is None or len(file.large_values[number][1]) == length), where + ": another large value %d" % number)
+            need(number < c.next_value, where + ": a large value beyond the next")
         need([n for n, _ in c.schema_history] == schema_history, where + ": another schema history")
         for first, offset, before, entities in c.history:
             need(first in starts, where + ": no transaction begins at history entry %d" % first)
@@ -1930,8 +1930,8 @@ def command_check(file):
             for v in o.values():
                 if v[0] & LARGE:
                     file.large(v)
-    return ("ok: base %d, head %d, %d frames, %d checkpoints, %d blobs, log ends at %d of %d (%s), mark %d\n" % (
-        file.base, state.number, len(file.frames), len(checkpoints), len(file.blobs), file.end, len(file.data), file.why, file.mark)).encode()
+    return ("ok: base %d, head %d, %d frames, %d checkpoints, %d large values, log ends at %d of %d (%s), mark %d\n" % (
+        file.base, state.number, len(file.frames), len(checkpoints), len(file.large_values), file.end, len(file.data), file.why, file.mark)).encode()
 
 
 def main(arguments):
@@ -1943,11 +1943,11 @@ def main(arguments):
         file = File(arguments[0])
         command = arguments[1]
         if command == "state":
-            file.gather_blobs()
+            file.gather_values()
             for _, state in replay(file, [int(arguments[2])]):
                 out.write(canonical(state, file))
         elif command == "digest":
-            file.gather_blobs()
+            file.gather_values()
             numbers = [int(a) for a in arguments[2:]]
             if not numbers:
                 numbers = [file.base] + [t.number for t, _ in file.transactions()]
@@ -1959,10 +1959,10 @@ def main(arguments):
             if not checkpoint:
                 sys.stderr.write("reader: there is no checkpoint\n")
                 return 3
-            file.gather_blobs()
+            file.gather_values()
             out.write(canonical(checkpoint.state(), file))
         elif command == "list":
-            file.gather_blobs()
+            file.gather_values()
             out.write(command_list(file))
         else:
             out.write(command_check(file))

@@ -102,7 +102,7 @@ import Testing
     }
     #expect(try store.compact().isRewritten)
     try store.prune(try store.prunePlan(before: 4))
-    #expect(try regions(files).count { $0.frame?.header.kind == .blob } == 1)
+    #expect(try regions(files).count { $0.frame?.header.kind == .largeValue } == 1)
     #expect(try texts(store, at: 3) == ["a": "short"] && texts(store, at: 4) == ["a": long(61)])
     #expect(try files.findings(about: path) == [] && store.verifyHistory() == [])
   }
@@ -118,7 +118,7 @@ import Testing
     #expect(blocks.count == 1)
     var mentioned = try readAll(store)
     func countPieces() throws -> Int {
-      try regions(files).count { $0.frame?.header.kind == .blob }
+      try regions(files).count { $0.frame?.header.kind == .largeValue }
     }
     let all = try countPieces()
     var pieces = all
@@ -149,13 +149,13 @@ import Testing
   }
 
   /// How many entries of the newest history index name frames of large values.
-  private func blobEntries(_ files: MemoryFileSystem, _ store: Store) throws -> Int {
+  private func largeValueEntries(_ files: MemoryFileSystem, _ store: Store) throws -> Int {
     var kinds: [UInt64: FrameKind] = [:]
     for region in try regions(files) {
       if let frame = region.frame { kinds[region.offset] = frame.header.kind }
     }
     let directory = try #require(try store.version.view.checkpoint(atOrBefore: .max))
-    return directory.historyIndex.entries.count { kinds[$0.offset] == .blob }
+    return directory.historyIndex.entries.count { kinds[$0.offset] == .largeValue }
   }
 
   /// What the history index names may be the frame of a large value.
@@ -164,10 +164,10 @@ import Testing
     let store = try noteStore(StoreLocation(fileSystem: files, path: path))
     for number in 1...40 { try store.note("n\(number)", text: long(number)) }
     try store.checkpoint()
-    #expect(try blobEntries(files, store) > 1)
+    #expect(try largeValueEntries(files, store) > 1)
     #expect(try files.findings(about: path) == [])
     #expect(try store.compact().isRewritten)
-    #expect(try blobEntries(files, store) > 0)
+    #expect(try largeValueEntries(files, store) > 0)
     #expect(try files.findings(about: path) == [])
     #expect(try store.verifyHistory() == [])
   }

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, since coverage must be compiled into the engine too: its sources are built
-// here a second time, through the link `Engine`, with what the fuzzer needs.
+// A package of its own, since the engine must be compiled with coverage, too: its sources are built
+// here a second time, through the link `Engine`.
 
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),

@@ -31,8 +31,7 @@ struct AnnalsCommand: ParsableCommand {
     exit(withError: ExitCode(status.rawValue))
   }
 
-  /// Runs one command line and returns what the process exits with; failures are told on the
-  /// console's standard error.
+  /// Runs one command line and returns the exit status. Reports failures on standard error.
   static func execute(_ arguments: [String], _ console: Console) -> ExitStatus {
     defer { console.endPaging() }
     let (arguments, isPaged) = withoutPagerOption(arguments)
@@ -60,7 +59,7 @@ struct AnnalsCommand: ParsableCommand {
         return failure.status
       }
     } catch OutputFault.closed {
-      // Whoever read the output has seen enough.
+      // The reader of the output has ended.
       return .done
     } catch OutputFault.failed(let reason) {
       console.report("writing the output failed: \(reason)")
@@ -73,16 +72,16 @@ struct AnnalsCommand: ParsableCommand {
     }
   }
 
-  /// The arguments without `--no-pager`, which may stand anywhere before `--`; and whether it did
-  /// not.
+  /// The arguments without `--no-pager`, which may be anywhere before `--`, and whether it was
+  /// absent.
   private static func withoutPagerOption(_ arguments: [String]) -> ([String], isPaged: Bool) {
     let options = arguments.prefix { $0 != "--" }
     let rest = options.filter { $0 != "--no-pager" }
     return (rest + arguments.dropFirst(options.count), rest.count == options.count)
   }
 
-  /// The command that the arguments ask for. Throws a failure that says what was probably meant, or
-  /// what the parser says.
+  /// Parses the arguments. Throws a failure that suggests what was probably meant, or the parser's
+  /// error.
   private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     do {
       if arguments.first == "help", let hint = UsageHint.text(for: arguments) {
@@ -99,7 +98,7 @@ struct AnnalsCommand: ParsableCommand {
     }
   }
 
-  /// Tells what the parser of arguments has to say: help, or what is wrong with the command line.
+  /// Prints what the argument parser throws: help, or an error in the command line.
   private static func report(_ error: any Error, _ console: Console) -> ExitStatus {
     let message = fullMessage(for: error)
     guard exitCode(for: error) != .success else {
@@ -130,18 +129,18 @@ enum Overview {
              state    all objects, now or at any time in the past
              query    find objects by a condition, in any order
              timeline what happened when, printed or drawn
-             watch    what becomes of objects, as it happens
+             watch    changes of objects, as they happen
              get      one object, now or at any time in the past
              schema   the entities and their properties
              index    list, add and drop indexes
     write    put      insert or update an object
              delete   delete an object
              revert   undo a transaction with a new one
-             import   read transactions in, from JSON Lines or from git
-    keep     export   write transactions out as JSON Lines
+             import   read transactions from JSON Lines or from git
+    keep     export   write transactions as JSON Lines
              replay   a new file as of a past transaction
              prune    drop the history before a transaction
-             erase    take what an object ever had out of the file
+             erase    remove every value that an object ever had
              consumers readers of the history that prune waits for
              retain   how much history is kept at least
              maintain drop the history that need not be kept

@@ -1,10 +1,9 @@
 import Annals
 import ArgumentParser
 
-/// What was probably meant by a command line that cannot be parsed: a verb or an option that there
-/// is not, with the nearest one that there is.
+/// A hint for a command line with an unknown verb or option: names the nearest known one.
 enum UsageHint {
-  /// The hint; nil if all verbs and options are known, and something else is wrong.
+  /// The hint; nil if all verbs and options are known, so that something else is wrong.
   static func text(for arguments: [String]) -> String? {
     guard var verb = arguments.first, !verb.hasPrefix("-") else { return nil }
     var rest = arguments.dropFirst()
@@ -35,9 +34,9 @@ enum UsageHint {
 
 /// The options of a command, read from its help.
 private struct Options {
-  /// With their dashes.
+  /// The names, with their dashes.
   var names: [String] = ["--help", "--version", "-h"]
-  /// Those that another argument follows.
+  /// The names of options with a value.
   private var takingValue: Set<String> = []
 
   init(help: String) {
@@ -51,7 +50,7 @@ private struct Options {
     }
   }
 
-  /// The first of the arguments that looks like an option and is none.
+  /// The first argument that looks like an option and is unknown.
   func firstUnknown(in arguments: ArraySlice<String>) -> String? {
     var rest = arguments
     while let argument = rest.popFirst() {

@@ -226,7 +226,7 @@ extension State {
     var image = self
     let entities = try image.writeChunks(to: chunks, of: source)
     return BaseImage(
-      schema: schema, entities: entities, blobs: try largeValues().keys.sorted())
+      schema: schema, entities: entities, largeValues: try largeValues().keys.sorted())
   }
 }
 

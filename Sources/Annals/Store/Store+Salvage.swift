@@ -54,7 +54,7 @@ extension Store {
       var run = try SalvageRun(
         file, source, survey, to: destination, in: location.fileSystem, now: environment.clock(),
         makeUUID: environment.makeUUID)
-      return try run.finish()
+      return try run.writeNewFile()
     }
   }
 

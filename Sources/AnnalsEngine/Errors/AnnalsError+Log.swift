@@ -108,10 +108,10 @@ extension AnnalsError {
         .newerVersion,
         "\(file) has a frame of kind \(kind), which this version cannot read; use a newer one",
         offset: offset)
-    case .blobMissing(let number):
+    case .largeValueMissing(let number):
       self.init(
         .damaged, "the bytes of large value \(number) are missing from \(file). Verify it")
-    case .blobLost(let number):
+    case .largeValueLost(let number):
       self.init(
         .lost,
         "the bytes of large value \(number) were lost to damage before \(file) was salvaged")

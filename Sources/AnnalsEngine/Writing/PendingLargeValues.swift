@@ -30,7 +30,7 @@ package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
     do throws(LogError) {
       try beginIfNeeded()
       let value = try bytes.withUnsafeBytes { buffer in
-        Result { () throws(LogError) in try log.appendBlob(buffer, tag: tag) }
+        Result { () throws(LogError) in try log.appendLargeValue(buffer, tag: tag) }
       }.get()
       added.insert(value)
       return value
@@ -45,7 +45,7 @@ package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
       return try log.pendingBytes(of: value)
     } catch {
       // A value that the store already has was not written again.
-      if case .blobMissing = error { return try stored.bytes(of: value) }
+      if case .largeValueMissing = error { return try stored.bytes(of: value) }
       throw AnnalsError(error)
     }
   }

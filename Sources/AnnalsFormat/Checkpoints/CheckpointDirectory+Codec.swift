@@ -20,8 +20,8 @@ extension CheckpointDirectory {
     SchemaCodec.encode(schema.entities, into: &bytes)
     names.encode(into: &bytes)
     openings.encode(into: &bytes)
-    bytes.append(varInt: nextBlobNumber)
-    blobs.encode(into: &bytes)
+    bytes.append(varInt: nextLargeValueNumber)
+    largeValues.encode(into: &bytes)
     schemaHistory.encode(into: &bytes)
     historyIndex.encode(into: &bytes)
     if !gaps.isEmpty { GapCodec.encode(gaps, into: &bytes) }
@@ -125,8 +125,8 @@ extension CheckpointDirectory {
     result.schema = Schema(entities: try SchemaCodec.decode(&reader))
     result.names = try TableDirectory(&reader)
     result.openings = try TableDirectory(&reader)
-    result.nextBlobNumber = try reader.readVarUInt62()
-    result.blobs = try TableDirectory(&reader)
+    result.nextLargeValueNumber = try reader.readVarUInt62()
+    result.largeValues = try TableDirectory(&reader)
     result.schemaHistory = try TableDirectory(&reader)
     result.historyIndex = try TableDirectory(&reader)
     if flags & hasGaps != 0 { result.gaps = try GapCodec.decodeList(&reader) }
@@ -149,7 +149,7 @@ extension CheckpointDirectory {
   /// twice or lies within another; so what is read through a directory is bounded by the file.
   var chunksHaveRoom: Bool {
     var all: [ChunkReference] = []
-    for list in [names.chunks, openings.chunks, blobs.chunks, schemaHistory.chunks] {
+    for list in [names.chunks, openings.chunks, largeValues.chunks, schemaHistory.chunks] {
       all += list
     }
     all += historyIndex.chunks

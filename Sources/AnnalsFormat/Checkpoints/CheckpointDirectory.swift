@@ -3,9 +3,9 @@ import AnnalsModel
 /// The directory of a checkpoint: the whole state as of one transaction, as references to chunks,
 /// and the log's tables up to it.
 ///
-/// The tables (names, openings, blobs, schema history, history index) only grow, so each is a list
-/// of chunks that later checkpoints share, followed by the newest entries inline. A writer moves
-/// the inline entries into a chunk of their own (`TableCodec`) when they become many.
+/// The tables (names, openings, large values, schema history, history index) only grow, so each is
+/// a list of chunks that later checkpoints share, followed by the newest entries inline. A writer
+/// moves the inline entries into a chunk of their own (`TableCodec`) when they become many.
 package struct CheckpointDirectory: Sendable {
   /// The transaction that the state is as of.
   package var number: Int64
@@ -26,14 +26,14 @@ package struct CheckpointDirectory: Sendable {
   /// Interned names, from number 1.
   package var names = TableDirectory<String>()
   package var openings = TableDirectory<Opening>()
-  package var blobs = TableDirectory<BlobEntry>()
+  package var largeValues = TableDirectory<LargeValueEntry>()
   /// Schema changes since the base.
   package var schemaHistory = TableDirectory<SchemaHistoryEntry>()
   package var historyIndex = TableDirectory<HistoryIndexEntry>()
   /// The gaps that salvages left in the history up to here, including those before the base.
   package var gaps: [LostTransactions] = []
-  /// The number for the next blob.
-  package var nextBlobNumber: UInt64 = 1
+  /// The number for the next large value.
+  package var nextLargeValueNumber: UInt64 = 1
   /// One for each entity that ever had an object, rising by number.
   package var entities: [EntityDirectory] = []
   /// The consumers.
@@ -74,9 +74,9 @@ package struct CheckpointReference: Hashable, Sendable {
 }
 
 /// The place of a large value's bytes.
-package struct BlobEntry: Hashable, Sendable {
+package struct LargeValueEntry: Hashable, Sendable {
   package var number: UInt64
-  /// The offset of its first blob frame.
+  /// The offset of the frame of its first piece.
   package var offset: UInt64
   /// The length of the whole value.
   package var length: UInt64

@@ -7,7 +7,7 @@ package enum ChunkRole: Hashable {
   case index(EntityNumber, PropertyNumber)
   /// References to the chunks of a property; of rows if that is 0.
   case references(EntityNumber, PropertyNumber)
-  case names, openings, blobs, schemaHistory, historyIndex
+  case names, openings, largeValues, schemaHistory, historyIndex
   /// The state of a program's projection.
   case projection(name: String, version: Int64)
 }
@@ -23,7 +23,7 @@ extension ChunkRole: CustomStringConvertible {
       "the list of property \(property) of entity \(entity)"
     case .names: "names"
     case .openings: "openings"
-    case .blobs: "large values"
+    case .largeValues: "large values"
     case .schemaHistory: "schema changes"
     case .historyIndex: "the history index"
     case .projection(let name, _): "the state of the projection \"\(name)\""
@@ -42,7 +42,7 @@ package struct ChunkContents {
   /// Whether a value in it was erased.
   package var hasErased = false
   /// The entries of a table of large values.
-  package var blobs: [BlobEntry] = []
+  package var largeValueEntries: [LargeValueEntry] = []
   /// The entries of the history index.
   package var index: [HistoryIndexEntry] = []
   /// The transaction as of which the state of a projection is.
@@ -53,9 +53,9 @@ package struct ChunkContents {
     switch role {
     case .names: count = try TableCodec<String>.decode(payload).count
     case .openings: count = try TableCodec<Opening>.decode(payload).count
-    case .blobs:
-      blobs = try TableCodec<BlobEntry>.decode(payload)
-      count = blobs.count
+    case .largeValues:
+      largeValueEntries = try TableCodec<LargeValueEntry>.decode(payload)
+      count = largeValueEntries.count
     case .schemaHistory: count = try TableCodec<SchemaHistoryEntry>.decode(payload).count
     case .historyIndex:
       index = try TableCodec<HistoryIndexEntry>.decode(payload)
@@ -92,7 +92,7 @@ package struct ChunkContents {
   package var outline: ChunkContents {
     var result = self
     result.largeValues = []
-    result.blobs = []
+    result.largeValueEntries = []
     result.index = []
     return result
   }

@@ -28,7 +28,7 @@ extension Opening: TableEntry {
   }
 }
 
-extension BlobEntry: TableEntry {
+extension LargeValueEntry: TableEntry {
   package static var minimumLength: Int { 3 }
 
   package func encode(into bytes: inout ContiguousArray<UInt8>) {

@@ -13,8 +13,8 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var transaction: FrameKind { FrameKind(rawValue: 1) }
   /// Transactions, or a part of one, by column.
   @inlinable package static var block: FrameKind { FrameKind(rawValue: 2) }
-  /// The bytes of a large value.
-  @inlinable package static var blob: FrameKind { FrameKind(rawValue: 3) }
+  /// A piece of a large value.
+  @inlinable package static var largeValue: FrameKind { FrameKind(rawValue: 3) }
   /// A piece of a checkpoint.
   @inlinable package static var chunk: FrameKind { FrameKind(rawValue: 4) }
   /// The directory of a checkpoint.
@@ -41,9 +41,9 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
     rawValue == 7 || rawValue == 8 || rawValue == 11 || rawValue == 14
   }
 
-  /// The flags that frames of a known kind may have: only blocks and blobs have parts, only what is
-  /// neither transactions nor state may be skipped, and no known kind is compressed or encrypted as
-  /// a whole.
+  /// The flags that frames of a known kind may have: only blocks and large values have parts, only
+  /// what is neither transactions nor state may be skipped, and no known kind is compressed or
+  /// encrypted as a whole.
   var allowedFlags: FrameFlags {
     isSkippable ? .skippable : FrameFlags(isContinued: rawValue == 2 || rawValue == 3)
   }
@@ -59,7 +59,7 @@ package struct FrameFlags: OptionSet, Hashable, Sendable {
 
   /// A reader that does not know the kind may skip the frame.
   @inlinable package static var skippable: FrameFlags { FrameFlags(rawValue: 1) }
-  /// Another frame of the same transaction or blob follows.
+  /// Another frame of the same transaction or large value follows.
   @inlinable package static var continued: FrameFlags { FrameFlags(rawValue: 2) }
   /// The whole payload is one deflate stream (not used by any kind yet).
   @inlinable package static var compressed: FrameFlags { FrameFlags(rawValue: 4) }
@@ -69,7 +69,7 @@ package struct FrameFlags: OptionSet, Hashable, Sendable {
   /// Whether the payload is something else first: compressed or encrypted as a whole.
   @inlinable package var isTransformed: Bool { rawValue & 12 != 0 }
 
-  /// The flags of a frame of a transaction or blob: whether another follows.
+  /// The flags of a frame of a transaction or large value: whether another follows.
   @inlinable
   package init(isContinued: Bool) { rawValue = isContinued ? 2 : 0 }
 

@@ -7,7 +7,7 @@ import AnnalsModel
 /// value, bit 5 for a list of edits.
 /// FORMAT.md, "Kinds and values".
 package enum ValueCodec {
-  /// Bit 4 of the tag byte: a blob reference.
+  /// Bit 4 of the tag byte: a reference to a large value.
   static let largeBit: UInt8 = 0x10
   /// Bit 5 of the tag byte: the edits of a to-many relationship.
   static let editsBit: UInt8 = 0x20

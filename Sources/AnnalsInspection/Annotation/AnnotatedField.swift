@@ -1,21 +1,21 @@
 import AnnalsFormat
 
-/// What some bytes of the file mean.
+/// A field of the file and what it means.
 package struct AnnotatedField: Hashable, Sendable {
   /// Where in the file the bytes are.
   package var offset: UInt64
-  /// How many there are: at most `maximumLength` unless `isZeros`.
+  /// The number of bytes: at most `maximumLength`, unless `isZeros`.
   package var length: UInt64
-  /// How deep the field lies within records: 0 for what every frame has.
+  /// The depth of nesting: 0 for the fields that every frame has.
   package var depth: Int
-  /// What the field is called in FORMAT.md.
+  /// The field's name, as in FORMAT.md.
   package var name: String
-  /// What the bytes say; empty where they speak for themselves.
+  /// The meaning of the bytes; empty if the name says it all.
   package var value: String
-  /// Whether all bytes are zeros, so that there is no need to show them.
+  /// Whether all bytes are zeros, which need not be shown.
   package var isZeros = false
 
-  /// Longer runs of bytes are several fields.
+  /// Longer runs of bytes are split into several fields.
   package static let maximumLength = 4096
 
   package init(
@@ -30,10 +30,10 @@ package struct AnnotatedField: Hashable, Sendable {
   }
 }
 
-/// Reads bytes field by field and says of each what it is.
+/// Reads bytes field by field and emits each with its name and meaning.
 ///
-/// The fields handed out follow one another without gap; whatever is left when something cannot be
-/// read is handed out as such by `rest`.
+/// The fields follow one another without gap. When something cannot be read, `rest` emits what is
+/// left.
 struct FieldReader {
   private(set) var reader: ByteReader
   /// Where in the file the bytes begin.
@@ -41,7 +41,7 @@ struct FieldReader {
   private let bytes: UnsafeRawBufferPointer
   private let emit: (AnnotatedField, UnsafeRawBufferPointer) -> Void
   var depth: Int
-  /// How many more bytes the columns of this payload may be inflated to, only to be described.
+  /// How many more bytes the columns of this payload may be inflated to for their description.
   var allowance = FormatLimits.maximumDecodedLength
 
   /// A reader of bytes that are at `origin` in the file; they stay valid as long as it is in use.
@@ -58,7 +58,7 @@ struct FieldReader {
 
   var remaining: Int { reader.remaining }
 
-  /// Reads one field with `read` and hands it out with the text that `text` makes of it.
+  /// Reads one field with `read` and emits it with its `text`.
   @discardableResult
   mutating func field<T>(
     _ name: String, _ read: (inout ByteReader) throws(DecodeFault) -> T,
@@ -73,12 +73,12 @@ struct FieldReader {
     if length > AnnotatedField.maximumLength {
       run(name, text(value), from: start, count: length)
     } else if length > 0 {
-      hand(start, length, name, text(value))
+      emitField(start, length, name, text(value))
     }
     return value
   }
 
-  // The kinds of field that records are made of.
+  // The kinds of field in records.
 
   @discardableResult
   mutating func varInt(_ name: String, text: (UInt64) -> String = { "\($0)" })
@@ -115,29 +115,29 @@ struct FieldReader {
       text: { QuotedText.short($0) })
   }
 
-  /// How many items follow. The number is not believed: reading items fails where bytes end.
+  /// The number of items that follow. It need not be trusted: reading items fails where bytes end.
   mutating func count(_ name: String) throws(DecodeFault) -> UInt64 { try varInt(name) }
 
-  /// `count` bytes that have no fields.
+  /// `count` bytes without fields of their own.
   mutating func opaque(_ name: String, _ value: String = "", count: Int) throws(DecodeFault) {
     let start = reader.offset
     _ = try reader.readBytes(count)
     run(name, value, from: start, count: count)
   }
 
-  /// The next `count` bytes, which stay unread.
+  /// The next `count` bytes, which stay to be read.
   func peek(_ count: Int) throws(DecodeFault) -> UnsafeRawBufferPointer {
     var ahead = reader
     return try ahead.readBytes(count)
   }
 
-  /// `count` bytes that somebody else hands out.
+  /// `count` bytes that the caller emits.
   mutating func skip(_ count: Int) throws(DecodeFault) -> UnsafeRawBufferPointer {
     try reader.readBytes(count)
   }
 
-  /// A length, and as many bytes that `read` explains, a level deeper; those that it leaves are of
-  /// a later version.
+  /// A length, and as many bytes, which `read` explains one level deeper. A later version wrote
+  /// those that it leaves.
   mutating func sized(
     _ name: String, _ read: (inout FieldReader) throws(DecodeFault) -> Void
   ) throws(DecodeFault) {
@@ -162,17 +162,17 @@ struct FieldReader {
       self.run(name, "should be zeros", from: start, count: count)
       return
     }
-    hand(start, count, name, "zeros", isZeros: true)
+    emitField(start, count, name, "zeros", isZeros: true)
   }
 
-  /// All bytes that are left: why they were not read.
+  /// Emits all bytes that are left; `name` and `value` say why they were not read.
   mutating func rest(_ name: String, _ value: String) {
     let start = reader.offset
     run(name, value, from: start, count: reader.remaining)
     reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<0]))
   }
 
-  /// Hands out a run of bytes in pieces.
+  /// Emits a run of bytes in pieces.
   private func run(_ name: String, _ value: String, from start: Int, count: Int) {
     var done = 0
     while done < count {
@@ -181,14 +181,14 @@ struct FieldReader {
       let isZeros = length > 16 && ZeroRun.firstNonZero(in: piece) == nil
       let place = count > length ? "bytes \(done) to \(done + length - 1) of \(count)" : ""
       let text = done == 0 && !value.isEmpty ? [value, place] : [place]
-      hand(
+      emitField(
         start + done, length, name, text.filter { !$0.isEmpty }.joined(separator: ", "),
         isZeros: isZeros)
       done += length
     }
   }
 
-  private func hand(
+  private func emitField(
     _ start: Int, _ length: Int, _ name: String, _ value: String, isZeros: Bool = false
   ) {
     let field = AnnotatedField(

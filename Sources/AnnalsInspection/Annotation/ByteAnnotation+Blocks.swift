@@ -1,8 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Blocks: FORMAT.md, "Block records". The summary is explained field by field, columns by what
-// stands before them; of their contents, which may be deflated, only how they begin.
+// Blocks: FORMAT.md, "Block records". Explains the summary field by field, and of each column the
+// fields before it and, since it may be deflated, only the beginning of its contents.
 
 extension ByteAnnotation {
   func block(_ reader: inout FieldReader) throws(DecodeFault) {
@@ -70,8 +70,8 @@ extension ByteAnnotation {
     }
   }
 
-  /// Which columns of values an entity has, by its shapes: in the order of the properties, first
-  /// the values before.
+  /// The columns of values of an entity, from its shapes: in the order of the properties, for each
+  /// the values before first.
   private func sides(
     of shapes: ContiguousArray<UInt8>
   ) -> [(property: PropertyNumber, side: String)] {

@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Directories of checkpoints: FORMAT.md, "Checkpoints".
+// Directories: FORMAT.md, "Checkpoints".
 
 extension ByteAnnotation {
   func directory(_ reader: inout FieldReader) throws(DecodeFault) {
@@ -16,8 +16,9 @@ extension ByteAnnotation {
     try schema(&reader)
     try table(&reader, "names") { reader throws(DecodeFault) in try reader.string("name") }
     try table(&reader, "openings") { reader throws(DecodeFault) in try opening(&reader) }
-    try reader.varInt("number for the next blob")
-    try table(&reader, "blobs") { reader throws(DecodeFault) in try blobEntry(&reader) }
+    try reader.varInt("number for the next large value")
+    try table(&reader, "large values") { reader throws(DecodeFault) in try largeValueEntry(&reader)
+    }
     try table(&reader, "schema changes") { reader throws(DecodeFault) in
       try schemaEntry(&reader)
     }
@@ -43,7 +44,7 @@ extension ByteAnnotation {
       ])
   }
 
-  /// The payload of tombstones.
+  /// The payload of a tombstones frame.
   func tombstones(_ reader: inout FieldReader) throws(DecodeFault) {
     while reader.remaining > 0 {
       try reader.varInt("length of the record")
@@ -51,7 +52,7 @@ extension ByteAnnotation {
     }
   }
 
-  /// The payload of a retention.
+  /// The payload of a retention frame.
   func retention(_ reader: inout FieldReader) throws(DecodeFault) {
     let flags = try reader.byte("flags") { flagText($0, ["by age", "by count"]) }
     if flags & 1 != 0 { try reader.varInt("microseconds for which history is kept") }
@@ -71,7 +72,7 @@ extension ByteAnnotation {
     if flags & 4 != 0 { try reader.varInt("lease in microseconds") }
   }
 
-  func blobEntry(_ reader: inout FieldReader) throws(DecodeFault) {
+  func largeValueEntry(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number")
     try reader.varInt("offset")
     try reader.varInt("length")

@@ -4,7 +4,7 @@ import AnnalsModel
 // Chunks: FORMAT.md, "Chunks of state" and "Index chunks".
 
 extension ByteAnnotation {
-  /// A chunk's payload, which is `payload`.
+  /// A chunk, whose payload is `payload`.
   func chunk(
     _ reader: inout FieldReader, _ payload: UnsafeRawBufferPointer
   ) throws(DecodeFault) {
@@ -26,7 +26,7 @@ extension ByteAnnotation {
       switch name {
       case "names": try reader.string("name")
       case "openings": try opening(&reader)
-      case "blobs": try blobEntry(&reader)
+      case "large values": try largeValueEntry(&reader)
       case "schema changes": try schemaEntry(&reader)
       default: try historyEntry(&reader)
       }
@@ -99,7 +99,7 @@ extension ByteAnnotation {
     try section(&reader, "bytes of the values", of: .byteStrings)
   }
 
-  /// Which rows a chunk is about.
+  /// The rows of a chunk.
   private func presence(_ reader: inout FieldReader) throws(DecodeFault) {
     let form = try reader.byte("form of the rows") { form in
       ["consecutive", "a bit each", "a list"].indices.contains(Int(form))

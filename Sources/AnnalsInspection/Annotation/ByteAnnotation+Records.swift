@@ -24,7 +24,7 @@ extension ByteAnnotation {
     NameNumber(exactly: number).map { vocabulary.nameText($0) } ?? "\(number)"
   }
 
-  /// What a transaction has besides its changes.
+  /// The fields of a transaction other than its changes.
   func details(_ reader: inout FieldReader) throws(DecodeFault) {
     let names = ["new names", "new opening", "metadata", "schema change", "extensions", "gap"]
     let flags = try reader.byte("flags of details") { flags in
@@ -56,7 +56,7 @@ extension ByteAnnotation {
     }
   }
 
-  /// What a gap record says of the transactions that it stands for, but for their openings.
+  /// What a gap record says of the transactions that it replaces, except for their openings.
   func gap(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("first lost transaction")
     let flags = try reader.byte("flags of the gap") {
@@ -80,7 +80,7 @@ extension ByteAnnotation {
     try reader.string("process name")
   }
 
-  /// An extension area; `known` says what its tags mean, from 1.
+  /// An extension area. `known` names the tags from 1 on.
   func extensions(_ reader: inout FieldReader, _ known: [String]) throws(DecodeFault) {
     try reader.sized("length of the extension area") { reader throws(DecodeFault) in
       while reader.remaining > 0 {
@@ -93,7 +93,7 @@ extension ByteAnnotation {
     }
   }
 
-  /// A count and as many items, a level deeper.
+  /// A count, and as many items, one level deeper.
   func list(
     _ reader: inout FieldReader, _ name: String,
     _ item: (inout FieldReader) throws(DecodeFault) -> Void
@@ -102,7 +102,7 @@ extension ByteAnnotation {
     reader.depth += 1
     var index: UInt64 = 0
     while index < count {
-      // Every item takes a byte at least, so a wild count ends with the bytes.
+      // Every item takes at least a byte, so a wrong count ends with the bytes.
       guard reader.remaining > 0 else {
         throw .truncated(at: reader.reader.offset, needed: Int(clamping: count - index))
       }
@@ -135,7 +135,7 @@ extension ByteAnnotation {
     reader.depth = 1
   }
 
-  /// The set of properties that a change, an entity or a shape lists.
+  /// The set of properties of a change, an entity or a shape.
   func bitVector(_ reader: inout FieldReader) throws(DecodeFault) -> [PropertyNumber] {
     let length = try reader.varInt("length of the bit vector")
     guard length <= UInt64(FormatLimits.maximumPropertyNumber) / 8 + 1 else {
@@ -156,7 +156,7 @@ extension ByteAnnotation {
     return numbers(bytes)
   }
 
-  /// A tagged value: the tag and what it says as one field.
+  /// A tagged value, as one field.
   func value(_ reader: inout FieldReader, _ name: String) throws(DecodeFault) {
     var arena: ContiguousArray<UInt8> = []
     try reader.field(name) { reader throws(DecodeFault) in

@@ -110,7 +110,7 @@ extension ByteAnnotation {
     }
   }
 
-  /// The flags that are set, by name.
+  /// The names of the flags that are set.
   func flagText(_ flags: UInt8, _ names: [String]) -> String {
     var parts = names.indices.filter { flags & 1 << UInt8($0) != 0 }.map { names[$0] }
     if Int(flags) >> names.count != 0 { parts.append("unknown flags") }

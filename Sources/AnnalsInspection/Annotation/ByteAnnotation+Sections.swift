@@ -1,11 +1,11 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Sections, which columns of blocks and the parts of chunks are: FORMAT.md, "Sections". Of what
-// they hold, which may be deflated, only how it begins is explained.
+// Sections, which hold the columns of blocks and the parts of chunks: FORMAT.md, "Sections". Since
+// the contents may be deflated, only their beginning is explained.
 
 extension ByteAnnotation {
-  /// What a section holds.
+  /// The contents of a section.
   enum SectionContents {
     case integers, byteStrings, values, records
   }
@@ -40,7 +40,7 @@ extension ByteAnnotation {
     return inflated
   }
 
-  /// How the contents of a section are laid out.
+  /// The layout of the contents of a section.
   private func summary(of bytes: UnsafeRawBufferPointer, _ contents: SectionContents) -> String {
     guard let first = bytes.first else { return "" }
     switch contents {

@@ -2,16 +2,16 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Explains every byte of a region: fields in the order of their offsets that cover all of it.
+/// Explains every byte of a region: emits fields in order that cover all of it.
 ///
-/// Written from FORMAT.md beside the decoders, which it does not use for records: where the two
-/// disagree, one of them is wrong. Nothing is believed; what cannot be read is handed out as such.
+/// Written from FORMAT.md, without the decoders of records: where the two disagree, one of them is
+/// wrong. It trusts nothing; what cannot be read becomes a field that says so.
 package struct ByteAnnotation {
-  /// Takes a field and its bytes, which are valid within the call; none come with a field
-  /// of unwritten space, which is longer than any buffer.
+  /// Called with a field and its bytes, which are valid within the call. A field of unwritten
+  /// space, which can be longer than any buffer, comes without bytes.
   package typealias Emit = (AnnotatedField, UnsafeRawBufferPointer) -> Void
 
-  /// The names learnt so far, for the text of values.
+  /// The names for the text of values.
   let vocabulary: Vocabulary
 
   /// An annotation that uses these names.
@@ -19,7 +19,7 @@ package struct ByteAnnotation {
     self.vocabulary = vocabulary
   }
 
-  /// Hands out the fields of a region of the walk. Memory: one frame.
+  /// Emits the fields of a region of the walk. Memory: one frame.
   package func annotate(
     _ region: FileRegion, in walk: inout FileWalk, emit: @escaping Emit
   ) throws(StorageError) {
@@ -50,7 +50,7 @@ package struct ByteAnnotation {
     }
   }
 
-  /// Hands out a stretch without frames, piece by piece.
+  /// Emits a stretch without frames, piece by piece.
   private func pieces(
     of region: FileRegion, in walk: inout FileWalk, name: String, emit: @escaping Emit
   ) throws(StorageError) {
@@ -61,7 +61,7 @@ package struct ByteAnnotation {
         reader.rest(name, "")
         return bytes.count
       }
-      // The file was cut meanwhile: say so rather than go on for ever.
+      // The file was truncated meanwhile: stop.
       if count == 0 { return }
       done += UInt64(count)
     }
@@ -140,7 +140,7 @@ extension ByteAnnotation {
     }
   }
 
-  /// The features announced: fields of a slot, and the payload of a frame.
+  /// The features announced, in a slot or in a frame of their own.
   private func announced(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.fixed("required features announced", UInt64.self, text: Features.text)
     try reader.fixed("optional features announced", UInt64.self, text: Features.text)
@@ -183,12 +183,12 @@ extension ByteAnnotation {
   private func payload(
     _ reader: inout FieldReader, _ frame: WalkedFrame, _ bytes: UnsafeRawBufferPointer
   ) {
-    // A damaged payload is read as far as its fields still make sense.
+    // A damaged payload is explained as far as it can be decoded.
     do throws(DecodeFault) {
       switch frame.header.kind {
       case .transaction: try record(&reader)
       case .block: try block(&reader)
-      case .blob: try blob(&reader)
+      case .largeValue: try largeValue(&reader)
       case .chunk: try chunk(&reader, bytes)
       case .checkpoint: try directory(&reader)
       case .consumerChange: try consumer(&reader)
@@ -203,7 +203,7 @@ extension ByteAnnotation {
     }
   }
 
-  private func blob(_ reader: inout FieldReader) throws(DecodeFault) {
+  private func largeValue(_ reader: inout FieldReader) throws(DecodeFault) {
     try reader.varInt("number of the large value")
     let total = try reader.varInt("length of the whole value")
     let start = try reader.varInt("where this piece begins in it")
@@ -218,7 +218,7 @@ extension FrameKind {
     switch self {
     case .transaction: "transaction"
     case .block: "block"
-    case .blob: "blob"
+    case .largeValue: "large value"
     case .chunk: "chunk"
     case .checkpoint: "checkpoint"
     case .opening: "opening"

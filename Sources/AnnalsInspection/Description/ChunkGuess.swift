@@ -1,11 +1,11 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// What a chunk seems to hold, judged by itself: only the directory that names it knows, and that
-/// comes later in the file, or is lost.
+/// A guess at what a chunk holds, from its bytes alone. Only the directory that names it knows,
+/// which comes later in the file, or is lost.
 ///
-/// Chunks of state say what they are; chunks of tables do not, so the first table is taken whose
-/// entries they can be.
+/// Chunks of state say what they are. Chunks of tables do not, so the first table whose entries
+/// decode is assumed.
 enum ChunkGuess {
   case state(ChunkHeader)
   case table(name: String, count: Int)
@@ -27,10 +27,10 @@ enum ChunkGuess {
       list.allSatisfy({ ChunkGuess.isPlausible($0.offset) })
     {
       self = .table(name: "entries of the history index", count: list.count)
-    } else if let list = try? TableCodec<BlobEntry>.decode(payload),
+    } else if let list = try? TableCodec<LargeValueEntry>.decode(payload),
       list.allSatisfy({ ChunkGuess.isPlausible($0.offset) })
     {
-      self = .table(name: "blobs", count: list.count)
+      self = .table(name: "large values", count: list.count)
     } else if let list = try? TableCodec<String>.decode(payload) {
       self = .table(name: "names", count: list.count)
     } else {
@@ -42,7 +42,7 @@ enum ChunkGuess {
     offset >= FormatLimits.logStart && offset % UInt64(FormatLimits.frameAlignment) == 0
   }
 
-  /// What the chunk is, in words.
+  /// The guess as text.
   func text(_ vocabulary: Vocabulary) -> String {
     switch self {
     case .table(let name, let count): return "\(count) \(name)"

@@ -2,11 +2,11 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Describes regions one after another, and learns names on the way.
+/// Describes regions one after another. Learns names from transactions and directories on the way.
 package struct FrameDescription: Sendable {
   /// The names learnt so far.
   package private(set) var vocabulary = Vocabulary()
-  /// How many changes of a transaction, and how many items of other lists, are described.
+  /// The greatest number of changes, or of items of another list, in one description.
   package var maximumItems = 20
   private var batch = ChangeBatch()
   private var hasLearntTables = false
@@ -21,7 +21,7 @@ package struct FrameDescription: Sendable {
     var result = RegionDescription(outlineOf: region)
     guard let frame = region.frame else { return result }
     if frame.header.kind == .tombstones { try learnBase(in: walk) }
-    // What is damaged is decoded too, as far as it goes; but nothing is learnt from it.
+    // A damaged payload is decoded as far as possible, but no name is learnt from it.
     let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
       try decode(payload, of: frame, into: &result)
     }
@@ -33,8 +33,8 @@ package struct FrameDescription: Sendable {
       }
       result.hasProblem = true
     }
-    // Names are learnt from the first directory alone: behind it transactions bring them, and a
-    // crafted file may have many directories that name one great table.
+    // Names are learnt from the first directory alone. Transactions behind it bring new ones, and a
+    // crafted file may have many directories with the same huge table.
     if case .success(let tables?) = decoded, frame.payload == .valid, !hasLearntTables {
       try learn(tables, in: walk)
     }
@@ -50,7 +50,7 @@ package struct FrameDescription: Sendable {
     vocabulary.learn(tables.schema, names: names ?? [], openings: openings ?? [])
   }
 
-  /// Takes names from the base's directory, which stands behind the tombstones that it names.
+  /// Learns names from the base's directory, which follows its tombstones in the file.
   private mutating func learnBase(in walk: FileWalk) throws(StorageError) {
     guard !hasLearntTables, !hasSoughtBase, case .valid(let header) = walk.header,
       header.baseCheckpointOffset != 0
@@ -73,8 +73,8 @@ package struct FrameDescription: Sendable {
       } else {
         describeBlock(into: &result)
       }
-    case .blob:
-      let part = try BlobCodec.decode(payload)
+    case .largeValue:
+      let part = try LargeValueCodec.decode(payload)
       result.add("number", part.number)
       result.add("value length", part.totalLength)
       result.add("piece begins at", part.start)
@@ -300,8 +300,8 @@ extension FrameDescription {
     }
     result.add("names", directory.names.count)
     result.add("openings", directory.openings.count)
-    result.add("blobs", directory.blobs.count)
-    result.add("next blob", directory.nextBlobNumber)
+    result.add("large values", directory.largeValues.count)
+    result.add("next large value", directory.nextLargeValueNumber)
     result.add("schema changes", directory.schemaHistory.count)
     result.add("history index", directory.historyIndex.count)
     for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }

@@ -1,31 +1,31 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A region of a file in words: what `dump` prints of it.
+/// A region of a file as text, as `dump` prints it.
 package struct RegionDescription: Sendable {
   /// One decoded field.
   package struct Field: Hashable, Sendable {
     package var name: String
     package var value: String
-    /// Whether the value is a number, to be written as one where the form knows numbers.
+    /// Whether the value is a number, so that JSON shows it as one.
     package var isNumber: Bool
   }
 
   package var offset: UInt64
   package var length: UInt64
-  /// What the region is: `header`, `slot 0`, the name of a frame's kind, `unwritten`, `damaged`.
+  /// `header`, `slot 0`, the name of a frame's kind, `unwritten`, `damaged`.
   package var kind: String
   /// The names of the frame's flags that are set; empty for none.
   package var flags = ""
-  /// What the checksums say; `ok` if they are right.
+  /// The verdict on the checksums; `ok` if they match.
   package var checksum = ""
-  /// What the chain says; `ok` if it holds; empty where there is none.
+  /// The verdict on the chain of frames; `ok` if it holds; empty if the region is not a frame.
   package var chain = ""
-  /// The offset up to which the log was synced when the frame was written; nil if it says nothing.
+  /// The offset up to which the log was synced when the frame was written; nil if unknown.
   package var durableMark: UInt64?
   /// The decoded fields, in the order of the format.
   package var fields: [Field] = []
-  /// Whether anything in the region is not as it should be.
+  /// Whether anything in the region is wrong.
   package var hasProblem = false
 
   package init(offset: UInt64, length: UInt64, kind: String) {
@@ -43,9 +43,9 @@ package struct RegionDescription: Sendable {
   }
 }
 
-// The regions that are no frames; those that are, in their outline.
+// Header, slots, and the outline of frames.
 extension RegionDescription {
-  /// The region without what is in the payload of its frame.
+  /// The description of a region without the payload of its frame.
   package init(outlineOf region: FileRegion) {
     self.init(offset: region.offset, length: region.length, kind: "")
     switch region.content {
@@ -86,7 +86,7 @@ extension RegionDescription {
     }
   }
 
-  /// Adds features, as far as there are any.
+  /// Adds the features, if there are any.
   mutating func add(_ features: Features, _ what: String = "features") {
     if features.required != 0 { add("required \(what)", Features.text(features.required)) }
     if features.optional != 0 { add("optional \(what)", Features.text(features.optional)) }
@@ -126,7 +126,7 @@ extension RegionDescription {
 }
 
 extension ChainVerdict {
-  /// Without the word chain.
+  /// The verdict without the word "chain".
   var shortText: String {
     switch self {
     case .follows: "ok"

@@ -1,13 +1,13 @@
 import AnnalsModel
 
-/// Values as one line of text, long ones cut.
+/// Formats values as one line of text. Long values are cut.
 package enum ValueText {
-  /// How many Unicode scalars of text, bytes of data and references of a list are shown.
+  /// The greatest numbers of Unicode scalars of text, bytes of data and references of a list shown.
   static let maximumLength = 80
   static let maximumBytes = 32
   static let maximumReferences = 8
 
-  /// The text of a cell; its arena's bounds are those the decoder made.
+  /// The text of a cell, whose range in the arena the decoder has checked.
   package static func text(
     _ cell: ValueCell, in arena: UnsafeRawBufferPointer, isEdits: Bool = false,
     vocabulary: Vocabulary
@@ -40,8 +40,8 @@ package enum ValueText {
       "[" + list.prefix(maximumReferences).map { reference($0, vocabulary) }.joined(separator: ", ")
         + more(list.count - maximumReferences) + "]"
     case .large(let large):
-      "\(large.tag) of \(large.length) bytes in blob \(large.number), "
-        + "crc32 \(Hex.text(large.checksum))"
+      "\(large.tag) of \(large.length) bytes (large value \(large.number), "
+        + "crc32 \(Hex.text(large.checksum)))"
     }
   }
 
@@ -77,10 +77,10 @@ package enum ValueText {
   private static func more(_ count: Int) -> String { count > 0 ? ", … \(count) more" : "" }
 }
 
-/// Text in quotation marks, on one line, whatever is in it.
+/// Formats text in quotation marks, on one line.
 package enum QuotedText {
-  /// The text with control characters, quotation marks and backslashes escaped as in JSON; of text
-  /// longer than `maximumLength` scalars only the beginning and how long it is.
+  /// The text with control characters, quotation marks and backslashes escaped as in JSON. Text
+  /// over `maximumLength` scalars is cut, and followed by its length in bytes.
   package static func text(_ text: String, maximumLength: Int = .max) -> String {
     var result = "\""
     var count = 0
@@ -92,7 +92,7 @@ package enum QuotedText {
     return result + "\""
   }
 
-  /// As much of the text as a line of a dump shows.
+  /// The text, cut to what a line of a dump shows.
   static func short(_ text: String) -> String {
     self.text(text, maximumLength: ValueText.maximumLength)
   }
@@ -112,11 +112,11 @@ package enum QuotedText {
   }
 }
 
-/// Bytes and checksums in hexadecimal.
+/// Formats bytes and checksums in hexadecimal.
 package enum Hex {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Two digits a byte, without spaces.
+  /// Two digits for each byte, without spaces.
   package static func text(_ bytes: UnsafeRawBufferPointer) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
       for (index, byte) in bytes.enumerated() {

@@ -1,11 +1,11 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// The names that a walk has learnt so far: what turns the numbers in records into words.
+/// The names of entities, properties, authors and openings that a walk has met so far, by number.
 ///
-/// Learnt from records and directories in the order of the file, so a walk that begins in the
-/// middle knows fewer. Wrong numbers are not its business: it takes what it is given. Memory and
-/// the time to learn are those of what the file spells out, whatever the numbers.
+/// They come from records and directories in the order of the file, so a walk that begins in the
+/// middle knows fewer. Numbers are not checked here. Memory and time are proportional to the
+/// definitions read, whatever their numbers.
 package struct Vocabulary: Sendable {
   private struct Definition: Sendable {
     var entity: Entity
@@ -33,7 +33,7 @@ package struct Vocabulary: Sendable {
 
   package init() {}
 
-  /// The schema as of the last record taken. Costs a sort of its entities.
+  /// The schema as of the last record learnt. Costs a sort of its entities.
   package var schema: Schema {
     Schema(entities: definitions.values.map(\.entity).sorted { $0.number < $1.number })
   }
@@ -46,7 +46,7 @@ package struct Vocabulary: Sendable {
   /// The definition of an entity; nil if none was met.
   package func entity(_ number: EntityNumber) -> Entity? { definitions[number]?.entity }
 
-  /// Takes what a transaction brings: names, an opening, definitions.
+  /// Learns the names, openings and definitions of a transaction.
   package mutating func learn(_ record: TransactionRecord) {
     guard record.part == 0 else { return }
     for (index, name) in record.newNames.enumerated() {
@@ -58,8 +58,7 @@ package struct Vocabulary: Sendable {
     learn(record.schemaChange)
   }
 
-  /// Takes a schema instead of the one known, and the tables of a checkpoint or of a position of
-  /// which all is known.
+  /// Replaces the schema and adds the names and openings of a checkpoint, or of a known position.
   package mutating func learn(_ schema: Schema, names: [String], openings: [Opening]) {
     definitions = [:]
     learn(schema.entities.map(EntityChange.init))
@@ -72,7 +71,7 @@ package struct Vocabulary: Sendable {
   private mutating func learn(_ changes: [EntityChange]) {
     for change in changes {
       var definition = definitions[change.number] ?? Definition(change.definition)
-      // The dictionary holds no second reference while the lists are changed in place.
+      // Without a second reference in the dictionary, the lists are changed in place.
       definitions[change.number] = nil
       definition.apply(change)
       definitions[change.number] = definition

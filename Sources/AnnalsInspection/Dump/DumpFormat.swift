@@ -1,20 +1,21 @@
 import AnnalsFormat
 
-/// One way to write down what a dump finds.
+/// An output format of a dump.
 protocol DumpFormat: Sendable {
-  /// The lines of a region, each with its end: of `dump`, or before the fields of `dump --bytes`.
+  /// The lines of a region, each with its newline: for `dump`, or as the heading of its fields in
+  /// `dump --bytes`.
   func lines(for region: RegionDescription, isHeading: Bool) -> String
-  /// The lines of one field, each with its end. `bytes` are the field's.
+  /// The lines of one field, each with its newline. `bytes` are the field's.
   func lines(
     for field: AnnotatedField, bytes: UnsafeRawBufferPointer, in region: RegionDescription
   ) -> String
 }
 
-/// The ways there are.
+/// The output formats of a dump.
 package enum DumpStyle: String, Hashable, Sendable, CaseIterable {
-  /// For people.
+  /// Text for people.
   case text
-  /// For programs: one JSON object a line.
+  /// JSON Lines, for programs.
   case jsonLines = "jsonl"
 
   var format: any DumpFormat {

@@ -1,34 +1,34 @@
 import AnnalsFormat
 import AnnalsStorage
 
-/// What to dump, and how.
+/// What a dump shows, and in which format.
 package struct DumpOptions: Hashable, Sendable {
   /// Whether to explain every byte.
   package var bytes = false
-  /// Where to begin: with the region that holds this byte.
+  /// The dump begins with the region that holds this byte.
   package var from: UInt64 = 0
-  /// How many regions to dump; nil for all.
+  /// The greatest number of regions; nil for all.
   package var limit: Int?
   package var style = DumpStyle.text
 
   package init() {}
 }
 
-/// What a dump went through.
+/// The result of a dump.
 package struct DumpSummary: Hashable, Sendable {
-  /// How many regions were dumped.
+  /// The number of regions dumped.
   package var regions = 0
-  /// How many of them had something that is not as it should be.
+  /// The number of them in which something is wrong.
   package var problems = 0
-  /// What is wrong with the log as a whole, in words: that it breaks off, or the file was cut.
-  /// Nil if nothing is, or the dump did not come to the end of the file.
+  /// What is wrong with the log as a whole, as text: it breaks off, or the file was cut. Nil if
+  /// nothing is, or if the dump did not reach the end of the file.
   package var damage: String?
 }
 
-/// Writes down what is in a file, region by region, however damaged it is.
+/// Dumps a file, region by region, however damaged it is.
 ///
-/// Names are shown as far as the dump has met them: one that begins in the middle of a file shows
-/// numbers for those before. Memory: one frame and its text.
+/// A dump that begins in the middle of a file shows numbers in place of names that come earlier.
+/// Memory: one frame and its text.
 package struct FileDump {
   private let options: DumpOptions
   private var walk: FileWalk
@@ -40,7 +40,7 @@ package struct FileDump {
     walk = try FileWalk(file)
   }
 
-  /// Hands whole lines to `write` until it returns false or the file ends.
+  /// Passes whole lines to `write` until it returns false or the file ends.
   package mutating func run(
     write: @escaping (String) -> Bool
   ) throws(StorageError) -> DumpSummary {
@@ -57,7 +57,7 @@ package struct FileDump {
     if walk.position == walk.bytes.size {
       if case .damaged(let reason) = try LogEnd.find(in: beginning).tail { summary.damage = reason }
     }
-    // A file without a byte has no region that could tell what it lacks.
+    // An empty file has no region that could have a problem.
     if walk.bytes.size == 0 { summary.problems = 1 }
     return summary
   }
@@ -69,7 +69,7 @@ package struct FileDump {
     let heading = format.lines(for: described, isHeading: options.bytes)
     var goesOn = heading.isEmpty || write(heading)
     guard options.bytes, goesOn else { return (described, goesOn) }
-    // The fields come while the walk is at the region's bytes, of which each shows its own.
+    // Fields are written as they come: each needs its bytes from the walk's window.
     let annotation = ByteAnnotation(vocabulary: description.vocabulary)
     try annotation.annotate(region, in: &walk) { field, bytes in
       if goesOn { goesOn = write(format.lines(for: field, bytes: bytes, in: described)) }

@@ -1,9 +1,9 @@
 import AnnalsFormat
 
-/// A dump for programs: one JSON object a line, for each region or for each field.
+/// A dump for programs: one JSON object a line for each region, or for each field.
 struct JSONLinesDump: DumpFormat {
   func lines(for region: RegionDescription, isHeading: Bool) -> String {
-    // Fields name their region themselves.
+    // Each field names its region.
     if isHeading { return "" }
     var line = "{\"offset\":\(region.offset),\"length\":\(region.length),\"kind\":"
     line += QuotedText.text(region.kind)
@@ -29,7 +29,7 @@ struct JSONLinesDump: DumpFormat {
     line += ",\"region\":\(region.offset),\"kind\":" + QuotedText.text(region.kind)
     line += ",\"depth\":\(field.depth),\"name\":" + QuotedText.text(field.name)
     if !field.value.isEmpty { line += ",\"value\":" + QuotedText.text(field.value) }
-    // A run of zeros may be as long as the file.
+    // A run of zeros can be as long as the file.
     line +=
       field.isZeros && (bytes.isEmpty || bytes.count > 8)
       ? ",\"zeros\":true" : ",\"hex\":\"\(Hex.text(bytes))\""

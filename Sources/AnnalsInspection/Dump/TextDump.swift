@@ -1,6 +1,6 @@
 import AnnalsFormat
 
-/// A dump for people: a line for each region with its fields below, or for each field.
+/// A dump for people: a line for each region with its fields below it, or a line for each field.
 struct TextDump: DumpFormat {
   private static let bytesInRow = 8
   private static let nameWidth = 32

@@ -9,8 +9,8 @@ enum FrameDecoding {
     kind == .transaction || kind == .block
   }
 
-  /// Appends the transactions in the payload of a transaction or block frame to the batch, which is
-  /// as before if this throws.
+  /// Appends the transactions in the payload of a transaction or block frame to the batch. Leaves
+  /// the batch as it was if it throws.
   static func decode(
     _ payload: UnsafeRawBufferPointer, of header: FrameHeader, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
@@ -24,10 +24,10 @@ enum FrameDecoding {
 }
 
 extension FileWalk {
-  /// Single frames of the file; nil if nothing in it tells what their checksums start from.
+  /// Access to single frames of the file; nil if the seed of their checksums is unknown.
   var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0.seed) } }
 
-  /// What `read` makes of a frame's payload, as far as the file holds it, and the frame's flags.
+  /// Decodes a frame with `read`, from its payload, as far as the file has it, and its flags.
   mutating func decode<Contents>(
     _ frame: WalkedFrame, in region: FileRegion,
     _ read: (UnsafeRawBufferPointer, FrameFlags) throws(DecodeFault) -> Contents

@@ -3,18 +3,18 @@ import AnnalsModel
 import AnnalsStorage
 
 extension FrameSource {
-  /// So many frames of large values may lie before the transaction that they belong to.
+  /// At most this many frames of large values may precede the transaction that they belong to.
   private static let mostFramesBefore = 1 << 20
 
-  /// The number of the first transaction in the unit that begins with the frame at `offset`, which
-  /// may be one of a large value; nil if there is none, or the frame is a later part of one.
+  /// The number of the first transaction in the unit that begins with the frame at `start`, which
+  /// may hold a large value; nil if there is no transaction, or only a later part of one.
   func firstNumber(ofUnitAt start: UInt64) throws(StorageError) -> Int64? {
     var offset = start
     var header: FrameHeader?
     for _ in 0..<FrameSource.mostFramesBefore {
       header = try self.header(at: offset)
-      guard let blob = header, blob.kind == .blob else { break }
-      offset += blob.frameLength
+      guard let largeValue = header, largeValue.kind == .largeValue else { break }
+      offset += largeValue.frameLength
     }
     guard let header, FrameDecoding.holdsTransactions(header.kind) else { return nil }
     return try payload(behind: header, at: offset).withUnsafeBytes { bytes in

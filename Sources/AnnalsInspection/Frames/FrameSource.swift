@@ -2,8 +2,8 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Reads single frames of a damaged file, each checked, whatever lies around them. May be used on
-/// any thread.
+/// Reads and checks single frames of a file, whatever damage lies around them. Safe to use from any
+/// thread.
 package struct FrameSource: Sendable {
   private let bytes: FileBytes
   private let seed: FrameSeed
@@ -14,7 +14,7 @@ package struct FrameSource: Sendable {
     self.seed = seed
   }
 
-  /// The frames of a file; nil if nothing in it tells what their checksums start from.
+  /// The frames of a file; nil if the seed of their checksums cannot be found.
   package init?(_ file: any StorageFile) throws(StorageError) {
     guard let frames = try FileWalk(file).frames else { return nil }
     self = frames
@@ -27,7 +27,7 @@ package struct FrameSource: Sendable {
     return header.withUnsafeBytes { try? FrameHeader.decode($0, at: offset, seed: seed) }
   }
 
-  /// The payload behind a header, not checked, as far as the file holds it.
+  /// The payload behind a header, unchecked, as far as the file has it.
   func payload(
     behind header: FrameHeader, at offset: UInt64
   ) throws(StorageError) -> ContiguousArray<UInt8> {
@@ -36,7 +36,7 @@ package struct FrameSource: Sendable {
       at: offset + UInt64(FormatLimits.frameHeaderLength), count: Int(header.payloadLength))
   }
 
-  /// The frame at `offset`; nil if it is not whole. Memory: the payload.
+  /// The frame at `offset`; nil if it is not intact. Memory: the payload.
   package func frame(
     at offset: UInt64
   ) throws(StorageError) -> (header: FrameHeader, payload: ContiguousArray<UInt8>)? {
@@ -48,7 +48,7 @@ package struct FrameSource: Sendable {
     return (header, payload)
   }
 
-  /// The transactions in the frame at `offset`, or the part of one; nil if it is not whole.
+  /// The transactions, or the part of one, in the frame at `offset`; nil if it is not intact.
   package func transactions(
     at offset: UInt64
   ) throws(StorageError) -> ChangeBatch? {
@@ -62,7 +62,7 @@ package struct FrameSource: Sendable {
     return isDecoded ? batch : nil
   }
 
-  /// The tombstones in the frame at `offset`, and its payload; nil if it is not whole.
+  /// The tombstones in the frame at `offset`, and its payload; nil if it is not intact.
   package func tombstones(
     at offset: UInt64
   ) throws(StorageError) -> (batch: ChangeBatch, payload: ContiguousArray<UInt8>)? {
@@ -79,7 +79,7 @@ package struct FrameSource: Sendable {
 
 // Checkpoints.
 extension FrameSource {
-  /// The checkpoint's directory at `offset`; nil if it is not whole.
+  /// The checkpoint's directory at `offset`; nil if it is not intact.
   package func directory(at offset: UInt64) throws(StorageError) -> CheckpointDirectory? {
     guard let (header, payload) = try frame(at: offset), header.kind == .checkpoint,
       var directory = payload.withUnsafeBytes({ try? CheckpointDirectory.decode($0) }),
@@ -107,7 +107,7 @@ extension FrameSource {
     }
   }
 
-  /// The payload of the chunk that a reference names; nil if it is not whole, or another.
+  /// The payload of the chunk that a reference names; nil if it is not intact, or another chunk.
   package func chunk(
     _ reference: ChunkReference
   ) throws(StorageError) -> ContiguousArray<UInt8>? {
@@ -118,7 +118,7 @@ extension FrameSource {
     return payload
   }
 
-  /// All entries of a directory's table; nil if one of its chunks is not whole.
+  /// All entries of a directory's table; nil if one of its chunks is not intact.
   package func entries<Entry: TableEntry>(
     of table: TableDirectory<Entry>
   ) throws(StorageError) -> [Entry]? {
@@ -134,6 +134,6 @@ extension FrameSource {
 }
 
 extension TableDirectory {
-  /// How many entries the table has, by what its references say.
+  /// How many entries the table has, according to its references.
   var count: UInt64 { chunks.reduce(UInt64(entries.count)) { $0 &+ UInt64($1.count) } }
 }

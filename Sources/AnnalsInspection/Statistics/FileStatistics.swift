@@ -1,29 +1,28 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// What a file holds and where its bytes go: what `stat` prints.
+/// What a file holds and what its bytes are used for: the figures of `stat`.
 ///
-/// `bytesByUse` counts every byte of the file once. How the bytes of transactions divide among
-/// entities and properties is an estimate: a frame's length is shared out among its values in
-/// proportion to what each would take by row (a tag, and a variable-length number or the bytes),
-/// with three bytes for each change as such and twelve for each transaction. Chunks of columns and
-/// large values are counted as they are.
+/// `bytesByUse` counts every byte of the file once. The bytes of transactions by entity and
+/// property are an estimate: the length of a frame is divided among its values in proportion to
+/// their size by row (a tag, and a variable-length number or the bytes), with three bytes for each
+/// change and twelve for each transaction. Chunks of columns and large values are counted exactly.
 package struct FileStatistics: Sendable {
-  /// What bytes of a file are for.
+  /// A use of bytes in a file.
   package enum Use: String, Hashable, Sendable, CaseIterable {
     /// The header, the root slots, and announcements of features.
     case header
     /// Transactions as they were committed: small ones by row, large ones by column.
     case live
-    /// Transactions that compaction put together in blocks.
+    /// Transactions in blocks that a compaction sealed.
     case sealed
     /// Large values.
-    case blobs
-    /// What became of consumers, and of the retention policy.
+    case largeValues = "large values"
+    /// Changes of consumers, and of the retention policy.
     case consumers
-    /// Deletes of history that was dropped.
+    /// Tombstones: deletes of pruned history.
     case tombstones
-    /// The base's and the newest checkpoint: chunks and directories.
+    /// Chunks and directories of the base and of the newest checkpoint.
     case checkpoints
     /// Chunks and directories that neither the base nor the newest checkpoint refers to.
     case dead
@@ -35,10 +34,11 @@ package struct FileStatistics: Sendable {
     case unreadable
   }
 
-  /// The bytes of a property of an entity; of no property: what its changes take besides values.
+  /// The bytes of a property of an entity, or, without a property, those of an entity's changes
+  /// apart from values.
   package struct Share: Hashable, Sendable {
     package var entity: EntityNumber
-    /// nil for what belongs to no property.
+    /// nil for bytes that belong to no property.
     package var property: PropertyNumber?
     /// The names, as of the last transaction; `entity 3` where they are unknown.
     package var entityName: String
@@ -48,10 +48,10 @@ package struct FileStatistics: Sendable {
     /// In the newest checkpoint.
     package var stateBytes: UInt64
     /// In large values.
-    package var blobBytes: UInt64
-    /// How often transactions mention it.
+    package var largeValueBytes: UInt64
+    /// The number of changes.
     package var changes: Int64
-    package var totalBytes: UInt64 { historyBytes &+ stateBytes &+ blobBytes }
+    package var totalBytes: UInt64 { historyBytes &+ stateBytes &+ largeValueBytes }
   }
 
   package var fileSize: UInt64 = 0
@@ -62,43 +62,44 @@ package struct FileStatistics: Sendable {
   /// The number of the last whole transaction; the base's if there is none behind it; nil if the
   /// header is damaged and no transaction was found.
   package var head: Int64?
-  /// How many whole transactions the file holds, and how many of them change nothing.
+  /// The number of whole transactions, and of those that change nothing.
   package var transactions: Int64 = 0
   package var emptyTransactions: Int64 = 0
   package var changesByKind: [ChangeKind: Int64] = [:]
   package var changesByEntity: [EntityNumber: Int64] = [:]
-  /// By author and by context, the number of transactions, most first; nil stands for none.
+  /// The number of transactions by author and by context, most first; nil stands for none.
   package var authors: [(name: String?, transactions: Int64)] = []
   package var contexts: [(name: String?, transactions: Int64)] = []
-  /// How many openings for writing the file knows of.
+  /// The number of openings for writing.
   package var openings = 0
   package var earliest: Timestamp?
   package var latest: Timestamp?
-  /// How often the clock was found to have jumped back, as the newest checkpoint has it.
+  /// How often a writer's clock jumped back.
   package var clockJumps: Int64 = 0
-  /// How many transactions are of an earlier moment than the one before them (imports keep theirs).
+  /// The number of transactions with an earlier timestamp than the one before (imports keep
+  /// theirs).
   package var timestampsBack: Int64 = 0
   package var bytesByUse: [Use: UInt64] = [:]
-  /// How many frames there are of each kind.
+  /// The number of frames of each kind.
   package var frames: [FrameKind: Int64] = [:]
   /// Most bytes first.
   package var shares: [Share] = []
   /// The schema as of the last transaction.
   package var schema = Schema()
-  /// How many objects live, as the newest checkpoint has it, by entity.
+  /// The number of live objects by entity, as of the newest checkpoint.
   package var objectsAtCheckpoint: [EntityNumber: Int64] = [:]
   /// The transaction whose state the newest checkpoint holds; nil if there is none.
   package var checkpointNumber: Int64?
-  package var blobCount = 0
+  package var largeValueCount = 0
 
   package init() {}
 
-  /// The features that the file has, in words: those in its header and those announced in frames.
+  /// The features in the header and those announced in frames, as text.
   package var features: [(place: String, text: String)] {
     [("features", header?.features ?? .none), ("announced", announced)].filter { !$0.1.isEmpty }
       .map { ($0.0, "\($0.1)") }
   }
 
-  /// How many changes there are of all kinds.
+  /// The number of changes of all kinds.
   package var changes: Int64 { changesByKind.values.reduce(0, +) }
 }

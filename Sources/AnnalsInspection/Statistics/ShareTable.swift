@@ -1,23 +1,23 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// How many bytes each property of each entity takes.
+/// Adds up the bytes of each property of each entity.
 struct ShareTable {
   private struct Cell {
     var history = 0.0
     var state: UInt64 = 0
-    var blobs: UInt64 = 0
+    var largeValues: UInt64 = 0
     var changes: Int64 = 0
   }
 
   private var cells: ContiguousArray<Cell> = []
   private var keys: ContiguousArray<UInt64> = []
-  /// Where in `cells` an entity and property are; property 0 stands for what belongs to none.
+  /// The index in `cells` by entity and property; property 0 stands for bytes of no property.
   private var places: [UInt64: Int32] = [:]
-  /// The places found last, by the low bits of their keys: changes come in runs of the same kind.
+  /// A cache of indices by the low bits of their keys: changes come in runs of the same kind.
   private var recent = ContiguousArray<Int32>(repeating: -1, count: 256)
 
-  /// Shares the length of a frame out among what its transactions hold.
+  /// Divides the length of a frame among the changes and values in it.
   mutating func add(_ batch: ChangeBatch, length: UInt64) {
     var total = 12.0 * Double(max(1, batch.transactions.count))
     for change in batch.changes {
@@ -44,8 +44,8 @@ struct ShareTable {
     cells[place(entity, property ?? 0)].state &+= length
   }
 
-  mutating func add(blob length: UInt64, entity: EntityNumber, property: PropertyNumber) {
-    cells[place(entity, property)].blobs &+= length
+  mutating func add(largeValue length: UInt64, entity: EntityNumber, property: PropertyNumber) {
+    cells[place(entity, property)].largeValues &+= length
   }
 
   private mutating func place(_ entity: EntityNumber, _ property: PropertyNumber) -> Int {
@@ -66,7 +66,7 @@ struct ShareTable {
     return Int(place)
   }
 
-  /// What a value takes by row, nearly.
+  /// The approximate size of a value by row.
   private static func weight(_ cell: ValueCell) -> Double {
     switch cell.tag {
     case .null, .erased: 0
@@ -89,7 +89,7 @@ struct ShareTable {
         entity: entity, property: property, entityName: vocabulary.entityText(entity),
         propertyName: property.map { vocabulary.propertyText($0, of: entity) },
         historyBytes: UInt64(cell.history.rounded()), stateBytes: cell.state,
-        blobBytes: cell.blobs, changes: cell.changes)
+        largeValueBytes: cell.largeValues, changes: cell.changes)
     }
     return result.sorted {
       if $0.totalBytes != $1.totalBytes { return $0.totalBytes > $1.totalBytes }

@@ -1,17 +1,17 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Gathers statistics along a walk, frame by frame.
+/// Collects the statistics of a file, region by region.
 struct StatisticsCollector {
   private(set) var statistics = FileStatistics()
   private var shares = ShareTable()
   private var authors: [NameNumber: Int64] = [:]
   private var contexts: [NameNumber: Int64] = [:]
-  /// The lengths of chunk and directory frames, by offset: used or dead is known at the end.
+  /// The lengths of chunk and directory frames by offset. Which are dead is known at the end.
   private var checkpointFrames: [UInt64: UInt64] = [:]
   private var lastTimestamp: Timestamp?
-  /// Large values that have been put down to a property.
-  private var knownBlobs: Set<UInt64> = []
+  /// Large values that are counted with a property.
+  private var knownLargeValues: Set<UInt64> = []
 
   init(fileSize: UInt64, header: FileHeader?) {
     statistics.fileSize = fileSize
@@ -20,7 +20,7 @@ struct StatisticsCollector {
     statistics.earliest = nil
   }
 
-  /// Counts a region that holds no transaction and no checkpoint.
+  /// Counts a region without transactions and checkpoints.
   mutating func count(_ region: FileRegion, as use: FileStatistics.Use) {
     statistics.bytesByUse[use, default: 0] += region.length
     if let frame = region.frame { statistics.frames[frame.header.kind, default: 0] += 1 }
@@ -54,7 +54,7 @@ struct StatisticsCollector {
       statistics.changesByEntity[change.entity, default: 0] += 1
     }
     shares.add(batch, length: region.length)
-    countBlobs(batch)
+    countLargeValues(batch)
   }
 
   private mutating func count(_ record: TransactionRecord) {
@@ -74,25 +74,25 @@ struct StatisticsCollector {
     statistics.latest = max(statistics.latest ?? time, time)
   }
 
-  private mutating func countBlobs(_ batch: ChangeBatch) {
+  private mutating func countLargeValues(_ batch: ChangeBatch) {
     batch.arena.withUnsafeBytes { arena in
       for change in batch.changes {
         for property in batch.properties[change.propertyRange] {
           for cell in [property.before, property.after] where cell.isLarge {
             guard case .large(let value) = cell.value(in: arena),
-              knownBlobs.insert(value.number).inserted
+              knownLargeValues.insert(value.number).inserted
             else { continue }
-            shares.add(blob: value.length, entity: change.entity, property: property.property)
+            shares.add(largeValue: value.length, entity: change.entity, property: property.property)
           }
         }
       }
     }
   }
 
-  /// The statistics, once the whole file was seen.
-  mutating func finish(
+  /// The statistics, after the last region.
+  mutating func result(
     base: CheckpointDirectory?, newest: CheckpointDirectory?, offsets: Set<UInt64>,
-    vocabulary: Vocabulary, blobCount: Int
+    vocabulary: Vocabulary, largeValueCount: Int
   ) -> FileStatistics {
     var used = offsets
     for directory in [base, newest] {
@@ -104,7 +104,7 @@ struct StatisticsCollector {
         if isState, let entity {
           shares.add(state: length, entity: entity, property: property)
         } else if isNew, let entity {
-          // Of the base alone: state as well, only older.
+          // The base's own chunks are state, too.
           shares.add(state: length, entity: entity, property: property)
         }
       }
@@ -120,7 +120,7 @@ struct StatisticsCollector {
     }
     statistics.openings = vocabulary.openings.count
     statistics.schema = vocabulary.schema
-    statistics.blobCount = blobCount
+    statistics.largeValueCount = largeValueCount
     statistics.authors = StatisticsCollector.ranked(authors, vocabulary)
     statistics.contexts = StatisticsCollector.ranked(contexts, vocabulary)
     statistics.shares = shares.ranked(vocabulary)
@@ -138,10 +138,10 @@ struct StatisticsCollector {
 }
 
 extension CheckpointDirectory {
-  /// Calls `body` with each reference to a chunk, and whose it is: nil for the tables.
+  /// Calls `body` with each reference to a chunk, its entity and property; nil for tables.
   func forEachReference(_ body: (ChunkReference, EntityNumber?, PropertyNumber?) -> Void) {
     let tables = [
-      names.chunks, openings.chunks, blobs.chunks, schemaHistory.chunks, historyIndex.chunks,
+      names.chunks, openings.chunks, largeValues.chunks, schemaHistory.chunks, historyIndex.chunks,
     ]
     for chunk in tables.joined() { body(chunk, nil, nil) }
     for entity in entities {

@@ -1,10 +1,10 @@
 import AnnalsFormat
 
-/// What the root slots and the ends of the readable frames tell of what may have stood behind the
-/// last transaction of a damaged file.
+/// Decides from the root slots and the readable frames whether a damaged file may have had more
+/// transactions behind the last readable one.
 ///
-/// A slot proves the head at its writing, and no later one: a store that was killed may have gone
-/// on. Only where both slots say the same, and that the file ended there, was it closed.
+/// A slot proves the head at the time it was written; the writer may have committed more before it
+/// was killed. The file was closed only if both slots name the same head and the end of the file.
 struct EndWitness: Sendable {
   private var newest: RootSlot?
   private var other: RootSlot?
@@ -13,8 +13,8 @@ struct EndWitness: Sendable {
   private var endsWithZeros = false
   private var hasFrames = false
 
-  /// Takes the next region of the file.
-  mutating func take(_ region: FileRegion) {
+  /// Records the next region of the file.
+  mutating func visit(_ region: FileRegion) {
     endsWithZeros = false
     switch region.content {
     case .slot(_, .valid(let slot)):
@@ -33,20 +33,20 @@ struct EndWitness: Sendable {
     }
   }
 
-  /// Whether the slots are those of a file that was closed, or written by a rewrite. One that was
-  /// opened again and killed before its second commit was synced has them too.
+  /// Whether the slots are those of a file that was closed, or written by a rewrite. A writer
+  /// killed before its second commit was synced leaves such slots, too.
   private var wasClosed: Bool {
     guard let newest, let other else { return false }
     return newest.extent == newest.durableMark && other.extent == other.durableMark
       && newest.durableMark == other.durableMark && newest.head == other.head
   }
 
-  /// Whether both slots say that the file ended where it does, so that nothing is gone of what was
-  /// written behind its last transaction. `size` is the file's.
+  /// Whether both slots name the end of the file, so that nothing behind the last transaction is
+  /// gone. `size` is the file's.
   func provesEnd(size: UInt64) -> Bool { wasClosed && newest?.durableMark == size }
 
-  /// Why there may have been transactions behind `head`, though no byte that cannot be read says
-  /// so; nil if nothing speaks for it. `size` is the file's.
+  /// Why there may have been transactions behind `head` although no unreadable byte says so; nil if
+  /// there is no reason to think so. `size` is the file's.
   func reasonForMore(behind head: Int64, size: UInt64) -> String? {
     guard let newest else {
       return hasFrames ? nil : "neither a root slot nor anything behind the slots can be read"

@@ -2,13 +2,13 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Every transaction that can be decoded from a file, however damaged, in the order found, with the
-/// holes between them named.
+/// A cursor over every transaction that can be decoded from a file, however damaged, and the holes
+/// between them.
 ///
-/// Transactions of several parts are handed out part by part, and only if all parts are there: the
-/// cursor reads ahead before it hands out the first. Numbers always rise. Memory holds one frame
-/// and its batch. What a crash left behind the end of the log is handed out too if it decodes:
-/// `offset` tells whoever knows the end (`LogEnd`).
+/// Numbers always rise. A transaction of several parts comes part by part, and only if all parts
+/// are there: the cursor reads ahead before it returns the first. Transactions behind the end of
+/// the log, as a crash leaves them, come too if they decode: compare `offset` with `LogEnd`.
+/// Memory: one frame and its batch.
 package struct ReadableTransactions: Sendable {
   /// What comes next in the file.
   package enum Item: Sendable {
@@ -20,13 +20,12 @@ package struct ReadableTransactions: Sendable {
 
   /// Numbers that no readable transaction has.
   package struct Hole: Hashable, Sendable {
-    /// The first missing number; nil if the base is unknown and so nobody knows.
+    /// The first missing number; nil if the base is unknown.
     package var first: Int64?
-    /// The last missing number; nil at the end of the file, where nobody knows whether there were
-    /// any.
+    /// The last missing number; nil at the end of the file, where there may be none.
     package var last: Int64?
-    /// The bytes between the readable transactions around the hole that could not be read; empty
-    /// if there are none, so that the numbers themselves are wrong.
+    /// The unreadable bytes between the transactions around the hole; empty if there are none, so
+    /// that the numbers themselves leap.
     package var bytes: Range<UInt64>
     /// Why they could not be read, in words.
     package var reason: String
@@ -35,7 +34,7 @@ package struct ReadableTransactions: Sendable {
     package var behind: Timestamp?
   }
 
-  /// The transactions that the last item handed out.
+  /// The transactions of the last item.
   package private(set) var batch = ChangeBatch()
   private var walk: FileWalk
   /// The number that the next transaction should have; nil if the base is unknown.
@@ -43,13 +42,13 @@ package struct ReadableTransactions: Sendable {
   /// The part that comes next of a transaction known to be complete.
   private var nextPart: UInt32 = 0
   private var lastTimestamp: Timestamp?
-  /// What could not be read since the last transaction handed out.
+  /// What could not be read since the last transaction returned.
   private var lost: (bytes: Range<UInt64>, reason: String)?
-  /// Where the transactions are that wait until the hole before them is handed out.
+  /// The frame of the transactions in `batch`, if the hole before them was returned first.
   private var waiting: UInt64?
-  /// Zeros behind the last frame; amid the frames of a log there are none.
+  /// Zeros behind the last frame. Between frames, they are damage.
   private var zeros: Range<UInt64>?
-  /// Large values and chunks that belong to what should come behind them.
+  /// Large values and chunks whose transaction or directory should follow.
   private var unfinished: Range<UInt64>?
 
   /// A cursor at the beginning of an open file.
@@ -99,7 +98,7 @@ package struct ReadableTransactions: Sendable {
     return finalHole()
   }
 
-  /// Decodes the frame into `batch`; false if it holds no transactions, or none that can be used.
+  /// Decodes the frame into `batch`; false if it holds no usable transactions.
   private mutating func decode(
     _ frame: WalkedFrame, in region: FileRegion
   ) throws(StorageError) -> Bool {
@@ -127,14 +126,14 @@ package struct ReadableTransactions: Sendable {
     return try isUsable(region)
   }
 
-  /// Whether the batch continues what was handed out, or begins something complete.
+  /// Whether the batch continues the transaction returned last, or begins a complete one.
   private mutating func isUsable(_ region: FileRegion) throws(StorageError) -> Bool {
     guard let first = batch.transactions.first, let last = batch.transactions.last else {
       return false
     }
     if nextPart > 0 {
-      // The parts were seen to be complete before the first was handed out, so this fails only if
-      // the file changes meanwhile.
+      // All parts were there when the first was returned, so this fails only if the file changes
+      // meanwhile.
       if first.number == expected, first.part == nextPart { return true }
       note(region, "transaction \(first.number) amid another")
       nextPart = 0
@@ -167,8 +166,8 @@ package struct ReadableTransactions: Sendable {
     return true
   }
 
-  /// Whether the names and openings that a record speaks of can all have been in the file, where
-  /// each took half a byte at the very least. What is missing of them is made up by a salvage.
+  /// Whether the file can have held all names and openings that a record refers to, at half a byte
+  /// each. A salvage makes up those that are missing, so their number must be bounded.
   private func mayBeKnown(_ record: TransactionRecord) -> Bool {
     let opening = record.openings.first
     return [
@@ -206,7 +205,8 @@ package struct ReadableTransactions: Sendable {
 
   private func hole(before record: TransactionRecord, at region: FileRegion) -> Hole? {
     if let expected, record.firstNumber == expected { return nil }
-    // With the base unknown the first transaction begins the file, unless something is in front.
+    // If the base is unknown, nothing is missing before the first transaction, unless there are
+    // unreadable bytes.
     if expected == nil, lost == nil { return nil }
     let bytes = lost?.bytes ?? region.offset..<region.offset
     return Hole(
@@ -216,7 +216,7 @@ package struct ReadableTransactions: Sendable {
   }
 
   private mutating func finalHole() -> Item? {
-    // What mentions them would have come behind them.
+    // The transaction or directory that they belong to would have followed.
     if let unfinished { note(unfinished, "the end of what begins there is missing") }
     unfinished = nil
     guard let lost else { return nil }

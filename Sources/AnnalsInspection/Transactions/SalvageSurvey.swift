@@ -2,8 +2,8 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// What can be read of a damaged file, as a first pass over it finds: where unbroken runs of
-/// transactions are, which checkpoints and large values are whole.
+/// What can be read of a damaged file: unbroken runs of transactions, and the checkpoints and large
+/// values that are intact. The first pass of a salvage.
 ///
 /// Memory: a few words for each run, checkpoint and large value.
 package struct SalvageSurvey: Sendable {
@@ -11,21 +11,21 @@ package struct SalvageSurvey: Sendable {
   package struct Run: Hashable, Sendable {
     package var first: Int64
     package var last: Int64
-    /// The frame with the first transaction, and the last frame.
+    /// The offsets of the frame with the first transaction, and of the last frame.
     package var firstOffset: UInt64
     /// The first number in that frame, which may hold others before the run.
     package var frameFirst: Int64
     package var lastOffset: UInt64
-    /// What could not be read before it, in words; empty if nothing was.
+    /// Why the bytes before it could not be read, in words; empty if all could.
     package var reason: String
-    /// Where that was.
+    /// The bytes before it that could not be read.
     package var lostBytes: Range<UInt64>
-    /// The timestamps of the first transaction and of the one with the greatest.
+    /// The timestamp of the first transaction, and the greatest of all.
     package var firstTimestamp: Timestamp
     package var maximumTimestamp: Timestamp
   }
 
-  /// The directory of a checkpoint whose payload is what was written.
+  /// The intact directory of a checkpoint.
   package struct Checkpoint: Hashable, Sendable {
     package var offset: UInt64
     package var number: Int64
@@ -33,7 +33,7 @@ package struct SalvageSurvey: Sendable {
   }
 
   /// A large value whose pieces are all there.
-  package struct Blob: Hashable, Sendable {
+  package struct WholeLargeValue: Hashable, Sendable {
     package var number: UInt64
     package var length: UInt64
     package var offset: UInt64
@@ -41,51 +41,51 @@ package struct SalvageSurvey: Sendable {
     /// Whether it says that its bytes were lost in an earlier salvage.
     package var isLost = false
 
-    /// Whether its bytes are those that a record describes.
-    package func suits(_ value: LargeValue) -> Bool {
+    /// Whether its length and checksum are those that a record gives.
+    package func matches(_ value: LargeValue) -> Bool {
       length == value.length && (isLost || checksum == value.checksum)
     }
   }
 
   package private(set) var runs: [Run] = []
   package private(set) var checkpoints: [Checkpoint] = []
-  /// As the last frames that can be read leave them.
+  /// The consumers and the retention according to the last readable frames.
   package private(set) var consumers = ConsumerTable()
   package private(set) var retention = RetentionPolicy.off
-  /// What the base says of tombstones.
+  /// What the base's directory says of tombstones.
   package private(set) var tombstones: KeptTombstones?
-  /// Where the frames of tombstones are that can be read.
+  /// The offsets of the readable frames of tombstones.
   package private(set) var tombstoneOffsets: [UInt64] = []
   /// In the order of the file.
-  package private(set) var blobs: [Blob] = []
-  /// The large values that transactions mention, by number: as the first that suits the whole one
-  /// of that number describes it, or else as the first does.
+  package private(set) var largeValues: [WholeLargeValue] = []
+  /// The references to large values, by number: the first that matches the intact value of that
+  /// number, otherwise the first.
   package private(set) var mentioned: [UInt64: LargeValue] = [:]
-  /// What could not be read behind the last run; nil if nothing was.
+  /// The bytes behind the last run that could not be read, and why; nil if there are none.
   package private(set) var rest: (bytes: Range<UInt64>, reason: String)?
   private var witness = EndWitness()
-  /// The greatest number that there was for certain: the head that a valid root slot names, the
-  /// base in the header, the transaction that a checkpoint is of; 0 without any.
+  /// The greatest number that certainly existed: from a valid root slot's head, the header's base,
+  /// or a checkpoint; 0 without any.
   package private(set) var slotHead: Int64 = 0
   /// The greatest durable mark of a slot that names this head.
   package private(set) var slotMark: UInt64 = 0
-  /// Frames of kinds that only a newer version can read.
+  /// A kind of frame that only a newer version can read; nil if there is none.
   package private(set) var newerKind: UInt8?
   /// The features announced in slots and frames.
   package private(set) var announced = Features.none
-  /// Features that only a newer version knows and a reader must know, and the offset of the header,
-  /// slot or frame that says so; nil if there are none.
+  /// Required features that only a newer version knows, and the offset of the header, slot or frame
+  /// that names them; nil if there are none.
   package private(set) var newerFeatures: (bits: UInt64, offset: UInt64)?
   /// Where the log ends, and what lies behind.
   package let end: LogEnd
-  /// The header, as it is or restored; nil if it cannot be had.
+  /// The header, recovered if it is damaged; nil if it cannot be recovered.
   package let header: FileHeader?
-  /// What was made of the first block.
+  /// Whether the first block is a valid header.
   package let headerVerdict: HeaderVerdict
   package let hasSeed: Bool
   package let fileSize: UInt64
 
-  /// Goes through an open file twice. Throws if the system refuses to read.
+  /// Reads an open file three times. Throws if the system cannot read.
   package init(_ file: any StorageFile) throws(StorageError) {
     let walk = try FileWalk(file)
     header = walk.restoredHeader
@@ -104,9 +104,9 @@ package struct SalvageSurvey: Sendable {
 
   private mutating func survey(frames start: FileWalk) throws(StorageError) {
     var walk = start
-    var pieces = BlobPieces()
+    var pieces = PieceAssembly()
     while let region = try walk.next() {
-      witness.take(region)
+      witness.visit(region)
       switch region.content {
       case .header(.damaged(.unknownFeatures(let bits))): newerFeatures = (bits, 0)
       case .slot(_, .damaged(.unknownFeatures(_, let bits))): newerFeatures = (bits, region.offset)
@@ -119,18 +119,20 @@ package struct SalvageSurvey: Sendable {
       }
       let kind = frame.header.kind
       if !kind.isKnown, !frame.header.flags.contains(.skippable) { newerKind = kind.rawValue }
-      if kind != .blob { pieces.open = nil }
+      if kind != .largeValue { pieces.open = nil }
       if kind == .featureAnnouncement {
         note(
           try walk.decode(frame, in: region, Features.init(announcement:flags:)), at: region.offset)
-      } else if kind == .blob {
-        var taken = pieces
+      } else if kind == .largeValue {
+        var assembly = pieces
         let isLast = !frame.header.flags.contains(.continued)
-        let blob = try walk.withPayload(of: frame, at: region.offset) {
-          taken.take($0, at: region.offset, isLast: isLast)
+        let largeValue = try walk.withPayload(of: frame, at: region.offset) {
+          assembly.append($0, at: region.offset, isLast: isLast)
         }
-        pieces = taken
-        if let blob, blob.number > blobs.last?.number ?? 0 { blobs.append(blob) }
+        pieces = assembly
+        if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
+          largeValues.append(largeValue)
+        }
       } else if kind == .consumerChange {
         let change = try walk.decode(frame, in: region, ConsumerCodec.decode(_:flags:))
         if case .success(let change) = change { consumers.apply(change) }
@@ -169,9 +171,9 @@ package struct SalvageSurvey: Sendable {
     slotMark = max(slotMark, slot.durableMark)
   }
 
-  /// Whether there may have been transactions behind `head`, the greatest number that is known of:
-  /// how many bytes could not be read there, and why; 0 bytes if they are gone. Nil if nothing
-  /// speaks for it.
+  /// How many bytes behind `head`, the greatest number known, could not be read, and why; 0 bytes
+  /// if transactions may have been there and are gone. Nil if nothing suggests that there were
+  /// more.
   package func rest(behind head: Int64) -> (bytes: UInt64, reason: String)? {
     if let rest, !proves(head, upTo: rest.bytes.upperBound) {
       let start = slotHead == head ? max(rest.bytes.lowerBound, slotMark) : rest.bytes.lowerBound
@@ -184,49 +186,51 @@ package struct SalvageSurvey: Sendable {
     return witness.reasonForMore(behind: head, size: fileSize).map { (0, $0) }
   }
 
-  /// Whether the file tells where it ended. What a process that was killed wrote last may be gone
-  /// without a trace, where zeros are in its place.
+  /// Whether the file proves where it ended. If it does not, what a killed process wrote last may
+  /// be gone without a trace, with zeros in its place.
   package var provesEnd: Bool { witness.provesEnd(size: fileSize) }
 
-  /// Whether a slot or a checkpoint says that no transaction behind `head` was before `offset`.
+  /// Whether a slot or a checkpoint proves that `head` was the last transaction before `offset`.
   private func proves(_ head: Int64, upTo offset: UInt64) -> Bool {
     if slotHead == head, slotMark >= offset { return true }
     return checkpoints.contains { $0.offset >= offset && $0.number == head }
   }
 
-  /// Puts the pieces of large values together.
-  private struct BlobPieces {
-    var open: Blob?
+  /// Assembles large values from their pieces.
+  private struct PieceAssembly {
+    var open: WholeLargeValue?
     private var done: UInt64 = 0
 
-    /// Takes the next piece; returns the value that it makes whole, if it does.
-    mutating func take(
+    /// Adds the next piece; returns the value that it completes, if any.
+    mutating func append(
       _ payload: UnsafeRawBufferPointer, at offset: UInt64, isLast: Bool
-    ) -> Blob? {
-      guard let part = try? BlobCodec.decode(payload) else {
+    ) -> WholeLargeValue? {
+      guard let part = try? LargeValueCodec.decode(payload) else {
         open = nil
         return nil
       }
       if part.isFirst {
-        open = Blob(number: part.number, length: part.totalLength, offset: offset, checksum: 0)
+        open = WholeLargeValue(
+          number: part.number, length: part.totalLength, offset: offset, checksum: 0)
         open?.isLost = part.isLost
         done = part.isLost ? part.totalLength : 0
       }
-      guard var blob = open, blob.number == part.number, blob.length == part.totalLength,
+      guard var largeValue = open, largeValue.number == part.number,
+        largeValue.length == part.totalLength,
         part.isLost || done == part.start
       else {
         open = nil
         return nil
       }
-      blob.checksum = Checksum.crc32(part.bytes, startingFrom: blob.checksum)
+      largeValue.checksum = Checksum.crc32(part.bytes, startingFrom: largeValue.checksum)
       done += UInt64(part.bytes.count)
-      open = isLast ? nil : blob
-      return isLast && done == blob.length ? blob : nil
+      open = isLast ? nil : largeValue
+      return isLast && done == largeValue.length ? largeValue : nil
     }
   }
 
   private mutating func survey(transactionsOf file: any StorageFile) throws(StorageError) {
-    let whole = Dictionary(blobs.map { ($0.number, $0) }) { first, _ in first }
+    let whole = Dictionary(largeValues.map { ($0.number, $0) }) { first, _ in first }
     var transactions = try ReadableTransactions(file)
     var lost: (bytes: Range<UInt64>, reason: String)?
     while let item = try transactions.next() {
@@ -234,7 +238,7 @@ package struct SalvageSurvey: Sendable {
       case .hole(let hole): lost = (hole.bytes, hole.reason)
       case .transactions(let offset):
         note(transactions.batch, at: offset, lost)
-        mention(in: transactions.batch, whole)
+        noteLargeValues(of: transactions.batch, whole)
         lost = nil
       }
     }
@@ -264,10 +268,10 @@ package struct SalvageSurvey: Sendable {
     }
   }
 
-  /// Takes note of the large values that transactions speak of.
-  private mutating func mention(in batch: ChangeBatch, _ whole: [UInt64: Blob]) {
+  /// Records the references to large values in a batch.
+  private mutating func noteLargeValues(of batch: ChangeBatch, _ whole: [UInt64: WholeLargeValue]) {
     batch.forEachLargeValue { value in
-      if mentioned[value.number] == nil || whole[value.number]?.suits(value) == true {
+      if mentioned[value.number] == nil || whole[value.number]?.matches(value) == true {
         mentioned[value.number] = value
       }
     }

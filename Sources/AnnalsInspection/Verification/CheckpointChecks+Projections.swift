@@ -2,14 +2,13 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// What a directory says of saved projections. None of it is needed: what is wrong with it, also in
-// the base's, is a warning.
+// Saved projections. They can be rebuilt, so a fault is a warning, even in the base's directory.
 extension CheckpointChecks {
-  mutating func judgeProjections(
-    _ directory: CheckpointDirectory, at offset: UInt64, blobs: inout BlobChecks,
+  mutating func checkProjections(
+    _ directory: CheckpointDirectory, at offset: UInt64, largeValues: inout LargeValueChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
-    // A list that was written for another file says nothing.
+    // A list that was written for another generation is not valid here.
     guard let header, let projections = directory.projections,
       projections.generation == header.generation
     else { return }
@@ -22,9 +21,9 @@ extension CheckpointChecks {
         continue
       }
       let role = ChunkRole.projection(name: saved.name, version: saved.version)
-      try judge(
-        [saved.chunk], as: role, at: Place(offset: offset, isBase: false), blobs: &blobs,
-        in: &walk, &log)
+      try check(
+        [saved.chunk], as: role, at: Place(offset: offset, isBase: false),
+        largeValues: &largeValues, in: &walk, &log)
     }
   }
 }

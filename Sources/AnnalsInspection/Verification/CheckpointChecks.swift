@@ -2,16 +2,16 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Judges checkpoints: that every chunk, large value and frame that a directory names is there and
-/// is what the directory says.
+/// Checks checkpoints: every chunk, large value and frame that a directory names must be there, and
+/// be what the directory says.
 ///
-/// Remembers of each chunk frame its length and crc32, so that a reference costs a look-up; reads a
-/// chunk once more, to decode it, when a directory first says what it is.
+/// Keeps the length and crc32 of each chunk frame, so that a reference costs a look-up. Reads a
+/// chunk a second time, to decode it, when the first directory refers to it.
 struct CheckpointChecks {
-  /// A chunk frame whose payload is what was written.
+  /// An intact chunk frame.
   struct Chunk {
     var length, checksum: UInt32
-    /// What a directory said that it is, and what it was found to hold, once it was decoded.
+    /// Its role according to a directory, and what it holds; nil until it is decoded.
     var role: ChunkRole?
     var contents: ChunkContents?
   }
@@ -22,43 +22,43 @@ struct CheckpointChecks {
   /// The base's directory and the newest other one.
   private(set) var base: CheckpointDirectory?
   private(set) var newest: CheckpointDirectory?
-  /// Where the newest one is; empty if there is none.
+  /// The offset of the newest one; empty if there is none.
   private(set) var newestOffset: [UInt64] = []
-  /// The first chunk that was found to have an erased value.
+  /// The first chunk with an erased value.
   private(set) var firstErasure: UInt64?
-  /// The frames that history indexes name: their first transactions, 0 where there is none.
+  /// The frames in history indexes, with their first transactions; 0 where there is none.
   private var indexed: [UInt64: Int64] = [:]
   let header: FileHeader?
 
   init(header: FileHeader?) { self.header = header }
 
-  /// What a directory is judged in.
+  /// The directory that a finding is about.
   struct Place {
     var offset: UInt64
     var isBase: Bool
     var severity: Finding.Severity { isBase ? .error : .warning }
-    /// For what cannot be read, and for what contradicts something else.
+    /// The remedy for what cannot be read, and for contradictions.
     var remedy: String { isBase ? Remedy.salvage : Remedy.compact }
     var remedyOfContradictions: String { isBase ? Remedy.salvage : Remedy.smallest }
   }
 
-  /// Takes the chunk frame at `offset`; the checksum is the crc32 of its payload.
-  mutating func take(chunkOf length: Int, checksum: UInt32, at offset: UInt64) {
+  /// Adds the intact chunk frame at `offset`. `checksum` is the crc32 of its payload.
+  mutating func add(chunkOf length: Int, checksum: UInt32, at offset: UInt64) {
     chunks[offset] = Chunk(
       length: UInt32(truncatingIfNeeded: length), checksum: checksum, role: nil)
   }
 
-  /// Takes the directory at `offset`, which is what was written.
-  mutating func take(
+  /// Checks the intact directory at `offset`.
+  mutating func check(
     _ directory: CheckpointDirectory, at offset: UInt64, behind transactions: TransactionChecks,
-    blobs: inout BlobChecks, in walk: inout FileWalk, _ log: inout FindingLog
+    largeValues: inout LargeValueChecks, in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
     let place = Place(offset: offset, isBase: directory.isBase)
     numbers[offset] = directory.number
-    judgeFacts(directory, at: place, behind: transactions, blobs: blobs, &log)
-    try judgeTables(directory, at: place, blobs: &blobs, in: &walk, &log)
-    try judgeState(directory, at: place, blobs: &blobs, in: &walk, &log)
-    try judgeProjections(directory, at: offset, blobs: &blobs, in: &walk, &log)
+    checkFacts(directory, at: place, behind: transactions, largeValues: largeValues, &log)
+    try checkTables(directory, at: place, largeValues: &largeValues, in: &walk, &log)
+    try checkState(directory, at: place, largeValues: &largeValues, in: &walk, &log)
+    try checkProjections(directory, at: offset, largeValues: &largeValues, in: &walk, &log)
     if directory.isBase {
       base = directory
     } else {
@@ -67,8 +67,8 @@ struct CheckpointChecks {
     }
   }
 
-  /// Judges what header and slots say of checkpoints, once all were seen.
-  func finish(slots: [RootSlot], end: LogEnd, _ log: inout FindingLog) {
+  /// Checks that the checkpoints that the header and the slots name were there.
+  func checkReferences(from slots: [RootSlot], end: LogEnd, _ log: inout FindingLog) {
     if let header, header.baseCheckpointOffset != 0 {
       let found = numbers[header.baseCheckpointOffset]
       if found == nil || found != header.base || base == nil {
@@ -90,11 +90,11 @@ struct CheckpointChecks {
 
 // What a directory says of the log.
 extension CheckpointChecks {
-  private func judgeFacts(
+  private func checkFacts(
     _ directory: CheckpointDirectory, at place: Place, behind transactions: TransactionChecks,
-    blobs: BlobChecks, _ log: inout FindingLog
+    largeValues: LargeValueChecks, _ log: inout FindingLog
   ) {
-    func tell(_ what: String) {
+    func report(_ what: String) {
       log.append(
         Finding(
           place.severity, .checkpoint, at: place.offset,
@@ -102,90 +102,91 @@ extension CheckpointChecks {
           remedy: place.remedyOfContradictions))
     }
     if place.isBase, let header, place.offset != header.baseCheckpointOffset {
-      tell("says it is the base, which the header has at \(header.baseCheckpointOffset)")
+      report("says it is the base, which the header has at \(header.baseCheckpointOffset)")
     }
     if let previous = directory.previousCheckpoint, numbers[previous.offset] != previous.number {
-      tell("names one of \(previous.number) at \(previous.offset) before it, which is not there")
+      report("names one of \(previous.number) at \(previous.offset) before it, which is not there")
     }
-    if directory.nextBlobNumber <= blobs.greatestNumber {
-      tell("gives \(directory.nextBlobNumber) to the next large value, though it is used")
+    if directory.nextLargeValueNumber <= largeValues.greatestNumber {
+      report("gives \(directory.nextLargeValueNumber) to the next large value, though it is used")
     }
     if place.isBase, let header {
       if directory.maximumTimestamp != header.greatestTimestamp {
-        tell(
+        report(
           "has \(directory.maximumTimestamp) as the greatest timestamp, and the header "
             + "\(header.greatestTimestamp)")
       }
       if directory.changeCount != 0 {
-        tell("counts \(directory.changeCount) changes, though it is the base")
+        report("counts \(directory.changeCount) changes, though it is the base")
       }
     }
     guard transactions.isComplete, !place.isBase, let head = transactions.head else { return }
-    if directory.number > head { tell("stands where the log has only \(head)") }
+    if directory.number > head { report("stands where the log has only \(head)") }
     guard directory.number == head else { return }
     if directory.schema != transactions.vocabulary.schema {
-      tell("has another schema than the log")
+      report("has another schema than the log")
     }
     let vocabulary = transactions.vocabulary
     if directory.names.count != UInt64(vocabulary.names.count) {
-      tell("has another count of names than the log")
+      report("has another count of names than the log")
     }
     if directory.openings.count != UInt64(vocabulary.openings.count) {
-      tell("has another count of openings than the log")
+      report("has another count of openings than the log")
     }
     let changes = transactions.changeCount &+ (base?.changeCount ?? 0)
     if directory.changeCount != changes {
-      tell("counts \(directory.changeCount) changes; the log has \(changes)")
+      report("counts \(directory.changeCount) changes; the log has \(changes)")
     }
     let jumps = transactions.clockJumps &+ (base?.clockJumps ?? 0)
     if directory.clockJumps != jumps {
-      tell("counts \(directory.clockJumps) jumps of the clock; the log has \(jumps)")
+      report("counts \(directory.clockJumps) jumps of the clock; the log has \(jumps)")
     }
     if let last = transactions.last, directory.timestamp != last.timestamp {
-      tell("has another timestamp (\(directory.timestamp)) than the transaction")
+      report("has another timestamp (\(directory.timestamp)) than the transaction")
     }
     if let last = transactions.last,
       directory.openingID != vocabulary.opening(last.opening)?.id ?? 0
     {
-      tell("is of another opening than the transaction")
+      report("is of another opening than the transaction")
     }
     if let greatest = transactions.maximumTimestamp, directory.maximumTimestamp != greatest {
-      tell("has \(directory.maximumTimestamp) as the greatest timestamp, which is \(greatest)")
+      report("has \(directory.maximumTimestamp) as the greatest timestamp, which is \(greatest)")
     }
   }
 
-  private mutating func judgeTables(
-    _ directory: CheckpointDirectory, at place: Place, blobs: inout BlobChecks,
+  private mutating func checkTables(
+    _ directory: CheckpointDirectory, at place: Place, largeValues: inout LargeValueChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
     let tables: [(ChunkRole, [ChunkReference])] = [
       (.names, directory.names.chunks), (.openings, directory.openings.chunks),
-      (.blobs, directory.blobs.chunks), (.schemaHistory, directory.schemaHistory.chunks),
+      (.largeValues, directory.largeValues.chunks),
+      (.schemaHistory, directory.schemaHistory.chunks),
       (.historyIndex, directory.historyIndex.chunks),
     ]
     for (role, chunks) in tables {
-      try judge(chunks, as: role, at: place, blobs: &blobs, in: &walk, &log)
+      try check(chunks, as: role, at: place, largeValues: &largeValues, in: &walk, &log)
     }
-    for entry in directory.blobs.entries { blobs.check(entry, in: place.offset, &log) }
-    try judge(directory.historyIndex.entries, at: place, in: &walk, &log)
+    for entry in directory.largeValues.entries { largeValues.check(entry, in: place.offset, &log) }
+    try check(directory.historyIndex.entries, at: place, in: &walk, &log)
   }
 
-  private mutating func judge(
+  private mutating func check(
     _ entries: [HistoryIndexEntry], at place: Place, in walk: inout FileWalk,
     _ log: inout FindingLog
   ) throws(StorageError) {
     var last: HistoryIndexEntry?
     for entry in entries {
-      try judge(entry, behind: last, at: place, in: &walk, &log)
+      try check(entry, behind: last, at: place, in: &walk, &log)
       last = entry
     }
   }
 
-  private mutating func judge(
+  private mutating func check(
     _ entry: HistoryIndexEntry, behind last: HistoryIndexEntry?, at place: Place,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
-    func tell(_ what: String) {
+    func report(_ what: String) {
       log.warning(
         .index, at: place.offset,
         "the history index has transaction \(entry.firstNumber) at \(entry.offset), \(what)",
@@ -195,31 +196,31 @@ extension CheckpointChecks {
       entry.firstNumber <= last.firstNumber || entry.offset <= last.offset
         || entry.maximumTimestamp < last.maximumTimestamp
     {
-      tell("out of order")
+      report("out of order")
     }
     if let number = indexed[entry.offset] {
       if number != entry.firstNumber {
-        tell(number == 0 ? "where no transaction begins" : "where \(number) is")
+        report(number == 0 ? "where no transaction begins" : "where \(number) is")
       }
       return
     }
     let number = try walk.frames?.firstNumber(ofUnitAt: entry.offset) ?? 0
     indexed[entry.offset] = number
     if number != entry.firstNumber {
-      tell(number == 0 ? "where no transaction begins" : "where \(number) is")
+      report(number == 0 ? "where no transaction begins" : "where \(number) is")
     }
   }
 }
 
 // What a directory says of the state.
 extension CheckpointChecks {
-  private mutating func judgeState(
-    _ directory: CheckpointDirectory, at place: Place, blobs: inout BlobChecks,
+  private mutating func checkState(
+    _ directory: CheckpointDirectory, at place: Place, largeValues: inout LargeValueChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
     var lookup = SchemaLookup()
     for entity in directory.schema.entities { lookup.learn(EntityChange(entity)) }
-    func tell(_ what: String) {
+    func report(_ what: String) {
       log.append(
         Finding(
           place.severity, .checkpoint, at: place.offset,
@@ -228,32 +229,33 @@ extension CheckpointChecks {
     }
     for state in directory.entities {
       let entity = state.entity
-      if !lookup.has(entity) { tell("has entity \(entity), which its schema does not have") }
+      if !lookup.has(entity) { report("has entity \(entity), which its schema does not have") }
       let rows = state.rows.reduce(Int64(0)) { $0 + Int64($1.count) }
       if rows != state.liveCount {
-        tell("counts \(state.liveCount) objects of entity \(entity) in rows of \(rows)")
+        report("counts \(state.liveCount) objects of entity \(entity) in rows of \(rows)")
       }
       for (list, role) in state.lists {
-        try judge([list], as: role, at: place, blobs: &blobs, in: &walk, &log)
+        try check([list], as: role, at: place, largeValues: &largeValues, in: &walk, &log)
       }
-      try judge(state.rows, as: .rows(entity), at: place, blobs: &blobs, in: &walk, &log)
+      try check(
+        state.rows, as: .rows(entity), at: place, largeValues: &largeValues, in: &walk, &log)
       for column in state.columns {
         if !lookup.has(column.property, of: entity) {
-          tell("has property \(column.property) of entity \(entity), unknown to its schema")
+          report("has property \(column.property) of entity \(entity), unknown to its schema")
         }
         let role = ChunkRole.column(entity, column.property)
-        try judge(column.chunks, as: role, at: place, blobs: &blobs, in: &walk, &log)
+        try check(column.chunks, as: role, at: place, largeValues: &largeValues, in: &walk, &log)
       }
       for index in state.indexes {
         let entries = index.chunks.reduce(Int64(0)) { $0 + Int64($1.reference.count) }
         if entries != index.count {
-          tell("counts \(index.count) entries in index \(index.rule) of \(entries)")
+          report("counts \(index.count) entries in index \(index.rule) of \(entries)")
         }
         let references = index.chunks.map(\.reference)
         var first: Int64 = 0
         for reference in references {
           if reference.first != first {
-            tell(
+            report(
               "counts \(reference.first) entries of index \(index.rule) before its chunk at "
                 + "\(reference.offset); they are \(first)")
             break
@@ -261,18 +263,18 @@ extension CheckpointChecks {
           first += Int64(reference.count)
         }
         let role = ChunkRole.index(entity, index.rule)
-        try judge(references, as: role, at: place, blobs: &blobs, in: &walk, &log)
+        try check(references, as: role, at: place, largeValues: &largeValues, in: &walk, &log)
       }
     }
   }
 
-  mutating func judge(
+  mutating func check(
     _ references: [ChunkReference], as role: ChunkRole, at place: Place,
-    blobs: inout BlobChecks, in walk: inout FileWalk, _ log: inout FindingLog
+    largeValues: inout LargeValueChecks, in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
     for reference in references {
       let fault = try fault(
-        of: reference, as: role, at: place, blobs: &blobs, in: &walk, &log)
+        of: reference, as: role, at: place, largeValues: &largeValues, in: &walk, &log)
       guard let fault else { continue }
       log.append(
         Finding(
@@ -283,9 +285,10 @@ extension CheckpointChecks {
     }
   }
 
-  /// What is wrong with a reference; nil if nothing is.
+  /// What is wrong with the chunk that a reference names; nil if nothing is.
   private mutating func fault(
-    of reference: ChunkReference, as role: ChunkRole, at place: Place, blobs: inout BlobChecks,
+    of reference: ChunkReference, as role: ChunkRole, at place: Place,
+    largeValues: inout LargeValueChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) -> String? {
     guard let chunk = chunks[reference.offset] else { return "there is no whole chunk" }
@@ -309,9 +312,11 @@ extension CheckpointChecks {
       chunks[reference.offset]?.role = role
       chunks[reference.offset]?.contents = contents.outline
       if firstErasure == nil, contents.hasErased { firstErasure = reference.offset }
-      for value in contents.largeValues { blobs.refer(to: value, from: reference.offset, &log) }
-      for entry in contents.blobs { blobs.check(entry, in: place.offset, &log) }
-      try judge(contents.index, at: place, in: &walk, &log)
+      for value in contents.largeValues {
+        largeValues.checkReference(to: value, from: reference.offset, &log)
+      }
+      for entry in contents.largeValueEntries { largeValues.check(entry, in: place.offset, &log) }
+      try check(contents.index, at: place, in: &walk, &log)
       return contents.contradiction(to: reference, as: role)
     }
   }

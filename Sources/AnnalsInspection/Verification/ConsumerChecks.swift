@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Follows what the frames say of consumers and of retention, and compares directories with it.
+/// Replays the changes of consumers and retention, and compares directories with the result.
 ///
 /// FORMAT.md, "Consumers" and "Retention".
 struct ConsumerChecks {
@@ -10,30 +10,30 @@ struct ConsumerChecks {
   /// Whether every change so far could be read.
   private var isComplete = true
 
-  /// Takes note that a change may be missing.
-  mutating func forget() { isComplete = false }
+  /// Notes that a change may be missing.
+  mutating func markIncomplete() { isComplete = false }
 
-  /// Takes in a change. `head` is the number of the last whole transaction, if that is known;
-  /// `isAnnounced` whether the file says that it has consumers.
-  mutating func take(
+  /// Checks and applies a change. `head` is the number of the last whole transaction, nil if
+  /// unknown; `isAnnounced` whether the file announces consumers.
+  mutating func check(
     _ change: ConsumerChange, at offset: UInt64, head: Int64?, isAnnounced: Bool,
     _ log: inout FindingLog
   ) {
-    func tell(_ what: String) {
+    func report(_ what: String) {
       log.error(.consumer, at: offset, "the consumer change here \(what)", remedy: Remedy.compact)
     }
-    if !isAnnounced { tell("is in a file that does not announce the feature") }
+    if !isAnnounced { report("is in a file that does not announce the feature") }
     if case .set(let consumer) = change, let head, consumer.number > head {
-      tell("has seen transaction \(consumer.number), where the log has only \(head)")
+      report("has seen transaction \(consumer.number), where the log has only \(head)")
     }
     if case .remove(let name) = change, isComplete, table[name] == nil {
-      tell("removes one that is not there")
+      report("removes a consumer that is not there")
     }
-    if !table.apply(change) { tell("is of one more than the limit") }
+    if !table.apply(change) { report("adds one more consumer than the limit") }
   }
 
-  /// Takes in how much history is kept; `isAnnounced` as of a consumer.
-  mutating func take(
+  /// Checks and applies a retention policy. `isAnnounced` is whether the file announces retention.
+  mutating func check(
     _ policy: RetentionPolicy, at offset: UInt64, isAnnounced: Bool, _ log: inout FindingLog
   ) {
     if !isAnnounced {
@@ -46,7 +46,7 @@ struct ConsumerChecks {
   }
 
   /// Compares a directory with the frames before it.
-  mutating func take(
+  mutating func check(
     _ directory: CheckpointDirectory, at offset: UInt64, _ log: inout FindingLog
   ) {
     if isComplete, !directory.isBase, directory.consumers != table {

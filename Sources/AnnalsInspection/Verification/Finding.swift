@@ -1,11 +1,10 @@
-/// One thing that `PhysicalVerification` found out of order: where, what, and what to do about it.
+/// One problem that `PhysicalVerification` found: where, what, and what to do about it.
 package struct Finding: Hashable, Sendable {
   /// How bad it is.
   package enum Severity: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// Worth knowing; nothing is wrong with the file.
     case note
-    /// What is derived or unused is damaged, or a crash left something; nothing acknowledged is
-    /// lost.
+    /// Derived or unused data is damaged, or a crash left something. Nothing acknowledged is lost.
     case warning
     /// Acknowledged data is damaged or cannot be read.
     case error
@@ -13,21 +12,21 @@ package struct Finding: Hashable, Sendable {
     package static func < (a: Severity, b: Severity) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// What the finding is about, for whoever sorts or tests.
+  /// What the finding is about, for sorting and for tests.
   package enum Subject: String, Hashable, Sendable, CaseIterable {
     case disk, header, slot, frame, padding, chain, durableMark, unwritten
     case tornTail, damageInside
     case record, number, part, name, opening, timestamp, schema
-    case blob, chunk, checkpoint, index, gap, feature, consumer, retention, tombstone
+    case largeValue, chunk, checkpoint, index, gap, feature, consumer, retention, tombstone
   }
 
   package var severity: Severity
   package var subject: Subject
-  /// Where in the file; nil if nowhere in particular.
+  /// The offset in the file; nil if there is none in particular.
   package var offset: UInt64?
-  /// What is out of order, as a sentence without a capital and a full stop.
+  /// What is wrong: a sentence without a capital letter and a full stop.
   package var what: String
-  /// What to do about it; empty where nothing need be done.
+  /// What to do about it; empty if nothing need be done.
   package var remedy: String
 
   package init(
@@ -55,21 +54,21 @@ enum Remedy {
   static let salvage =
     "Restore a backup, or salvage everything readable into a new file"
   static let compact = "Compact the file: the new one is without it"
-  /// For what is wrong and can be read, and would be copied.
+  /// For what is wrong but readable, so that an ordinary compaction would copy it.
   static let smallest = "Compact to the smallest file, which leaves it out"
   static let newerVersion = "Open it with a newer version of Annals"
   static let nextClose = "Nothing need be done: the next writer to close the file renews it"
   static let nextWriter = "Nothing need be done: the next writer clears it"
 }
 
-/// Hands findings on, and no more than a bounded number of each subject.
+/// Passes findings on, at most a bounded number of each subject, and counts all.
 struct FindingLog {
   private let report: (Finding) -> Void
   private var counts: [Finding.Subject: Int] = [:]
-  /// How many findings of each severity there were, those held back among them.
+  /// The number of findings of each severity, those held back included.
   private(set) var severities: [Finding.Severity: Int] = [:]
 
-  /// How many findings of one subject are handed on.
+  /// How many findings of one subject are passed on.
   static let maximumOfSubject = 100
 
   init(_ report: @escaping (Finding) -> Void) { self.report = report }
@@ -99,8 +98,8 @@ struct FindingLog {
     append(Finding(.note, subject, at: offset, what, remedy: remedy))
   }
 
-  /// Says how many findings were held back.
-  mutating func finish() {
+  /// Reports how many findings were held back.
+  mutating func reportHeldBack() {
     for subject in Finding.Subject.allCases {
       let more = counts[subject, default: 0] - FindingLog.maximumOfSubject
       if more > 0 {

@@ -1,22 +1,23 @@
 import AnnalsFormat
 
-/// Judges what a file is made of, before any payload is decoded: header, slots, frames, chain,
-/// padding, and what is no frame.
+/// Checks the structure of a file, without decoding payloads: header, slots, frames, chain,
+/// padding, and stretches without frames.
 struct OutlineChecks {
   private let end: LogEnd
   private let size: UInt64
   private var slots: [RootSlot] = []
-  /// The slots that cannot be used: where, and what is wrong.
+  /// The offsets of unusable slots, and what is wrong with each.
   private var unusableSlots: [(offset: UInt64, what: String)] = []
   private var header: FileHeader?
   /// Whether a newer version wrote the file.
   private var isNewer = false
-  /// What the walk knows when it is behind the last frame taken.
+  /// The header checksum of the last frame; nil if what lies before is not a frame.
   private var lastChecksum: UInt32?
+  /// The last durable mark that was found to be a frame's offset.
   private var confirmedMark: UInt64?
-  /// The features announced in the frames taken.
+  /// The features announced in the frames so far.
   private var announced = Features.none
-  /// Whether all frames so far could be read, so that these are all.
+  /// Whether all frames so far could be read, so that `announced` is complete.
   private var knowsAnnounced = true
 
   init(end: LogEnd, size: UInt64) {
@@ -24,7 +25,7 @@ struct OutlineChecks {
     self.size = size
   }
 
-  /// Whether a region is part of the torn tail: not judged, but told as a whole.
+  /// Whether a region is part of the torn tail, which is reported as a whole.
   func isTorn(_ region: FileRegion) -> Bool {
     guard case .torn = end.tail else { return false }
     return region.offset >= end.end
@@ -68,7 +69,7 @@ struct OutlineChecks {
       isNewer = true
       knowsAnnounced = false
       needs(bits, .slot, "root slot \(index)", at: offset, &log)
-    // What a newer version keeps in its slots is not for this one to judge.
+    // A newer version may keep other things in its slots.
     case .damaged where isNewer: break
     case .foreign: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
@@ -77,10 +78,10 @@ struct OutlineChecks {
     }
   }
 
-  /// Judges the slots together: one at least is whole at any time, and a clean close leaves two
-  /// that say the same.
+  /// Checks the slots together: at least one is valid at any time, and a clean close leaves two
+  /// that agree.
   func slotsTogether(_ log: inout FindingLog) {
-    // A writer renews one that is gone, and refuses a file without any.
+    // A writer renews one unusable slot, and refuses a file without any valid one.
     let remedy = slots.isEmpty ? Remedy.salvage : Remedy.nextClose
     for (offset, what) in unusableSlots {
       log.warning(.slot, at: offset, what, remedy: remedy)
@@ -102,7 +103,7 @@ struct OutlineChecks {
     }
   }
 
-  /// Judges a frame but for the contents of its payload.
+  /// Checks a frame, except for the contents of its payload.
   mutating func frame(_ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog) {
     lastChecksum = frame.header.checksum
     let kind = frame.header.kind
@@ -118,7 +119,7 @@ struct OutlineChecks {
       if kind == .featureAnnouncement { knowsAnnounced = false }
       let what = "the payload of a \(kind.name) frame is damaged: \(frame.payload)"
       if kind == .chunk || kind == .checkpoint {
-        // What belongs to the base is told as an error where the base refers to it.
+        // A damaged part of the base is reported as an error where the base refers to it.
         log.warning(.frame, at: region.offset, what, remedy: Remedy.compact)
       } else {
         log.error(.frame, at: region.offset, what)
@@ -143,7 +144,7 @@ struct OutlineChecks {
     }
   }
 
-  /// Takes in what a frame announces; returns why it does not, if it breaks a rule.
+  /// Checks and applies an announcement of features; returns the rule that it breaks, if any.
   mutating func announcement(
     _ announcement: Result<Features, DecodeFault>, at offset: UInt64, _ log: inout FindingLog
   ) -> DecodeFault? {
@@ -175,7 +176,7 @@ struct OutlineChecks {
         + Features.text(bits), remedy: Remedy.newerVersion)
   }
 
-  /// Judges a stretch without frames; `isLast` if nothing comes behind it.
+  /// Checks a stretch without frames. `isLast` is whether it ends the file.
   mutating func stretch(_ region: FileRegion, isLast: Bool, _ log: inout FindingLog) {
     lastChecksum = nil
     knowsAnnounced = false
@@ -190,7 +191,7 @@ struct OutlineChecks {
     }
   }
 
-  /// What is to be said of the file as a whole, before its regions.
+  /// Reports a torn tail or damage inside the log, before the regions are checked.
   func tail(_ log: inout FindingLog) {
     switch end.tail {
     case .clean, .unclosed, .unknown: break
@@ -206,9 +207,9 @@ struct OutlineChecks {
   }
 }
 
-// Durable marks and what slots say.
+// Durable marks and slots.
 extension OutlineChecks {
-  /// Judges the durable mark of a frame. `isBoundary` looks whether a frame begins there.
+  /// Checks the durable mark of a frame. `isBoundary` returns whether a frame begins at an offset.
   mutating func mark<E: Error>(
     of frame: WalkedFrame, at offset: UInt64, _ log: inout FindingLog,
     isBoundary: (UInt64) throws(E) -> Bool
@@ -226,8 +227,8 @@ extension OutlineChecks {
     }
   }
 
-  /// Compares the slots with what is known in front of `offset`, where a frame begins or would.
-  /// `head` is the number of the last whole transaction; nil if that is not known.
+  /// Compares slots whose mark is `offset`, where a frame begins or the log ends, with the log
+  /// before it. `head` is the number of the last whole transaction; nil if unknown.
   func boundary(at offset: UInt64, head: Int64?, _ log: inout FindingLog) {
     for slot in slots where slot.durableMark == offset {
       let place = FormatLimits.slotOffsets[slot.index]
@@ -253,7 +254,7 @@ extension OutlineChecks {
     }
   }
 
-  /// Tells slots whose mark was not met although the log reaches further.
+  /// Reports slots whose mark is within the log, but is not the offset of a frame.
   func marks(met: Set<UInt64>, _ log: inout FindingLog) {
     for slot in slots where slot.durableMark <= end.end && !met.contains(slot.durableMark) {
       log.error(
@@ -262,7 +263,7 @@ extension OutlineChecks {
     }
   }
 
-  /// Whether header or frames say that the file has these features; true if nobody knows.
+  /// Whether the header or the frames announce these features; true if that is not known.
   func has(_ features: Features) -> Bool {
     guard knowsAnnounced, let header else { return true }
     return header.features.union(announced).contains(features)

@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// What a verification found, in sum.
+/// The result of a physical verification.
 package struct PhysicalReport: Sendable {
   package var errors = 0
   package var warnings = 0
@@ -11,25 +11,25 @@ package struct PhysicalReport: Sendable {
   package var end: LogEnd
   package var statistics: FileStatistics
 
-  /// Whether nothing is out of order; notes say what is worth knowing.
+  /// Whether there are no errors and no warnings; there may be notes.
   package var isClean: Bool { errors == 0 && warnings == 0 }
-  /// Whether all that is acknowledged can be read, so that the logical half makes sense.
+  /// Whether all acknowledged data can be read, so that the logical half can run.
   package var isSound: Bool { errors == 0 }
 }
 
-/// The physical half of `verify`: everything that a file says is checked against its checksums,
-/// its rules and itself, without replaying it.
+/// The physical half of `verify`: checks a file against its checksums, against the rules of
+/// FORMAT.md and against itself, without replaying it.
 ///
-/// Shares no code with the log's recovery. Two passes: the first finds the end of the log, the
-/// second judges each frame. Time: that of reading the file twice and decoding it once. Memory: one
-/// frame and its batch, and per chunk, large value, checkpoint and entry of the history index a few
-/// words; names, openings and the schema as any reader has them.
+/// Shares no code with the log's recovery. The first of two passes finds the end of the log, the
+/// second checks each frame. Costs reading the file twice and decoding it once. Memory: one frame
+/// and its batch; names, openings and the schema; and a few words for each chunk, large value,
+/// checkpoint and entry of the history index.
 package struct PhysicalVerification {
   var walk: FileWalk
   let header: FileHeader?
   var batch = ChangeBatch()
   var transactions: TransactionChecks
-  private var blobs = BlobChecks()
+  private var largeValues = LargeValueChecks()
   private var checkpoints: CheckpointChecks
   var consumers = ConsumerChecks()
   var tombstones = TombstoneChecks()
@@ -44,8 +44,8 @@ package struct PhysicalVerification {
     statistics = StatisticsCollector(fileSize: walk.bytes.size, header: header)
   }
 
-  /// Verifies the file, handing each finding to `report` as it is made, and at most a hundred of
-  /// each subject. Throws if the system refuses to read. Call it once.
+  /// Verifies the file and passes each finding to `report` at once, at most a hundred of each
+  /// subject. Throws if the system cannot read. Call it once.
   package mutating func run(
     report: @escaping (Finding) -> Void
   ) throws(StorageError) -> PhysicalReport {
@@ -62,25 +62,25 @@ package struct PhysicalVerification {
         marksMet.insert(region.offset)
         outline.boundary(at: region.offset, head: knownHead, &log)
       }
-      try judge(region, &outline, &log)
+      try check(region, &outline, &log)
     }
-    finish(outline, marksMet, end, &log)
+    checkWhole(outline, marksMet, end, &log)
     let offsets = Set([header?.baseCheckpointOffset ?? 0] + checkpoints.newestOffset)
-    let statistics = statistics.finish(
+    let statistics = statistics.result(
       base: checkpoints.base, newest: checkpoints.newest, offsets: offsets,
-      vocabulary: transactions.vocabulary, blobCount: blobs.blobs.count)
-    log.finish()
+      vocabulary: transactions.vocabulary, largeValueCount: largeValues.largeValues.count)
+    log.reportHeldBack()
     return PhysicalReport(
       errors: log.severities[.error] ?? 0, warnings: log.severities[.warning] ?? 0,
       notes: log.severities[.note] ?? 0, end: end, statistics: statistics)
   }
 
-  /// The number of the last whole transaction; nil while one is unfinished or some were lost.
+  /// The number of the last whole transaction; nil within one, or if some may be missing.
   var knownHead: Int64? { transactions.isComplete ? transactions.head : nil }
 
-  /// Takes names, openings and schema from the base's checkpoint, wherever it is.
+  /// Loads names, openings and the schema from the base's checkpoint.
   private mutating func learnBase(_ log: inout FindingLog) throws(StorageError) {
-    guard let header else { return transactions.forget() }
+    guard let header else { return transactions.markIncomplete() }
     guard header.baseCheckpointOffset != 0 else { return }
     guard let frames = walk.frames,
       let directory = try frames.directory(at: header.baseCheckpointOffset)
@@ -96,21 +96,22 @@ package struct PhysicalVerification {
     }
   }
 
-  private func finish(
+  /// Checks what only the whole file tells.
+  private func checkWhole(
     _ outline: OutlineChecks, _ marksMet: Set<UInt64>, _ end: LogEnd, _ log: inout FindingLog
   ) {
     let size = walk.bytes.size
     var met = marksMet
     if outline.hasMark(at: end.end) {
-      // The walk does not come by the end of the file.
+      // No region begins at the end of the file.
       if end.end == size { outline.boundary(at: size, head: knownHead, &log) }
       met.insert(end.end)
     }
     outline.marks(met: met, &log)
     outline.slotsTogether(&log)
-    if end.tail.isOrderly { transactions.finish(at: end.end, &log) }
-    tombstones.finish(&log)
-    checkpoints.finish(slots: outline.slotsByAge, end: end, &log)
+    if end.tail.isOrderly { transactions.reportUnfinished(at: end.end, &log) }
+    tombstones.reportWithoutBase(&log)
+    checkpoints.checkReferences(from: outline.slotsByAge, end: end, &log)
     if let offset = transactions.firstErasure ?? checkpoints.firstErasure, !outline.has(.erasure) {
       log.error(
         .feature, at: offset,
@@ -124,7 +125,7 @@ package struct PhysicalVerification {
 
 // Regions.
 extension PhysicalVerification {
-  private mutating func judge(
+  private mutating func check(
     _ region: FileRegion, _ outline: inout OutlineChecks, _ log: inout FindingLog
   ) throws(StorageError) {
     if outline.isTorn(region) {
@@ -143,27 +144,27 @@ extension PhysicalVerification {
       statistics.count(region, as: .header)
     case .unwritten:
       outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
-      missed()
+      noteMissingFrames()
       statistics.count(region, as: .preallocated)
     case .damaged:
       outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
-      missed()
+      noteMissingFrames()
       statistics.count(region, as: .unreadable)
     case .frame(let frame):
       outline.frame(frame, in: region, &log)
-      try judgeMark(of: frame, in: region, &outline, &log)
-      try judge(frame, in: region, &outline, &log)
+      try checkMark(of: frame, in: region, &outline, &log)
+      try check(frame, in: region, &outline, &log)
     }
   }
 
-  /// Takes note that frames may have been lost, unless this is the end of the file.
-  private mutating func missed() {
+  /// Notes that frames may be missing here, unless this is the end of the file.
+  private mutating func noteMissingFrames() {
     guard walk.position < walk.bytes.size else { return }
-    transactions.forget()
-    consumers.forget()
+    transactions.markIncomplete()
+    consumers.markIncomplete()
   }
 
-  private mutating func judgeMark(
+  private mutating func checkMark(
     of frame: WalkedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
     _ log: inout FindingLog
   ) throws(StorageError) {
@@ -173,64 +174,64 @@ extension PhysicalVerification {
     }
   }
 
-  private mutating func judge(
+  private mutating func check(
     _ frame: WalkedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
     _ log: inout FindingLog
   ) throws(StorageError) {
     let kind = frame.header.kind
-    if kind != .blob { blobs.interrupt(at: region.offset, &log) }
+    if kind != .largeValue { largeValues.reportUnfinished(at: region.offset, &log) }
     guard frame.payload == .valid, kind.isKnown else {
       if kind == .consumerChange || kind == .retention {
-        consumers.forget()
+        consumers.markIncomplete()
       } else if kind != .chunk, kind != .checkpoint, kind != .tombstones {
-        transactions.forget()
+        transactions.markIncomplete()
       }
       return statistics.count(region, as: .unreadable)
     }
     let fault: DecodeFault?
     switch kind {
-    case .transaction, .block: fault = try takeTransactions(frame, in: region, &log)
-    case .blob: fault = try takeBlob(frame, in: region, &log)
+    case .transaction, .block: fault = try checkTransactions(frame, in: region, &log)
+    case .largeValue: fault = try checkLargeValue(frame, in: region, &log)
     case .chunk:
-      try takeChunk(frame, in: region)
+      try addChunk(frame, in: region)
       return
-    case .consumerChange: fault = try takeConsumer(frame, in: region, outline, &log)
-    case .retention: fault = try takeRetention(frame, in: region, outline, &log)
-    case .tombstones: fault = try takeTombstones(frame, in: region, outline, &log)
+    case .consumerChange: fault = try checkConsumer(frame, in: region, outline, &log)
+    case .retention: fault = try checkRetention(frame, in: region, outline, &log)
+    case .tombstones: fault = try checkTombstones(frame, in: region, outline, &log)
     case .featureAnnouncement:
       let announcement = try walk.decode(frame, in: region, Features.init(announcement:flags:))
       fault = outline.announcement(announcement, at: region.offset, &log)
       if fault == nil { statistics.count((try? announcement.get()) ?? .none, in: region) }
-    default: fault = try takeDirectory(frame, in: region, &log)
+    default: fault = try checkDirectory(frame, in: region, &log)
     }
     guard let fault else { return }
     let what = "the \(kind.name) frame cannot be decoded: \(fault)"
     if fault.isNewer {
       log.error(.record, at: region.offset, what, remedy: Remedy.newerVersion)
-      transactions.forget()
+      transactions.markIncomplete()
     } else if kind == .checkpoint {
       log.warning(.checkpoint, at: region.offset, what, remedy: Remedy.compact)
     } else if kind == .consumerChange {
       log.error(.consumer, at: region.offset, what, remedy: Remedy.compact)
-      consumers.forget()
+      consumers.markIncomplete()
     } else if kind == .retention {
       log.error(.retention, at: region.offset, what, remedy: Remedy.compact)
-      consumers.forget()
+      consumers.markIncomplete()
     } else if kind == .tombstones {
       log.error(.tombstone, at: region.offset, what, remedy: Remedy.salvage)
     } else {
       log.error(.record, at: region.offset, what)
-      transactions.forget()
+      transactions.markIncomplete()
     }
     statistics.count(region, as: .unreadable)
   }
 
-  private mutating func takeTransactions(
+  private mutating func checkTransactions(
     _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
     if let fault = try walk.decode(frame, in: region, into: &batch) { return fault }
     if frame.header.kind == .block {
-      // History skips blocks by their summary: one that lies hides transactions.
+      // Readers skip blocks by their summary, so a wrong one would hide transactions.
       let summary = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
         try BlockCodec.decodeSummary(payload)
       }
@@ -238,43 +239,43 @@ extension PhysicalVerification {
         return .invalid(at: 0, reason: "a summary that does not fit the block")
       }
     }
-    var blobs = self.blobs
-    self.blobs = BlobChecks()
+    var largeValues = self.largeValues
+    self.largeValues = LargeValueChecks()
     for record in batch.transactions {
-      transactions.take(record, in: batch, at: region.offset, &log) {
-        blobs.refer(to: $0, from: region.offset, &$1)
+      transactions.check(record, in: batch, at: region.offset, &log) {
+        largeValues.checkReference(to: $0, from: region.offset, &$1)
       }
     }
-    self.blobs = blobs
+    self.largeValues = largeValues
     statistics.count(batch, in: region)
     return nil
   }
 
-  private mutating func takeBlob(
+  private mutating func checkLargeValue(
     _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
-    var blobs = self.blobs
-    self.blobs = BlobChecks()
-    defer { self.blobs = blobs }
+    var largeValues = self.largeValues
+    self.largeValues = LargeValueChecks()
+    defer { self.largeValues = largeValues }
     let fault = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
-      let part = try BlobCodec.decode(payload)
-      blobs.take(part, isContinued: flags.contains(.continued), at: region.offset, &log)
+      let part = try LargeValueCodec.decode(payload)
+      largeValues.check(part, isContinued: flags.contains(.continued), at: region.offset, &log)
     }.fault
-    if fault == nil { statistics.count(region, as: .blobs) }
+    if fault == nil { statistics.count(region, as: .largeValues) }
     return fault
   }
 
-  private mutating func takeChunk(
+  private mutating func addChunk(
     _ frame: WalkedFrame, in region: FileRegion
   ) throws(StorageError) {
     let summary = try walk.withPayload(of: frame, at: region.offset) { payload in
       (length: payload.count, checksum: Checksum.crc32(payload))
     }
-    checkpoints.take(chunkOf: summary.length, checksum: summary.checksum, at: region.offset)
+    checkpoints.add(chunkOf: summary.length, checksum: summary.checksum, at: region.offset)
     statistics.countCheckpointFrame(region)
   }
 
-  private mutating func takeDirectory(
+  private mutating func checkDirectory(
     _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
     let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
@@ -284,10 +285,11 @@ extension PhysicalVerification {
     case .failure(let fault): return fault
     case .success(var directory):
       if let fault = try walk.frames?.resolveLists(of: &directory) { return fault }
-      try checkpoints.take(
-        directory, at: region.offset, behind: transactions, blobs: &blobs, in: &walk, &log)
-      consumers.take(directory, at: region.offset, &log)
-      tombstones.take(directory, at: region.offset, &blobs, &log)
+      try checkpoints.check(
+        directory, at: region.offset, behind: transactions, largeValues: &largeValues, in: &walk,
+        &log)
+      consumers.check(directory, at: region.offset, &log)
+      tombstones.check(directory, at: region.offset, &largeValues, &log)
       statistics.countCheckpointFrame(region)
       return nil
     }
@@ -295,7 +297,7 @@ extension PhysicalVerification {
 }
 
 extension LogEnd.Tail {
-  /// Whether the log ends where it should: nothing behind its last unit was ever synced.
+  /// Whether nothing behind the last unit was ever synced.
   package var isOrderly: Bool {
     switch self {
     case .clean, .unclosed, .torn: true

@@ -1,9 +1,9 @@
 import AnnalsModel
 
-/// Which entities, properties and kinds of value a schema has, for looking up each change.
+/// The entities, properties and kinds of value of a schema, for a fast look-up per change.
 ///
-/// Numbers are small in what writers make, and then lie in tables; a crafted file may have any, and
-/// those are in a dictionary, so that memory is that of what the file spells out.
+/// Small numbers, as writers assign them, index tables. A crafted file may have any numbers;
+/// greater ones are in a dictionary, so that memory stays proportional to the file.
 struct SchemaLookup {
   /// By entity and property number: 0 for none, 255 for any kind, else the tag's number plus one.
   /// Property 0 stands for the entity itself.
@@ -13,7 +13,7 @@ struct SchemaLookup {
   private static let greatestEntity = 255
   private static let greatestProperty = 255
 
-  /// Takes what a transaction or a directory defines of an entity.
+  /// Adds the definition of an entity from a transaction or a directory.
   mutating func learn(_ change: EntityChange) {
     let entity = change.definition
     if entity.number <= SchemaLookup.greatestEntity {

@@ -1,30 +1,30 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// Judges the transactions of a file in their order: numbers, parts, names, openings, timestamps,
-/// and whether changes are of what the schema has.
+/// Checks the transactions of a file in order: their numbers, parts, names, openings and
+/// timestamps, and their changes against the schema.
 struct TransactionChecks {
   /// The names, openings and schema as of the last transaction.
   private(set) var vocabulary = Vocabulary()
   /// The number that comes next; nil if the base is unknown.
   private(set) var expected: Int64?
-  /// How many changes there were, of whole and unfinished transactions.
+  /// The number of changes so far, those of unfinished transactions included.
   private(set) var changeCount: Int64 = 0
-  /// How many transactions said that their clock had jumped back.
+  /// The number of transactions that record a jump of their clock.
   private(set) var clockJumps: Int64 = 0
   /// The greatest timestamp so far; nil if that of the base is not known.
   private(set) var maximumTimestamp: Timestamp?
   /// The last transaction.
   private(set) var last: TransactionRecord?
-  /// Whether nothing was missed, so that what refers to names and definitions can be judged.
+  /// Whether no frame was missed, so that references to names and definitions can be checked.
   private(set) var isComplete = true
-  /// The first record of a transaction whose later parts are to come.
+  /// The first part of a transaction whose last part is still to come.
   private var unfinished: TransactionRecord?
   private var lookup = SchemaLookup()
-  /// The first frame that has an erased value, or says that something was erased.
+  /// The first frame with an erased value or a record of an erasure.
   private(set) var firstErasure: UInt64?
 
-  /// The number of the last whole transaction; nil if nobody knows.
+  /// The number of the last whole transaction; nil if unknown.
   var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
 
   init(base: Int64?, timestamp: Timestamp?) {
@@ -32,17 +32,17 @@ struct TransactionChecks {
     maximumTimestamp = timestamp
   }
 
-  /// Begins with what the base's checkpoint brings; nil if it could not be read.
+  /// Begins with the contents of the base's checkpoint; nil for what could not be read.
   mutating func begin(_ directory: CheckpointDirectory?, names: [String]?, openings: [Opening]?) {
-    guard let directory, let names, let openings else { return forget() }
+    guard let directory, let names, let openings else { return markIncomplete() }
     vocabulary.learn(directory.schema, names: names, openings: openings)
     for entity in directory.schema.entities { lookup.learn(EntityChange(entity)) }
   }
 
-  /// Takes note that transactions may be missing: what refers to their names is not judged.
-  mutating func forget() { isComplete = false }
+  /// Notes that transactions may be missing. From here on references are not checked.
+  mutating func markIncomplete() { isComplete = false }
 
-  /// Begins at a position of which all is known.
+  /// Begins at a known position.
   init(
     head: Int64, timestamp: Timestamp, names: [String], openings: [Opening], schema: Schema
   ) {
@@ -51,18 +51,18 @@ struct TransactionChecks {
     for entity in schema.entities { lookup.learn(EntityChange(entity)) }
   }
 
-  /// Takes the next transaction, or part of one, which is in the frame at `offset`; hands on the
-  /// large values that it speaks of.
-  mutating func take(
+  /// Checks the next transaction, or part of one, of the frame at `offset`. Calls `refer` with each
+  /// reference to a large value in it.
+  mutating func check(
     _ record: TransactionRecord, in batch: ChangeBatch, at offset: UInt64, _ log: inout FindingLog,
     refer: (LargeValue, inout FindingLog) -> Void
   ) {
-    take(record, at: offset, &log)
+    check(record, at: offset, &log)
     changes(of: record, in: batch, at: offset, &log, refer: refer)
   }
 
-  /// What is wrong with deletes of history that was dropped, by what the base knows; nil if nothing
-  /// is, or nobody can tell.
+  /// What is wrong with tombstones according to the base's tables; nil if nothing is, or they are
+  /// not known.
   func fault(ofTombstones batch: ChangeBatch) -> String? {
     guard isComplete else { return nil }
     for record in batch.transactions {
@@ -84,19 +84,19 @@ struct TransactionChecks {
     return nil
   }
 
-  /// Judges what is left at the end of the log.
-  func finish(at offset: UInt64, _ log: inout FindingLog) {
+  /// Reports a transaction that the end of the log leaves without its last part.
+  func reportUnfinished(at offset: UInt64, _ log: inout FindingLog) {
     if let unfinished {
       log.error(.part, at: offset, "transaction \(unfinished.number) lacks its last part")
     }
   }
 
-  private mutating func take(
+  private mutating func check(
     _ record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
   ) {
     if let first = unfinished, let last {
       if record.number == first.number {
-        return takePart(record, of: first, behind: last, at: offset, &log)
+        return checkPart(record, of: first, behind: last, at: offset, &log)
       }
       log.error(.part, at: offset, "transaction \(first.number) lacks its last part")
       isComplete = false
@@ -128,7 +128,7 @@ struct TransactionChecks {
     last = record
   }
 
-  private mutating func takePart(
+  private mutating func checkPart(
     _ record: TransactionRecord, of first: TransactionRecord, behind last: TransactionRecord,
     at offset: UInt64, _ log: inout FindingLog
   ) {
@@ -225,7 +225,8 @@ extension TransactionChecks {
     }
   }
 
-  /// Numbers are never reused and nothing vanishes: what was removed stays, hidden.
+  /// Checks that numbers are not reused and definitions do not vanish: what is removed stays,
+  /// hidden.
   private func schema(of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog) {
     guard isComplete else { return }
     for change in record.schemaChange {
@@ -235,7 +236,7 @@ extension TransactionChecks {
         log.error(.schema, at: offset, "transaction \(record.number) has \(reason)")
       }
       guard let before = known else { continue }
-      if !change.isPartial, change.takesNumbers(of: before) {
+      if !change.isPartial, change.dropsNumbers(of: before) {
         log.error(
           .schema, at: offset,
           "transaction \(record.number) changes entity \(entity.number) so that properties "
@@ -273,7 +274,7 @@ extension TransactionChecks {
           continue
         }
         for property in batch.properties[change.propertyRange] {
-          if isComplete { judge(property, of: change, in: record, at: offset, &log) }
+          if isComplete { check(property, of: change, in: record, at: offset, &log) }
           if firstErasure == nil, property.before.tag == .erased || property.after.tag == .erased {
             firstErasure = offset
           }
@@ -285,7 +286,7 @@ extension TransactionChecks {
     }
   }
 
-  private func judge(
+  private func check(
     _ property: PropertyChange, of change: ChangeEntry, in record: TransactionRecord,
     at offset: UInt64, _ log: inout FindingLog
   ) {
@@ -306,7 +307,7 @@ extension TransactionChecks {
 }
 
 extension ChangeBatch {
-  /// An object that more than one change of the record is of; nil if there is none. O(n log n).
+  /// An object that the record changes more than once; nil if there is none. O(n log n).
   fileprivate func objectChangedTwice(in record: TransactionRecord) -> ObjectReference? {
     guard record.changeCount > 1 else { return nil }
     let objects = changes[record.changeRange]
@@ -317,14 +318,14 @@ extension ChangeBatch {
 }
 
 extension EntityChange {
-  /// Whether a whole definition lacks properties that were given out before.
-  fileprivate func takesNumbers(of before: Entity) -> Bool {
+  /// Whether a whole definition lacks properties of the one before.
+  fileprivate func dropsNumbers(of before: Entity) -> Bool {
     let kept = Set(definition.attributes.map(\.number) + definition.relationships.map(\.number))
     let given = Set(before.attributes.map(\.number) + before.relationships.map(\.number))
     return !given.isSubset(of: kept) || definition.nextPropertyNumber < before.nextPropertyNumber
   }
 
-  /// The properties that were removed before, and are not after.
+  /// The properties that were removed and that this change brings back.
   fileprivate func broughtBack(_ before: Entity) -> Set<PropertyNumber> {
     if isPartial {
       let live =

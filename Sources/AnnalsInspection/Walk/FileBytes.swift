@@ -1,15 +1,15 @@
 import AnnalsStorage
 
-/// Reads of one file through a window, for whoever goes through it from front to back.
+/// Reads a file through a window, from front to back.
 ///
-/// The size is that at the beginning: what others append later is not looked at. Blocks that the
-/// disk itself cannot read come back as zeros and are remembered in `unreadable`, so that one bad
-/// sector does not hide the rest of the file; any other refusal of the system is thrown.
+/// The size is fixed when this is made: bytes appended later are not read. Blocks that the disk
+/// cannot read come back as zeros and are listed in `unreadable`, so that one bad sector does not
+/// hide the rest of the file. Any other error of the system is thrown.
 package struct FileBytes: Sendable {
   private let file: any StorageFile
   /// The number of bytes in the file when this was made.
   package let size: UInt64
-  /// Where the disk could not be read, rising, merged where they touch.
+  /// The ranges that the disk could not read, in order, merged where they touch.
   package private(set) var unreadable: [Range<UInt64>] = []
   private var window: ContiguousArray<UInt8> = []
   private var windowStart: UInt64 = 0
@@ -17,7 +17,7 @@ package struct FileBytes: Sendable {
   /// How many bytes are read at once.
   package static let windowLength = 256 << 10
   private static let blockLength = 4096
-  /// Beyond this many separate places the last one is stretched, to bound memory.
+  /// Beyond this many ranges the last one is extended, to bound memory.
   private static let maximumUnreadableRanges = 1024
 
   /// The bytes of an open file, which stays open as long as they are in use.
@@ -27,7 +27,7 @@ package struct FileBytes: Sendable {
   }
 
   /// Runs `body` with the bytes from `offset` on: `count` of them, fewer only at the end of the
-  /// file. Throws if the system refuses to read.
+  /// file. Throws if the system cannot read.
   package mutating func withBytes<R>(
     at offset: UInt64, count: Int, _ body: (UnsafeRawBufferPointer) -> R
   ) throws(StorageError) -> R {
@@ -39,13 +39,12 @@ package struct FileBytes: Sendable {
       try fill(from: offset, count: max(available, FileBytes.windowLength))
     }
     let start = Int(offset - windowStart)
-    // The file may have been cut since: what is gone is as good as absent.
+    // The file may have been truncated since: then there are fewer bytes.
     let end = min(start + available, window.count)
     return window.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
   }
 
-  /// A copy of the bytes from `offset` on, which leaves the window where it is: for looking up what
-  /// lies elsewhere.
+  /// A copy of the bytes from `offset` on. Leaves the window where it is: for look-ups elsewhere.
   package mutating func copy(at offset: UInt64, count: Int) throws(StorageError)
     -> ContiguousArray<UInt8>
   {
@@ -53,7 +52,7 @@ package struct FileBytes: Sendable {
     return try read(at: offset, count: available)
   }
 
-  /// Whether the disk could read none or only a part of these bytes.
+  /// Whether the disk could not read all of these bytes.
   package func isUnreadable(_ range: Range<UInt64>) -> Bool {
     unreadable.contains { $0.overlaps(range) }
   }
@@ -71,7 +70,7 @@ package struct FileBytes: Sendable {
     var bytes = ContiguousArray<UInt8>(repeating: 0, count: count)
     var done = 0
     while done < count {
-      // Whole first; block by block only where the disk fails.
+      // All at once first; block by block only where the disk fails.
       switch attempt(&bytes, from: done, count: count - done, at: offset + UInt64(done)) {
       case .success(let got):
         if got < count - done { bytes.removeLast(count - done - got) }

@@ -1,19 +1,19 @@
 import AnnalsFormat
 
-/// One stretch of a file as `FileWalk` finds it. The regions of a file follow one another without
-/// gap or overlap and cover all of it.
+/// One stretch of a file, as a `FileWalk` returns it. The regions of a file follow one another
+/// without gap or overlap and cover all of it.
 package struct FileRegion: Sendable {
   /// What the stretch is.
   package enum Content: Sendable {
-    /// The first block, with what could be made of it.
+    /// The first block, and whether it is a valid header.
     case header(HeaderVerdict)
-    /// The place of root slot 0 or 1.
+    /// The block of root slot 0 or 1.
     case slot(Int, SlotVerdict)
     /// A frame whose header has a valid checksum.
     case frame(WalkedFrame)
     /// Zeros: space allocated ahead, or a hole that a crash left.
     case unwritten
-    /// Bytes that are no frame: why not.
+    /// Bytes that are not a frame, and why not.
     case damaged(DamageReason)
   }
 
@@ -38,52 +38,54 @@ package struct FileRegion: Sendable {
   }
 }
 
-/// What could be made of a file's first block.
+/// Whether a file's first block is a valid header.
 package enum HeaderVerdict: Sendable {
   case valid(FileHeader)
   case damaged(HeaderFault)
 }
 
-/// What could be made of the place of a root slot.
+/// Whether the block of a root slot holds a valid slot.
 package enum SlotVerdict: Sendable {
   case valid(RootSlot)
-  /// All zeros, as no writer leaves it.
+  /// All zeros. No writer leaves a slot like that.
   case unwritten
-  /// A whole slot that is of another store or generation, by the header that it repeats.
+  /// A valid slot of another store or generation, as the copy of the header in it shows.
   case foreign(FileHeader)
-  /// Not a slot; most likely a write that did not finish.
+  /// Not a valid slot; most likely a write that was interrupted.
   case damaged(DecodeFault)
-  /// The file ends before the place does.
+  /// The file ends within the block.
   case cut
-  /// Nothing to check it with: the header is damaged and its seed could not be found again.
+  /// Not checked: the header is damaged, and the seed of the checksums could not be recovered.
   case unchecked
 }
 
-/// Why bytes where a frame should be are none.
+/// Why bytes where a frame should begin are not one.
 package enum DamageReason: Hashable, Sendable {
-  /// The checksum of a frame's header does not match here.
+  /// The bytes here do not match a frame header's checksum.
   case noFrame
-  /// The checksum matches, but a field breaks its rule: most likely of a later version.
+  /// The header's checksum matches, but a field breaks a rule: most likely a later version wrote
+  /// it.
   case invalidFrame(String)
-  /// The disk cannot read them.
+  /// The disk cannot read the bytes.
   case unreadable
   /// Fewer bytes than a frame's header has.
   case tooShort
-  /// There is no seed to check frames with.
+  /// The seed of the checksums is unknown, so no frame can be checked.
   case noSeed
 }
 
-/// A frame as the walk finds it.
+/// A frame found by a walk, with what its checksums say.
 package struct WalkedFrame: Sendable {
   package var header: FrameHeader
   package var payload: PayloadVerdict
   package var chain: ChainVerdict
-  /// Where the log was known to be synced up to when the frame was written; nil if it says nothing.
+  /// The offset up to which the log was known to be synced when the frame was written; nil if the
+  /// frame does not say.
   package var durableMark: UInt64?
-  /// Whether a byte behind the payload, which fills the frame up, is not zero.
+  /// Whether the padding behind the payload has a byte that is not zero.
   package var hasForeignPadding: Bool
 
-  /// Whether all bytes of the frame are what was written.
+  /// Whether the frame is valid to its last byte, padding included.
   package var isIntact: Bool { payload == .valid && !hasForeignPadding }
 }
 
@@ -91,17 +93,17 @@ package struct WalkedFrame: Sendable {
 package enum PayloadVerdict: Hashable, Sendable {
   case valid
   case mismatch
-  /// The file ends before the frame does: how many bytes are missing.
+  /// The file ends within the frame.
   case cut(missing: UInt64)
-  /// The walk was told not to look.
+  /// The walk does not check payloads.
   case unchecked
 }
 
-/// Whether a frame names the one before it.
+/// Whether a frame names the header checksum of the frame before it.
 package enum ChainVerdict: Hashable, Sendable {
   case follows
-  /// The frame before has another header checksum than the frame says.
+  /// The frame before has another header checksum: `expected`.
   case broken(expected: UInt32)
-  /// Unknown: what lies before is no frame, or the header is damaged.
+  /// Not known: there is no frame before it, or the file's header is damaged.
   case unknown
 }

@@ -1,35 +1,34 @@
 import AnnalsFormat
 import AnnalsStorage
 
-// The physical reading of a file. Invariants:
-// - Nothing is written, and nothing but the bytes themselves is believed: no slot, no directory and
-//   no length that has not passed its checksum decides what is looked at.
-// - The regions that the walk returns cover the file from its first byte to its last, in order, so
-//   it ends whatever the bytes are. Memory holds one window, or one frame if that is longer.
-// - A frame whose header is valid has its length believed, whatever its payload. Where a header is
-//   not valid, the walk goes on at the next multiple of eight where one is.
+// Invariants of a walk:
+// - It writes nothing, and it trusts no slot, no directory and no length that has not passed its
+//   checksum.
+// - Its regions cover the file from the first byte to the last, in order, so it ends whatever the
+//   bytes are. Memory: one window, or one frame if that is longer.
+// - It trusts the length in a valid frame header, whatever the payload. Where a header is not
+//   valid, it continues at the next multiple of eight where one is.
 
 /// A cursor over the regions of one file in the order of their offsets.
 ///
-/// The walk shows the file as it was long when it began. A file that somebody writes to meanwhile
-/// may show a half-written end: take the shared lock where that matters.
+/// The walk covers the length that the file had when the walk began. While somebody else writes,
+/// the end may be half written: hold the shared lock where that matters.
 package struct FileWalk: Sendable {
-  /// The file's bytes, for looking at what regions hold.
+  /// The file's bytes.
   package var bytes: FileBytes
-  /// What was made of the first block.
+  /// Whether the first block is a valid header.
   package let header: HeaderVerdict
-  /// What checksums start from, and how that was found out; nil if nothing can be checked.
+  /// The seed of the checksums, and where it comes from; nil if nothing can be checked.
   package let seed: SeedSearch?
-  /// The header: as it stands, or, where that is damaged, as a root slot or one flipped bit has it;
-  /// nil if it cannot be had.
+  /// The header, recovered if it is damaged (`HeaderSearch`); nil if it cannot be recovered.
   package let restoredHeader: FileHeader?
   /// Whether payloads are checked; if not, `PayloadVerdict.unchecked` says so.
   package var checksPayloads = true
   /// Where the next region begins.
   package private(set) var position: UInt64 = 0
-  /// What the next frame should name as the one before; nil if unknown.
+  /// The header checksum that the next frame should name; nil if unknown.
   private var previousChecksum: UInt32?
-  /// The regions of a stretch without frames that are still to be returned, last first.
+  /// Regions of a stretch without frames that `next()` has still to return, last first.
   private var pending: [FileRegion] = []
 
   /// A walk from the beginning of an open file. Throws if the file cannot be read at all.
@@ -78,8 +77,8 @@ package struct FileWalk: Sendable {
     return region
   }
 
-  /// Goes on, reading frame headers alone, until the next region is the one that holds the byte at
-  /// `offset`, or the file ends. Reads everything up to there.
+  /// Advances until the next region is the one that holds the byte at `offset`, or the file ends.
+  /// Reads the file up to there, but checks no payload.
   package mutating func skip(to offset: UInt64) throws(StorageError) {
     let checks = checksPayloads
     checksPayloads = false
@@ -87,7 +86,7 @@ package struct FileWalk: Sendable {
     var before = self
     while let region = try next() {
       if region.end > offset {
-        // The window that was read meanwhile is of use to the walk that is set back.
+        // The restored walk can use the window that was read meanwhile.
         before.bytes = bytes
         self = before
         checksPayloads = checks
@@ -97,7 +96,7 @@ package struct FileWalk: Sendable {
     }
   }
 
-  /// Goes on at `offset`, where a frame is known to begin, without looking at what lies between.
+  /// Continues at `offset`, where a frame is known to begin, without reading what lies between.
   package mutating func jump(to offset: UInt64) {
     position = offset
     pending = []
@@ -114,7 +113,7 @@ package struct FileWalk: Sendable {
     return try bytes.withBytes(at: region.offset + start, count: Int(count), body)
   }
 
-  /// Runs `body` with the payload of a frame, as far as the file holds it.
+  /// Runs `body` with the payload of a frame, as far as the file has it.
   package mutating func withPayload<R>(
     of frame: WalkedFrame, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> R
   ) throws(StorageError) -> R {
@@ -152,7 +151,7 @@ package struct FileWalk: Sendable {
 }
 
 extension DecodeFault {
-  /// The rule that a frame's header breaks although its checksum is right; nil if it is not.
+  /// The rule that a frame header with a valid checksum breaks; nil if the checksum is wrong.
   fileprivate var brokenRule: String? {
     switch self {
     case .truncated, .checksum, .unknownFeatures, .newer: nil
@@ -217,7 +216,7 @@ extension FileWalk {
     return FileRegion(offset: offset, length: available, content: .frame(frame))
   }
 
-  /// The stretch up to the next frame: zeros, bytes that are none, zeros again.
+  /// The stretch up to the next frame: zeros, damaged bytes, zeros again.
   private mutating func stretch(
     behind fault: DecodeFault, seed: FrameSeed
   ) throws(StorageError) -> FileRegion {

@@ -1,15 +1,15 @@
 import AnnalsFormat
 import AnnalsStorage
 
-/// The search for the next frame behind bytes that are none. It looks at frame headers only, at
-/// every multiple of eight, and never at a payload.
+/// Searches for the next frame behind bytes that are not one. Tests frame headers at every multiple
+/// of eight, and never a payload.
 struct FrameSearch {
   /// Where the next frame is, or the end of the file.
   var end: UInt64
-  /// Where the first and behind the last byte that is not zero are; nil if all are zero.
+  /// From the first byte that is not zero to the last; nil if all are zeros.
   var foreign: Range<UInt64>?
 
-  /// Searches from `start`, a multiple of eight where no frame is. Costs one read of the bytes.
+  /// Searches from `start`, a multiple of eight where no frame begins. Reads the bytes once.
   static func run(
     from start: UInt64, seed: FrameSeed, in bytes: inout FileBytes
   ) throws(StorageError) -> FrameSearch {
@@ -20,7 +20,7 @@ struct FrameSearch {
       let offset = result.end
       let isLast = bytes.size - offset <= UInt64(step + headerLength)
       let count = isLast ? Int(bytes.size - offset) : step
-      // The window reaches a header's length further than the places looked at.
+      // The window is a header longer than the offsets tested.
       let found = try bytes.withBytes(at: offset, count: count + headerLength) { window in
         let part = UnsafeRawBufferPointer(rebasing: window.prefix(count))
         let place = firstFrame(in: window, upTo: part.count, at: offset, seed: seed)
@@ -31,7 +31,7 @@ struct FrameSearch {
         result.end = offset + UInt64(place)
         return result
       }
-      // The file was cut meanwhile.
+      // The file was truncated meanwhile.
       if found.count == 0 { break }
       result.end = offset + UInt64(found.count)
     }
@@ -56,7 +56,7 @@ struct FrameSearch {
     return nil
   }
 
-  /// Whether the fields could be those of a frame's header: what saves computing most checksums.
+  /// Whether the fields could be those of a frame header. Saves computing most checksums.
   static func isPlausible(_ header: UnsafeRawBufferPointer) -> Bool {
     guard header.count >= FormatLimits.frameHeaderLength else { return false }
     let word = UInt32(littleEndian: header.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
@@ -73,7 +73,7 @@ struct FrameSearch {
   }
 }
 
-/// Looking for bytes that are not zero, eight at a time.
+/// Finds bytes that are not zero, eight at a time.
 enum ZeroRun {
   /// The index of the first byte that is not zero; nil if all are.
   static func firstNonZero(in bytes: UnsafeRawBufferPointer) -> Int? {

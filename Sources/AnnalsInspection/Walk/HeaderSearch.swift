@@ -2,29 +2,30 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Finds the header of a file whose first block is damaged.
+/// Recovers the header of a file whose first block is damaged.
 ///
-/// Each root slot repeats the header; a slot whose checksum fits the UUID and generation in its own
-/// copy proves that copy. Without a slot, the block may lack no more than one bit: the one that
-/// makes its checksum fit, if a slot or the first frame then fits, too.
+/// Each root slot holds a copy of the header. A slot whose checksum matches the UUID and generation
+/// in its own copy proves that copy. Without such a slot, a header with one flipped bit can be
+/// repaired: its own checksum tells which bit, and a slot or the first frame must then be valid.
 enum HeaderSearch {
-  /// The header; nil if it cannot be had, or if it is not for this version to read.
+  /// The header; nil if it cannot be recovered, or only a newer version can read it.
   static func find(
     header: HeaderVerdict, in bytes: inout FileBytes
   ) throws(StorageError) -> FileHeader? {
     switch header {
     case .valid(let header): return header
-    // What a later version wrote is not damaged; but a flipped bit may make it look so, and then
-    // the slots, whose checksums fit, tell otherwise.
+    // A flipped bit can make a header look like one of a newer version. Valid slots then prove
+    // otherwise.
     case .damaged: break
     }
     if let header = try inSlots(&bytes) { return header }
     return try withOneBitRestored(&bytes)
   }
 
-  /// Whether a header that is whole is not the one that the log was written under: a slot proves
-  /// another, and the first frame fits with that; or, where it fits with neither, no slot does with
-  /// the header.
+  /// Whether a valid header is not the one that the log was written under.
+  ///
+  /// It is foreign if a slot proves another header and the first frame is valid with that one; or,
+  /// if the first frame is valid with neither, no slot is valid with this header.
   static func isForeign(
     _ header: FileHeader, in bytes: inout FileBytes
   ) throws(StorageError) -> Bool {
@@ -42,7 +43,7 @@ enum HeaderSearch {
   }
 
   private static func inSlots(_ bytes: inout FileBytes) throws(StorageError) -> FileHeader? {
-    // Of two that differ, the one counts that the first frame fits with, else the newer.
+    // If two differ, the one with which the first frame is valid wins, otherwise the newer.
     var newest: (fits: Bool, sequence: UInt64, header: FileHeader)?
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
       let found = try bytes.withBytes(at: offset, count: FormatLimits.blockLength) { block in
@@ -74,10 +75,10 @@ enum HeaderSearch {
     return try SeedSearch.proves(header.seed, in: &bytes) ? header : nil
   }
 
-  /// The one bit of a block whose flipping makes the checksum at its end fit; nil if there is none.
+  /// The one bit of a block that, flipped, makes its checksum match; nil if there is none.
   ///
-  /// A flipped bit changes the checksum by an amount that depends on its place alone: the places
-  /// are gone through from the last on, each a step of the checksum's register further.
+  /// A flipped bit changes the checksum by a pattern that depends on its position alone. The loop
+  /// tries the positions from the last to the first, one step of the crc32 register each.
   private static func flippedBit(of block: ContiguousArray<UInt8>) -> Int? {
     let covered = block.count - 4
     let (stored, computed) = block.withUnsafeBytes { bytes in

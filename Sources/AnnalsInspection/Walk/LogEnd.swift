@@ -1,43 +1,43 @@
 import AnnalsFormat
 import AnnalsStorage
 
-/// Where a file's log ends, and whether what lies behind is what a crash leaves or damage.
+/// Where a file's log ends, and whether the bytes behind are what a crash leaves or damage.
 ///
-/// FORMAT.md, "Recovery", states the rule; this applies it to the whole file, from the first frame,
-/// without regard to what slots say of a checkpoint. A *unit* is what a crash leaves whole or not
-/// at all: a transaction with the blobs before it and all its parts, or a checkpoint with its
-/// chunks. The log ends with its last whole unit before the *bad spot*, the first place where the
-/// chain of frames breaks off.
+/// Applies the rule of FORMAT.md, "Recovery", to the whole file from the first frame on, whatever
+/// checkpoint the slots name. A *unit* is what a crash leaves whole or not
+/// at all: a transaction with the large values before it and all its parts, or a checkpoint with
+/// its chunks. The log ends with its last whole unit before the *bad spot*, the first place where
+/// the chain of frames breaks off.
 package struct LogEnd: Sendable {
   /// What lies behind the last whole unit.
   package enum Tail: Hashable, Sendable {
     /// Nothing.
     case clean
-    /// Zeros: space allocated ahead by a writer that is still there, or was not closed.
+    /// Zeros: space that a writer allocated ahead. It still runs, or did not close the file.
     case unclosed
-    /// Bytes of a unit that was never finished: a torn tail, or a commit in progress.
+    /// An incomplete unit: a torn tail, or a commit in progress.
     case torn(byteCount: UInt64)
     /// Bytes that were synced are damaged or missing.
     case damaged(reason: String)
-    /// Nobody can tell: the header is damaged, and with it all checksums.
+    /// Not known: the header is damaged, so no checksum can be checked.
     case unknown
   }
 
-  /// Behind the last whole unit before the bad spot.
+  /// The offset behind the last whole unit before the bad spot.
   package private(set) var end = FormatLimits.logStart
   /// Where the chain of frames breaks off.
   package private(set) var badSpot = FormatLimits.logStart
   package private(set) var tail = Tail.clean
   /// The greatest offset that a slot or a frame says was synced.
   package private(set) var provenMark = FormatLimits.logStart
-  /// The length that the newer slot says the file had; 0 without one.
+  /// The file's length according to the newer slot; 0 without a slot.
   package private(set) var extent: UInt64 = 0
 
-  /// Looks at the whole file once; memory is that of a walk.
+  /// Reads the whole file once, with the memory of a walk.
   package static func find(in walk: FileWalk) throws(StorageError) -> LogEnd {
     var search = LogEndSearch()
     var walk = walk
-    while let region = try walk.next() { search.take(region) }
+    while let region = try walk.next() { search.visit(region) }
     guard walk.seed != nil else {
       var result = LogEnd()
       result.tail = .unknown
@@ -59,12 +59,12 @@ package struct LogEnd: Sendable {
   }
 }
 
-/// Gathers from the regions of a file, in order, what `LogEnd` is judged by.
+/// Collects, region by region, what decides where the log ends.
 private struct LogEndSearch {
-  /// A frame whose payload is not what was written, and that no mark so far proves synced.
+  /// A frame whose payload is damaged and that no mark so far proves synced.
   private struct BadFrame {
     var offset, end: UInt64
-    /// Behind the last whole unit before it.
+    /// The offset behind the last whole unit before it.
     var unitEnd: UInt64
   }
 
@@ -75,26 +75,26 @@ private struct LogEndSearch {
   private var newestSequence: UInt64 = 0
   private var provenMark = FormatLimits.logStart
   private var badFrames: [BadFrame] = []
-  /// The first of them that no mark so far proves synced.
+  /// The index of the first bad frame that no mark so far proves synced.
   private var firstBad = 0
-  /// More than this many are as bad as this many.
+  /// Further bad frames change nothing, so they are not kept.
   private static let maximumBadFrames = 1 << 16
   private var unitEnd = FormatLimits.logStart
-  /// Behind the last frame of the chain.
+  /// The offset behind the last frame of the chain.
   private var chainEnd = FormatLimits.logStart
-  /// Set at the first place where the chain of frame headers breaks off, and why.
+  /// Why the chain of frame headers breaks off; nil as long as it does not.
   private var breakReason: String?
   private var breaksAtZeros = false
   private var isBroken: Bool { breakReason != nil || breaksAtZeros }
   /// The greatest mark in valid frames behind the break.
   private var markBehind: UInt64 = 0
-  /// Behind the last byte that is not zero.
+  /// The offset behind the last byte that is not zero.
   private var lastForeign = FormatLimits.logStart
   private var unreadable: UInt64?
-  /// The first bytes that a writer meant so, though they are no frame of this version.
+  /// The first frame header with a valid checksum that this version cannot accept.
   private var foreign: (offset: UInt64, reason: String)?
 
-  mutating func take(_ region: FileRegion) {
+  mutating func visit(_ region: FileRegion) {
     switch region.content {
     case .header: break
     case .slot(_, .valid(let slot)):
@@ -114,11 +114,11 @@ private struct LogEndSearch {
       lastForeign = region.end
     case .frame(let frame):
       lastForeign = region.end
-      take(frame, in: region)
+      visit(frame, in: region)
     }
   }
 
-  private mutating func take(_ frame: WalkedFrame, in region: FileRegion) {
+  private mutating func visit(_ frame: WalkedFrame, in region: FileRegion) {
     if !isBroken {
       if case .broken = frame.chain {
         breakReason = "a frame that does not follow the one before it"
@@ -163,7 +163,7 @@ private struct LogEndSearch {
         reason: "the file is shorter than the \(slotMark) bytes that a root slot says were synced")
     }
     if let unreadable { return .damaged(reason: "the disk cannot read the bytes at \(unreadable)") }
-    // No crash leaves a checksum that is right.
+    // A crash does not leave a header with a valid checksum.
     if let foreign { return .damaged(reason: "at \(foreign.offset) is \(foreign.reason)") }
     if end == size, badSpot == size, size >= extent { return .clean }
     let sawBytes = lastForeign > badSpot
@@ -175,18 +175,18 @@ private struct LogEndSearch {
       return .damaged(reason: "the file was cut to \(size) bytes; \(extent) were there")
     }
     if end == badSpot, !sawBytes { return badSpot == size ? .clean : .unclosed }
-    // One slot is whole at any time: what was synced is not known where that is not so.
+    // One slot is valid at any time. Without one, nothing tells what was synced.
     if !hasSlot { return .damaged(reason: "\(why), and no root slot tells what was synced") }
     return .torn(byteCount: lastForeign - end)
   }
 }
 
 extension FrameHeader {
-  /// Whether what stands before the end of this frame is whole: the last part of a transaction, or
-  /// a checkpoint's directory. Blobs, chunks and continued parts wait for what follows.
+  /// Whether this frame completes a unit: the last part of a transaction, or a checkpoint's
+  /// directory. Large values, chunks and continued parts are completed by a later frame.
   var closesUnit: Bool {
     switch kind {
-    case .blob, .chunk: false
+    case .largeValue, .chunk: false
     default: !flags.contains(.continued)
     }
   }

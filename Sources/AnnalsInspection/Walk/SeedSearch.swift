@@ -2,12 +2,12 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Finds what the checksums of a file's frames start from, also where the header is damaged.
+/// The seed of a file's checksums, found even where the header is damaged.
 ///
-/// The seed is the crc32 of the store's UUID and the generation, both in the header. With a damaged
-/// header there are two ways left: the two fields may be whole, which one valid slot or frame
-/// proves; and a crc32 can be run backwards, from the checksum over the bytes it covers to what it
-/// started from, which gives the seed out of any slot or frame that is whole.
+/// The seed is the crc32 of the store's UUID and the generation, both in the header. If the header
+/// is damaged, two ways are left. The two fields may be intact, which one valid slot or frame
+/// proves. And a crc32 can be run backwards over the bytes it covers to the value it started from,
+/// so any intact slot or frame gives the seed.
 package struct SeedSearch: Sendable {
   /// How the seed was found.
   package enum Origin: Hashable, Sendable {
@@ -23,13 +23,13 @@ package struct SeedSearch: Sendable {
   package var seed: FrameSeed
   package var origin: Origin
 
-  /// How far behind the start of the log the search for a whole frame goes.
+  /// How far into the log the search for an intact frame goes.
   private static let searchLength: UInt64 = 16 << 20
   /// How many payloads of plausible frames the search tests at most, and their greatest length.
   private static let maximumTries = 4096
   private static let maximumTriedPayload: UInt32 = 1 << 20
 
-  /// Looks for the seed; nil if nothing in the file gives it.
+  /// Searches for the seed; nil if nothing in the file gives it.
   package static func find(
     header: HeaderVerdict, in bytes: inout FileBytes
   ) throws(StorageError) -> SeedSearch? {
@@ -45,7 +45,7 @@ package struct SeedSearch: Sendable {
     return try seedOfFrame(in: &bytes)
   }
 
-  /// The seed of the UUID and generation where the header has them.
+  /// The seed of the UUID and generation in the header's fields.
   private static func seedOfFields(in bytes: inout FileBytes) throws(StorageError) -> FrameSeed? {
     try bytes.withBytes(at: 32, count: 24) { field in
       guard field.count == 24 else { return nil }
@@ -143,8 +143,8 @@ extension Checksum {
     var register = ~end
     for byte in bytes.reversed() {
       for _ in 0..<8 {
-        // Forward, a register that loses a set bit is combined with the polynomial, whose highest
-        // bit is set: so the highest bit tells which way was taken.
+        // Going forward, a register whose lost bit is 1 is XORed with the polynomial, whose highest
+        // bit is set. So the highest bit tells whether it was.
         let lost = register >> 31
         register = (lost == 1 ? register ^ 0xEDB8_8320 : register) << 1 | lost
       }

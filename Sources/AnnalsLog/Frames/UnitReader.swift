@@ -10,18 +10,18 @@ struct UnitReader {
   /// Where the unit of the next frame begins; nil between units.
   private(set) var unitStart: UInt64?
   /// The large values found since the last unit ended.
-  private(set) var blobs: [BlobEntry] = []
+  private(set) var largeValues: [LargeValueEntry] = []
 
-  /// A frame of interest. Blob pieces and chunks are skipped.
+  /// A frame of interest. Pieces of large values and chunks are skipped.
   enum Step {
     /// A transaction in row form, or a block; its payload is checked.
-    case record(WalkedFrame, unitStart: UInt64, blobs: [BlobEntry])
+    case record(WalkedFrame, unitStart: UInt64, largeValues: [LargeValueEntry])
     /// A checkpoint's directory, unchecked, and the large values before it in its unit.
-    case checkpoint(WalkedFrame, blobs: [BlobEntry])
+    case checkpoint(WalkedFrame, largeValues: [LargeValueEntry])
     /// A frame without transactions or state: a consumer change, unchecked; one of a later
     /// version's kind; or an announcement of features, which the walk has adopted. It ends a unit;
-    /// `blobs` are the large values before it in that unit.
-    case skipped(WalkedFrame, blobs: [BlobEntry])
+    /// `largeValues` are the large values before it in that unit.
+    case skipped(WalkedFrame, largeValues: [LargeValueEntry])
     /// The walk cannot go on.
     case end(WalkEnd)
   }
@@ -39,45 +39,46 @@ struct UnitReader {
       let start = unitStart ?? frame.offset
       unitStart = start
       switch frame.header.kind {
-      case .blob: try note(blob: frame)
+      case .largeValue: try note(largeValue: frame)
       case .chunk: break
       case .checkpoint:
-        let found = blobs
+        let found = largeValues
         close()
-        return .checkpoint(frame, blobs: found)
+        return .checkpoint(frame, largeValues: found)
       case .transaction, .block:
         guard try walk.payloadIsValid(frame) else {
           throw .damage(
             LogDamage(offset: frame.offset, reason: "the frame's payload was changed"))
         }
-        let found = blobs
-        if frame.header.closesUnit { close() } else { blobs = [] }
-        return .record(frame, unitStart: start, blobs: found)
+        let found = largeValues
+        if frame.header.closesUnit { close() } else { largeValues = [] }
+        return .record(frame, unitStart: start, largeValues: found)
       default:
         guard frame.header.closesUnit else { break }
-        let found = blobs
+        let found = largeValues
         close()
-        return .skipped(frame, blobs: found)
+        return .skipped(frame, largeValues: found)
       }
     }
   }
 
   private mutating func close() {
     unitStart = nil
-    if !blobs.isEmpty { blobs = [] }
+    if !largeValues.isEmpty { largeValues = [] }
   }
 
-  /// Notes the large value that a blob frame begins. Its payload is checked when it is read.
-  private mutating func note(blob frame: WalkedFrame) throws(LogError) {
+  /// Notes the large value whose first piece this frame holds, if it does. The payload is checked
+  /// when the value is read.
+  private mutating func note(largeValue frame: WalkedFrame) throws(LogError) {
     let entry = try walk.withPayloadPrefix(of: frame, 3 * VarInt.maximumLength) { bytes in
       var reader = ByteReader(bytes)
       guard let number = try? reader.readVarInt(), let length = try? reader.readVarInt(),
         let start = try? reader.readVarInt(),
         start == 0 || start == length
-      else { return BlobEntry?.none }
-      return BlobEntry(number: number, offset: frame.offset, length: length)
+      else { return LargeValueEntry?.none }
+      return LargeValueEntry(number: number, offset: frame.offset, length: length)
     }
-    if let entry { blobs.append(entry) }
+    if let entry { largeValues.append(entry) }
   }
 
   /// Whether all parts after `frame`, the first of several, exist, whole and in order.
@@ -89,7 +90,7 @@ struct UnitReader {
     var last = frame
     var part = first.part
     while last.header.flags.contains(.continued) {
-      guard let next = try ahead.nextBehindBlobs(), next.header.kind == .block,
+      guard let next = try ahead.nextBehindLargeValues(), next.header.kind == .block,
         try ahead.payloadIsValid(next), let summary = ahead.summary(of: next),
         summary.isPart, summary.firstNumber == first.firstNumber, summary.part == part &+ 1
       else { return false }
@@ -102,9 +103,9 @@ struct UnitReader {
 
 extension FrameWalk {
   /// The next frame that is not a piece of a large value; nil if the walk cannot go on.
-  fileprivate mutating func nextBehindBlobs() throws(LogError) -> WalkedFrame? {
+  fileprivate mutating func nextBehindLargeValues() throws(LogError) -> WalkedFrame? {
     while case .frame(let frame) = try next() {
-      if frame.header.kind != .blob { return frame }
+      if frame.header.kind != .largeValue { return frame }
     }
     return nil
   }

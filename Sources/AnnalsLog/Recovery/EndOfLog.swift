@@ -178,11 +178,11 @@ struct EndOfLog {
 
 extension FrameHeader {
   /// Whether everything before the end of this frame is whole: it is the last part of a
-  /// transaction, or a checkpoint's directory. Blobs, chunks and continued parts need what follows
-  /// them.
+  /// transaction, or a checkpoint's directory. Large values, chunks and continued parts need
+  /// what follows them.
   var closesUnit: Bool {
     switch kind {
-    case .blob, .chunk: false
+    case .largeValue, .chunk: false
     default: !flags.contains(.continued)
     }
   }

@@ -254,7 +254,7 @@ extension LogError {
   var mayDependOnStart: Bool {
     switch self {
     case .decode(let fault, _): !fault.isNewer
-    case .damage, .interrupted, .blobMissing: true
+    case .damage, .interrupted, .largeValueMissing: true
     default: false
     }
   }

@@ -76,23 +76,23 @@ struct LogReplay {
       return false
     case .end(let end):
       throw .damage(LogDamage(offset: reader.walk.point.offset, reason: end.reason))
-    case .checkpoint(let frame, let blobs):
-      tables.absorb(blobs)
+    case .checkpoint(let frame, let largeValues):
+      tables.absorb(largeValues)
       try note(checkpoint: frame)
       point = reader.walk.point
-    case .skipped(let frame, let blobs):
-      tables.absorb(blobs)
+    case .skipped(let frame, let largeValues):
+      tables.absorb(largeValues)
       if frame.header.kind == .consumerChange { try note(consumer: frame) }
       if frame.header.kind == .retention { try note(retention: frame) }
       point = reader.walk.point
-    case .record(let frame, let start, let blobs):
+    case .record(let frame, let start, let largeValues):
       if frame.header.kind == .transaction, !frame.header.flags.contains(.continued) {
-        try decode(frame, unitStart: start, blobs: blobs)
+        try decode(frame, unitStart: start, largeValues: largeValues)
         batchedBytes += frame.header.frameLength
         if batchedBytes >= LogReplay.batchLength { try flush(apply: apply) }
       } else {
         try flush(apply: apply)
-        try replay(block: frame, unitStart: start, blobs: blobs, apply: apply)
+        try replay(block: frame, unitStart: start, largeValues: largeValues, apply: apply)
       }
     }
     return true
@@ -100,7 +100,7 @@ struct LogReplay {
 
   /// Decodes one transaction in row form into the batch.
   private mutating func decode(
-    _ frame: WalkedFrame, unitStart: UInt64, blobs: [BlobEntry]
+    _ frame: WalkedFrame, unitStart: UInt64, largeValues: [LargeValueEntry]
   ) throws(LogError) {
     let before = batch.transactions.count
     try reader.walk.decode(frame, into: &batch)
@@ -109,7 +109,7 @@ struct LogReplay {
         let record = batch.transactions[index]
         try tables.absorb(
           record, at: unitStart, changeCount: Int(record.changeCount),
-          entities: batch.entities(of: record.changeRange), blobs: blobs)
+          entities: batch.entities(of: record.changeRange), largeValues: largeValues)
       }
     } catch {
       batch.transactions.removeSubrange(before...)
@@ -121,7 +121,7 @@ struct LogReplay {
 
   /// Replays a block: whole transactions, or all parts of one.
   private mutating func replay(
-    block first: WalkedFrame, unitStart: UInt64, blobs: [BlobEntry],
+    block first: WalkedFrame, unitStart: UInt64, largeValues: [LargeValueEntry],
     apply: (inout ChangeBatch) throws -> Void
   ) throws(LogError) {
     let isParted = first.header.flags.contains(.continued)
@@ -137,7 +137,7 @@ struct LogReplay {
       throw .damage(LogDamage(offset: first.offset, reason: "a part without those before it"))
     }
     guard isParted else {
-      try absorbTransactions(at: unitStart, blobs: blobs)
+      try absorbTransactions(at: unitStart, largeValues: largeValues)
       try flush(apply: apply)
       return
     }
@@ -145,7 +145,7 @@ struct LogReplay {
     var changeCount = batch.changes.count
     var entities = batch.entities(of: 0..<batch.changes.count)
     var part: UInt32 = 0
-    var blobs = blobs
+    var largeValues = largeValues
     do {
       try tables.check(record, at: first.offset)
     } catch {
@@ -163,33 +163,33 @@ struct LogReplay {
       guard batch.transactions.count == 1, batch.transactions[0].number == number,
         batch.transactions[0].part == part
       else { throw .damage(LogDamage(offset: frame.offset, reason: "a part out of order")) }
-      blobs += more
+      largeValues += more
       changeCount += batch.changes.count
       _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &entities)
       isLast = !frame.header.flags.contains(.continued)
       try call(apply)
     }
     try tables.absorb(
-      record, at: unitStart, changeCount: changeCount, entities: entities, blobs: blobs)
+      record, at: unitStart, changeCount: changeCount, entities: entities, largeValues: largeValues)
     isAmidTransaction = false
     replayedTransactions += 1
     point = reader.walk.point
   }
 
   private mutating func absorbTransactions(
-    at unitStart: UInt64, blobs: [BlobEntry]
+    at unitStart: UInt64, largeValues: [LargeValueEntry]
   ) throws(LogError) {
-    var blobs = blobs
+    var largeValues = largeValues
     for (index, record) in batch.transactions.enumerated() {
       do {
         try tables.absorb(
           record, at: unitStart, changeCount: Int(record.changeCount),
-          entities: batch.entities(of: record.changeRange), blobs: blobs)
+          entities: batch.entities(of: record.changeRange), largeValues: largeValues)
       } catch {
         batch.transactions.removeSubrange(index...)
         throw error
       }
-      blobs = []
+      largeValues = []
       replayedTransactions += 1
     }
     point = reader.walk.point

@@ -25,7 +25,7 @@ package struct HistoryErasure {
   /// How many references each list has; lists without any are left out.
   private var lengths: [List: Int]
   /// The large values that something unerased refers to; all others are dropped.
-  private(set) var keptBlobs: Set<UInt64> = []
+  private(set) var keptLargeValues: Set<UInt64> = []
 
   /// Erases values of transactions up to and including `through`. `lengths` gives the number of
   /// references that these objects' lists have at the base.
@@ -37,20 +37,22 @@ package struct HistoryErasure {
   }
 
   /// Finds the large values that are not erased. Reads the whole history.
-  mutating func findKeptBlobs(in view: LogView) throws(LogError) {
-    guard view.tables.nextBlobNumber > 1 else { return }
+  mutating func findKeptLargeValues(in view: LogView) throws(LogError) {
+    guard view.tables.nextLargeValueNumber > 1 else { return }
     var cursor = try view.history(after: view.base, through: view.head.number)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
-      for record in batch.transactions { noteBlobs(of: record, in: batch, into: &keptBlobs) }
+      for record in batch.transactions {
+        noteLargeValues(of: record, in: batch, into: &keptLargeValues)
+      }
     }
   }
 
   /// Also keeps these large values of the state at the base.
-  mutating func keep(_ blobs: [UInt64]) { keptBlobs.formUnion(blobs) }
+  mutating func keep(_ largeValues: [UInt64]) { keptLargeValues.formUnion(largeValues) }
 
   /// Collects the large values that a transaction refers to in values that are not erased.
-  func noteBlobs(
+  func noteLargeValues(
     of record: TransactionRecord, in batch: ChangeBatch, into found: inout Set<UInt64>
   ) {
     batch.arena.withUnsafeBytes { arena in

@@ -10,7 +10,7 @@ struct HistorySealer {
   private let range: (after: Int64, through: Int64)
   /// Small transactions that wait for a block, and the large values copied before them.
   private var pending = ChangeBatch()
-  private var blobs: [BlobEntry] = []
+  private var largeValues: [LargeValueEntry] = []
   private var unitStart: UInt64?
   /// What is erased from the transactions.
   private var erasure: HistoryErasure?
@@ -27,14 +27,14 @@ struct HistorySealer {
   }
 
   /// Large values with lower numbers belong to the base.
-  private let firstBlob: UInt64
+  private let firstLargeValue: UInt64
 
   init(
     _ target: RewriteTarget, from old: LogGeneration, behind base: RewriteBase, through: Int64,
     erasing erasure: HistoryErasure? = nil
   ) {
     self.erasure = erasure
-    firstBlob = base.firstBlob
+    firstLargeValue = base.firstLargeValue
     self.target = target
     self.old = old
     range = (base.number, through)
@@ -43,14 +43,14 @@ struct HistorySealer {
   /// Copies a record's frame, whose payload was checked, and the large values before it, if they
   /// belong to the range. Returns false after the range.
   mutating func copy(
-    _ frame: WalkedFrame, in walk: FrameWalk, blobs found: [BlobEntry]
+    _ frame: WalkedFrame, in walk: FrameWalk, largeValues found: [LargeValueEntry]
   ) throws(LogError) -> Bool {
     let numbers = try HistorySealer.numbers(of: frame, in: walk)
     if numbers.last <= range.after { return true }
     if numbers.first > range.through { return false }
-    for blob in found where keeps(blob) {
+    for largeValue in found where keeps(largeValue) {
       noteUnit()
-      blobs.append(try target.copy(blob: blob, from: old))
+      largeValues.append(try target.copy(largeValue: largeValue, from: old))
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
@@ -72,15 +72,16 @@ struct HistorySealer {
   }
 
   /// Whether a large value belongs to the transactions, and some reference to it is not erased.
-  private func keeps(_ blob: BlobEntry) -> Bool {
-    blob.number >= firstBlob && erasure?.keptBlobs.contains(blob.number) ?? true
+  private func keeps(_ largeValue: LargeValueEntry) -> Bool {
+    largeValue.number >= firstLargeValue
+      && erasure?.keptLargeValues.contains(largeValue.number) ?? true
   }
 
   /// Copies the large values that come with a checkpoint, after the transactions sealed so far.
-  mutating func copy(_ blobs: [BlobEntry]) throws(LogError) {
-    var copied: [BlobEntry] = []
-    for blob in blobs where keeps(blob) {
-      copied.append(try target.copy(blob: blob, from: old))
+  mutating func copy(_ largeValues: [LargeValueEntry]) throws(LogError) {
+    var copied: [LargeValueEntry] = []
+    for largeValue in largeValues where keeps(largeValue) {
+      copied.append(try target.copy(largeValue: largeValue, from: old))
     }
     target.absorb(copied)
   }
@@ -188,7 +189,7 @@ struct HistorySealer {
     guard !frame.header.flags.contains(.continued), let parts = open else { return }
     try target.absorb(
       parts.record, at: unitStart ?? frame.offset, changeCount: parts.changeCount,
-      entities: parts.entities, blobs: blobs)
+      entities: parts.entities, largeValues: largeValues)
     open = nil
     endUnit()
   }
@@ -230,8 +231,8 @@ struct HistorySealer {
     for record in batch.transactions {
       try target.absorb(
         record, at: start, changeCount: Int(record.changeCount),
-        entities: batch.entities(of: record.changeRange), blobs: blobs)
-      blobs = []
+        entities: batch.entities(of: record.changeRange), largeValues: largeValues)
+      largeValues = []
     }
     endUnit()
   }
@@ -242,7 +243,7 @@ struct HistorySealer {
 
   private mutating func endUnit() {
     unitStart = nil
-    blobs = []
+    largeValues = []
   }
 }
 

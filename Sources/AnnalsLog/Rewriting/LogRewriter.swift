@@ -24,7 +24,7 @@ package final class LogRewriter {
   /// The checkpoint to carry over; nil after it was copied, or if none is wanted.
   private var checkpoint: CheckpointReference?
   /// Large values that no transaction or checkpoint copied so far has claimed.
-  private var waiting: [BlobEntry] = []
+  private var waiting: [LargeValueEntry] = []
   /// The least that blocking consumers had read when the base was written; nil if there were none.
   private var least: Int64?
   /// The schema at a new base; what it has removed is also left out of the checkpoint.
@@ -89,10 +89,10 @@ package final class LogRewriter {
       self.target = target
       least = leastWaitedFor
       var erasure = plan.erasure
-      try erasure?.findKeptBlobs(in: view)
+      try erasure?.findKeptLargeValues(in: view)
       let base = try RewriteBase.write(
         plan, of: view, rememberingAfter: least, into: target, erasure)
-      erasure?.keep(base.blobsOfState)
+      erasure?.keep(base.largeValuesOfState)
       point = base.start
       schemaMade = base.schemaMade
       sealer = HistorySealer(
@@ -166,18 +166,18 @@ package final class LogRewriter {
     var reader = UnitReader(FrameWalk(generation, from: point, limit: end))
     while true {
       switch try reader.next() {
-      case .record(let frame, _, let blobs):
-        guard try sealer.copy(frame, in: reader.walk, blobs: waiting + blobs) else {
+      case .record(let frame, _, let largeValues):
+        guard try sealer.copy(frame, in: reader.walk, largeValues: waiting + largeValues) else {
           try sealer.seal()
           return
         }
         waiting = []
-      case .skipped(_, let blobs):
+      case .skipped(_, let largeValues):
         // Consumers are written at the end of the file. A frame of an unknown kind is left out,
         // since nobody can tell whether it is still true in another file.
-        waiting += blobs
-      case .checkpoint(let frame, let blobs):
-        waiting += blobs
+        waiting += largeValues
+      case .checkpoint(let frame, let largeValues):
+        waiting += largeValues
         if try carry(frame, with: waiting, &sealer) { waiting = [] }
       case .end(.limit):
         point = reader.walk.point
@@ -192,7 +192,7 @@ package final class LogRewriter {
   /// with it and not with a transaction. Returns whether it was copied. One that cannot be read is
   /// left out: it can be rebuilt.
   private func carry(
-    _ frame: WalkedFrame, with blobs: [BlobEntry], _ sealer: inout HistorySealer
+    _ frame: WalkedFrame, with largeValues: [LargeValueEntry], _ sealer: inout HistorySealer
   ) throws(LogError) -> Bool {
     guard let wanted = checkpoint, wanted.offset == frame.offset, let target else { return false }
     checkpoint = nil
@@ -200,7 +200,7 @@ package final class LogRewriter {
     guard let directory = try? generation.directory(at: frame.offset).directory,
       try generation.holdsState(of: directory, decoding: plan.decodesState)
     else { return false }
-    try sealer.copy(blobs)
+    try sealer.copy(largeValues)
     var entities = directory.entities
     if let schemaMade { entities = entities.withoutWhatIsRemoved(from: schemaMade) }
     entities = try target.copy(entities, from: generation)

@@ -13,7 +13,7 @@ package final class LogSalvage {
   private let destination: String
   private var target: RewriteTarget?
   /// The large values written since the last transaction.
-  private var blobs: [BlobEntry] = []
+  private var largeValues: [LargeValueEntry] = []
   private var unitStart: UInt64?
   /// The transaction whose parts are being written.
   private var open: (record: TransactionRecord, changes: Int, entities: [EntityNumber])?
@@ -75,19 +75,19 @@ package final class LogSalvage {
     package var position: LogPosition
     package var names: [String]
     package var openings: [Opening]
-    package var nextBlobNumber: UInt64
+    package var nextLargeValueNumber: UInt64
     package var clockJumps: Int64
     package var gaps: [LostTransactions]
     package var extensions: ContiguousArray<UInt8>
 
     package init(
-      position: LogPosition, names: [String], openings: [Opening], nextBlobNumber: UInt64,
+      position: LogPosition, names: [String], openings: [Opening], nextLargeValueNumber: UInt64,
       clockJumps: Int64, gaps: [LostTransactions], extensions: ContiguousArray<UInt8>
     ) {
       self.position = position
       self.names = names
       self.openings = openings
-      self.nextBlobNumber = nextBlobNumber
+      self.nextLargeValueNumber = nextLargeValueNumber
       self.clockJumps = clockJumps
       self.gaps = gaps
       self.extensions = extensions
@@ -103,10 +103,11 @@ package final class LogSalvage {
     let entities = try store(image, in: target)
     let tables = LogTables(
       base: base.position, schema: schema, names: base.names, openings: base.openings,
-      blobs: blobs, nextBlobNumber: max(base.nextBlobNumber, (blobs.last?.number ?? 0) &+ 1),
+      largeValues: largeValues,
+      nextLargeValueNumber: max(base.nextLargeValueNumber, (largeValues.last?.number ?? 0) &+ 1),
       clockJumps: base.clockJumps, gaps: base.gaps, extensions: base.extensions)
     try target.writeBase(tables, schema: schema, entities: entities)
-    blobs = []
+    largeValues = []
     unitStart = nil
   }
 
@@ -116,8 +117,8 @@ package final class LogSalvage {
     schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
   ) throws(LogError) {
     let target = try writing()
-    target.absorb(blobs)
-    blobs = []
+    target.absorb(largeValues)
+    largeValues = []
     try target.writeCheckpoint(schema: schema, entities: store(image, in: target))
     unitStart = nil
   }
@@ -144,24 +145,27 @@ package final class LogSalvage {
     try writing().remember(after: number)
   }
 
-  /// Writes one piece of a large value: the payload of a blob frame.
+  /// Writes one piece of a large value, a frame's payload.
   package func append(
-    blobPiece payload: UnsafeRawBufferPointer, number: UInt64, length: UInt64, isFirst: Bool,
+    largeValuePiece payload: UnsafeRawBufferPointer, number: UInt64, length: UInt64, isFirst: Bool,
     isLast: Bool
   ) throws(LogError) {
     let target = try writing()
     noteUnit(target)
     if target.frames.bytes.count >= 1 << 20 { try target.flush() }
-    if isFirst { blobs.append(BlobEntry(number: number, offset: target.offset, length: length)) }
-    try target.append(kind: .blob, flags: isLast ? [] : .continued, payload: payload)
+    if isFirst {
+      largeValues.append(LargeValueEntry(number: number, offset: target.offset, length: length))
+    }
+    try target.append(kind: .largeValue, flags: isLast ? [] : .continued, payload: payload)
   }
 
   /// Writes the mark of a large value whose bytes are lost.
-  package func append(lostBlob number: UInt64, length: UInt64) throws(LogError) {
+  package func append(lostLargeValue number: UInt64, length: UInt64) throws(LogError) {
     var payload: ContiguousArray<UInt8> = []
-    BlobCodec.encode(BlobPart(lost: number, totalLength: length), into: &payload)
+    LargeValueCodec.encode(LargeValuePiece(lost: number, totalLength: length), into: &payload)
     try payload.withBytes { bytes throws(LogError) in
-      try append(blobPiece: bytes, number: number, length: length, isFirst: true, isLast: true)
+      try append(
+        largeValuePiece: bytes, number: number, length: length, isFirst: true, isLast: true)
     }
   }
 
@@ -198,8 +202,8 @@ package final class LogSalvage {
     for record in batch.transactions {
       try target.absorb(
         record, at: unitStart ?? target.offset, changeCount: Int(record.changeCount),
-        entities: batch.entities(of: record.changeRange), blobs: blobs)
-      blobs = []
+        entities: batch.entities(of: record.changeRange), largeValues: largeValues)
+      largeValues = []
     }
     unitStart = nil
   }
@@ -217,9 +221,9 @@ package final class LogSalvage {
     if record.isContinued { return }
     try target.absorb(
       parts.record, at: unitStart ?? target.offset, changeCount: parts.changes,
-      entities: parts.entities, blobs: blobs)
+      entities: parts.entities, largeValues: largeValues)
     open = nil
-    blobs = []
+    largeValues = []
     unitStart = nil
   }
 
@@ -277,7 +281,7 @@ package final class LogSalvage {
   /// `placementUnknown` if the new file may or may not be there.
   package func putInPlace() throws(LogError) {
     let target = try writing()
-    precondition(open == nil && blobs.isEmpty, "the last transaction is whole")
+    precondition(open == nil && largeValues.isEmpty, "the last transaction is whole")
     try target.complete()
     self.target = nil
     try target.temporary.put(at: destination)

@@ -8,12 +8,12 @@ struct RewriteBase {
   /// Where copying the old file's history begins, and the large values before that.
   var start: ChainPoint
   /// Large values with lower numbers were copied with the base, as far as they are needed.
-  var firstBlob: UInt64 = 0
+  var firstLargeValue: UInt64 = 0
   /// The schema at a new base, which has dropped what that schema removed; nil for a kept base.
   var schemaMade: Schema?
 
   /// The large values in the state of a new base, and those that tombstones refer to.
-  var blobsOfState: [UInt64] = []
+  var largeValuesOfState: [UInt64] = []
 
   /// Writes the plan's base into the target; `view` is the old file's. Remembers deletes of
   /// transactions after `least` as tombstones.
@@ -48,13 +48,14 @@ struct RewriteBase {
     let old = try LogTables(
       directory, at: CheckpointReference(offset: header.baseCheckpointOffset, number: header.base),
       end: 0, in: view.file)
-    var blobs: [BlobEntry] = []
-    for blob in try old.blobs.all(in: view.file) {
-      blobs.append(try target.copy(blob: blob, from: view.file))
+    var largeValues: [LargeValueEntry] = []
+    for largeValue in try old.largeValues.all(in: view.file) {
+      largeValues.append(try target.copy(largeValue: largeValue, from: view.file))
     }
     let tables = LogTables(
       base: old.head, schema: directory.schema, names: old.names.list,
-      openings: old.openings.list, blobs: blobs, nextBlobNumber: directory.nextBlobNumber,
+      openings: old.openings.list, largeValues: largeValues,
+      nextLargeValueNumber: directory.nextLargeValueNumber,
       clockJumps: directory.clockJumps, gaps: directory.gaps, extensions: directory.extensions)
     let entities = try target.copy(directory.entities, from: view.file)
     let place = CheckpointReference(offset: header.baseCheckpointOffset, number: header.base)
@@ -78,7 +79,7 @@ struct RewriteBase {
     guard number >= view.base, number <= view.head.number else {
       throw .outside(base: view.base, head: view.head.number)
     }
-    let tombstoneBlobs = try TombstoneWriter.write(
+    let tombstoneLargeValues = try TombstoneWriter.write(
       after: least, of: view, upTo: number, into: target, erasure)
     // The chunks come before the large values: storing them finds out which of those the state
     // refers to.
@@ -87,22 +88,23 @@ struct RewriteBase {
     }
     let made = try calling { try image(writer) }
     var kept = try KeptTables(view, base: number, through: through, erasure)
-    kept.referred.formUnion(made.blobs)
-    kept.referred.formUnion(tombstoneBlobs)
-    var blobs: [BlobEntry] = []
-    for index in 0..<kept.blobCount {
-      let blob = try view.tables.blobs.entry(at: index, in: view.file)
-      guard kept.referred.contains(blob.number) else { continue }
-      blobs.append(try target.copy(blob: blob, from: view.file))
+    kept.referred.formUnion(made.largeValues)
+    kept.referred.formUnion(tombstoneLargeValues)
+    var largeValues: [LargeValueEntry] = []
+    for index in 0..<kept.largeValueCount {
+      let largeValue = try view.tables.largeValues.entry(at: index, in: view.file)
+      guard kept.referred.contains(largeValue.number) else { continue }
+      largeValues.append(try target.copy(largeValue: largeValue, from: view.file))
     }
-    let missing = Set(made.blobs).subtracting(blobs.map(\.number)).min()
-    if let missing { throw .blobMissing(missing) }
+    let missing = Set(made.largeValues).subtracting(largeValues.map(\.number)).min()
+    if let missing { throw .largeValueMissing(missing) }
     var position = try view.position(of: number)
     position.maximumTimestamp = maximumTimestamp
     let tables = LogTables(
       base: position, schema: made.schema, names: Array(view.names.prefix(kept.nameCount)),
-      openings: Array(view.openings.prefix(kept.openingCount)), blobs: blobs,
-      nextBlobNumber: kept.nextBlobNumber, clockJumps: try view.clockJumps(upTo: number),
+      openings: Array(view.openings.prefix(kept.openingCount)), largeValues: largeValues,
+      nextLargeValueNumber: kept.nextLargeValueNumber,
+      clockJumps: try view.clockJumps(upTo: number),
       gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
     // Projections may contain what is erased.
     let projections =
@@ -110,8 +112,9 @@ struct RewriteBase {
     try target.writeBase(
       tables, schema: made.schema, entities: made.entities, projections: projections)
     return RewriteBase(
-      number: number, start: kept.start, firstBlob: kept.nextBlobNumber, schemaMade: made.schema,
-      blobsOfState: made.blobs + tombstoneBlobs)
+      number: number, start: kept.start, firstLargeValue: kept.nextLargeValueNumber,
+      schemaMade: made.schema,
+      largeValuesOfState: made.largeValues + tombstoneLargeValues)
   }
 }
 
@@ -121,8 +124,8 @@ private struct KeptTables {
   var nameCount: Int
   var openingCount: Int
   /// How many large values were stored before the first transaction to keep.
-  var blobCount: Int
-  var nextBlobNumber: UInt64
+  var largeValueCount: Int
+  var nextLargeValueNumber: UInt64
   /// The large values that the transactions to keep refer to, by number.
   var referred: Set<UInt64> = []
   /// The beginning of the segment with the first transaction to keep.
@@ -136,21 +139,25 @@ private struct KeptTables {
   ) throws(LogError) {
     nameCount = view.names.count
     openingCount = view.openings.count
-    blobCount = view.tables.blobs.count
-    nextBlobNumber = view.tables.nextBlobNumber
+    largeValueCount = view.tables.largeValues.count
+    nextLargeValueNumber = view.tables.nextLargeValueNumber
     start = ChainPoint(offset: view.end, previousChecksum: nil)
     guard base < min(view.head.number, through) else { return }
     let entry = try view.index.entry(at: view.segment(of: base + 1), in: view.file)
     start = ChainPoint(offset: entry.offset, previousChecksum: nil)
     let first = try KeptTables.beginning(of: base + 1, from: start, in: view)
-    blobCount = try view.tables.blobs.partitioningIndex(in: view.file) { $0.offset >= first }
-    if blobCount == 0 {
-      nextBlobNumber = 1
+    largeValueCount = try view.tables.largeValues.partitioningIndex(in: view.file) {
+      $0.offset >= first
+    }
+    if largeValueCount == 0 {
+      nextLargeValueNumber = 1
     } else {
-      nextBlobNumber = try view.tables.blobs.entry(at: blobCount - 1, in: view.file).number + 1
+      nextLargeValueNumber =
+        try view.tables.largeValues.entry(at: largeValueCount - 1, in: view.file).number + 1
     }
     // Large values dropped by an earlier prune had numbers too.
-    nextBlobNumber = max(nextBlobNumber, try view.baseDirectory()?.nextBlobNumber ?? 1)
+    nextLargeValueNumber = max(
+      nextLargeValueNumber, try view.baseDirectory()?.nextLargeValueNumber ?? 1)
     try scan(after: base, in: view, erasure)
   }
 
@@ -197,13 +204,13 @@ private struct KeptTables {
           hasOpenings = true
         }
       }
-      if blobCount > 0 {
+      if largeValueCount > 0 {
         // A block also holds changes of other transactions.
         for record in batch.transactions {
-          erasure.noteBlobs(of: record, in: batch, into: &referred)
+          erasure.noteLargeValues(of: record, in: batch, into: &referred)
         }
       }
-      if hasNames, hasOpenings, blobCount == 0 { return }
+      if hasNames, hasOpenings, largeValueCount == 0 { return }
     }
   }
 }

@@ -58,12 +58,12 @@ package struct BaseImage {
   package var schema: Schema
   package var entities: [EntityDirectory]
   /// The numbers of the large values in the state.
-  package var blobs: [UInt64]
+  package var largeValues: [UInt64]
 
-  package init(schema: Schema, entities: [EntityDirectory], blobs: [UInt64]) {
+  package init(schema: Schema, entities: [EntityDirectory], largeValues: [UInt64]) {
     self.schema = schema
     self.entities = entities
-    self.blobs = blobs
+    self.largeValues = largeValues
   }
 }
 

@@ -275,15 +275,17 @@ final class RewriteTarget {
   // MARK: Large values and transactions
 
   /// Copies a large value from `old`, piece by piece; returns its new place.
-  func copy(blob entry: BlobEntry, from old: LogGeneration) throws(LogError) -> BlobEntry {
+  func copy(largeValue entry: LargeValueEntry, from old: LogGeneration) throws(LogError)
+    -> LargeValueEntry
+  {
     if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
-    let result = BlobEntry(number: entry.number, offset: frames.offset, length: entry.length)
+    let result = LargeValueEntry(number: entry.number, offset: frames.offset, length: entry.length)
     var offset = entry.offset
     while true {
-      let (header, payload) = try old.payload(at: offset, kind: .blob)
+      let (header, payload) = try old.payload(at: offset, kind: .largeValue)
       let isLast = !header.flags.contains(.continued)
       try payload.withBytes { bytes throws(LogError) in
-        try append(kind: .blob, flags: FrameFlags(isContinued: !isLast), payload: bytes)
+        try append(kind: .largeValue, flags: FrameFlags(isContinued: !isLast), payload: bytes)
       }
       if isLast { return result }
       offset += header.frameLength
@@ -291,17 +293,17 @@ final class RewriteTarget {
   }
 
   /// Adds to the tables the large values that precede a checkpoint and belong to no transaction.
-  func absorb(_ blobs: [BlobEntry]) {
-    tables.absorb(blobs)
+  func absorb(_ largeValues: [LargeValueEntry]) {
+    tables.absorb(largeValues)
   }
 
   /// Adds a transaction to the tables.
   func absorb(
     _ record: TransactionRecord, at unitStart: UInt64, changeCount: Int,
-    entities: [EntityNumber], blobs: [BlobEntry]
+    entities: [EntityNumber], largeValues: [LargeValueEntry]
   ) throws(LogError) {
     try tables.absorb(
-      record, at: unitStart, changeCount: changeCount, entities: entities, blobs: blobs)
+      record, at: unitStart, changeCount: changeCount, entities: entities, largeValues: largeValues)
   }
 
   /// Completes the file: writes root slots and header and syncs everything. `check` sees it as it

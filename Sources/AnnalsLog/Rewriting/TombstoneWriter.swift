@@ -11,7 +11,7 @@ struct TombstoneWriter {
   /// The number of tombstones in the payload.
   private var pending: UInt32 = 0
   /// The large values that they refer to.
-  private(set) var blobs: Set<UInt64> = []
+  private(set) var largeValues: Set<UInt64> = []
 
   init(_ target: RewriteTarget) { self.target = target }
 
@@ -60,7 +60,7 @@ struct TombstoneWriter {
     // Transactions lost in a salvage may have deleted more than their gap records say.
     let lost = view.gaps.last { $0.last <= base }?.last ?? 0
     target.remember(after: min(base, max(old?.completeAfter ?? view.base, least, lost)))
-    return writer.blobs
+    return writer.largeValues
   }
 
   /// Adds the deletes of a transaction, or of a part of one, with the wanted properties.
@@ -82,7 +82,7 @@ struct TombstoneWriter {
       own.properties += kept
       for cell in kept.lazy.map(\.before) where cell.isLarge {
         if case .large(let value) = batch.arena.withUnsafeBytes({ cell.value(in: $0) }) {
-          blobs.insert(value.number)
+          largeValues.insert(value.number)
         }
       }
       length += own.rowLength(ofChange: own.changes.count - 1)

@@ -30,7 +30,7 @@ struct LogTables: Sendable {
   private(set) var head: LogPosition
   /// The first of the last transactions that one opening wrote, as far back as is known.
   private(set) var openingStart: Int64
-  private(set) var nextBlobNumber: UInt64 = 1
+  private(set) var nextLargeValueNumber: UInt64 = 1
   /// The number of changes in the file, from the base to the head.
   private(set) var changeCount: Int64 = 0
   /// How many transactions up to the head record that their clock had jumped back.
@@ -48,7 +48,7 @@ struct LogTables: Sendable {
   /// Interned names, from number 1.
   var names: ListedTable<String> { shared.names }
   var openings: ListedTable<Opening> { shared.openings }
-  var blobs: GrowingTable<BlobEntry> { shared.blobs }
+  var largeValues: GrowingTable<LargeValueEntry> { shared.largeValues }
   var schema: Schema { shared.schema }
   /// Schema changes. The first is the whole schema at the base, unless that is empty.
   var schemaHistory: ListedTable<SchemaHistoryEntry> { shared.schemaHistory }
@@ -66,7 +66,7 @@ struct LogTables: Sendable {
   private final class SharedTables: @unchecked Sendable {
     @exclusivity(unchecked) var names = ListedTable<String>()
     @exclusivity(unchecked) var openings = ListedTable<Opening>()
-    @exclusivity(unchecked) var blobs = GrowingTable<BlobEntry>()
+    @exclusivity(unchecked) var largeValues = GrowingTable<LargeValueEntry>()
     @exclusivity(unchecked) var schema = Schema()
     @exclusivity(unchecked) var schemaHistory = ListedTable<SchemaHistoryEntry>()
     @exclusivity(unchecked) var index = HistoryIndex()
@@ -82,7 +82,7 @@ struct LogTables: Sendable {
     init(copying other: SharedTables) {
       names = other.names
       openings = other.openings
-      blobs = other.blobs
+      largeValues = other.largeValues
       schema = other.schema
       schemaHistory = other.schemaHistory
       index = other.index
@@ -111,19 +111,20 @@ struct LogTables: Sendable {
 
   /// The tables at a new base: what was known as of it.
   init(
-    base: LogPosition, schema: Schema, names: [String], openings: [Opening], blobs: [BlobEntry],
-    nextBlobNumber: UInt64, clockJumps: Int64, gaps: [LostTransactions],
+    base: LogPosition, schema: Schema, names: [String], openings: [Opening],
+    largeValues: [LargeValueEntry],
+    nextLargeValueNumber: UInt64, clockJumps: Int64, gaps: [LostTransactions],
     extensions: ContiguousArray<UInt8>
   ) {
     head = base
     openingStart = base.number
-    self.nextBlobNumber = nextBlobNumber
+    self.nextLargeValueNumber = nextLargeValueNumber
     self.clockJumps = clockJumps
     let shared = writable()
     shared.gaps = gaps
     for name in names { shared.names.append(name) }
     for opening in openings { shared.openings.append(opening) }
-    for blob in blobs { shared.blobs.append(blob) }
+    for largeValue in largeValues { shared.largeValues.append(largeValue) }
     shared.schema = schema
     if !schema.entities.isEmpty {
       shared.schemaHistory.append(
@@ -142,7 +143,7 @@ struct LogTables: Sendable {
       number: directory.number, timestamp: directory.timestamp,
       maximumTimestamp: directory.maximumTimestamp, openingID: directory.openingID)
     openingStart = directory.number
-    nextBlobNumber = directory.nextBlobNumber
+    nextLargeValueNumber = directory.nextLargeValueNumber
     changeCount = directory.changeCount
     changesAtCheckpoint = directory.changeCount
     clockJumps = directory.clockJumps
@@ -151,7 +152,7 @@ struct LogTables: Sendable {
     let shared = writable()
     shared.names = try ListedTable(directory.names, in: generation)
     shared.openings = try ListedTable(directory.openings, in: generation)
-    shared.blobs = GrowingTable(directory.blobs)
+    shared.largeValues = GrowingTable(directory.largeValues)
     shared.schema = directory.schema
     shared.schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
     shared.index = HistoryIndex(directory.historyIndex)
@@ -163,11 +164,11 @@ struct LogTables: Sendable {
   }
 
   /// Adds a transaction that follows the head. `record` is its first part's, `offset` where its
-  /// unit begins, `blobs` the large values before it. Throws `damage`, and changes nothing, if it
-  /// does not follow.
+  /// unit begins, `largeValues` the large values before it. Throws `damage`, and changes nothing,
+  /// if it does not follow.
   mutating func absorb(
     _ record: TransactionRecord, at offset: UInt64, changeCount: Int, entities: [EntityNumber],
-    blobs: [BlobEntry]
+    largeValues: [LargeValueEntry]
   ) throws(LogError) {
     try check(record, at: offset)
     let openingID = openingID(of: record)
@@ -178,7 +179,7 @@ struct LogTables: Sendable {
     }
     if record.hasDetails { absorbDetails(of: record) }
     if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
-    absorb(blobs)
+    absorb(largeValues)
     self.changeCount += Int64(changeCount)
     if openingID != head.openingID || record.lost != nil { openingStart = record.number }
     head = LogPosition(
@@ -244,12 +245,12 @@ struct LogTables: Sendable {
   }
 
   /// Adds large values.
-  mutating func absorb(_ added: [BlobEntry]) {
+  mutating func absorb(_ added: [LargeValueEntry]) {
     guard !added.isEmpty else { return }
     let shared = writable()
-    for blob in added {
-      shared.blobs.append(blob)
-      nextBlobNumber = max(nextBlobNumber, blob.number &+ 1)
+    for largeValue in added {
+      shared.largeValues.append(largeValue)
+      nextLargeValueNumber = max(nextLargeValueNumber, largeValue.number &+ 1)
     }
   }
 
@@ -296,11 +297,11 @@ struct LogTables: Sendable {
     result.schema = schema
     result.names = try shared.names.checkpoint(store)
     result.openings = try shared.openings.checkpoint(store)
-    result.blobs = try shared.blobs.checkpoint(store)
+    result.largeValues = try shared.largeValues.checkpoint(store)
     result.schemaHistory = try shared.schemaHistory.checkpoint(store)
     result.historyIndex = try shared.index.checkpoint(store)
     result.gaps = shared.gaps
-    result.nextBlobNumber = nextBlobNumber
+    result.nextLargeValueNumber = nextLargeValueNumber
     result.entities = try shared.lists.checkpoint(entities, store)
     result.previousCheckpoint = checkpoint
     result.extensions = shared.extensions

@@ -37,7 +37,7 @@ extension LogFile {
   ///
   /// Throws `storage` if there is no space: then nothing of the value is left, and the transaction
   /// may go on without it. Throws `outcomeUnknown` if a write failed.
-  package func appendBlob(
+  package func appendLargeValue(
     _ bytes: UnsafeRawBufferPointer, tag: ValueTag
   ) throws(LogError) -> LargeValue {
     try state.withLock { (state) throws(LogError) in
@@ -45,7 +45,7 @@ extension LogFile {
       let standing = state.standing
       let number: UInt64
       do throws(LogError) {
-        number = try state.appendBlob(bytes)
+        number = try state.appendLargeValue(bytes)
       } catch .storage(let error) {
         try state.rollBack(to: standing)
         throw .storage(error)
@@ -60,10 +60,10 @@ extension LogFile {
     let found = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
       try state.writeFrames()
-      let blobs = state.transaction?.blobs ?? []
-      return (state.generation, blobs.last { $0.number == value.number })
+      let largeValues = state.transaction?.largeValues ?? []
+      return (state.generation, largeValues.last { $0.number == value.number })
     }
-    guard let entry = found.1 else { throw .blobMissing(value.number) }
+    guard let entry = found.1 else { throw .largeValueMissing(value.number) }
     var result: ContiguousArray<UInt8> = []
     try found.0.withPieces(of: value, at: entry.offset) { result.append(contentsOf: $0) }
     return result
@@ -114,7 +114,7 @@ extension LogFile {
     else { preconditionFailure("the transaction has no last part") }
     try state.tables.absorb(
       record, at: state.end.offset, changeCount: transaction.changeCount,
-      entities: transaction.entities, blobs: transaction.blobs)
+      entities: transaction.entities, largeValues: transaction.largeValues)
     state.tables.announce(transaction.features)
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
     if !transaction.consumers.isEmpty { state.adoptStaged(transaction.consumers) }

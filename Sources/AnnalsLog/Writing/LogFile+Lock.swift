@@ -234,7 +234,7 @@ extension LogState {
   fileprivate func requireNumbersLeft(_ newest: RootSlot?) throws(LogError) {
     let limit = FormatLimits.writerNumberLimit
     guard tables.head.number < Int64(limit) else { throw .numbersSpent("the last transaction") }
-    guard tables.nextBlobNumber < limit else { throw .numbersSpent("the last large value") }
+    guard tables.nextLargeValueNumber < limit else { throw .numbersSpent("the last large value") }
     guard newest?.sequence ?? 0 < limit else { throw .numbersSpent("the newest root slot") }
   }
 

@@ -8,14 +8,14 @@ extension LogState {
   static var writeLength: Int { 256 << 10 }
 
   /// Appends a large value in pieces; returns its number.
-  mutating func appendBlob(_ bytes: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
-    let number = try beginBlob(length: UInt64(bytes.count))
+  mutating func appendLargeValue(_ bytes: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
+    let number = try beginLargeValue(length: UInt64(bytes.count))
     var start = 0
     repeat {
-      let count = min(bytes.count - start, FormatLimits.blobPartLength)
+      let count = min(bytes.count - start, FormatLimits.largeValuePieceLength)
       let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
-      try appendBlobPart(
-        BlobPart(
+      try appendLargeValuePiece(
+        LargeValuePiece(
           number: number, totalLength: UInt64(bytes.count), start: UInt64(start), bytes: piece),
         isLast: start + count == bytes.count)
       start += count
@@ -23,24 +23,27 @@ extension LogState {
     return number
   }
 
-  private mutating func beginBlob(length: UInt64) throws(LogError) -> UInt64 {
+  private mutating func beginLargeValue(length: UInt64) throws(LogError) -> UInt64 {
     guard let transaction, transaction.partCount == 0 else {
       preconditionFailure("large values come before a transaction's first part")
     }
-    let number = (transaction.blobs.last?.number).map { $0 + 1 } ?? tables.nextBlobNumber
+    let number =
+      (transaction.largeValues.last?.number).map { $0 + 1 } ?? tables.nextLargeValueNumber
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
-    self.transaction?.blobs.append(
-      BlobEntry(number: number, offset: frames.offset, length: length))
+    self.transaction?.largeValues.append(
+      LargeValueEntry(number: number, offset: frames.offset, length: length))
     return number
   }
 
-  private mutating func appendBlobPart(_ part: BlobPart, isLast: Bool) throws(LogError) {
+  private mutating func appendLargeValuePiece(_ part: LargeValuePiece, isLast: Bool)
+    throws(LogError)
+  {
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
     payload.removeAll(keepingCapacity: true)
-    BlobCodec.encode(part, into: &payload)
+    LargeValueCodec.encode(part, into: &payload)
     payload.withUnsafeBytes {
       noteFrame()
-      frames.append(kind: .blob, flags: FrameFlags(isContinued: !isLast), payload: $0)
+      frames.append(kind: .largeValue, flags: FrameFlags(isContinued: !isLast), payload: $0)
     }
   }
 

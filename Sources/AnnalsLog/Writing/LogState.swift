@@ -195,13 +195,13 @@ extension LogState {
     fileprivate let offset: UInt64
     fileprivate let previousChecksum: UInt32
     fileprivate let lastFrameOffset: UInt64
-    fileprivate let blobCount: Int
+    fileprivate let largeValueCount: Int
   }
 
   var standing: Standing {
     Standing(
       offset: frames.offset, previousChecksum: frames.previousChecksum,
-      lastFrameOffset: lastFrameOffset, blobCount: transaction?.blobs.count ?? 0)
+      lastFrameOffset: lastFrameOffset, largeValueCount: transaction?.largeValues.count ?? 0)
   }
 
   /// Rolls the open transaction back to `standing`: removes the frames since then, including
@@ -222,8 +222,8 @@ extension LogState {
       frames.rollBack(to: standing.offset, behind: standing.previousChecksum)
     }
     lastFrameOffset = standing.lastFrameOffset
-    let count = transaction?.blobs.count ?? 0
-    transaction?.blobs.removeLast(count - standing.blobCount)
+    let count = transaction?.largeValues.count ?? 0
+    transaction?.largeValues.removeLast(count - standing.largeValueCount)
   }
 
   /// Poisons the log after a failed write or sync: removes what was not acknowledged, as far as

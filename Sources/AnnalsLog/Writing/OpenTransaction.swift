@@ -41,7 +41,7 @@ final class OpenTransaction: @unchecked Sendable {
   /// The length of the record's details.
   @exclusivity(unchecked) var detailsLength = 0
   /// The large values written so far.
-  @exclusivity(unchecked) var blobs: [BlobEntry] = []
+  @exclusivity(unchecked) var largeValues: [LargeValueEntry] = []
   /// How many parts were appended, whether the last was, and what they hold.
   @exclusivity(unchecked) var partCount: UInt32 = 0
   @exclusivity(unchecked) var isComplete = false

@@ -189,16 +189,16 @@ extension FixtureRecipe {
       "damaged-overlapping-pieces", from: "large-value-in-pieces", .unreadable(.damaged)
     ) {
       // The second of the last value's three pieces begins 8 bytes before the first ends.
-      let blobs = $0.frames(.blob)
-      $0.put([0xF8, 0x0F], at: blobs[blobs.count - 2].payload + 3)
+      let largeValues = $0.frames(.largeValue)
+      $0.put([0xF8, 0x0F], at: largeValues[largeValues.count - 2].payload + 3)
       try $0.seal()
     },
     FixtureRecipe("damaged-large-value", from: "large-values", .unreadable(.damaged)) {
-      let blobs = $0.frames(.blob)
-      $0.flip(blobs[blobs.count - 1])
+      let largeValues = $0.frames(.largeValue)
+      $0.flip(largeValues[largeValues.count - 1])
     },
     FixtureRecipe("damaged-large-value-of-the-past", from: "large-values", .finding("error at")) {
-      $0.flip($0.frames(.blob)[0])
+      $0.flip($0.frames(.largeValue)[0])
     },
     FixtureRecipe("damaged-consumer-change", from: "consumers", .finding("error at")) {
       let changes = $0.frames(.consumerChange)

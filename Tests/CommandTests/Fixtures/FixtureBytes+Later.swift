@@ -15,11 +15,11 @@ extension FixtureBytes {
     let first = frames.first?.offset
     try rewriteLog { frame, payload in
       switch frame.header.kind {
-      case .blob:
-        var part = try BlobCodec.decode(payload)
+      case .largeValue:
+        var part = try LargeValueCodec.decode(payload)
         if part.isFirst { part.extensions = FixtureBytes.items }
         var changed: ContiguousArray<UInt8> = []
-        BlobCodec.encode(part, into: &changed)
+        LargeValueCodec.encode(part, into: &changed)
         return [changed]
       case .transaction:
         var batch = ChangeBatch()
@@ -75,7 +75,7 @@ extension FixtureBytes {
     var offset = UInt64(newest.offset)
     FixtureBytes.move(&directory.names, &chunks, &offset)
     FixtureBytes.move(&directory.openings, &chunks, &offset)
-    FixtureBytes.move(&directory.blobs, &chunks, &offset)
+    FixtureBytes.move(&directory.largeValues, &chunks, &offset)
     FixtureBytes.move(&directory.schemaHistory, &chunks, &offset)
     FixtureBytes.move(&directory.historyIndex, &chunks, &offset)
     let moved = chunks.map { (FrameKind.chunk, $0) } + [(.checkpoint, directory.encode())]

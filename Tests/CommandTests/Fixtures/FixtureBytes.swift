@@ -133,15 +133,15 @@ struct FixtureBytes {
   /// Cuts every large value into pieces of so many bytes, smaller than our writers make them.
   mutating func cutLargeValues(into length: Int) throws {
     try rewriteLog { frame, payload in
-      guard frame.header.kind == .blob else { return [ContiguousArray(payload)] }
-      let whole = try BlobCodec.decode(payload)
+      guard frame.header.kind == .largeValue else { return [ContiguousArray(payload)] }
+      let whole = try LargeValueCodec.decode(payload)
       return stride(from: 0, to: whole.bytes.count, by: length).map { start in
         var piece: ContiguousArray<UInt8> = []
         let rest = UnsafeRawBufferPointer(rebasing: whole.bytes[start...].prefix(length))
-        let part = BlobPart(
+        let part = LargeValuePiece(
           number: whole.number, totalLength: whole.totalLength,
           start: whole.start + UInt64(start), bytes: rest)
-        BlobCodec.encode(part, into: &piece)
+        LargeValueCodec.encode(part, into: &piece)
         return piece
       }
     }

@@ -387,8 +387,8 @@ extension FixtureRecipe {
     }
     var bytes = try FixtureBytes(ContiguousArray(good))
     bytes.flip(bytes.frames[2])
-    let blobs = bytes.frames(.blob)
-    bytes.flip(blobs[blobs.count - 1])
+    let frames = bytes.frames(.largeValue)
+    bytes.flip(frames[frames.count - 1])
     let (damaged, whole) = (folder.file("damaged.annals"), folder.file("salvaged.annals"))
     try Data(bytes.bytes).write(to: URL(fileURLWithPath: damaged))
     let environment = StoreEnvironment.fixed(start: fixtureStart, seed: 9)

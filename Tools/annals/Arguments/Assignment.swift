@@ -1,9 +1,9 @@
 import Annals
 import AnnalsExchange
 
-/// What `NAME=TEXT` or `NAME:=JSON` says.
+/// A parsed `NAME=TEXT` or `NAME:=JSON`.
 struct Assignment: Hashable {
-  /// What the property is set to.
+  /// The new value.
   enum Content: Hashable {
     case text(String)
     case json(String)
@@ -20,9 +20,9 @@ struct Assignment: Hashable {
 
   /// Reads an assignment.
   ///
-  /// - Throws: `CommandFailure` for a text without `=` or a name, and for JSON that is none.
+  /// - Throws: `CommandFailure` for a text without `=` or a name, and for invalid JSON.
   init(_ text: String) throws {
-    // A text may begin with an accent, which is one character with what stands before it.
+    // By bytes: a text may begin with a combining accent, which joins the character before it.
     let bytes = text.utf8
     guard let sign = bytes.firstIndex(of: UInt8(ascii: "=")), sign > bytes.startIndex else {
       throw CommandFailure("`\(text)` sets nothing; write NAME=TEXT or NAME:=JSON", status: .usage)

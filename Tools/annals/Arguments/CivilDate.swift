@@ -23,7 +23,7 @@ struct CivilDate: Hashable, Sendable {
     self.microsecond = microsecond
   }
 
-  /// What a clock shows that is `offset` seconds ahead of UTC.
+  /// The date and time on a clock `offset` seconds ahead of UTC.
   init(_ timestamp: Timestamp, offset: Int = 0) {
     let (seconds, microsecond) = CivilDate.floorDivide(timestamp.microseconds, 1_000_000)
     let (days, ofDay) = CivilDate.floorDivide(seconds + Int64(offset), 86400)
@@ -33,8 +33,8 @@ struct CivilDate: Hashable, Sendable {
       minute: ofDay / 60 % 60, second: ofDay % 60, microsecond: microsecond)
   }
 
-  /// Whole seconds since 1970-01-01 00:00:00 of the same clock. Out-of-range months and days count
-  /// on: month 13 is the next January.
+  /// Whole seconds since 1970-01-01 00:00:00 of the same clock. Out-of-range months and days carry
+  /// over: month 13 is the next January.
   var seconds: Int64 {
     let (extraYears, monthIndex) = CivilDate.floorDivide(month - 1, 12)
     let first = CalendarDate(year: year + extraYears, month: monthIndex + 1, day: 1)
@@ -43,18 +43,17 @@ struct CivilDate: Hashable, Sendable {
     return days * 86400 + hour * 3600 + minute * 60 + second
   }
 
-  /// Years beyond this one, before or after zero, are not read: not all of the next thousands can
-  /// be counted in microseconds.
+  /// The greatest year, positive or negative, that is accepted: 64-bit microseconds end soon after.
   static let lastYear: Int64 = 290_000
 
-  /// Whether every part is within its range, and the day is one that the month has.
+  /// Whether every part is within its range, and the month has the day.
   var isValid: Bool {
     (0...23).contains(hour) && (0...59).contains(minute) && (0...59).contains(second)
       && abs(year) <= CivilDate.lastYear
       && CalendarDate(year: year, month: month, day: day).daysSince1970 != nil
   }
 
-  /// The moment at which a clock `offset` seconds ahead of UTC shows this.
+  /// The time at which a clock `offset` seconds ahead of UTC shows this date.
   func timestamp(offset: Int = 0) -> Timestamp {
     Timestamp(microseconds: (seconds - Int64(offset)) * 1_000_000 + microsecond)
   }

@@ -1,4 +1,4 @@
-/// Why a command stops: what, where, what to do; with the status that the process exits with.
+/// The error that ends a command: a message with what to do, and the exit status.
 struct CommandFailure: Error {
   var message: String
   var status: ExitStatus
@@ -32,10 +32,10 @@ struct CommandFailure: Error {
   }
 }
 
-/// What the process exits with.
+/// The exit status of the process.
 enum ExitStatus: Int32 {
   case done = 0
-  /// The command ran and found problems, or a difference that it was asked for.
+  /// The command ran and found problems, or a difference with `--exit-code`.
   case foundProblems = 1
   case couldNotRun = 2
   case usage = 64

@@ -5,7 +5,7 @@ enum LengthArgument {
   /// Units by their letters, in seconds.
   private static let units: [Character: Int64] = ["h": 3600, "d": 86_400, "w": 604_800]
 
-  /// The microseconds of a text; nil for what is no length, or too long.
+  /// The length in microseconds; nil if the text is not a length, or too long.
   static func microseconds(_ text: String) -> Int64? {
     let digits = text.dropLast()
     guard let last = text.last, let seconds = units[last], !digits.isEmpty,

@@ -1,14 +1,14 @@
 import Annals
 import Foundation
 
-/// The zone in which people read and type dates.
+/// The time zone of dates that are printed and typed.
 struct LocalZone: Sendable {
-  /// How many seconds the zone's clocks are ahead of UTC at a moment.
+  /// The zone's offset from UTC in seconds at a given time.
   let offset: @Sendable (Timestamp) -> Int
-  /// The zone, whose calendar groups dates.
+  /// The zone by whose calendar dates are grouped.
   var timeZone = TimeZone.gmt
 
-  /// A zone whose clocks never change.
+  /// A zone with a fixed offset.
   static func fixed(_ seconds: Int) -> LocalZone {
     LocalZone(offset: { _ in seconds }, timeZone: TimeZone(secondsFromGMT: seconds) ?? .gmt)
   }
@@ -22,8 +22,8 @@ struct LocalZone: Sendable {
       }, timeZone: zone)
   }
 
-  /// The moment at which the zone's clocks show this; the first of two when clocks were set back.
-  /// When they were set forward past it, the moment counted with the offset before.
+  /// The time at which the zone's clocks show this date: the first of two if clocks were set back.
+  /// If clocks skipped it, the time with the offset from before.
   func moment(_ date: CivilDate) -> Timestamp {
     let day: Int64 = 86_400_000_000
     let guess = date.timestamp()

@@ -9,7 +9,7 @@ extension ObjectArgument {
     try find(in: snapshot.reader, asOf: "as of transaction \(snapshot.number)")
   }
 
-  /// As `find(in:)`, among what a transaction sees.
+  /// The object in a transaction.
   func find(in transaction: WriteTransaction) throws -> ObjectReference {
     try find(in: transaction.reader, asOf: "now")
   }
@@ -21,10 +21,10 @@ extension ObjectArgument {
         + "annals state FILE --entity \(entity)")
   }
 
-  /// Every object that history tells of by this name: first the one that has it now, then those
-  /// that had it and were deleted or renamed, last first.
+  /// Every object that has or had this name in the history: first the one that has it now, then
+  /// deleted or renamed ones, the last first.
   ///
-  /// O(history), but for a row.
+  /// O(history), except for a row.
   func findAll(inHistoryOf store: Store) throws -> [ObjectReference] {
     var found: [ObjectReference] = []
     let newest = try store.version.snapshot(at: store.token.number, withOnly: [])
@@ -46,7 +46,7 @@ extension ObjectArgument {
       ).reversed()
       try history.forEachChange { change in
         guard let before = change.difference(of: attribute.number)?.before else { return }
-        // What an attribute of another type, which it had then, was written as counts, too.
+        // A key of an earlier type matches by its text.
         guard
           keys.contains(before)
             || (!before.isNull && before.plainText.hasSameBytes(as: text))

@@ -1,17 +1,17 @@
 import Annals
 
-/// What an OBJECT on the command line says.
+/// A parsed OBJECT of the command line.
 enum ObjectArgument: Hashable {
-  /// `Entity/KEY`: the object of this key.
+  /// `Entity/KEY`: the object with this key.
   case key(entity: String, key: String)
   /// `Entity#ROW`: the object in this row.
   case row(entity: String, row: Int64)
 
-  /// Reads an OBJECT: split at the first `/`; without one, at the last `#`.
+  /// Parses an OBJECT: splits at the first `/`, or without one at the last `#`.
   ///
-  /// - Throws: `CommandFailure` with what is understood.
+  /// - Throws: `CommandFailure` with the accepted forms.
   init(_ text: String) throws {
-    // A key may begin with an accent, which is one character with what stands before it.
+    // By bytes: a key may begin with a combining accent, which joins the character before it.
     let bytes = text.utf8
     if let slash = bytes.firstIndex(of: UInt8(ascii: "/")), slash > bytes.startIndex {
       self = .key(

@@ -1,14 +1,14 @@
 import Annals
 
-/// What `put` may do beyond setting values: what is as likely a mistake as meant has to be said.
+/// What `put` may do beyond setting values. What may well be a typing mistake needs an option.
 struct PutPermissions {
-  /// An entity that is not there yet, in a store that has others; an attribute with almost the name
+  /// Whether it may add an entity to a store that has others, or an attribute with almost the name
   /// of another.
   var newNames = false
-  /// An attribute of one type becoming one of any.
+  /// Whether it may widen an attribute to `any`.
   var widening = false
 
-  /// Refuses an entity that is not there.
+  /// Refuses an unknown entity.
   func check(_ object: ObjectArgument, _ entity: Entity?, in schema: Schema) throws {
     let names = schema.entities.filter { !$0.isRemoved }.map(\.name)
     guard entity == nil, !names.isEmpty else { return }
@@ -22,8 +22,8 @@ struct PutPermissions {
     }
   }
 
-  /// Refuses an attribute that is probably another one, mistyped. Short names and those that differ
-  /// in a number are not mistaken for each other.
+  /// Refuses a new attribute whose name is probably a mistyped one. Short names, and names that
+  /// differ in digits only, are accepted.
   func checkAttribute(_ name: String, of entity: Entity) throws {
     guard !newNames, entity.propertyNumber(named: name) == nil, name.count > 3 else { return }
     func letters(_ text: String) -> String { text.filter { !$0.isNumber } }
@@ -33,7 +33,7 @@ struct PutPermissions {
       "\(entity.name) has no property \(name); did you mean \(near)? To add it: --new")
   }
 
-  /// Refuses to make an object of nothing but properties to clear, or without a key.
+  /// Refuses to insert an object without a key, or with nothing but properties to clear.
   func checkInsertion(of object: ObjectArgument, _ assignments: [Assignment]) throws {
     if case .key(_, "") = object {
       throw CommandFailure(
@@ -46,7 +46,7 @@ struct PutPermissions {
     }
   }
 
-  /// Refuses to make the key of an object empty.
+  /// Refuses to set the key of an object to an empty text.
   func checkKey(
     _ key: Attribute, of object: ObjectArgument, _ assignments: [Assignment]
   ) throws {
@@ -57,11 +57,11 @@ struct PutPermissions {
     }
   }
 
-  /// Refuses a value that would make an attribute one of any type.
+  /// Refuses a value that would widen an attribute to `any`.
   func checkWidening(_ attribute: Attribute, of entity: Entity, for value: Value) throws {
     guard !widening else { return }
     let text = String(value.plainText.prefix(60))
-    // To a text, quotes are all that is missing.
+    // For a text attribute, NAME=TEXT is what was meant.
     let other = attribute.type == .string ? "\(attribute.name)=\(text) sets the text. " : ""
     throw CommandFailure(
       "\(entity.name).\(attribute.name) is of type \(attribute.type), and `\(text)` is of type "
@@ -71,7 +71,7 @@ struct PutPermissions {
 }
 
 extension Assignment.Content {
-  /// Whether this is the text without characters, however it is written.
+  /// Whether this is the empty text, in either form.
   fileprivate var isEmptyText: Bool {
     switch self {
     case .text(let text): text.isEmpty

@@ -1,7 +1,7 @@
-/// The arguments of a command line as bytes, before they are text.
+/// The arguments of a command line as bytes.
 ///
-/// The standard library mends what is not UTF-8: a path would name another file, a value be another
-/// one. So such an argument is refused.
+/// The standard library repairs invalid UTF-8, so that a path would name another file. Such an
+/// argument is refused instead.
 struct RawArguments {
   private let arguments: [[UInt8]]
 
@@ -9,7 +9,7 @@ struct RawArguments {
     self.arguments = arguments
   }
 
-  /// Those of the process, without its name.
+  /// The arguments of the process, without its name.
   static var ofProcess: RawArguments {
     let count = Int(CommandLine.argc)
     return RawArguments(
@@ -36,7 +36,7 @@ struct RawArguments {
     return result
   }
 
-  /// The bytes with those beyond ASCII, and what a terminal would obey, as `\xHH`.
+  /// The bytes as text, with control characters and bytes beyond ASCII as `\xHH`.
   private static func shown(_ bytes: [UInt8]) -> String {
     bytes.map { byte in
       if (32..<127).contains(byte) { return String(UnicodeScalar(byte)) }

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-/// The arguments that say who writes, and why.
+/// The arguments for the author and the message of a transaction.
 struct AuthorArguments: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -11,11 +11,11 @@ struct AuthorArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "Why; kept with the transaction.")
   var message: String?
 
-  /// What is kept with the transaction beside its changes.
+  /// The metadata of the transaction.
   var metadata: [String: Value] { message.map { ["message": .string($0)] } ?? [:] }
 }
 
-/// What the help of several commands says of their arguments.
+/// Texts that the help of several commands shares.
 enum Vocabulary {
   static let token = """
     A TOKEN is a transaction's number (42); head, floor or base (head~2); a date (2019-10-22, \
@@ -24,12 +24,12 @@ enum Vocabulary {
     """
 }
 
-/// How lines are written.
+/// The output format of lines.
 enum LineFormat: String, ExpressibleByArgument, CaseIterable {
   case text, jsonl
 }
 
-/// A history between two positions, as the command line names it: `A..B`.
+/// A parsed range of history, `A..B`.
 struct RangeArgument {
   var from: String
   var to: String

@@ -1,13 +1,13 @@
 import Annals
 
-/// What a TOKEN on the command line says: a position in history, before the store is asked.
+/// A parsed TOKEN of the command line: a position in history that is not yet resolved by the store.
 enum TokenArgument: Hashable {
   case number(Int64)
-  /// So many transactions before one of the store's marks.
+  /// A number of transactions before one of the store's marks.
   case mark(Mark, back: Int64)
-  /// A moment.
+  /// A point in time.
   case moment(Timestamp)
-  /// A whole day or month: from its first moment to the first moment after it.
+  /// A whole day or month: from its start to the start of the next.
   case period(from: Timestamp, until: Timestamp)
   case token(Token)
 
@@ -16,9 +16,9 @@ enum TokenArgument: Hashable {
     case head, floor, base
   }
 
-  /// Reads a TOKEN.
+  /// Parses a TOKEN.
   ///
-  /// - Throws: `CommandFailure` with what is understood.
+  /// - Throws: `CommandFailure` with the accepted forms.
   init(_ text: String, zone: LocalZone, now: Timestamp) throws {
     let parsed =
       TokenArgument.number(text) ?? TokenArgument.mark(text) ?? TokenArgument.ago(text, now)
@@ -72,8 +72,8 @@ enum TokenArgument: Hashable {
     return nil
   }
 
-  /// The moment that a date means in `--at`, `--after`, `--to`, `--until`: a period's last
-  /// microsecond. Nil for what is no date.
+  /// The time of a date in `--at`, `--after`, `--to`, `--until`: the last microsecond of a period.
+  /// Nil if it is not a date.
   var end: Timestamp? {
     switch self {
     case .moment(let moment): moment
@@ -82,7 +82,7 @@ enum TokenArgument: Hashable {
     }
   }
 
-  /// The moment that a date means in `--before` and `--since`: a period's first. Nil for what is no
+  /// The time of a date in `--before` and `--since`: the start of a period. Nil if it is not a
   /// date.
   var start: Timestamp? {
     switch self {

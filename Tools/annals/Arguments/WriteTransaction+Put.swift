@@ -4,10 +4,10 @@ import AnnalsExchange
 extension WriteTransaction {
   /// Inserts the object, or updates it if it exists.
   ///
-  /// A date without an offset is one of `zone`, a bare day its first moment.
+  /// A date without an offset is in `zone`; a day alone is its start.
   ///
-  /// - Throws: `CommandFailure` for what is probably a mistake and not permitted, and for what is
-  ///   no value of its attribute; `InputFault`.
+  /// - Throws: `CommandFailure` for what is not permitted, and for a text that is not a value of
+  ///   its attribute; `InputFault`.
   func put(
     _ object: ObjectArgument, _ assignments: [Assignment], zone: LocalZone,
     permitting permissions: PutPermissions = PutPermissions()
@@ -45,10 +45,10 @@ extension WriteTransaction {
       case .json(let text):
         let type = entity?.attribute(named: assignment.name)?.type
         if type == .json {
-          // To a json attribute the text itself is the value.
+          // The value of a json attribute is the text itself.
           json.string(text)
         } else if type == .double, let whole = Int64(text), let exact = Double(exactly: whole) {
-          // 1 is no reason to make an attribute of doubles one of anything.
+          // A whole number is a double, too.
           json.value(.double(exact), as: .double)
         } else {
           json.verbatim(text.utf8)
@@ -80,12 +80,11 @@ extension WriteTransaction {
 }
 
 extension AttributeType {
-  /// The value that a text stands for that somebody typed: as `value(fromText:)`, but a date may be
-  /// written as in a TOKEN.
+  /// The value of a typed text: as `value(fromText:)`, but a date may be written as in a TOKEN.
   fileprivate func value(typed text: String, zone: LocalZone) -> Value? {
     guard self == .date else { return value(fromText: text) }
     if let value = value(fromText: text) { return value }
-    // A month is too long to stand for one moment.
+    // A month does not stand for a point in time.
     var scanner = DateScanner(text)
     if scanner.yearAndMonth() != nil, scanner.isAtEnd { return nil }
     return TokenArgument.date(text, zone)?.start.map { .date($0) }

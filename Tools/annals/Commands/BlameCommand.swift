@@ -28,7 +28,7 @@ struct BlameCommand: FileCommand {
     return .done
   }
 
-  /// The object as of the position; else the one of that name that was deleted last.
+  /// The object as of the position, otherwise the one of that name that was deleted last.
   private func find(in snapshot: Snapshot, _ store: Store) throws -> ObjectID {
     let argument = try ObjectArgument(object)
     do {
@@ -101,12 +101,12 @@ struct BlameCommand: FileCommand {
 }
 
 extension String {
-  /// The text with spaces before it, up to a width.
+  /// The text, padded with spaces on the left to a width.
   func padded(left width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }
 
-  /// The text with spaces behind it, up to a width.
+  /// The text, padded with spaces on the right to a width.
   func padded(right width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }

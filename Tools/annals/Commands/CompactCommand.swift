@@ -5,8 +5,8 @@ struct CompactCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact", abstract: "Makes the file smaller, losing nothing.",
     discussion: """
-      Transactions that were committed one by one lie in blocks afterwards, hundreds in one: \
-      damage that would have taken one transaction takes the block.
+      Afterwards transactions are in blocks of hundreds: damage that would have cost one \
+      transaction costs its block.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
@@ -28,10 +28,10 @@ struct CompactCommand: FileCommand {
     }
     let text = "\(Numerals.counted(before, "byte")) became \(Numerals.grouped(after))"
     if after > before {
-      return "\(text): there was nothing to gain, and a checkpoint of the newest state came to it, "
-        + "from which the file opens fast (--smallest leaves it out)"
+      return "\(text): there was nothing to gain, and the file now has a checkpoint of the newest "
+        + "state, from which it opens fast (--smallest leaves it out)"
     }
-    // Under one in two hundred is no reason to compact again.
+    // A gain under half a percent is not worth another compaction.
     let isLittle = (before - after) < before / 200
     return isLittle
       ? "\(text): there was hardly anything to gain"

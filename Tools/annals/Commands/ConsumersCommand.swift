@@ -9,16 +9,16 @@ struct ConsumersCommand: FileCommand {
       annals consumers FILE add NAME
       annals consumers FILE remove NAME
 
-      A consumer has a name, and its place in the history is kept in the store. prune waits for \
-      one that is blocking, as long as its lease runs: from when it was last seen, for a time like \
-      30d, 12h or 2w, or for ever. add changes one that is there, where an option says so. list \
-      tells how far each is behind: transactions, their changes, and how long the oldest has been \
-      there.
+      A consumer is a named reader of the history; the store keeps its position. prune waits for a \
+      blocking consumer while its lease runs: from when it was last seen, for a time like 30d, 12h \
+      or 2w, or forever. add registers a consumer, or changes the given options of an existing \
+      one. list shows how far each is behind: in transactions, in their changes, and the age of \
+      the oldest.
 
       \(Vocabulary.token)
       """)
 
-  /// What is done.
+  /// The action.
   enum Action: String, ExpressibleByArgument, CaseIterable {
     case list, add, remove
   }
@@ -26,13 +26,13 @@ struct ConsumersCommand: FileCommand {
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "list, add or remove.") var action: Action = .list
   @Argument(help: "The consumer's name.") var name: String?
-  @Option(parsing: .unconditional, help: "What kind of reader it is.") var kind: String?
+  @Option(parsing: .unconditional, help: "The kind of reader, as free text.") var kind: String?
   @Flag(inversion: .prefixedNo, help: "Whether prune waits for it.") var blocking: Bool?
   @Option(parsing: .unconditional, help: "How long prune waits: a time, or forever.")
   var lease: String?
   @Option(
     parsing: .unconditional,
-    help: "The TOKEN up to which a new one has read. Default: the base.")
+    help: "The TOKEN at which a new consumer starts. Default: the base.")
   var after: String?
 
   func validate() throws {
@@ -100,7 +100,7 @@ struct ConsumersCommand: FileCommand {
         !status.isBlocking ? "no" : status.isLeaseRunning ? "yes" : "no more",
       ])
     }
-    try table.finish()
+    try table.flush()
     return .done
   }
 }

@@ -28,7 +28,7 @@ struct DiffCommand: FileCommand {
     var isSame = true
     try store.forEachDifference(from: start, to: end) { change, old, new in
       isSame = false
-      // What was deleted has its name in the state before.
+      // A deleted object has its name in the state before.
       let state = change.kind == .delete ? old : new
       switch format {
       case .text:

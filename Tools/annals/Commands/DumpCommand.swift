@@ -8,16 +8,16 @@ struct DumpCommand: FileCommand {
     commandName: "dump",
     abstract: "Prints every frame of the file, or every byte; works on damaged files.",
     discussion: """
-      Exits with 0 if all that it printed is in order, 1 if something is not, or if it came to \
-      the end of the file and the log breaks off before that or was cut; 2 if it could not run. \
-      What is in the frames is for annals verify to judge.
+      Exits with 0 if all that it printed is in order; 1 if something is not, or if it reached the \
+      end of the file and the log breaks off before that or was cut; 2 if it could not run. annals \
+      verify checks the contents of frames.
       """)
 
   @Argument(help: "The file.", completion: .file()) var file: String
   @Flag(help: "Explain every byte.") var bytes = false
   @Option(parsing: .unconditional, help: "Begin with the frame that holds this byte.")
   var from: UInt64 = 0
-  @Option(parsing: .unconditional, help: "At most so many frames.") var limit: Int?
+  @Option(parsing: .unconditional, help: "At most this many frames.") var limit: Int?
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
   func validate() throws {

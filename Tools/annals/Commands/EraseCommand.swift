@@ -6,24 +6,24 @@ struct EraseCommand: StoreCommand {
     commandName: "erase",
     abstract: "Erases every value that an object ever had, past states included.",
     discussion: """
-      Deletes the object, and writes the file anew without any value that it had; history says \
-      that something was erased, by whom and why. With --property only what it has and had there. \
-      Says first what would go, then asks; without a terminal to ask on nothing is erased unless \
-      --yes is given.
+      Deletes the object, and rewrites the file without any value that it ever had. The history \
+      keeps that something was erased, by whom and why. With --property it erases only that \
+      property, now and in the past. It first prints what it would erase, then asks; without a \
+      terminal it erases nothing unless --yes is given.
 
-      It holds for this file, once the last process has let go of the old one. It does not reach \
-      copies, backups, exports, the blocks that the old file leaves on the disk, metadata of \
-      transactions (their messages), and names of authors and contexts.
+      It is effective once no process has the old file open. It does not reach copies, backups, \
+      exports, the blocks that the old file leaves on the disk, metadata of transactions (their \
+      messages), and names of authors and contexts.
       """)
 
   @Argument(help: "The store.") var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7, also a deleted one.") var object: String
   @Option(
     name: .customLong("property"), parsing: .unconditionalSingleValue,
-    help: "Erase this property only; may be given several times.")
+    help: "Erase this property only; may be repeated.")
   var properties: [String] = []
-  @Option(parsing: .unconditional, help: "Why; it is kept.") var reason: String
-  @Flag(name: .customLong("dry-run"), help: "Only say what would be erased.") var dryRun = false
+  @Option(parsing: .unconditional, help: "The reason, which is kept.") var reason: String
+  @Flag(name: .customLong("dry-run"), help: "Only print what would be erased.") var dryRun = false
   @Flag(help: "Do not ask.") var yes = false
   @Option(
     parsing: .unconditional, help: "Who erases. Default: $ANNALS_AUTHOR, else the login name.")
@@ -31,7 +31,7 @@ struct EraseCommand: StoreCommand {
 
   func run(_ console: Console) throws -> ExitStatus {
     let argument = try ObjectArgument(object)
-    // What is going to be refused does not write either.
+    // Without --yes and without a terminal, nothing is written.
     let isPlan = dryRun || !(yes || console.canAsk)
     let store =
       isPlan
@@ -55,7 +55,7 @@ struct EraseCommand: StoreCommand {
     return .done
   }
 
-  /// The object, which may be deleted. One that is named by its row need not be in the history.
+  /// The object, which may be deleted. An object named by its row need not be in the history.
   private func find(_ argument: ObjectArgument, in store: Store) throws -> ObjectReference {
     if case .row(let name, let row) = argument, let entity = store.schema.entity(named: name) {
       return ObjectReference(entity: entity.number, row: row)

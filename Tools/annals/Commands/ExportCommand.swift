@@ -28,7 +28,7 @@ struct ExportCommand: FileCommand {
       let total = max(upper - lower, 1)
       bar.update(count: number - lower, fraction: Double(number - lower) / Double(total))
     }
-    bar.finish()
+    bar.remove()
     return .done
   }
 }

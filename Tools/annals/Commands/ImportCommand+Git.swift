@@ -9,7 +9,7 @@ extension ImportCommand {
         "warning: \(path) is a shallow copy; history begins where it was cut off. For all of it, "
           + "run git -C '\(path)' fetch --unshallow, and import into a new file")
     }
-    // The commits are their authors'; which process read them in says nothing of them.
+    // The process that imports commits is not the one that made them.
     let store = try console.openOrCreate(file, .deferred, namesProcess: false)
     defer {
       // If it failed before the first commit, no file is left.
@@ -22,7 +22,7 @@ extension ImportCommand {
     let history = try repository.history(after: known?.id)
     let git = GitImport(store)
     let bar = ProgressBar(console, noun: "commit")
-    defer { bar.finish() }
+    defer { bar.remove() }
     var isFirst = true
     while let commit = try history.nextCommit() {
       if isFirst, let known, commit.parents.first != known.id { throw rewritten(known, repository) }
@@ -32,7 +32,7 @@ extension ImportCommand {
         count: git.count, fraction: total.map { Double(git.count) / Double(max($0, 1)) })
     }
     if isFirst, let known, known.id != repository.tip { throw rewritten(known, repository) }
-    bar.finish()
+    bar.remove()
     try store.close()
     if git.escapedPaths > 0 {
       console.report(

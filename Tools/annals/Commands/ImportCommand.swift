@@ -7,12 +7,12 @@ struct ImportCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract:
-      "Reads transactions in, from JSON Lines or from git; makes the file if there is none.",
+      "Reads transactions from JSON Lines or from git; creates the file if there is none.",
     discussion: """
-      CHANGES is a file of JSON Lines, plain or packed by gzip, or - for standard input. Entities \
+      CHANGES is a file of JSON Lines, plain or gzip-compressed, or - for standard input. Entities \
       and attributes are inferred as they appear, unless --schema gives them. A string or nested \
       value may have 256 MiB, a line's metadata 4 MiB. With --git, every commit of the branch's \
-      first-parent history becomes a transaction; running it again adds what is new.
+      first-parent history becomes a transaction; running it again adds new commits.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
@@ -22,7 +22,7 @@ struct ImportCommand: FileCommand {
   @Option(parsing: .unconditional, help: "A git repository to read instead.") var git: String?
   @Option(
     parsing: .unconditional,
-    help: "The branch, or a tag or commit; what is checked out if left out.")
+    help: "The branch, or a tag or commit. Default: what is checked out.")
   var branch: String?
 
   func validate() throws {
@@ -43,10 +43,10 @@ struct ImportCommand: FileCommand {
     let lines = HistoryImport(
       UnpackingSource(input.source), into: .file(file), options: .deferred,
       environment: console.store)
-    lines.onOpening = { console.tell($0.findings, of: file) }
+    lines.onOpening = { console.report($0.findings, of: file) }
     if let schema { lines.require(try readSchema(schema, console)) }
     let bar = ProgressBar(console, noun: "transaction")
-    defer { bar.finish() }
+    defer { bar.remove() }
     do {
       while try lines.next() {
         let read = (input.source as? FileSource)?.count
@@ -56,7 +56,7 @@ struct ImportCommand: FileCommand {
         bar.update(count: lines.count, fraction: fraction)
       }
     } catch let failure as HistoryImport.Failure {
-      bar.finish()
+      bar.remove()
       try lines.store?.close()
       throw CommandFailure(
         "\(name(of: path)):\(failure.line): \(failure.reason). "
@@ -66,13 +66,13 @@ struct ImportCommand: FileCommand {
               + "\(lines.count == 1 ? "was" : "were") imported."),
         status: .foundProblems)
     } catch var error as AnnalsError where lines.count > 0 && error.code != .outcomeUnknown {
-      bar.finish()
+      bar.remove()
       error.message +=
         ". \(Numerals.counted(lines.count, "transaction")) before it "
         + "\(lines.count == 1 ? "was" : "were") imported"
       throw error
     }
-    bar.finish()
+    bar.remove()
     let head = lines.store?.token.number ?? 0
     try lines.store?.close()
     try console.output.line(
@@ -90,10 +90,10 @@ struct ImportCommand: FileCommand {
     }
   }
 
-  /// What messages call the file at this path, where `-` is standard input.
+  /// The name of the file at a path in messages; `-` is standard input.
   private func name(of path: String) -> String { path == "-" ? "<stdin>" : path }
 
-  /// A file's bytes and how many they are, or those of standard input.
+  /// The bytes of a file and its size, or those of standard input.
   private func source(
     _ path: String, _ console: Console
   ) throws -> (source: any ByteSource, size: UInt64?) {

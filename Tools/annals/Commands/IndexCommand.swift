@@ -10,15 +10,15 @@ struct IndexCommand: FileCommand {
       annals index FILE add ENTITY NAME -- KEYS
       annals index FILE drop ENTITY NAME
 
-      KEYS are attributes as in --sort of annals query: -timestamp,title is by falling timestamp, \
-      then by title. With --where the index is of the objects alone of which a condition is true: \
-      comparisons of attributes with values, joined by AND. With --unique no two objects may have \
-      the same values. With --box it serves ranges of all its attributes at once, two to eight \
-      numbers or dates, and no order: --box -- latitude,longitude. Adding and \
-      dropping are transactions; the past keeps its objects and needs no index.
+      KEYS are attributes as in --sort of annals query: -timestamp,title sorts by timestamp, \
+      newest first, then by title. With --where the index has only the objects that meet a \
+      condition: comparisons of attributes with values, joined by AND. With --unique no two \
+      objects may have the same values. With --box it serves ranges of all its attributes at once, \
+      two to eight numbers or dates, but no order: --box -- latitude,longitude. Adding and \
+      dropping an index is a transaction; it does not change any object or past state.
       """)
 
-  /// What is done.
+  /// The action.
   enum Action: String, ExpressibleByArgument, CaseIterable {
     case list, add, drop
   }
@@ -31,7 +31,7 @@ struct IndexCommand: FileCommand {
     help: "Only objects that meet this condition.")
   var condition: String?
   @Flag(help: "No two objects may have the same values.") var unique = false
-  @Flag(help: "It is for ranges of several attributes at once.") var box = false
+  @Flag(help: "Index ranges of several attributes at once.") var box = false
   @OptionGroup var author: AuthorArguments
 
   func validate() throws {
@@ -136,7 +136,7 @@ struct IndexCommand: FileCommand {
       try console.output.line("no indexes")
       return .done
     }
-    try table.finish()
+    try table.flush()
     return .done
   }
 }

@@ -1,7 +1,7 @@
 import Annals
 
 extension LogCommand {
-  /// What the options want. Bounds that are no dates narrow the range of numbers.
+  /// The condition of the options. Bounds that are not dates narrow the range of numbers.
   func condition(
     _ console: Console, _ store: Store, _ lower: inout Int64, _ upper: inout Int64
   ) throws -> HistoryCondition {
@@ -36,7 +36,7 @@ extension LogCommand {
     return condition
   }
 
-  /// Demands one of several.
+  /// Adds a condition that one of several choices holds.
   private func add(_ choices: [HistoryCondition], to condition: inout HistoryCondition) throws {
     guard let first = choices.first else { return }
     condition = condition && choices.dropFirst().reduce(first) { $0 || $1 }

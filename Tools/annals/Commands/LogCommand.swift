@@ -28,10 +28,10 @@ struct LogCommand: FileCommand {
   @Option(
     parsing: .unconditionalSingleValue, help: "Only changes of this type: insert, update, delete.")
   var type: [ChangeKind] = []
-  @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most so many.")
+  @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most this many.")
   var limit: Int?
   @Flag(help: "Oldest first.") var reverse = false
-  @Flag(help: "Each transaction in a line.") var oneline = false
+  @Flag(help: "Each transaction on one line.") var oneline = false
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
   func validate() throws {
@@ -118,10 +118,10 @@ struct LogCommand: FileCommand {
 }
 
 extension ChangeKind: ExpressibleByArgument {
-  /// What may be written.
+  /// The accepted values.
   public static var allValueStrings: [String] { allCases.map { "\($0)" } }
 
-  /// Reads `insert`, `update` or `delete`.
+  /// Parses `insert`, `update` or `delete`.
   public init?(argument: String) {
     guard let kind = ChangeKind.allCases.first(where: { "\($0)" == argument }) else { return nil }
     self = kind

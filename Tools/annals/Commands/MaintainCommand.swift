@@ -7,7 +7,7 @@ struct MaintainCommand: FileCommand {
     abstract: "Drops the history that the store need not keep (annals retain).",
     discussion: """
       Drops nothing that a blocking consumer with a running lease has not seen (annals consumers), \
-      and nothing if the file would hardly be smaller for it.
+      and nothing if the file would hardly become smaller.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
@@ -15,7 +15,7 @@ struct MaintainCommand: FileCommand {
   var dryRun = false
   @Flag(help: "Drop it even if little is gained.") var all = false
   @Option(
-    parsing: .unconditional, help: "Who does it. Default: $ANNALS_AUTHOR, else the login name.")
+    parsing: .unconditional, help: "Who prunes. Default: $ANNALS_AUTHOR, else the login name.")
   var author: String?
 
   func run(_ console: Console) throws -> ExitStatus {

@@ -4,11 +4,11 @@ import ArgumentParser
 struct PruneCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
-    abstract: "Drops the history before a transaction; the states from there on stay readable.",
+    abstract: "Drops the history before a transaction; states from there on stay readable.",
     discussion: """
-      Says first what would go and what the file would be afterwards, then asks. Without a \
-      terminal to ask on it drops nothing unless --yes is given. It waits for blocking consumers \
-      that have not seen what would go (annals consumers FILE); --force does not.
+      It first prints what would be dropped and what would be left, then asks. Without a terminal \
+      it drops nothing unless --yes is given. It refuses while blocking consumers have not seen \
+      what would be dropped (annals consumers FILE), unless --force is given.
 
       \(Vocabulary.token)
       """)
@@ -25,7 +25,7 @@ struct PruneCommand: FileCommand {
   var author: String?
 
   func run(_ console: Console) throws -> ExitStatus {
-    // What is going to be refused does not write either.
+    // Without --yes and without a terminal, nothing is written.
     let isPlan = dryRun || !(yes || console.canAsk)
     let store =
       isPlan
@@ -39,7 +39,7 @@ struct PruneCommand: FileCommand {
     }
     try console.output.line(text(of: plan, console))
     if dryRun { return .done }
-    // Nobody is asked about what is refused.
+    // A blocked prune is refused without a question.
     let isBlocked = !plan.blockers.isEmpty && !force
     guard try isBlocked || yes || console.confirms("Drop it for good?") else { return .done }
     let summary = try store.prune(plan, author: console.author(author), force: force)

@@ -5,16 +5,16 @@ import ArgumentParser
 struct PutCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
-    abstract: "Inserts an object, or updates it; makes the file if there is none.",
+    abstract: "Inserts or updates an object; creates the file if there is none.",
     discussion: """
-      NAME=TEXT sets a property to a text, or to what the text says for its type: a number, true \
-      or false, a date, a UUID, base64. NAME:=JSON sets it to a JSON value. A date is written as \
-      in a TOKEN: 2019-10-22T18:15:04Z, 2019-10-22 20:15 (local time), or 2019-10-22 for its first \
-      moment.
+      NAME=TEXT sets a property to a text, or to the value of the text in the property's type: a \
+      number, true or false, a date, a UUID, base64. NAME:=JSON sets it to a JSON value. A date is \
+      written as in a TOKEN: 2019-10-22T18:15:04Z, 2019-10-22 20:15 (local time), or 2019-10-22 \
+      for the start of the day.
 
-      Attributes that are not there yet are added, and so is the first entity of a store; another \
-      one takes --new, and so does an attribute with almost the name of another. A value of \
-      another type than its attribute's is refused without --widen.
+      Missing attributes are added, and so is the first entity of a store. Another entity needs \
+      --new, and so does an attribute with almost the name of another. A value of another type \
+      than its attribute's needs --widen.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
@@ -63,7 +63,7 @@ struct PutCommand: FileCommand {
     return .done
   }
 
-  /// Says what became of the schema.
+  /// Reports changes of the schema.
   private func report(_ now: Schema, besides schema: Schema, _ console: Console) {
     for entity in now.entities {
       let known = schema.entity(numbered: entity.number)

@@ -2,10 +2,10 @@ import Annals
 import AnnalsExchange
 import AnnalsQuery
 
-// Groups and chosen properties: rows of columns in place of objects.
+// Output of groups and of selected properties, as rows.
 
 extension QueryCommand {
-  /// Writes the groups of what the fetch finds.
+  /// Writes the groups of a fetch.
   func writeGroups(
     _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
   ) throws {
@@ -17,7 +17,7 @@ extension QueryCommand {
     var columns: [Column] = []
     if let key {
       let name = key.unit.map { "\($0.rawValue):\(key.path)" } ?? "\(key.path)"
-      // The column of counts has its name to itself.
+      // The name `count` is that of the column of counts.
       columns.append(
         Column(name: name == "count" ? "count_" : name, type: type(of: key.path, entity, snapshot)))
     }
@@ -42,7 +42,7 @@ extension QueryCommand {
       }, snapshot, console)
   }
 
-  /// Writes chosen properties of what the fetch finds.
+  /// Writes selected properties of the objects of a fetch.
   func writeValues(
     _ names: String, _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot,
     _ console: Console
@@ -56,7 +56,7 @@ extension QueryCommand {
       try snapshot.values(fetch, paths), snapshot, console)
   }
 
-  /// A column of what is written.
+  /// A column of the output.
   private struct Column {
     var name: String
     var type: AttributeType
@@ -69,7 +69,7 @@ extension QueryCommand {
       let writer = TableWriter(snapshot, console)
       let table = try RowTable(columns.map(\.name), isCSV: format == .csv, console)
       for row in rows { try table.write(row.map { try writer.text($0) }) }
-      return try table.finish()
+      return try table.flush()
     }
     var json = JSONWriter()
     for row in rows {
@@ -79,7 +79,7 @@ extension QueryCommand {
         switch value {
         case .object, .objects: try json.references(value, in: snapshot.reader)
         case .large: json.null()
-        // JSON has no infinities, which sums may be.
+        // JSON has no infinities, which a sum may be.
         case .double(let number) where !number.isFinite: json.null()
         default: json.value(value, as: column.type)
         }
@@ -96,7 +96,7 @@ extension QueryCommand {
     _ text: String, _ entity: Entity, _ schema: Schema, _ console: Console
   ) throws -> GroupKey {
     let unit = CalendarUnit.allCases.first { text.hasPrefix($0.rawValue + ":") }
-    // Blanks in place of the unit, so that columns of errors are those of the text.
+    // Spaces replace the unit, so that errors name the right column.
     let length = unit.map { $0.rawValue.count + 1 } ?? 0
     let path = try path(
       String(repeating: " ", count: length) + text.dropFirst(length), "--group-by", entity, schema)

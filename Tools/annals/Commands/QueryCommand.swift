@@ -10,12 +10,12 @@ struct QueryCommand: FileCommand {
     discussion: """
       A condition compares properties with values: title BEGINSWITH[cd] "mist" AND timestamp \
       BETWEEN {2019-10-01, 2019-11-01}. There are ==, !=, <, <=, >, >=, IN {…}, BETWEEN {low, \
-      high}, BEGINSWITH, ENDSWITH, CONTAINS and LIKE (with * and ?), [c] and [d] behind them to \
-      pass over case and accents, AND, OR, NOT, parentheses, and nil. place.name goes through a \
-      to-one relationship. Dates without an offset are of the local zone.
+      high}, BEGINSWITH, ENDSWITH, CONTAINS and LIKE (with * and ?), [c] and [d] after them to \
+      ignore case and accents, AND, OR, NOT, parentheses, and nil. place.name follows a to-one \
+      relationship. Dates without an offset are in the local zone.
 
       --group-by day:timestamp counts the objects of each day of the local zone, in the order of \
-      days (--sort -timestamp turns it round); --limit and --offset then count groups.
+      days (--sort -timestamp reverses it); --limit and --offset then count groups.
 
       \(Vocabulary.token)
       """)
@@ -26,23 +26,23 @@ struct QueryCommand: FileCommand {
   var condition: String?
   @Option(parsing: .unconditional, help: "Properties to sort by, as in -timestamp,title[c].")
   var sort: String?
-  @Option(parsing: .unconditional, help: "At most so many.") var limit: Int?
-  @Option(parsing: .unconditional, help: "Skip so many at the beginning.") var offset = 0
+  @Option(parsing: .unconditional, help: "At most this many.") var limit: Int?
+  @Option(parsing: .unconditional, help: "Skip this many first.") var offset = 0
   @Flag(help: "Print how many there are.") var count = false
-  @Flag(help: "Print which index serves, and why, in place of objects.") var explain = false
+  @Flag(help: "Print the query plan instead of objects.") var explain = false
   @Option(parsing: .unconditional, help: "Print only these, as in title,place.name.")
   var properties: String?
   @Option(
     parsing: .unconditional,
     help: "Print groups: by a property, or by hour:, day:, week:, month: or year: of a date.")
   var groupBy: String?
-  @Option(parsing: .unconditionalSingleValue, help: "Of each group the sum of a property.")
+  @Option(parsing: .unconditionalSingleValue, help: "The sum of a property in each group.")
   var sum: [String] = []
-  @Option(parsing: .unconditionalSingleValue, help: "Of each group the mean of a property.")
+  @Option(parsing: .unconditionalSingleValue, help: "The mean of a property in each group.")
   var average: [String] = []
-  @Option(parsing: .unconditionalSingleValue, help: "Of each group the least value.")
+  @Option(parsing: .unconditionalSingleValue, help: "The least value in each group.")
   var minimum: [String] = []
-  @Option(parsing: .unconditionalSingleValue, help: "Of each group the greatest value.")
+  @Option(parsing: .unconditionalSingleValue, help: "The greatest value in each group.")
   var maximum: [String] = []
   @Option(parsing: .unconditional, help: "jsonl, csv or table.")
   var format = StateCommand.Format.jsonl
@@ -57,7 +57,7 @@ struct QueryCommand: FileCommand {
     }
   }
 
-  /// Whether groups are printed in place of objects; without `--group-by` all are one.
+  /// Whether groups are printed instead of objects. Without `--group-by` all objects are one group.
   var isGrouped: Bool {
     groupBy != nil || !(sum + average + minimum + maximum).isEmpty
   }
@@ -102,7 +102,7 @@ struct QueryCommand: FileCommand {
   }
 
   func writePlan(_ plan: String, _ console: Console) throws {
-    let told = Remedy.told(plan: plan, of: entity, in: file)
+    let told = Remedy.withCommand(plan: plan, of: entity, in: file)
     for line in ValueText.lines(of: told) { try console.output.line(ValueText.plain(line)) }
   }
 
@@ -120,7 +120,7 @@ struct QueryCommand: FileCommand {
     }
   }
 
-  /// Runs `body`, with what is wrong with the text of an option as a mistake of usage.
+  /// Runs `body`, and turns an error in the text of an option into a usage error.
   static func reading<T>(
     _ option: String, _ body: () throws(ConditionTextError) -> T
   ) throws(CommandFailure) -> T {

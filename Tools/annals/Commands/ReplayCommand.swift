@@ -12,7 +12,7 @@ struct ReplayCommand: FileCommand {
   @Argument(help: "The new file; it must not exist.", completion: .file()) var out: String
   @Option(parsing: .unconditional, help: "The TOKEN of the new store's newest state.") var to:
     String
-  @Flag(help: "Leave the history out; keep the state alone.") var flatten = false
+  @Flag(help: "Leave the history out and keep only the state.") var flatten = false
 
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file)

@@ -10,15 +10,15 @@ struct RetainCommand: FileCommand {
       annals retain FILE [--days N] [--transactions N]
       annals retain FILE --off
 
-      What either option keeps is kept, and all behind it. Nothing is dropped before annals \
-      maintain FILE.
+      A transaction is kept if either option keeps it, and so are all later ones. Nothing is \
+      dropped before annals maintain FILE.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Option(
-    parsing: .unconditional, help: "Keep transactions that are younger than so many days.")
+    parsing: .unconditional, help: "Keep transactions younger than this many days.")
   var days: Double?
-  @Option(parsing: .unconditional, help: "Keep so many of the newest transactions.")
+  @Option(parsing: .unconditional, help: "Keep this many of the newest transactions.")
   var transactions: Int?
   @Flag(help: "Keep everything, as a new store does.") var off = false
 

@@ -6,8 +6,8 @@ struct RevertCommand: FileCommand {
     commandName: "revert",
     abstract: "Undoes a transaction with a new one; refuses if later ones touched what it did.",
     discussion: """
-      Says first what it would do, then asks. Without a terminal to ask on it undoes nothing \
-      unless --yes is given.
+      It first prints what it would do, then asks. Without a terminal it undoes nothing unless \
+      --yes is given.
 
       \(Vocabulary.token)
       """)
@@ -18,7 +18,7 @@ struct RevertCommand: FileCommand {
   @OptionGroup var author: AuthorArguments
 
   func run(_ console: Console) throws -> ExitStatus {
-    // What is going to be refused does not write either.
+    // Without --yes and without a terminal, nothing is written.
     let canGo = yes || console.canAsk
     let store = canGo ? try console.openForWriting(file) : try console.openForReading(file)
     defer { try? store.close() }

@@ -6,9 +6,9 @@ struct SalvageCommand: FileCommand {
     commandName: "salvage",
     abstract: "Writes everything readable of a damaged store into a new one.",
     discussion: """
-      Numbers, names and tokens stay as they are; what is missing is named in the new store's \
-      history. The damaged file is only read. Exits with 0 if nothing is lost as far as the file \
-      tells, 1 if something is or may be, 2 if it could not run.
+      Numbers, names and tokens stay the same; the new store's history names what is missing. The \
+      damaged file is only read. Exits with 0 if nothing is lost as far as the file shows, 1 if \
+      something is or may be, 2 if it could not run.
       """)
   static let damageWork = DamageWork.saves
 
@@ -24,8 +24,8 @@ struct SalvageCommand: FileCommand {
       ? "the newest is \(report.head)"
       : report.hasProvenEnd
         ? "nothing lost"
-        : "nothing lost that the file tells of; it was not closed, or its root slots are damaged, "
-          + "so what was written last may be gone without a trace"
+        : "nothing lost as far as the file shows; it was not closed, or its root slots are "
+          + "damaged, so what was written last may be gone without a trace"
     try console.output.line("\(out): \(count), \(verdict)")
     return report.isComplete ? .done : .foundProblems
   }

@@ -25,7 +25,7 @@ struct ShowCommand: FileCommand {
 
   private func showTransaction(_ number: Int64, _ store: Store, _ console: Console) throws {
     guard number > store.base.number else {
-      // The state is there, the transaction is not; number 0 never was one.
+      // The base is a state, not a transaction.
       if number == 0 { throw CommandFailure("the store has no transaction 0; the first is 1") }
       throw store.version.pruned(number)
     }

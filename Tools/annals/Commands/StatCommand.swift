@@ -5,7 +5,8 @@ import ArgumentParser
 struct StatCommand: FileCommand {
   static let isPaged = true
   static let configuration = CommandConfiguration(
-    commandName: "stat", abstract: "Prints one screen: counts, dates, and where the bytes go.",
+    commandName: "stat",
+    abstract: "Prints one screen: counts, dates, and what the bytes are used for.",
     discussion: "Exits with 0, 1 if the file is damaged, 2 if it could not run.")
 
   @Argument(help: "The file.", completion: .file()) var file: String

@@ -9,7 +9,7 @@ struct StateCommand: FileCommand {
     discussion: Vocabulary.token)
   static let beginningAtBase: String? = "--at base"
 
-  /// How objects are written.
+  /// The output format of objects.
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case jsonl, csv, table
   }
@@ -42,8 +42,8 @@ struct StateCommand: FileCommand {
 }
 
 extension Console {
-  /// The snapshot that `--at` names; with `objects`, only keys, relationships and what these
-  /// objects have can be relied on.
+  /// The snapshot that `--at` names. With `objects`, only keys, relationships and the values of
+  /// these objects are valid.
   func snapshot(
     _ at: String?, in store: Store, withOnly objects: Set<ObjectReference>? = nil
   ) throws -> Snapshot {

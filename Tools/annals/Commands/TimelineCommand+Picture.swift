@@ -1,10 +1,10 @@
 import Foundation
 
 extension TimelineCommand {
-  /// Draws the timeline into a file; `-` is the standard output.
+  /// Draws the timeline into a file; `-` is standard output.
   ///
-  /// A file that is there is written over only if it is a picture: a slip of the finger costs no
-  /// store.
+  /// An existing file is overwritten only if it is an SVG or empty, so that a mistyped path costs
+  /// no store.
   func draw(_ sheet: TimelineSheet, into path: String, _ console: Console) throws -> ExitStatus {
     let picture = try sheet.picture()
     if path == "-" {

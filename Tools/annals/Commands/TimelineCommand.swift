@@ -8,29 +8,29 @@ struct TimelineCommand: FileCommand {
     commandName: "timeline",
     abstract: "Prints or draws what happened when, by dates of objects.",
     discussion: """
-      Each object of the entity is a single date, a range from --start to --end, or ongoing; the \
-      open end says what makes it so: never, nil (it has no end), flag:P (P is true), or kind:P (P \
-      is single, range or ongoing). Dates are attributes of type date, or texts: 2004, 2004-05, \
-      2004-05-17, RFC 3339. --lifetimes shows the life of each object, from insert to delete, \
-      out of history.
+      Each object of the entity is a single date, a range from --start to --end, or ongoing. \
+      --open says which objects are ongoing: never any, nil (those without an end), flag:P (where \
+      P is true), or kind:P (P is single, range or ongoing). Dates are attributes of type date, or \
+      texts: 2004, 2004-05, 2004-05-17, RFC 3339. --lifetimes shows the life of each object, from \
+      insert to delete, from the history.
 
-      Time has two axes. --from and --to are of when it happened: only rows that are dated so, and \
-      in a picture what was under way then. --at is of when it was written down: what was known \
-      then of all times. A DATE is 2019, 2019-10, 2019-10-22, "2019-10-22 20:15" or \
+      There are two axes of time. --from and --to select when things happened: only rows with such \
+      dates, and in a picture also what was under way. --at selects when things were recorded: all \
+      that was known then. A DATE is 2019, 2019-10, 2019-10-22, "2019-10-22 20:15" or \
       2019-10-22T18:15:04Z; a year, month or day is all of it. \(Vocabulary.token)
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The entity.") var entity: String?
-  @Option(parsing: .unconditional, help: "The property that says when it began, or was.")
+  @Option(parsing: .unconditional, help: "The property with the start, or the single date.")
   var start: String?
-  @Option(parsing: .unconditional, help: "The property that says when it ended.") var end: String?
-  @Option(parsing: .unconditional, help: "What makes it ongoing: never, nil, flag:P or kind:P.")
+  @Option(parsing: .unconditional, help: "The property with the end.") var end: String?
+  @Option(parsing: .unconditional, help: "Which objects are ongoing: never, nil, flag:P or kind:P.")
   var open: String?
-  @Option(parsing: .unconditional, help: "The property that tells groups apart.")
+  @Option(parsing: .unconditional, help: "The property to group by.")
   var group: String?
   @Option(parsing: .unconditional, help: "The property that names an object.") var label: String?
-  @Flag(help: "The lives of objects, from insert to delete.") var lifetimes = false
+  @Flag(help: "Show the lives of objects, from insert to delete.") var lifetimes = false
   @Option(parsing: .unconditional, help: "Only what happened at this DATE or later.")
   var from: String?
   @Option(parsing: .unconditional, help: "Only what happened at this DATE or earlier.")
@@ -90,7 +90,7 @@ struct TimelineCommand: FileCommand {
       groupNames: columns.groups.map { ValueText.plain($0.plainText) }, showsGroups: found == nil,
       zone: console.zone, window: try window(console.zone, console)
     ) { object in
-      // Many are gone from the state; history has named them.
+      // Many objects are deleted; the history has their names.
       guard let place = columns.places(of: object).first, let group = columns.group(place) else {
         return "#\(object.row)"
       }
@@ -170,11 +170,11 @@ struct TimelineCommand: FileCommand {
     return window
   }
 
-  /// The first and the last moment that a date means.
+  /// The start and the end of a date.
   private static func date(
     _ option: String, _ text: String, _ zone: LocalZone
   ) throws -> (start: Int64, end: Int64) {
-    // A year alone; what is a number is no other date.
+    // A year alone.
     var scanner = DateScanner(text)
     if let year = scanner.number(digits: 4), scanner.isAtEnd {
       let next = zone.moment(CivilDate(year: year + 1, month: 1)).microseconds

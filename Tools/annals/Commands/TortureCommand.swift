@@ -8,12 +8,11 @@ struct TortureCommand: StoreCommand {
     commandName: "torture",
     abstract: "Tries to lose data: crashes, failing disks, killed processes.",
     discussion: """
-      Works on stores of its own, in memory and in a temporary folder, and prints what was tried \
-      and survived. Exits with 0 if every promise was kept, 1 if one was broken: then it says \
-      which, and how to repeat it.
+      Works on stores of its own, in memory and in a temporary folder, and prints what it tried. \
+      Exits with 0 if every promise was kept, 1 if one was broken, and then prints how to repeat it.
       """)
 
-  @Option(help: "How long to go on, in seconds.") var seconds = 20.0
+  @Option(help: "The time to run, in seconds.") var seconds = 20.0
   @Option(help: "The seed of the random choices.") var seed: UInt64 = 1
   @Option(help: "Only this case, or those whose names begin with it.") var only: String?
 
@@ -49,7 +48,7 @@ struct TortureCommand: StoreCommand {
     return run.failures.isEmpty ? .done : .foundProblems
   }
 
-  /// The command itself, which runs once more as each process that is killed.
+  /// The path of this command, which each killed process runs.
   static var executable: String {
     Bundle.main.executablePath ?? CommandLine.arguments[0]
   }

@@ -14,13 +14,13 @@ struct VerifyCommand: FileCommand {
   func run(_ console: Console) throws -> ExitStatus {
     let report = try StoreFile.with(path: file) { found in
       if !found.isLocked {
-        console.report("note: another process is writing to \(file); what it adds is not looked at")
+        console.report("note: another process is writing to \(file); what it adds is not checked")
       }
       var verification = try PhysicalVerification(found.file)
       var failure: (any Error)?
       let report = try verification.run { finding in
         guard failure == nil else { return }
-        do { try console.output.line(told(finding.description)) } catch { failure = error }
+        do { try console.output.line(withCommand(finding.description)) } catch { failure = error }
       }
       if let failure { throw failure }
       return report
@@ -44,23 +44,25 @@ struct VerifyCommand: FileCommand {
     return .foundProblems
   }
 
-  private func told(_ finding: String) -> String { Remedy.told(finding, of: file) }
+  private func withCommand(_ finding: String) -> String {
+    Remedy.withCommand(finding, of: file)
+  }
 
-  /// Replays the history and prints what that finds; returns how many errors. What a warning about
-  /// the bytes told before, such as a chunk that can be made anew, may keep it from its end.
+  /// Replays the history and prints the findings. Returns the number of errors. If the bytes are
+  /// not clean, damage that was reported before may end it early, with a note.
   private func replay(_ console: Console, isClean: Bool) throws -> Int {
     var errors = 0
     do {
-      // What opening finds, the bytes have told already.
+      // The findings of opening were reported with the bytes.
       let store = try Store(path: file, options: .readOnly, environment: console.store)
       defer { try? store.close() }
       for finding in try store.verifyHistory() {
-        try console.output.line(told("\(finding.severity): \(finding.message)"))
+        try console.output.line(withCommand("\(finding.severity): \(finding.message)"))
         if finding.severity == .error { errors += 1 }
       }
     } catch let error as AnnalsError where error.code == .damaged || error.code == .missingData {
       try console.output.line(
-        isClean ? told("error: \(error)") : "note: the history was not compared: \(error)")
+        isClean ? withCommand("error: \(error)") : "note: the history was not compared: \(error)")
       if isClean { errors += 1 }
     }
     return errors

@@ -7,9 +7,9 @@ struct WatchCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Prints changes of objects as they happen.",
     discussion: """
-      Each transaction that changes the rows, of this process or another, is printed with what it \
-      does to them: + inserted, - deleted, ~ changed, > moved, with the positions in the order of \
-      --sort. Goes on until it is interrupted. Conditions are those of annals query.
+      Prints each transaction of any process that changes the rows, and what it changes: + \
+      inserted, - deleted, ~ changed, > moved, with the positions in the order of --sort. Runs \
+      until it is interrupted. Conditions are those of annals query.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
@@ -20,14 +20,14 @@ struct WatchCommand: FileCommand {
   var sort: String?
   @Option(
     parsing: .unconditional,
-    help: "Print nothing for transactions of this author alone; what they did is in the next.")
+    help: "Do not print transactions of this author; their changes come with the next one.")
   var authorNot: String?
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
-  @Option(parsing: .unconditional, help: "End after so many steps.") var steps: Int?
+  @Option(parsing: .unconditional, help: "End after this many steps.") var steps: Int?
 
   func validate() throws {
     if entity == nil, condition != nil || sort != nil {
-      throw ValidationError("--where and --sort want an ENTITY")
+      throw ValidationError("--where and --sort need an ENTITY")
     }
     if let steps, steps < 1 { throw ValidationError("--steps is a number from 1") }
   }
@@ -45,13 +45,13 @@ struct WatchCommand: FileCommand {
       source.cancel()
       signal(SIGINT, before)
     }
-    let observations = views.map { view in view.observe { watch.take($0) } }
+    let observations = views.map { view in view.observe { watch.show($0) } }
     try watch.wait()
     withExtendedLifetime(observations) {}
     return .done
   }
 
-  /// A view of the entity, or one of each.
+  /// A view of the entity, or one of every entity.
   private func views(
     of store: Store, _ console: Console
   ) throws -> [LiveView<StoredObject>] {

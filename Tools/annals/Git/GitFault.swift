@@ -7,7 +7,7 @@ extension CommandFailure {
         + "made elsewhere: annals import FILE CHANGES.jsonl")
   }
 
-  /// What a failed git command means, by what it wrote.
+  /// The failure for what a git command wrote to standard error.
   static func git(_ errors: String, repository: String) -> CommandFailure {
     let text = errors.trimmingCharacters(in: .whitespacesAndNewlines)
     if text.contains("dubious ownership") || text.contains("unsafe repository") {
@@ -23,7 +23,7 @@ extension CommandFailure {
       "git could not read \(repository): \(text.isEmpty ? "no reason given" : text)")
   }
 
-  /// The name is no branch of the repository, which has these.
+  /// The failure for an unknown branch; `branches` are those of the repository.
   static func noBranch(_ branch: String, of branches: [String], repository: String)
     -> CommandFailure
   {

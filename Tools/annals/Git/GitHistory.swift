@@ -11,33 +11,33 @@ struct GitCommit: Hashable {
   var message: String
 }
 
-/// What a commit did to one path, against its first parent.
+/// A change of one path in a commit, compared with its first parent.
 struct GitChange: Hashable {
-  /// How the path was changed.
+  /// The kind of change.
   enum Kind: Hashable { case added, deleted, modified }
   var kind: Kind
   var path: Data
-  /// The mode and object after the change.
+  /// The mode and the id of the blob after the change.
   var mode: String
   var blob: String
   /// The size of the file; nil for a submodule, and for an object that the repository lacks.
   var size: Int64?
 }
 
-/// Reads the first-parent history of a branch, oldest first: a commit, then its changes, one at a
-/// time. Memory does not grow with the history or with the size of a commit.
+/// Reads the first-parent history of a branch, oldest first: each commit, then its changes one by
+/// one. Memory does not grow with the history or with the size of a commit.
 final class GitHistory {
   private let process: GitProcess
   private var fields: NulFields
   private let sizes: GitObjectSizes
-  /// How many objects the repository lacks.
+  /// The number of objects that the repository lacks.
   var missingObjects: Int { sizes.missing }
-  /// A field that was read and belongs to what follows.
+  /// A field that was read ahead.
   private var pushedBack: Data?
   private var ready: [GitChange] = []
   private var readyIndex = 0
 
-  /// The history of `tip`, without what leads up to `known`.
+  /// The history of `tip`, without the commits up to `known`.
   init(repository: String, tip: String, after known: String?, environment: [String: String]) throws
   {
     let range = known.map { ["^\($0)"] } ?? []
@@ -53,10 +53,10 @@ final class GitHistory {
     sizes = try GitObjectSizes(repository: repository, environment: environment)
   }
 
-  /// The next commit; nil after the last. The changes of the one before must have been read.
+  /// The next commit; nil after the last. Read all changes of the previous one first.
   func nextCommit() throws -> GitCommit? {
     guard let id = try nextField() else {
-      try process.finish()
+      try process.waitForExit()
       return nil
     }
     var parts: [String] = []
@@ -96,7 +96,7 @@ final class GitHistory {
   /// Reads `:OLDMODE NEWMODE OLD NEW STATUS` and the path.
   private func readChange() throws -> GitChange? {
     guard var field = try nextField() else { return nil }
-    // Git puts an empty line between the message and the changes.
+    // Git writes an empty line between the message and the changes.
     if field.first == 0x0A { field = field.dropFirst() }
     guard field.first == UInt8(ascii: ":") else {
       pushedBack = field
@@ -118,11 +118,11 @@ final class GitHistory {
   private var cutOff: CommandFailure { CommandFailure("git's output is cut off") }
 }
 
-/// Asks git for the sizes of objects.
+/// Gets the sizes of objects from git.
 final class GitObjectSizes {
   private let process: GitProcess
   private var buffer = Data()
-  /// How many objects the repository lacks.
+  /// The number of objects that the repository lacks.
   private(set) var missing = 0
 
   init(repository: String, environment: [String: String]) throws {
@@ -131,8 +131,8 @@ final class GitObjectSizes {
       hasInput: true)
   }
 
-  /// Puts in the sizes of the files among at most 256 changes: a question that fits a pipe's
-  /// buffer, so that git never waits for us while we wait for it.
+  /// Sets the sizes of the files among at most 256 changes. A request for so many fits in a pipe's
+  /// buffer, so that the two processes never wait for each other.
   func fill(_ changes: inout [GitChange]) throws {
     let wanted = changes.indices.filter {
       changes[$0].kind != .deleted && changes[$0].mode != "160000"
@@ -159,7 +159,7 @@ final class GitObjectSizes {
       }
       let more = process.readAvailable()
       if more.isEmpty {
-        try process.finish()
+        try process.waitForExit()
         throw CommandFailure("git cat-file ended too early")
       }
       buffer = Data(buffer) + more

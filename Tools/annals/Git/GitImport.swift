@@ -1,7 +1,7 @@
 import Annals
 import AnnalsExchange
 
-/// Puts commits into a store: one transaction each, its files as objects of the entity File with
+/// Imports commits into a store: one transaction each. Files are objects of the entity File with
 /// the path as `id`, and `mode`, `blob` and `size`.
 final class GitImport {
   /// A commit that a store has, and the transaction that it became.
@@ -11,12 +11,12 @@ final class GitImport {
   }
 
   private let store: Store
-  /// How many commits were put in.
+  /// The number of commits imported.
   private(set) var count: Int64 = 0
-  /// How many paths had bytes that are not UTF-8.
+  /// The number of paths that are not UTF-8.
   private(set) var escapedPaths: Int64 = 0
 
-  /// An import into a store that is empty or was imported before.
+  /// An import into a store that is empty or holds an earlier import.
   init(_ store: Store) { self.store = store }
 
   static let schema = Schema(entities: [
@@ -45,7 +45,7 @@ final class GitImport {
       "the store has history that did not come from git. Import the repository into a new file")
   }
 
-  /// Puts a commit in, with the changes that follow it in `history`.
+  /// Imports a commit, with the changes that follow it in `history`.
   func add(_ commit: GitCommit, _ history: GitHistory) throws {
     try store.importTransaction(
       author: commit.author, timestamp: commit.committedAt,

@@ -2,13 +2,13 @@ import Foundation
 
 /// Paths of a repository as keys of objects.
 enum GitPath {
-  /// The path as text: its bytes where they are UTF-8, each byte that is not as `\xHH`.
+  /// The path as text, with each byte that is not UTF-8 as `\xHH`.
   static func text(_ path: Data) -> (text: String, isEscaped: Bool) {
     if let text = String(validating: path, as: UTF8.self) { return (text, false) }
     var result = ""
     var rest = path[...]
     while let first = rest.first {
-      // The longest sequence that is valid by itself; at most four bytes.
+      // The shortest prefix that is valid UTF-8; at most four bytes.
       let length = (1...4).first {
         $0 <= rest.count && String(validating: rest.prefix($0), as: UTF8.self) != nil
       }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A running `git`, started without a shell, whose output is read as it comes.
+/// A running `git`, started without a shell, whose output is streamed.
 final class GitProcess {
   private let process = Process()
   private let output = Pipe()
@@ -41,7 +41,7 @@ final class GitProcess {
     try? input?.fileHandleForWriting.close()
     try? output.fileHandleForReading.close()
     if process.isRunning {
-      // Not SIGTERM: a process inherits the signals that the thread starting it has blocked.
+      // Not SIGTERM: a process inherits the blocked signals of the thread that starts it.
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
     }
@@ -53,7 +53,7 @@ final class GitProcess {
     try output.fileHandleForReading.read(upToCount: count) ?? Data()
   }
 
-  /// What has arrived of the output, at least one byte; empty at its end.
+  /// The output that has arrived, at least one byte; empty at its end.
   func readAvailable() -> Data { output.fileHandleForReading.availableData }
 
   /// Writes to git's input.
@@ -61,10 +61,10 @@ final class GitProcess {
     try input?.fileHandleForWriting.write(contentsOf: bytes)
   }
 
-  /// Waits for the end.
+  /// Waits until git exits.
   ///
-  /// - Throws: `CommandFailure` with what git wrote, if it failed.
-  func finish() throws {
+  /// - Throws: `CommandFailure` with git's message if it failed.
+  func waitForExit() throws {
     try input?.fileHandleForWriting.close()
     process.waitUntilExit()
     guard process.terminationStatus != 0 else { return }
@@ -78,7 +78,7 @@ final class GitProcess {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Runs git to its end and returns what it wrote, up to 64 KiB, without the last line's end.
+  /// Runs git and returns its output, up to 64 KiB, without the last line feed.
   static func text(
     _ arguments: [String], repository: String, environment: [String: String]
   ) throws -> String {
@@ -87,7 +87,7 @@ final class GitProcess {
     while case let bytes = try process.read(), !bytes.isEmpty {
       if text.count < 1 << 16 { text.append(bytes) }
     }
-    try process.finish()
+    try process.waitForExit()
     return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 
@@ -99,7 +99,7 @@ final class GitProcess {
     return nil
   }
 
-  /// The environment without what would point git at another repository or change what it prints.
+  /// The environment without variables that select another repository or change git's output.
   private static func cleaned(_ environment: [String: String]) -> [String: String] {
     var result = environment
     for name in [

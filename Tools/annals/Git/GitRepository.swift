@@ -1,19 +1,19 @@
 import Foundation
 
-/// A git repository and one of its branches, as the installed git sees them.
+/// A git repository and one of its branches.
 struct GitRepository {
   let path: String
   /// The name of the branch.
   let branch: String
-  /// The commit that the branch names.
+  /// The newest commit of the branch.
   let tip: String
   /// Whether the history is cut off at some commits.
   let isShallow: Bool
   private let environment: [String: String]
 
-  /// Looks at a repository.
+  /// Opens a repository.
   ///
-  /// - Throws: `CommandFailure` with a remedy: no git, no repository, refused ownership, no branch.
+  /// - Throws: `CommandFailure` with a remedy: no git, no repository, wrong owner, no branch.
   init(path: String, branch: String?, environment: [String: String]) throws {
     self.path = path
     self.environment = environment
@@ -40,7 +40,7 @@ struct GitRepository {
     self.tip = tip
   }
 
-  /// The branch's history without what leads up to `known`.
+  /// The branch's history, without the commits up to `known`.
   func history(after known: String?) throws -> GitHistory {
     try GitHistory(repository: path, tip: tip, after: known, environment: environment)
   }
@@ -52,7 +52,8 @@ struct GitRepository {
     return (try? GitProcess.text(arguments, repository: path, environment: environment)) != nil
   }
 
-  /// How many commits the branch's first-parent history has behind `known`: for the progress bar.
+  /// The number of commits in the branch's first-parent history after `known`, for the progress
+  /// bar.
   func count(after known: String?) throws -> Int64? {
     let range = known.map { ["^\($0)"] } ?? []
     return Int64(

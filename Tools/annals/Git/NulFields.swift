@@ -1,15 +1,15 @@
 import Foundation
 
-/// Fields that each end in a zero byte, read from a running git.
+/// Reads fields that end in a zero byte from a running git.
 struct NulFields {
   private let process: GitProcess
   private var buffer = Data()
   private var position = 0
 
-  /// The fields that the process writes.
+  /// The fields in the output of a process.
   init(_ process: GitProcess) { self.process = process }
 
-  /// The next field without its end; nil when there is none.
+  /// The next field without its zero byte; nil after the last.
   ///
   /// - Throws: `CommandFailure` for a field longer than 64 MiB.
   mutating func next() throws -> Data? {

@@ -1,41 +1,41 @@
 import Annals
 
 extension Console {
-  /// Opens a store that exists, for reading; tells what it found out of order.
+  /// Opens an existing store for reading, and reports what opening found.
   ///
-  /// Without `holdingValues` it takes no memory for the values of the newest state: for what reads
-  /// history, or only some objects.
+  /// Without `holdingValues` it needs no memory for the values of the newest state: for commands
+  /// that read history, or only some objects.
   func openForReading(_ path: String, holdingValues: Bool = true) throws -> Store {
     var options = StoreOptions.readOnly
     options.holdsValues = holdingValues
     return try open(path, options)
   }
 
-  /// Opens a store that exists, for writing; tells what it found out of order.
+  /// Opens an existing store for writing, and reports what opening found.
   func openForWriting(_ path: String) throws -> Store {
     try open(path, StoreOptions())
   }
 
-  /// Opens a store for writing, or makes it; tells what it found out of order. Transactions say
-  /// which process made them unless `namesProcess` is false.
+  /// Opens or creates a store for writing, and reports what opening found. Transactions name the
+  /// process unless `namesProcess` is false.
   func openOrCreate(
     _ path: String, _ options: StoreOptions, namesProcess: Bool = true
   ) throws -> Store {
     var environment = store
     if !namesProcess { (environment.processName, environment.processID) = ("", 0) }
     let opened = try Store(.file(path), creates: true, options: options, environment: environment)
-    tell(opened.findings, of: path)
+    report(opened.findings, of: path)
     return opened
   }
 
   private func open(_ path: String, _ options: StoreOptions) throws -> Store {
     let opened = try Store(path: path, options: options, environment: store)
-    tell(opened.findings, of: path)
+    report(opened.findings, of: path)
     return opened
   }
 
-  /// Tells what opening a store found out of order.
-  func tell(_ findings: [StoreFinding], of path: String) {
+  /// Reports what opening a store found.
+  func report(_ findings: [StoreFinding], of path: String) {
     for finding in findings { report("\(path): \(finding.message).") }
   }
 
@@ -44,22 +44,22 @@ extension Console {
     try TokenArgument(text, zone: zone, now: now())
   }
 
-  /// The number of the last transaction up to and with the position that a TOKEN names: what
-  /// `--at`, `--after` and `--to` mean.
+  /// The number of the last transaction at or before the position of a TOKEN: for `--at`, `--after`
+  /// and `--to`.
   func number(_ text: String, in store: Store) throws -> Int64 {
     try store.version.number(at: try place(try token(text), in: store, isEnd: true))
   }
 
-  /// The position that a TOKEN names, for `--prune`: a period begins with its first moment.
+  /// The position of a TOKEN for `prune --before`: the start of a period.
   func placeBefore(_ text: String, in store: Store) throws -> HistoryPlace {
     try place(try token(text), in: store, isEnd: false)
   }
 
-  /// The number of the last transaction before the position that a TOKEN names.
+  /// The number of the last transaction before the position of a TOKEN.
   func number(before text: String, in store: Store) throws -> Int64 {
     let place = try placeBefore(text, in: store)
     if case .number(let number) = place.kind {
-      // One past the newest is a fair bound, too; what lies beyond is named as it was given.
+      // One past the newest is a valid bound. A greater number is an error that names it.
       if number > store.token.number + 1 { return try store.version.number(at: place) }
       return try store.version.number(at: .number(max(number, store.base.number + 1) - 1))
     }

@@ -2,9 +2,9 @@ import Annals
 import AnnalsExchange
 import Foundation
 
-/// What a command sees of the world: its streams, the clock, the zone, the environment.
+/// The surroundings of a command: its streams, clock, time zone and environment variables.
 ///
-/// Injected, so that tests run commands within the process and get the same bytes on any machine.
+/// Injected, so that tests run commands in-process with the same output on any machine.
 final class Console {
   /// Standard output, buffered.
   let output: Output
@@ -17,18 +17,18 @@ final class Console {
   let environment: [String: String]
   let now: () -> Timestamp
   let zone: LocalZone
-  /// What stores take from the world.
+  /// The clock, the source of UUIDs and the process for stores.
   let store: StoreEnvironment
   let terminal: Terminal
-  /// Gives the program that long output is read in; nil for none.
+  /// Makes the pager; nil for none.
   private let makePager: () -> Pager?
 
-  /// What is known of the streams.
+  /// Which streams are terminals.
   struct Terminal {
     var isInput = false
     var isOutput = false
     var isErrors = false
-    /// How many columns fit on a line; nil where there is no terminal.
+    /// The width in columns; nil without a terminal.
     var width: Int?
   }
 
@@ -52,27 +52,26 @@ final class Console {
     output.usesColor = terminal.isOutput && Console.allowsColor(environment)
   }
 
-  /// Whether the environment allows colour: NO_COLOR is not set to anything, and the terminal is
-  /// not dumb.
+  /// Whether the environment allows colour: NO_COLOR is unset or empty, and TERM is not `dumb`.
   static func allowsColor(_ environment: [String: String]) -> Bool {
     (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }
 
-  /// Sends what is printed from now on to a pager, if it is printed on a terminal.
+  /// Sends the output from now on to a pager, if it goes to a terminal.
   func beginPaging() {
     if terminal.isOutput, output.pager == nil { output.pager = makePager() }
   }
 
-  /// Waits until what was printed has been read.
+  /// Waits until the user leaves the pager.
   func endPaging() {
-    output.pager?.finish()
+    output.pager?.waitForUser()
     output.pager = nil
   }
 
-  /// Writes a line `annals: TEXT` to standard error, what was stored or typed with its control
-  /// characters as escapes. It goes to the pager that has the terminal.
+  /// Writes `annals: TEXT` to standard error, or to the pager if that has the terminal. Escapes
+  /// control characters.
   func report(_ text: String) {
-    // Nothing can be done when even this fails.
+    // If this fails, there is nobody to tell.
     try? output.flush()
     let lines = ValueText.lines(of: text).map { ValueText.plain($0) }
     let stream = terminal.isErrors && output.pager?.isStarted == true ? output : errors
@@ -80,13 +79,13 @@ final class Console {
     try? stream.flush()
   }
 
-  /// Whether somebody can be asked: they type on a terminal, and see the question on one.
+  /// Whether the user can be asked: input and the question are on a terminal.
   var canAsk: Bool { terminal.isInput && (terminal.isErrors || terminal.isOutput) }
 
-  /// Asks a question that is answered by yes or no, and says so where nothing is going to change;
-  /// no at the end of the input.
+  /// Asks a yes-or-no question; the end of the input is no. After a no, prints that nothing was
+  /// changed.
   ///
-  /// - Throws: `CommandFailure` where nobody can be asked.
+  /// - Throws: `CommandFailure` without a terminal.
   func confirms(_ question: String) throws -> Bool {
     try output.flush()
     guard canAsk else {
@@ -102,8 +101,8 @@ final class Console {
     return false
   }
 
-  /// Who writes: what the caller said, else `ANNALS_AUTHOR`, else the login name; nil if none is
-  /// known.
+  /// The author: the given name, otherwise `ANNALS_AUTHOR`, otherwise the login name; nil if none
+  /// is known.
   func author(_ given: String?) -> String? {
     let candidates = [
       given, environment["ANNALS_AUTHOR"], environment["LOGNAME"], environment["USER"],
@@ -117,7 +116,7 @@ final class Console {
 extension Console {
   /// The console of the process.
   static func ofProcess() -> Console {
-    // A reader that goes away is seen as a failed write, which ends the command quietly.
+    // A reader that ends is seen as a failed write, which ends the command quietly.
     signal(SIGPIPE, SIG_IGN)
     let environment = ProcessInfo.processInfo.environment
     let terminal = Terminal(

@@ -6,10 +6,10 @@ import SystemPackage
 /// An open file or pipe as a source of bytes.
 final class FileSource: ByteSource {
   private let handle: FileHandle
-  /// How many bytes were read: what a progress bar shows.
+  /// The number of bytes read, for a progress bar.
   private(set) var count: UInt64 = 0
 
-  /// A source of what the handle reads.
+  /// A source that reads from the handle.
   init(_ handle: FileHandle) { self.handle = handle }
 
   private var descriptor: FileDescriptor { FileDescriptor(rawValue: handle.fileDescriptor) }

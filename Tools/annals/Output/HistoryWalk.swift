@@ -1,10 +1,9 @@
 import Annals
 import AnnalsExchange
 
-/// What `log` shows of a transaction: the first of its wanted changes, and how many there are in
-/// all.
+/// The part of a transaction that `log` shows: the first selected changes, and how many there are.
 struct TransactionDigest {
-  /// The transaction's head; its changes are those of one part.
+  /// The transaction, with the changes of one part only.
   var transaction: Transaction
   var shown: [Change]
   var total: Int
@@ -12,7 +11,7 @@ struct TransactionDigest {
   var number: Int64 { transaction.number }
 }
 
-/// Walks the transactions that a condition wants, with the state as of each at hand.
+/// Walks the transactions that a condition selects, and gives the state as of each on request.
 ///
 /// Memory: the state and one frame, whatever the number and size of transactions; with
 /// `nextTransaction`, one transaction.
@@ -21,11 +20,11 @@ struct HistoryWalk {
   private let isReversed: Bool
   private var cursor: PartCursor
   private var held: TransactionPart?
-  /// The state, once it has been asked for.
+  /// A cursor over states; nil until one was requested.
   private var moving: StateCursor?
   private let end: Int64
 
-  /// More changes than this are cut to `shownIfCut`.
+  /// If there are more changes than `shownIfWhole`, `shownIfCut` are shown.
   static let shownIfWhole = 5
   static let shownIfCut = 3
 
@@ -40,14 +39,14 @@ struct HistoryWalk {
     cursor = try PartCursor(history)
   }
 
-  /// The state just after a transaction; asked in the order of the walk.
+  /// The state after a transaction. Call it in the order of the walk.
   mutating func state(at number: Int64) throws(AnnalsError) -> StateReader {
     if moving == nil {
-      // Often nobody asks; so the state is made only now, and where it is needed.
+      // The first request makes the state, since many walks need none.
       moving = try StateCursor(version: history.version, at: number, movingTo: end)
     }
     guard var now = moving else { preconditionFailure("the state was just made") }
-    // Held once only, so that moving on changes it in place.
+    // A single reference, so that moving changes the state in place.
     moving = nil
     try now.move(to: number)
     let state = now.reader
@@ -55,7 +54,7 @@ struct HistoryWalk {
     return state
   }
 
-  /// The next transaction, with a few changes.
+  /// The next transaction with its first changes; nil after the last.
   mutating func nextDigest() throws -> TransactionDigest? {
     while let first = try nextPart() {
       var digest = TransactionDigest(transaction: first.transaction, shown: [], total: 0)
@@ -64,7 +63,7 @@ struct HistoryWalk {
       while true {
         isSelected = isSelected || part.isSelected
         add(part, to: &digest)
-        // The head, with the message, is in the first part.
+        // The first part has the message.
         if part.record.part == 0 { digest.transaction = part.transaction }
         guard let next = try nextPart() else { break }
         guard next.record.number == first.record.number else {
@@ -87,12 +86,12 @@ struct HistoryWalk {
     let changes = part.selectedChanges.prefix(HistoryWalk.shownIfWhole).map {
       Change(page: part.page, transaction: part.index, index: $0)
     }
-    // Backward, the parts of a transaction come last first.
+    // Backward, the last part of a transaction comes first.
     let all = isReversed ? changes + digest.shown : digest.shown + changes
     digest.shown = Array(all.prefix(HistoryWalk.shownIfWhole))
   }
 
-  /// The next transaction, with all the changes that are wanted.
+  /// The next transaction with all selected changes; nil after the last.
   mutating func nextTransaction() throws -> (Transaction, [Change])? {
     while let first = try nextPart() {
       var parts = [first]
@@ -120,7 +119,7 @@ struct HistoryWalk {
 }
 
 extension JSONWriter {
-  /// Writes what only the store itself knows of a transaction: its token and process.
+  /// Writes a transaction's token and process, which are valid only in this store.
   mutating func origin(of transaction: Transaction) {
     member("token", transaction.token.description)
     if let process = transaction.processName { member("process", process) }

@@ -1,8 +1,8 @@
 import Annals
 
-/// What the maintenance of a store would do, in lines.
+/// Formats a maintenance plan.
 enum MaintenanceText {
-  /// Nothing for a store that keeps everything.
+  /// The lines of a plan; none for a store that keeps everything.
   static func lines(_ plan: MaintenancePlan, _ console: Console) -> [String] {
     var lines: [String] = []
     if let prune = plan.prune {

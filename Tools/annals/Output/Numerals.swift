@@ -1,4 +1,4 @@
-/// Numbers as people read them; the same on every machine.
+/// Formats numbers for people, the same on every machine.
 enum Numerals {
   /// `26588` as `26,588`.
   static func grouped(_ value: some BinaryInteger) -> String {
@@ -30,13 +30,13 @@ enum Numerals {
     whole == 0 ? "0.0%" : tenths(Double(part) / Double(whole) * 100) + "%"
   }
 
-  /// A number with one digit behind the point.
+  /// A number with one decimal digit.
   static func tenths(_ value: Double) -> String {
     let scaled = Int64((value * 10).rounded())
     return "\(grouped(scaled / 10)).\(abs(scaled % 10))"
   }
 
-  /// A length of time, roughly: `12 s`, `5 min`, `3 h`, `40 d`.
+  /// A rough length of time: `12 s`, `5 min`, `3 h`, `40 d`.
   static func length(_ seconds: Double) -> String {
     let whole = Int64(min(max(seconds, 0), 1e15))
     for (limit, unit) in [(172_800, 86_400), (7_200, 3_600), (120, 60)] as [(Int64, Int64)]

@@ -1,12 +1,12 @@
 import Annals
 
-/// Lays out one object as text: its name, and below it a line for each property that has a value.
+/// Formats one object: its name, and below it a line for each property with a value.
 struct ObjectText {
   private let text: TransactionText
 
   init(_ text: TransactionText) { self.text = text }
 
-  /// Writes the object as it is in the state.
+  /// Writes an object of the state.
   func write(_ object: StoredObject, _ state: StateReader) throws {
     let id = object.objectID
     let reference = ObjectReference(entity: id.entity, row: id.row)

@@ -6,14 +6,14 @@ import Foundation
 final class Output {
   /// Whether styles are written as colours.
   var usesColor = false
-  /// What shows the output to somebody at a terminal; nil for nothing.
+  /// The pager that shows the output on a terminal; nil for none.
   var pager: Pager?
 
   private var buffer: ContiguousArray<UInt8> = []
   private let limit: Int
   private let sink: (UnsafeRawBufferPointer) throws -> Void
 
-  /// A stream that hands its bytes to `sink`, about `limit` at a time.
+  /// A stream that passes its bytes to `sink`, about `limit` at a time.
   init(limit: Int = 1 << 16, sink: @escaping (UnsafeRawBufferPointer) throws -> Void) {
     self.limit = limit
     self.sink = sink
@@ -42,18 +42,18 @@ final class Output {
     if buffer.count >= limit { try flush() }
   }
 
-  /// Writes text and the end of the line.
+  /// Writes text and a line feed.
   func line(_ text: String = "") throws {
     try write(text)
     try write("\n")
   }
 
-  /// The text in a style, where styles are shown.
+  /// The text in a style, if styles are shown.
   func styled(_ text: String, _ style: Style) -> String {
     usesColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// Hands on what is buffered.
+  /// Passes on the buffered bytes.
   func flush() throws {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
@@ -61,7 +61,7 @@ final class Output {
   }
 }
 
-/// How a piece of text stands out on a terminal; the raw value is the ANSI code.
+/// A style of text on a terminal. The raw value is the ANSI code.
 enum Style: String {
   case heading = "33"
   case inserted = "32"
@@ -73,11 +73,11 @@ enum Style: String {
 
 /// Why output could not be written.
 enum OutputFault: Error {
-  /// Nobody reads it any more; a command ends quietly then.
+  /// The reader has ended; the command ends quietly.
   case closed
   case failed(String)
 
-  /// The fault that an error of a file handle stands for.
+  /// The fault for an error of a file handle.
   init(_ error: any Error) {
     let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
     let all = [error as NSError, underlying].compactMap { $0 }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The program through which a terminal shows long output: `$ANNALS_PAGER`, else `$PAGER`, else
+/// The program that shows long output on a terminal: `$ANNALS_PAGER`, otherwise `$PAGER`, otherwise
 /// `less`, run by the shell. It starts with the first bytes.
 ///
-/// `less` ends by itself where one screen holds all, unless `$LESS` says how it is to be.
+/// `less` exits by itself if the output fits on one screen, unless `$LESS` is set.
 final class Pager {
   private let command: String
   private var stream: UnsafeMutablePointer<FILE>?
-  /// Whether nobody reads any more.
+  /// Whether the user has left the pager.
   private var isClosed = false
 
-  /// The pager that the environment names; nil if it names none or `cat`, or one that is not there.
+  /// The pager of the environment; nil if it is empty, `cat`, or not installed.
   init?(_ environment: [String: String]) {
     let names = ["ANNALS_PAGER", "PAGER"]
     let pager = names.lazy.compactMap { environment[$0] }.first ?? "less"
     let first = pager.split(separator: " ").first.map(String.init) ?? ""
     if first.isEmpty || pager == "cat" { return nil }
-    // What is more than a program's name is for the shell to understand.
+    // Anything more than a program's name is left to the shell.
     let isName = first.allSatisfy { $0.isLetter || $0.isNumber || "._-/+".contains($0) }
     if isName, !Pager.isProgram(first, environment) { return nil }
     command = (environment["LESS"] == nil ? "export LESS=FRX\n" : "") + pager
@@ -43,8 +43,8 @@ final class Pager {
     }
   }
 
-  /// Tells the pager that this was all, and waits until the user leaves it.
-  func finish() {
+  /// Ends the pager's input and waits until the user leaves it.
+  func waitForUser() {
     guard let stream else { return }
     pclose(stream)
     signal(SIGINT, SIG_DFL)
@@ -57,8 +57,8 @@ final class Pager {
     guard let new = popen(command, "w") else {
       throw OutputFault.failed(String(cString: strerror(errno)))
     }
-    // An interrupt is the pager's: it goes to both, and the pager must not be left alone with the
-    // terminal.
+    // An interrupt reaches both processes and is meant for the pager, which must not be left
+    // without this one.
     signal(SIGINT, SIG_IGN)
     stream = new
     return new

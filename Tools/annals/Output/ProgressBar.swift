@@ -1,6 +1,6 @@
 import Annals
 
-/// One line on a terminal that says how far a long command is; nothing anywhere else.
+/// A line on the terminal with the progress of a long command. Prints nothing without a terminal.
 final class ProgressBar {
   private let console: Console
   private let noun: String
@@ -15,8 +15,7 @@ final class ProgressBar {
     started = console.now()
   }
 
-  /// Shows the count, and the share of the work that is done where it is known; at most ten times a
-  /// second.
+  /// Shows the count, and the fraction of the work done if it is known, at most ten times a second.
   func update(count: Int64, fraction: Double?) {
     guard console.terminal.isErrors else { return }
     let now = console.now()
@@ -32,7 +31,7 @@ final class ProgressBar {
   }
 
   /// Removes the line.
-  func finish() {
+  func remove() {
     guard isVisible else { return }
     try? console.errors.write("\r\u{1B}[K")
     try? console.errors.flush()

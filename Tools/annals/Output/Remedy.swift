@@ -1,9 +1,9 @@
 import Annals
 import SystemPackage
 
-/// What to do on the command line about an error of the engine.
+/// Adds to errors and findings the commands that help.
 enum Remedy {
-  /// The error's message with the arguments of the command that help.
+  /// The error's message, with commands and arguments that help.
   static func message(for error: AnnalsError, of command: any StoreCommand) -> String {
     let text = error.description
     switch error.code {
@@ -36,15 +36,14 @@ enum Remedy {
       ? saving : "annals verify FILE shows what is affected, \(saving)"
   }
 
-  /// The message with the file that was typed in place of `FILE`, so that what it advises can be
-  /// typed as it stands.
+  /// The message with the path of the store in place of `FILE`, so that its commands can be copied.
   static func named(_ message: String, in command: any StoreCommand) -> String {
     guard let file = (command as? any FileCommand)?.file else { return message }
     return message.replacing(/(annals [a-z]+) FILE\b/) { "\($0.output.1) \(quoted(file))" }
   }
 
-  /// A finding about a file, with the command that does what it advises.
-  static func told(_ finding: String, of file: String) -> String {
+  /// A finding about a file, with the command for its remedy.
+  static func withCommand(_ finding: String, of file: String) -> String {
     if finding.contains("smallest file") {
       return "\(finding) (annals compact --smallest \(file))"
     }
@@ -52,8 +51,8 @@ enum Remedy {
     return finding.contains("or salvage") ? "\(finding) (annals salvage \(file) OUT)" : finding
   }
 
-  /// A plan, with the command that adds the index which it says would help.
-  static func told(plan: String, of entity: String, in file: String) -> String {
+  /// A query plan, with the command that adds the index it recommends.
+  static func withCommand(plan: String, of entity: String, in file: String) -> String {
     guard let found = plan.wholeMatch(of: /(?s).*(?:an|a (box)) index of `(.*)` would help/) else {
       return plan
     }
@@ -64,8 +63,8 @@ enum Remedy {
     return "\(plan): \(words.joined(separator: " "))"
   }
 
-  /// The erasures of a store that were recorded and not carried out, each with the commands that
-  /// do it; none if the history cannot be read.
+  /// The erasures that were recorded but not carried out, each with the commands to carry it out;
+  /// none if the history cannot be read.
   static func unfinishedErasures(of store: Store, in file: String) -> [String] {
     let list = (try? store.version.unfinishedErasures()) ?? []
     return list.map { unfinished in
@@ -84,7 +83,7 @@ enum Remedy {
     }
   }
 
-  /// A word as a shell takes it.
+  /// A word, quoted for a shell if necessary.
   private static func quoted(_ word: String) -> String {
     let isPlain = word.unicodeScalars.allSatisfy {
       ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
@@ -93,7 +92,7 @@ enum Remedy {
     return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
   }
 
-  /// A number that was probably meant as a year.
+  /// Matches a number that was probably meant as a year.
   private static var yearAsNumber: Regex<(Substring, Substring)> {
     /no transaction ((?:19|20)[0-9][0-9]) yet/
   }

@@ -6,11 +6,11 @@ final class RowTable {
   private var sample: [[String]] = []
   private var widths: [Int]?
 
-  /// Column widths of a table are taken from this many rows; longer cells are cut.
+  /// The widths of columns come from this many rows. Later cells that are longer are cut.
   private static let sampleSize = 1000
   private static let widestCell = 40
 
-  /// A table with columns of these names. CSV begins with them at once, a table when its first rows
+  /// A table with these columns. CSV is written at once; an aligned table begins when enough rows
   /// are known.
   init(_ names: [String], isCSV: Bool, _ console: Console) throws {
     self.names = names
@@ -35,11 +35,11 @@ final class RowTable {
     let row = cells.map { ValueText.plain($0 ?? "") }
     if let widths { return try writeRow(row, widths) }
     sample.append(row)
-    if sample.count > RowTable.sampleSize { try finish() }
+    if sample.count > RowTable.sampleSize { try flush() }
   }
 
-  /// Writes what was held back.
-  func finish() throws {
+  /// Writes the rows held back to determine widths. Call it after the last row.
+  func flush() throws {
     guard !isCSV, widths == nil else { return }
     let found = names.indices.map { column in
       min(sample.map { $0[column].count }.max() ?? 0, RowTable.widestCell)
@@ -61,13 +61,13 @@ final class RowTable {
     try console.output.line(line)
   }
 
-  /// A cell in quotes where it needs them.
+  /// A CSV cell, quoted if necessary.
   private static func quoted(_ text: String) -> String {
     let needsQuotes = text.utf8.contains {
       $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0A || $0 == 0x0D
     }
     guard needsQuotes else { return text }
-    // By scalars: a quote and an accent behind it are one character.
+    // By scalars: a quote with a combining accent is one character.
     var result = "\"".unicodeScalars
     for scalar in text.unicodeScalars {
       if scalar == "\"" { result.append(scalar) }

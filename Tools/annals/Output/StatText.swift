@@ -1,11 +1,11 @@
 import Annals
 import AnnalsInspection
 
-/// Lays out what a file holds on one screen.
+/// Formats the statistics of a file on one screen.
 struct StatText {
   private let statistics: FileStatistics
   private let console: Console
-  /// How many lines a list has.
+  /// The greatest number of lines in a list.
   private static let listed = 8
 
   init(_ statistics: FileStatistics, _ console: Console) {
@@ -13,7 +13,7 @@ struct StatText {
     self.console = console
   }
 
-  /// Writes the screen; `store` adds the objects that live, if it could be opened.
+  /// Writes the screen. `store`, nil if it could not be opened, adds live objects and consumers.
   func write(_ path: String, _ store: Store?) throws {
     try line("file", "\(path)  \(Numerals.size(statistics.fileSize))")
     if let store {
@@ -49,7 +49,7 @@ struct StatText {
     try writeBytes()
   }
 
-  /// Who reads the history, how much of it is kept, and what maintenance would do now.
+  /// The consumers, the retention, and what maintenance would do now.
   private func writeConsumers(_ store: Store) throws {
     let consumers = store.consumers
     let shown = consumers.prefix(StatText.listed).map { consumer in
@@ -64,7 +64,7 @@ struct StatText {
         "\(Numerals.grouped(consumers.count)): \(shown.joined(separator: "; "))"
           + (more > 0 ? "; … \(Numerals.grouped(more)) more" : ""))
     }
-    // A history that cannot be read has been told of.
+    // An unreadable history was reported before.
     guard !store.retention.isOff, let plan = try? store.maintenancePlan() else { return }
     try line("keeps", "\(plan.retention)")
     let lines = MaintenanceText.lines(plan, console)
@@ -104,7 +104,9 @@ struct StatText {
       console.output.styled("bytes by property (history, state, large values)", .bold))
     for item in shares.prefix(StatText.listed) {
       let name = item.propertyName.map { "\(item.entityName).\($0)" } ?? "\(item.entityName)"
-      let parts = [item.historyBytes, item.stateBytes, item.blobBytes].map { Numerals.size($0) }
+      let parts = [item.historyBytes, item.stateBytes, item.largeValueBytes].map {
+        Numerals.size($0)
+      }
       try share(ValueText.plain(name), item.totalBytes, parts.joined(separator: ", "))
     }
     if shares.count > StatText.listed {

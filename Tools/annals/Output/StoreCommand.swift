@@ -2,13 +2,13 @@ import ArgumentParser
 
 /// A subcommand that runs on an injected console.
 protocol StoreCommand: ParsableCommand {
-  /// Whether what it prints on a terminal goes through a pager.
+  /// Whether its output on a terminal goes through a pager.
   static var isPaged: Bool { get }
-  /// What to add to its arguments so that it begins with the base; nil if nothing does that.
+  /// The arguments with which it begins at the base; nil if there are none.
   static var beginningAtBase: String? { get }
-  /// What it does about damage.
+  /// What it does about a damaged file.
   static var damageWork: DamageWork { get }
-  /// Does the work and says how it went.
+  /// Runs the command and returns the exit status.
   func run(_ console: Console) throws -> ExitStatus
 }
 
@@ -18,7 +18,7 @@ extension StoreCommand {
   static var damageWork: DamageWork { .none }
 }
 
-/// What a subcommand does about a damaged file.
+/// What a subcommand does about a damaged file, which decides the advice in messages.
 enum DamageWork {
   case none, shows, saves
 }

@@ -48,7 +48,7 @@ struct TableWriter {
     try snapshot.reader.forEachObject(inPassing: entity) { object in
       try table.write(cells(of: object, names))
     }
-    try table.finish()
+    try table.flush()
   }
 
   /// Writes one table of the objects in these rows of an entity, in their order.
@@ -60,14 +60,14 @@ struct TableWriter {
         try table.write(cells(of: object, names))
       }
     }
-    try table.finish()
+    try table.flush()
   }
 
   private func cells(of object: StoredObject, _ names: [String]) throws -> [String?] {
     [try id(of: object)] + (try names.map { try text(object[$0]) })
   }
 
-  /// The names of the columns behind the id.
+  /// The names of the columns after the id.
   private func columns(of entity: Entity) -> [String] {
     let key = entity.keyAttribute
     return entity.readableProperties.filter { property in
@@ -82,7 +82,7 @@ struct TableWriter {
     return name.keyText ?? "#\(name.row)"
   }
 
-  /// A value as it stands in a table; nil for none.
+  /// A value as a table shows it; nil for none.
   func text(_ value: Value) throws -> String? {
     switch value {
     case .null: nil

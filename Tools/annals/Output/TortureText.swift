@@ -1,6 +1,6 @@
 import AnnalsTorture
 
-/// Prints what a run of `annals torture` tried and survived.
+/// Prints the result of `annals torture`.
 struct TortureText {
   private let run: TortureRun
   private let console: Console
@@ -12,7 +12,7 @@ struct TortureText {
     self.console = console
   }
 
-  /// Writes three tables, what broke, and a line that sums it up.
+  /// Writes three tables, the failures, and a summary line.
   func write(seed: UInt64) throws {
     try table(
       "power cut", ["points", "tried", "in full", "states left", "different", "after a second"],

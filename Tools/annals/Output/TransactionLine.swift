@@ -1,7 +1,7 @@
 import Annals
 
 extension TransactionText {
-  /// A transaction in one line: number, day, author, and its message, or else what it changed.
+  /// A transaction in one line: number, date, author, and its message, otherwise its changes.
   func writeLine(
     _ digest: TransactionDigest, _ state: () throws(AnnalsError) -> StateReader
   ) throws {

@@ -1,10 +1,10 @@
 import Annals
 
-/// Lays out transactions and changes as text: what `log`, `show` and `diff` print.
+/// Formats transactions and changes as text, for `log`, `show` and `diff`.
 struct TransactionText {
   let output: Output
   let values: ValueText
-  /// Where lines are cut; nil to cut none.
+  /// The width at which lines are cut; nil for no limit.
   let width: Int?
 
   init(_ console: Console, limit: Int = 60) {
@@ -36,7 +36,7 @@ struct TransactionText {
     }
   }
 
-  /// `    erased Post#7: title, text`, and below it why.
+  /// `    erased Post#7: title, text`, and below it the reason.
   private func write(_ erasure: Erasure, of transaction: Transaction) throws {
     for target in erasure.targets {
       let entity = transaction.schema.entity(numbered: target.object.entity)
@@ -48,7 +48,7 @@ struct TransactionText {
     try output.line(cut("    because: \(ValueText.plain(erasure.reason))"))
   }
 
-  /// `lost: transactions 120 to 122, between 10:01 and 10:02`, and what is known of it below.
+  /// `lost: transactions 120 to 122, after DATE, before DATE`, and below it the reason.
   private func writeHead(_ lost: LostTransactions) throws {
     let zone = values.zone
     let after = lost.after.microseconds > 0 ? "after \(zone.text(lost.after))" : nil
@@ -63,7 +63,7 @@ struct TransactionText {
           + (lost.isExact ? "make up for them exactly" : "are what is known of them")))
   }
 
-  /// The metadata that `writeHead` leaves out: `    KEY: VALUE`.
+  /// The metadata other than the message: `    KEY: VALUE`.
   func writeMetadata(_ transaction: Transaction) throws {
     for entry in transaction.page.batch.transactions[transaction.index].metadata
     where entry.key != "message" {
@@ -96,7 +96,7 @@ struct TransactionText {
     try output.line(output.styled(cut(line), style))
   }
 
-  /// Every property of an inserted or deleted object but its key, one a line.
+  /// Every property of an inserted or deleted object except its key, one per line.
   func writeProperties(
     of change: Change, indent: String = "        ", _ state: () throws(AnnalsError) -> StateReader
   ) throws {
@@ -125,14 +125,14 @@ struct TransactionText {
     return "\(name): \(try text(difference.before, state)) → \(try text(difference.after, state))"
   }
 
-  /// A value with the names that its objects have in the state.
+  /// A value, with the names of referenced objects in the state.
   func text(_ value: Value, _ state: () throws(AnnalsError) -> StateReader) throws -> String {
     guard value.isReference else { return values.text(value) }
     let now = try state()
     return try values.text(value) { ValueText.plain(try now.name(of: $0).text) }
   }
 
-  /// The line, as much of it as fits on the terminal.
+  /// The line, cut to the width of the terminal.
   func cut(_ line: String) -> String {
     guard let width, line.count > width else { return line }
     return line.prefix(width - 1) + "…"
@@ -140,7 +140,7 @@ struct TransactionText {
 }
 
 extension Value {
-  /// Whether the value names objects.
+  /// Whether the value refers to objects.
   var isReference: Bool {
     switch self {
     case .object, .objects: true

@@ -1,10 +1,10 @@
 import Annals
 
-/// Values and names as text for people. Control characters are shown as escapes, so that no stored
-/// text can play with the terminal or with the order in which a line is read.
+/// Formats values and names for people. Control characters are escaped, so that stored text cannot
+/// control the terminal or change the reading direction of a line.
 struct ValueText {
   let zone: LocalZone
-  /// How many characters of a text are shown.
+  /// The greatest number of characters of a text that is shown.
   var limit = 60
 
   /// A value: text in quotes, dates in local time, `none` for no value.
@@ -34,7 +34,7 @@ struct ValueText {
   }
 
   private func cut(_ text: String) -> String {
-    // Characters may be long; a bound on bytes keeps the search short.
+    // Counting characters is slow, so few bytes are a short cut.
     guard text.utf8.count > limit, text.count > limit else { return text }
     return text.prefix(limit) + "…"
   }
@@ -46,10 +46,10 @@ struct ValueText {
     }
   }
 
-  /// The text with control characters as escapes, and those that turn the direction of writing.
+  /// The text with control characters, and those that change the direction of writing, escaped.
   static func plain(_ text: String, quoting: Bool = false) -> String {
     let isPlain = text.utf8.allSatisfy {
-      // What is escaped beyond ASCII begins with C2 or E2.
+      // Escaped scalars beyond ASCII begin with C2 or E2 in UTF-8.
       $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2
         && (!quoting || $0 != UInt8(ascii: "\""))
     }

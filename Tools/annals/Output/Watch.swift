@@ -2,25 +2,25 @@ import Annals
 import AnnalsExchange
 import Foundation
 
-/// Prints the steps of live views, one at a time, until it is told to end.
+/// Prints the updates of live views, one at a time, until `end()`.
 ///
-/// Steps come on any thread; the lock keeps them apart, and the console with them.
+/// Updates arrive on any thread; the lock serialises them and the use of the console.
 final class Watch: @unchecked Sendable {
   private let store: Store
   private let console: Console
   private let format: LineFormat
   private let lock = NSLock()
   private let ended = DispatchSemaphore(value: 0)
-  /// How many steps are still to be printed; nil for all.
+  /// The number of steps still to be printed; nil for no limit.
   private var stepsLeft: Int?
   private var isOver = false
   private var failure: (any Error)?
   /// The rows of each entity before the next step.
   private var rows: [String: RowList<StoredObject>] = [:]
 
-  /// The entity, if only its objects are wanted.
+  /// The entity whose objects are watched; nil for all.
   private let entity: String?
-  /// How many views have yet to say what is there.
+  /// The number of views whose initial rows have not arrived.
   private var missing: Int
 
   init(
@@ -35,7 +35,7 @@ final class Watch: @unchecked Sendable {
     stepsLeft = steps
   }
 
-  /// Notes what is there before anything happens, and says so once all is known.
+  /// Records the initial rows of a view, and prints their number when all views have theirs.
   private func begin(_ update: LiveUpdate<StoredObject>) throws {
     missing -= 1
     guard missing == 0 else { return }
@@ -54,7 +54,7 @@ final class Watch: @unchecked Sendable {
   /// Ends the printing.
   func end() { ended.signal() }
 
-  /// Waits for the end. Throws what went wrong meanwhile.
+  /// Waits for the end. Throws the first error of a view or of the output.
   func wait() throws {
     ended.wait()
     lock.lock()
@@ -63,8 +63,8 @@ final class Watch: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Prints a step.
-  func take(_ step: Result<LiveUpdate<StoredObject>, AnnalsError>) {
+  /// Prints an update.
+  func show(_ step: Result<LiveUpdate<StoredObject>, AnnalsError>) {
     lock.lock()
     defer { lock.unlock() }
     guard !isOver else { return }
@@ -117,7 +117,7 @@ final class Watch: @unchecked Sendable {
     try console.output.line(console.output.styled("    \(mark) \(place)  \(rest)", style))
   }
 
-  /// `  title: "Fog" → "Mist"` for what changed.
+  /// The changed properties: `  title: "Fog" → "Mist"`.
   private func details(
     _ step: ListDiff.Step, _ update: LiveUpdate<StoredObject>, _ old: RowList<StoredObject>,
     _ text: TransactionText

@@ -1,6 +1,6 @@
 import Annals
 
-/// The ticks of a time axis: round dates of a zone, as many as have room for their labels.
+/// The ticks of a time axis: round dates in a zone, as many as there is room for labels.
 struct AxisTicks {
   /// One tick.
   struct Tick: Hashable {
@@ -10,13 +10,13 @@ struct AxisTicks {
 
   let ticks: [Tick]
 
-  /// From one tick to the next.
+  /// The distance between ticks.
   private enum Step {
     case seconds(Int64)
     case days(Int64)
     case months(Int64)
 
-    /// How long it is at least, in seconds.
+    /// The least length in seconds.
     var seconds: Double {
       switch self {
       case .seconds(let count): Double(count)
@@ -25,7 +25,7 @@ struct AxisTicks {
       }
     }
 
-    /// How many characters a label has.
+    /// The number of characters in a label.
     var labelLength: Int {
       switch self {
       case .seconds(let count): count >= 60 ? 11 : 14
@@ -42,8 +42,7 @@ struct AxisTicks {
     + [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
     .map { .months($0 * 12) }
 
-  /// The ticks from one moment to another whose labels have room beside each other; more than a
-  /// thousand never.
+  /// The ticks between two times whose labels fit side by side; at most a thousand.
   init(from: Int64, to: Int64, room: Double, zone: LocalZone) {
     let length = (Double(to) - Double(from)) / 1e6
     let step =
@@ -52,7 +51,7 @@ struct AxisTicks {
         return length / step.seconds <= most
       } ?? .months(1_200_000)
     var found: [Tick] = []
-    // Moments near the ends of all time have no zone to add.
+    // Near the ends of the range of dates, adding the zone's offset would overflow.
     let low = max(from, -9_150_000_000_000_000_000)
     let high = min(to, 9_150_000_000_000_000_000)
     guard low <= high else {
@@ -75,7 +74,7 @@ struct AxisTicks {
     ticks = found
   }
 
-  /// The round date so many steps behind the last one before `first`.
+  /// The round date that is `index` steps after the last one before `first`.
   private static func date(_ first: CivilDate, _ step: Step, _ index: Int64) -> CivilDate {
     switch step {
     case .months(let count):
@@ -104,7 +103,7 @@ struct AxisTicks {
     let day = date.dayText
     switch step {
     case .months(let count):
-      // The year, and the month where ticks are less than a year apart.
+      // The year, and the month if ticks are less than a year apart.
       let year = day.dropLast(6)
       return count >= 12 ? String(year) : String(day.dropLast(3))
     case .days: return day

@@ -1,14 +1,14 @@
-/// Puts bars into lanes, as few as there are bars at one place: in the order of their beginnings,
-/// each goes into the first lane that is free. O(n log n).
+/// Assigns bars to lanes so that none overlap, with as few lanes as bars overlap at one point: in
+/// the order of their starts, each bar goes into the first free lane. O(n log n).
 struct LaneSweep {
   /// The lane of each bar.
   private(set) var lanes: [Int] = []
-  /// How many lanes there are.
+  /// The number of lanes.
   private(set) var count = 0
 
-  /// The lanes of bars that rise by their low ends; one may begin where another ends.
+  /// The lanes of bars sorted by start. A bar may begin where another one ends.
   init(_ bars: [ClosedRange<Double>]) {
-    // Which lanes are free, and which end when: two heaps.
+    // Two heaps: the free lanes, and the ends of the occupied ones.
     var free = Heap<Int>()
     var ends = Heap<Busy>()
     for bar in bars {
@@ -33,7 +33,7 @@ struct LaneSweep {
   }
 }
 
-/// A binary heap: the least element first.
+/// A binary heap with the least element first.
 private struct Heap<Element: Comparable> {
   private var elements: [Element] = []
 

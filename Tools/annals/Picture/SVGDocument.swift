@@ -1,9 +1,9 @@
-/// An SVG picture that is being written. Every text is escaped here, and numbers have one digit
-/// behind the point, so that the same picture has the same bytes everywhere.
+/// Builds an SVG picture. Escapes every text, and writes numbers with one decimal digit, so that
+/// the same picture has the same bytes everywhere.
 struct SVGDocument {
   private var body = ""
 
-  /// How a text stands to its place.
+  /// The alignment of a text at its position.
   enum Anchor: String {
     case start, middle, end
   }
@@ -52,7 +52,7 @@ struct SVGDocument {
       + "\(place)\(weight)>\(SVGDocument.escaped(text))</text>\n"
   }
 
-  /// Puts another drawing on top.
+  /// Adds another drawing on top.
   mutating func append(_ other: SVGDocument) { body += other.body }
 
   private mutating func element(_ name: String, _ attributes: String, _ title: String?) {
@@ -82,8 +82,8 @@ struct SVGDocument {
     return tenths % 10 == 0 ? whole : "\(whole).\(tenths.magnitude % 10)"
   }
 
-  /// The text as XML holds it. What XML cannot hold becomes the replacement character; characters
-  /// that turn the direction of writing become escapes.
+  /// The text escaped for XML. Characters that XML forbids become the replacement character;
+  /// characters that change the direction of writing become escapes.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in ValueText.plain(text).unicodeScalars {
@@ -99,7 +99,7 @@ struct SVGDocument {
     return result
   }
 
-  /// About how wide a text is, rather too much than too little.
+  /// The estimated width of a text, rather too great than too small.
   static func width(_ text: String, size: Double = 11) -> Double {
     var width = 0.0
     for scalar in text.unicodeScalars {
@@ -111,7 +111,7 @@ struct SVGDocument {
       case "A"..."Z": width += 0.74
       default:
         width += scalar.value < 0x1100 ? 0.64 : 1.05
-        // Marks stand above or below what is before them.
+        // Combining marks take no width.
         if scalar.properties.canonicalCombiningClass != .notReordered { width -= 0.64 }
       }
     }

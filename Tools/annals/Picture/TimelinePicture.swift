@@ -3,21 +3,21 @@ import AnnalsQuery
 
 /// A timeline as an SVG picture: bars in lanes over an axis of dates, in bands by group.
 ///
-/// - A range is a bar, a single date a dot, what goes on a bar that runs to the edge as an arrow.
-/// - Bars lie in as few lanes as they can; no two overlap, nor do their labels. A label stands in
-///   its bar, else beside it, else it is listed below, with its dates.
-/// - Ranges that end before they start have no bar; they are listed.
+/// - A range is a bar, a single date a dot, an ongoing object an arrow to the edge.
+/// - Bars use as few lanes as possible, and neither bars nor labels overlap. A label is in its bar,
+///   or beside it, or else in the list below, with its dates.
+/// - Ranges that end before they start are listed without a bar.
 /// - At most 2,000 bars are drawn and 300 lines listed; the rest is counted.
 struct TimelinePicture {
   /// One object.
   struct Bar {
     var label: String
     var band: Int
-    /// Where it begins and ends, in microseconds, within what is shown.
+    /// The start and end in microseconds, within the span shown.
     var start: Int64
     var end: Int64
     var kind: TimelineKind
-    /// Its dates, for the list and for pointing at it.
+    /// Its dates, for the list and the tooltip.
     var dates: String
     var oddity: String
     var isInverted: Bool
@@ -35,9 +35,9 @@ struct TimelinePicture {
 
   let title: String
   let bands: [String]
-  /// What is drawn, by its start.
+  /// The bars, sorted by start.
   let bars: [Bar]
-  /// Counts below the title.
+  /// The counts below the title.
   let notes: [String]
   let now: Int64
   let zone: LocalZone
@@ -59,7 +59,7 @@ struct TimelinePicture {
     let drawn = bars.filter { !$0.isInverted }
     var from = drawn.map(\.start).min() ?? now
     var to = drawn.map { $0.kind == .ongoing ? max($0.start, now) : $0.end }.max() ?? now
-    // A little room on both sides, a second at least.
+    // Some room on both sides, at least a second.
     let room = max((Double(to) - Double(from)) * 0.02, 1e6)
     from = TimelinePicture.clamped(Double(from) - room)
     to = TimelinePicture.clamped(Double(to) + room)
@@ -76,14 +76,14 @@ struct TimelinePicture {
         : Int64(value)
   }
 
-  /// Where a moment is on the axis.
+  /// The position of a time on the axis.
   private func x(_ moment: Int64) -> Double {
     let share = (Double(moment) - first) / (last - first)
     let room = TimelinePicture.width - 2 * TimelinePicture.margin
     return TimelinePicture.margin + min(max(share, 0), 1) * room
   }
 
-  /// A bar with its place.
+  /// A bar with its position.
   private struct Placed {
     var bar: Bar
     var left: Double
@@ -138,7 +138,7 @@ struct TimelinePicture {
     return (members, sweep.count)
   }
 
-  /// Draws bars with their labels; returns those whose label has no room.
+  /// Draws bars with their labels. Returns those without room for their label.
   private func draw(
     _ members: [Placed], lanes: Int, at y: Double, _ color: String,
     into body: inout SVGDocument
@@ -149,7 +149,7 @@ struct TimelinePicture {
     for (lane, row) in byLane.enumerated() {
       let top = y + Double(lane) * TimelinePicture.laneHeight
       let middle = top + TimelinePicture.barHeight / 2
-      /// Up to where bars and labels are.
+      /// The right end of the bars and labels so far.
       var taken = 0.0
       for (index, member) in row.enumerated() {
         draw(member, top, color, into: &body)
@@ -207,7 +207,7 @@ struct TimelinePicture {
       let half = SVGDocument.width(tick.label) / 2
       let inside = min(max(place, half + 4), TimelinePicture.width - half - 4)
       document.text(tick.label, x: inside, y: top - 4, fill: "#57606a", anchor: .middle)
-      // In a tall picture the upper labels are out of sight.
+      // In a tall picture the labels at the top are out of sight.
       guard bottom - top > 500 else { continue }
       document.text(tick.label, x: inside, y: bottom + 8, fill: "#57606a", anchor: .middle)
     }
@@ -220,7 +220,8 @@ struct TimelinePicture {
     }
   }
 
-  /// Lists what has no label in the picture, in columns; returns where the next line would be.
+  /// Lists the objects without a label in the picture, in columns. Returns the position of the next
+  /// line.
   private func list(
     _ bars: [Bar], at top: Double, into document: inout SVGDocument
   ) -> Double {
@@ -235,7 +236,7 @@ struct TimelinePicture {
       "\(bar.dates)  \(TimelinePicture.short(bar.label))"
         + (bar.oddity.isEmpty ? "" : " (\(bar.oddity))")
     }
-    // As many columns as the longest lines have room in, four at most.
+    // As many columns as the longest lines permit, at most four.
     let widest = texts.map { SVGDocument.width($0, size: 9.5) }.max() ?? 0
     let room = TimelinePicture.width - 2 * margin
     let columns = max(1, min(4, Int(room / (widest + 16))))
@@ -260,7 +261,7 @@ struct TimelinePicture {
     label.utf8.count > 48 && label.count > 48 ? label.prefix(47) + "…" : label
   }
 
-  /// The text cut so that it is no wider.
+  /// The text, cut to a width.
   private static func fitted(_ text: String, _ width: Double, size: Double) -> String {
     guard SVGDocument.width(text, size: size) > width else { return text }
     var result = text.prefix(160)

@@ -1,11 +1,10 @@
 import Annals
 import AnnalsQuery
 
-/// The lives of objects, from insert to delete, out of the log alone.
+/// The lives of objects, from insert to delete, from the history alone.
 ///
-/// What lived before history begins has its beginning there, or earlier. An object that was deleted
-/// and revived has two lives. History may tell of moments that go back: such a life ends before it
-/// begins.
+/// Objects that existed at the base began there, or earlier. An object that was deleted and revived
+/// has two lives. Timestamps may go back, so a life may end before it begins.
 struct Lifetimes {
   private struct Life {
     var object: ObjectReference
@@ -16,17 +15,17 @@ struct Lifetimes {
   }
 
   private var lives: [Life] = []
-  /// Where among the lives that of an object is that goes on.
+  /// The index of each object's current life.
   private var open: [ObjectReference: Int] = [:]
   private var entities: [EntityNumber: String] = [:]
 
-  /// The lives up to the transaction of this number; with an entity, those of its objects.
+  /// The lives up to a transaction; with an entity, only those of its objects.
   static func columns(
     in store: Store, of entity: Entity?, through number: Int64
   ) throws -> TimelineColumns {
     var lifetimes = Lifetimes()
     if store.base.number > 0 { try lifetimes.addOlder(store, entity) }
-    // History is searched by newest names.
+    // History is searched by the newest names.
     let name = entity.flatMap { store.schema.entity(numbered: $0.number)?.name }
     let history = History(
       version: store.version, after: store.base.number, through: number,
@@ -39,7 +38,7 @@ struct Lifetimes {
     return lifetimes.columns
   }
 
-  /// What lived when history begins.
+  /// Adds the objects that existed at the base.
   private mutating func addOlder(_ store: Store, _ entity: Entity?) throws {
     let base = try store.version.snapshot(at: store.base.number, withOnly: [])
     let start = base.position.timestamp
@@ -64,7 +63,7 @@ struct Lifetimes {
       guard let place = open.removeValue(forKey: object) else { return }
       lives[place].end = moment
     case .insert:
-      // An insert says all of the object; its state is not asked for.
+      // An insert has the whole object, so the state is not needed.
       let name = try change.objectName { () throws(AnnalsError) in
         preconditionFailure("an insert names its object")
       }

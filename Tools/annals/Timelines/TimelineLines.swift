@@ -4,8 +4,8 @@ import AnnalsQuery
 
 /// Writes a timeline as JSON Lines: one for each row, then one for each object without a place.
 ///
-/// Moments are RFC 3339 in UTC, `startText` and `endText` dates as they are written, and times ISO
-/// 8601 durations: `elapsed` to now, `length` of the object, `gap` to the row before.
+/// Dates are RFC 3339 in UTC; `startText` and `endText` are dates as the store has them. `elapsed`
+/// (until now), `length` (of the object) and `gap` (to the row before) are ISO 8601 durations.
 struct TimelineLines {
   private let sheet: TimelineSheet
   private let console: Console

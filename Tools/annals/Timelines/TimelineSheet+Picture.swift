@@ -3,7 +3,7 @@ import AnnalsQuery
 import Foundation
 
 extension TimelineSheet {
-  /// The timeline as a picture. Bars are in the order of their starts; objects outside the window
+  /// The timeline as a picture. Bars are in the order of their starts. Objects outside the window
   /// are left out.
   func picture() throws -> TimelinePicture {
     var shown = (0..<columns.count).filter(isShown)
@@ -11,7 +11,7 @@ extension TimelineSheet {
     let all = shown.count
     let more = all - TimelinePicture.mostBars
     shown = Array(shown.prefix(TimelinePicture.mostBars))
-    // Bands come by their first start.
+    // Bands are ordered by their first start.
     var bands: [String] = []
     var numbers: [Int: Int] = [:]
     func band(_ index: Int) -> Int {

@@ -1,24 +1,24 @@
 import Annals
 import AnnalsQuery
 
-/// A timeline as the command shows it: its rows, with the names and texts that people read.
+/// A timeline to be printed or drawn: its rows, with names and texts for people.
 struct TimelineSheet {
   let entries: TimelineEntries
-  /// What it is a timeline of.
+  /// The title.
   let title: String
   /// The names of the groups, by number.
   let groupNames: [String]
   /// Whether objects are shown with their groups.
   let showsGroups: Bool
-  /// The names of objects as they are typed; `Entity/KEY`.
+  /// The name of an object as it is typed, `Entity/KEY`.
   let name: (ObjectReference) throws -> String
-  /// The zone of dates: that of people, but UTC where dates are written as texts.
+  /// The zone of dates: the local one, but UTC if dates are stored as texts.
   let zone: LocalZone
-  /// When things happened that are shown.
+  /// The span of time that is shown.
   let window: Window
   private let showsDays: Bool
 
-  /// A part of all time; both ends belong to it.
+  /// A span of time, both ends included.
   struct Window: Hashable {
     var first = Int64.min
     var last = Int64.max
@@ -47,8 +47,8 @@ struct TimelineSheet {
   var columns: TimelineColumns { entries.columns }
   var now: Timestamp { entries.now }
 
-  /// The positions of the rows that are shown: those with a date in the window, and those that say
-  /// that something goes on that had begun before its end.
+  /// The positions of the rows that are shown: those with a date in the window, and ongoing objects
+  /// that began before its end.
   var positions: [Int] {
     if window.isWhole { return Array(0..<entries.count) }
     return (0..<entries.count).filter { position in
@@ -60,7 +60,7 @@ struct TimelineSheet {
     }
   }
 
-  /// Whether an object has a part in the window.
+  /// Whether an object overlaps the window.
   func isShown(_ index: Int) -> Bool {
     let first = columns.starts[index]
     let end = columns.ends[index]
@@ -68,7 +68,7 @@ struct TimelineSheet {
     return min(first, last) <= window.last && max(first, last) >= window.first
   }
 
-  /// A date as it is written, or in the zone: the day alone where all dates are days.
+  /// A date as it is stored as text, or in the zone; only the day if all dates are days.
   func text(_ moment: Int64, written: String) -> String {
     if !written.isEmpty { return ValueText.plain(written) }
     let moment = Timestamp(microseconds: moment)
@@ -80,7 +80,7 @@ struct TimelineSheet {
     text(columns.starts[index], written: columns.startTexts[index])
   }
 
-  /// The end of a range, or an end that cannot be read; empty where there is none.
+  /// The end of a range, or the text of an unreadable end; empty if there is none.
   func endText(_ index: Int) -> String {
     let written = columns.endTexts[index]
     if columns.kind(index) != .range { return ValueText.plain(written) }
@@ -101,7 +101,7 @@ struct TimelineSheet {
       from: Timestamp(microseconds: from), to: Timestamp(microseconds: to), offset: zone.offset)
   }
 
-  /// A range's length; until now for what goes on; nil for a single date.
+  /// The length of a range, until now for an ongoing object; nil for a single date.
   func length(_ index: Int) -> CalendarSpan? {
     switch columns.kind(index) {
     case .single: nil
@@ -110,7 +110,7 @@ struct TimelineSheet {
     }
   }
 
-  /// What is odd about an object, in words; empty for most.
+  /// What is unusual about an object, in words; usually empty.
   func oddity(_ index: Int) -> String {
     let marks = columns.marks(index)
     var words: [String] = []
@@ -132,7 +132,7 @@ extension LocalZone {
 }
 
 extension TimelineAbsence {
-  /// Why an object has no place, in words.
+  /// Why an object has no place on the timeline, in words.
   var text: String {
     switch self {
     case .noStart: "no start"

@@ -1,12 +1,12 @@
 import Annals
 import AnnalsQuery
 
-/// Writes a timeline as lines: date, role, name, group, length, time since the row above, time
-/// since or until now. In a terminal, names are cut so that a line fits.
+/// Writes a timeline as lines: date, role, name, group, length, time since the row above, and time
+/// to now. On a terminal, names are cut so that a line fits.
 struct TimelineText {
   private let sheet: TimelineSheet
   private let console: Console
-  /// Names are cut to so many characters, and unplaced objects listed up to so many.
+  /// The greatest length of a name, and the greatest number of unplaced objects listed.
   private static let longestName = 60
   private static let mostListed = 20
 
@@ -27,7 +27,7 @@ struct TimelineText {
   }
 
   func write() throws {
-    // Widths come from a thousand rows; what is wider later moves its line.
+    // Widths come from the first thousand rows. A wider cell later shifts its line.
     var pending: [Line] = []
     var widths: Widths?
     var previous: Int64?
@@ -76,8 +76,8 @@ struct TimelineText {
         ? "" : sheet.oddity(index))
   }
 
-  /// An object's length, where it is one: not at the start of what goes on, and not of what ends
-  /// before it starts or is still to come.
+  /// An object's length; empty at the start of an ongoing object, and for an object that ends
+  /// before it starts or is in the future.
   private func lengthText(_ index: Int, _ role: TimelineRole) -> String {
     guard let length = sheet.length(index), !length.isNegative,
       sheet.columns.kind(index) != .ongoing || role == .ongoing
@@ -85,7 +85,7 @@ struct TimelineText {
     return "for \(length)"
   }
 
-  /// The widths of columns; the name's gives way where a terminal is narrower.
+  /// The widths of columns. The column of names shrinks on a narrow terminal.
   private struct Widths {
     var date = 0
     var name = 0
@@ -151,7 +151,7 @@ struct TimelineText {
 }
 
 extension TimelineRole {
-  /// What a row tells, in a word.
+  /// The role in a word.
   var text: String {
     switch self {
     case .single: ""

@@ -1,17 +1,17 @@
 import Annals
 
-/// What is typed where the command wants a TOKEN or an OBJECT. Its readers are compiled in here, by
-/// links, since the command is a program and no library.
+/// Parses a TOKEN and an OBJECT of the command line. The parsers are compiled in here through
+/// links, since the command is not a library.
 enum FuzzArguments {
   private static let now = Timestamp(microseconds: 1_571_767_200_123_456)
-  /// Clocks that were set forward by an hour at this moment, and back half a year later.
+  /// A zone whose clocks go forward by an hour at one time, and back half a year later.
   private static let zone = LocalZone { moment in
     let year: Int64 = 31_556_952_000_000
     let place = moment.microseconds % year
     return (place + year) % year > year / 2 ? 7200 : 3600
   }
 
-  /// Reads the text as both; what reads keeps its promises.
+  /// Parses the text as both, and checks the results.
   static func run(_ bytes: UnsafeRawBufferPointer) {
     let text = String(decoding: bytes, as: UTF8.self)
     if let token = try? TokenArgument(text, zone: zone, now: now) { check(token) }

@@ -2,8 +2,8 @@ import Annals
 import AnnalsModel
 import AnnalsQuery
 
-/// Conditions and sort keys as text: what is read is written and read again as the same, and finds
-/// the same objects whatever index serves.
+/// Conditions and sort keys as text. What parses must survive printing and parsing, and find the
+/// same objects with any index.
 enum FuzzConditions {
   private static let snapshot: Snapshot = {
     let schema = Schema {

@@ -1,9 +1,9 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// The decoders of single structures. What decodes is encoded again, which must not fail either.
+/// The decoders of single structures. What decodes is encoded and decoded again.
 enum FuzzDecoders {
-  /// A slot of these bytes, filled up with zeros, under a right checksum.
+  /// A slot of these bytes, padded with zeros, with a valid checksum.
   static func slots(_ bytes: UnsafeRawBufferPointer) {
     let seed = FrameSeed(store: RawUUID(high: 1, low: 2), generation: 1)
     for index in 0..<2 {
@@ -77,12 +77,12 @@ enum FuzzDecoders {
     _ = try? IndexChunkCodec.decode(bytes)
     _ = try? TableCodec<String>.decode(bytes)
     _ = try? TableCodec<Opening>.decode(bytes)
-    _ = try? TableCodec<BlobEntry>.decode(bytes)
+    _ = try? TableCodec<LargeValueEntry>.decode(bytes)
     _ = try? TableCodec<SchemaHistoryEntry>.decode(bytes)
     _ = try? TableCodec<HistoryIndexEntry>.decode(bytes)
   }
 
-  /// A count in two bytes, then a column of so many values; and an envelope around one.
+  /// A count in two bytes, then a column of that many values; and an envelope around one.
   static func columns(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 2 else { return }
     let count = Int(bytes[0]) | Int(bytes[1]) << 8

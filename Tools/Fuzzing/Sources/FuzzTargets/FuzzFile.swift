@@ -5,23 +5,23 @@ import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
 
-/// A whole file in memory, and all that can be done to it.
+/// A whole file in memory, on which every operation is tried.
 struct FuzzFile {
   private var bytes: ContiguousArray<UInt8>
-  /// Whether its checksums may fit what they should not.
+  /// Whether its checksums were recomputed, so that they prove nothing.
   private var isSealed = false
   private static let path = "/fuzz.annals"
 
   init(bytes: ContiguousArray<UInt8>) { self.bytes = bytes }
 
-  /// The file that a log's image makes; nil if it has no frame.
+  /// The file of a log's image; nil if it has no frame.
   init?(log bytes: UnsafeRawBufferPointer) {
     let image = LogImage(bytes)
     guard !image.frames.isEmpty else { return nil }
     self.bytes = image.file
   }
 
-  /// The bytes as they are, or with checksums put right: the last one decides.
+  /// The bytes unchanged, or with recomputed checksums: the last byte decides.
   init(toSalvage bytes: UnsafeRawBufferPointer) {
     if bytes.last.map({ $0 % 2 == 0 }) == true {
       self.init(sealing: bytes)
@@ -31,7 +31,7 @@ struct FuzzFile {
     }
   }
 
-  /// The bytes with the checksums of header, slots and frames put right, as far as the lengths of
+  /// The bytes with recomputed checksums of header, slots and frames, as far as the lengths of
   /// frames lead.
   init(sealing raw: UnsafeRawBufferPointer) {
     bytes = ContiguousArray(raw)
@@ -78,8 +78,8 @@ struct FuzzFile {
     }
   }
 
-  /// Inspects, dumps, opens and reads the file; if it can be written to, writes, and sees that a
-  /// sound store stays sound. Reading must not change it.
+  /// Inspects, dumps, opens and reads the file, which must not change it. If it can be written to,
+  /// writes, and checks that a sound store stays sound.
   func run() {
     let files = MemoryFileSystem()
     do {
@@ -100,9 +100,8 @@ struct FuzzFile {
     }
   }
 
-  /// Salvages the file. What comes out is read in all ways; it is sound and can be written to,
-  /// unless the checksums of nonsense were put right; the damaged file stays as it is; if nothing
-  /// comes out, nothing is left.
+  /// Salvages the file, which must not change. The new file is read in all ways; it must be sound
+  /// and writable, unless checksums were recomputed. If the salvage fails, no new file may be left.
   func salvage() {
     let files = MemoryFileSystem()
     let out = "/salvaged.annals"
@@ -143,7 +142,7 @@ struct FuzzFile {
     return bytes
   }
 
-  /// Demands that nothing is wrong with the store, and that it takes a transaction.
+  /// Checks that the store is sound, and that a transaction can be committed.
   private func requireGood(_ files: MemoryFileSystem, _ path: String) throws(StorageError) {
     let file = try files.open(path, for: .reading)
     defer { file.close() }
@@ -163,13 +162,13 @@ struct FuzzFile {
     }
   }
 
-  /// Whether nothing is wrong with the bytes.
+  /// Whether the physical verification finds no error.
   private func inspect(_ files: MemoryFileSystem) throws(StorageError) -> Bool {
     let file = try files.open(FuzzFile.path, for: .reading)
     defer { file.close() }
     var verification = try PhysicalVerification(file)
     let report = try verification.run { _ = $0.description }
-    // To explain every byte takes longer than all else: a quarter of the files get that.
+    // Explaining every byte takes longer than all else, so only a quarter of the files get it.
     var sum: UInt8 = 0
     for byte in bytes.suffix(64) { sum &+= byte }
     var options = DumpOptions()
@@ -190,7 +189,7 @@ struct FuzzFile {
     StoreLocation(fileSystem: files, path: FuzzFile.path)
   }
 
-  /// Opens the store and reads it; whether it opened.
+  /// Opens and reads the store. Returns whether it opened.
   private func open(_ files: MemoryFileSystem, upToDamage: Bool) -> Bool {
     var options = StoreOptions.readOnly
     options.readsUpToDamage = upToDamage

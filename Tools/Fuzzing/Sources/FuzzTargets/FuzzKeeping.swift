@@ -1,9 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// The decoders of what a file keeps beside objects and their history: saved projections,
-/// consumers, retention, tombstones, and what was erased. What decodes is encoded to the same bytes
-/// again, or to such as say the same.
+/// The decoders of saved projections, consumers, retention, tombstones and erasures. What decodes
+/// is encoded to the same bytes again, or to equivalent ones.
 enum FuzzKeeping {
   static func projection(_ bytes: UnsafeRawBufferPointer) {
     guard let contents = try? ProjectionCodec.decode(bytes) else { return }
@@ -56,7 +55,7 @@ enum FuzzKeeping {
     return bytes
   }
 
-  /// The bytes are those of the item in a transaction's area.
+  /// The bytes are an item of a transaction's extension area.
   static func erasure(_ bytes: UnsafeRawBufferPointer) {
     var items: ContiguousArray<UInt8> = []
     ExtensionArea.append(erasureTag, ContiguousArray(bytes), to: &items)

@@ -2,35 +2,35 @@ import Annals
 import AnnalsFormat
 import AnnalsModel
 
-/// What hostile bytes are fed to. Nothing may trap, hang, or take memory without bound; errors are
-/// what is expected.
+/// A target for hostile bytes. It may throw errors, but must not trap, hang, or need unbounded
+/// memory.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-  case header, slot, record, block, blob, directory, chunk, columns, schema
+  case header, slot, record, block, largeValue, directory, chunk, columns, schema
   case projection, consumer, retention, tombstones
-  /// What a transaction says that it has erased.
+  /// The erasure in a transaction's extension area.
   case erasure
   case history, schemaJSON, text, gzip
   /// A TOKEN and an OBJECT of the command line.
   case arguments
   /// A condition, or sort keys.
   case condition
-  /// A log whose frames have right checksums, however their payloads look.
+  /// A log whose frames have valid checksums, whatever their payloads.
   case log
-  /// A whole file, its checksums put right as far as it has frames.
+  /// A whole file with recomputed checksums.
   case file
-  /// A whole file as it is.
+  /// A whole file, unchanged.
   case raw
-  /// A whole file that is salvaged: as it is, or as `file` makes it.
+  /// A whole file that is salvaged, unchanged or with recomputed checksums.
   case salvage
 
-  /// Feeds it the bytes.
+  /// Runs the target on the bytes.
   public func run(_ bytes: UnsafeRawBufferPointer) {
     switch self {
     case .header: _ = try? FileHeader.decode(bytes)
     case .slot: FuzzDecoders.slots(bytes)
     case .record: FuzzDecoders.record(bytes)
     case .block: FuzzDecoders.block(bytes)
-    case .blob: _ = try? BlobCodec.decode(bytes)
+    case .largeValue: _ = try? LargeValueCodec.decode(bytes)
     case .directory: FuzzDecoders.directory(bytes)
     case .chunk: FuzzDecoders.chunk(bytes)
     case .columns: FuzzDecoders.columns(bytes)
@@ -53,7 +53,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// What to begin with: pieces of good files.
+  /// The seeds: pieces of valid files.
   public func seeds(from files: [ContiguousArray<UInt8>]) -> [ContiguousArray<UInt8>] {
     switch self {
     case .header: files.map { ContiguousArray($0.prefix(FormatLimits.blockLength)) }
@@ -63,7 +63,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
       }
     case .record: payloads(of: .transaction, in: files)
     case .block: payloads(of: .block, in: files)
-    case .blob: payloads(of: .blob, in: files).map { ContiguousArray($0.prefix(100)) }
+    case .largeValue: payloads(of: .largeValue, in: files).map { ContiguousArray($0.prefix(100)) }
     case .directory: payloads(of: .checkpoint, in: files)
     case .chunk: payloads(of: .chunk, in: files)
     case .columns: FuzzDecoders.columnSeeds

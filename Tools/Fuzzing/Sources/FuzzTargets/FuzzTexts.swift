@@ -5,7 +5,7 @@ import AnnalsModel
 import AnnalsStorage
 import Foundation
 
-/// What reads text: imports, schemas, tokens, dates.
+/// The parsers of text: imports, schemas, tokens, dates.
 enum FuzzTexts {
   /// Imports the lines into a store in memory, plain or gzip.
   static func history(_ bytes: UnsafeRawBufferPointer) {
@@ -48,7 +48,7 @@ enum FuzzTexts {
     #"{"base":{"number":4,"timestamp_us":5},"objects":[]}"# + "\n",
   ].map { ContiguousArray($0.utf8) }
 
-  /// Reads a schema; what reads writes and reads again as the same.
+  /// Parses a schema. What parses must survive writing and parsing.
   static func schema(_ bytes: UnsafeRawBufferPointer) {
     guard let schema = try? SchemaJSON.read(MemorySource(bytes)) else { return }
     let text = SchemaJSON.text(schema)
@@ -77,7 +77,7 @@ enum FuzzTexts {
     ]
   }()
 
-  /// Tokens, dates, UUIDs and JSON; what reads writes and reads again as the same.
+  /// Parses tokens, dates, UUIDs and JSON. What parses must survive printing and parsing.
   static func text(_ bytes: UnsafeRawBufferPointer) {
     _ = JSONText.firstError(in: bytes)
     let text = String(decoding: bytes, as: UTF8.self)

@@ -1,8 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// The frames of a file without what can be worked out: a small form for a fuzzer to change. From
-/// any bytes at all a file can be built whose header, slots and checksums are right.
+/// The frames of a file without checksums and other derived fields: a compact form for a fuzzer to
+/// mutate. Any bytes give a file with a valid header, slots and checksums.
 ///
 /// Its bytes: one for the base (bit 7: the file was closed); then for each frame its kind, flags,
 /// length of payload (u16, little-endian) and payload.
@@ -71,7 +71,7 @@ struct LogImage {
     return bytes
   }
 
-  /// A whole file of these frames.
+  /// The whole file with these frames.
   var file: ContiguousArray<UInt8> {
     var header = FileHeader(
       store: LogImage.store, generation: 1, base: Int64(base),
@@ -119,7 +119,7 @@ struct LogImage {
       }
       if frame.kind == FrameKind.checkpoint.rawValue {
         var directory = payload.withUnsafeBytes { try? CheckpointDirectory.decode($0) }
-        directory?.mend(with: chunks)
+        directory?.correct(with: chunks)
         if let directory { payload = directory.encode() }
         checkpoints.append((offset, directory?.number ?? 0))
       }
@@ -134,29 +134,29 @@ struct LogImage {
 }
 
 extension CheckpointDirectory {
-  /// Puts right what the directory says of chunks: their length and checksum.
-  mutating func mend(with chunks: [UInt64: (length: UInt32, checksum: UInt32)]) {
-    func mend(_ references: inout [ChunkReference]) {
+  /// Corrects the lengths and checksums in the directory's references to chunks.
+  mutating func correct(with chunks: [UInt64: (length: UInt32, checksum: UInt32)]) {
+    func correct(_ references: inout [ChunkReference]) {
       for index in references.indices {
         guard let chunk = chunks[references[index].offset] else { continue }
         references[index].length = chunk.length
         references[index].checksum = chunk.checksum
       }
     }
-    mend(&names.chunks)
-    mend(&openings.chunks)
-    mend(&blobs.chunks)
-    mend(&schemaHistory.chunks)
-    mend(&historyIndex.chunks)
+    correct(&names.chunks)
+    correct(&openings.chunks)
+    correct(&largeValues.chunks)
+    correct(&schemaHistory.chunks)
+    correct(&historyIndex.chunks)
     for entity in entities.indices {
-      mend(&entities[entity].rows)
+      correct(&entities[entity].rows)
       for column in entities[entity].columns.indices {
-        mend(&entities[entity].columns[column].chunks)
+        correct(&entities[entity].columns[column].chunks)
       }
       for index in entities[entity].indexes.indices {
         for chunk in entities[entity].indexes[index].chunks.indices {
           var references = [entities[entity].indexes[index].chunks[chunk].reference]
-          mend(&references)
+          correct(&references)
           entities[entity].indexes[index].chunks[chunk].reference = references[0]
         }
       }

@@ -4,8 +4,8 @@ import AnnalsModel
 // The bytes of large values.
 
 extension LogView {
-  /// The bytes of a large value, checked. Memory: the value. Throws `blobMissing` if the file does
-  /// not hold it, `damage` if its bytes have changed.
+  /// The bytes of a large value, checked. Memory: the value. Throws `largeValueMissing` if the file
+  /// does not hold it, `damage` if its bytes have changed.
   package func bytes(of value: LargeValue) throws(LogError) -> ContiguousArray<UInt8> {
     var result: ContiguousArray<UInt8> = []
     try withPieces(of: value) { piece in
@@ -19,11 +19,11 @@ extension LogView {
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {
-    let place = try tables.blobs.partitioningIndex(in: file) { $0.number >= value.number }
-    guard place < tables.blobs.count else { throw .blobMissing(value.number) }
-    let entry = try tables.blobs.entry(at: place, in: file)
+    let place = try tables.largeValues.partitioningIndex(in: file) { $0.number >= value.number }
+    guard place < tables.largeValues.count else { throw .largeValueMissing(value.number) }
+    let entry = try tables.largeValues.entry(at: place, in: file)
     guard entry.number == value.number, entry.length == value.length else {
-      throw .blobMissing(value.number)
+      throw .largeValueMissing(value.number)
     }
     try file.withPieces(of: value, at: entry.offset, body)
   }
@@ -39,15 +39,15 @@ extension LogGeneration {
     var checksum: UInt32 = 0
     var isLast = false
     while !isLast {
-      let (header, payload) = try payload(at: offset, kind: .blob)
+      let (header, payload) = try payload(at: offset, kind: .largeValue)
       let count = try payload.withBytes { bytes throws(LogError) -> UInt64 in
-        let part: BlobPart
+        let part: LargeValuePiece
         do throws(DecodeFault) {
-          part = try BlobCodec.decode(bytes)
+          part = try LargeValueCodec.decode(bytes)
         } catch {
           throw .decode(error, at: offset)
         }
-        guard !part.isLost else { throw .blobLost(value.number) }
+        guard !part.isLost else { throw .largeValueLost(value.number) }
         guard part.number == value.number, part.totalLength == value.length, part.start == done
         else {
           throw .damage(LogDamage(offset: offset, reason: "the piece of another large value"))

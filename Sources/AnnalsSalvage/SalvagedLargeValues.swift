@@ -5,73 +5,76 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// The large values of a salvage, in the order of their numbers: those that are whole, and those
-/// that are spoken of though they are lost.
-struct SalvagedBlobs {
-  private var whole: [SalvageSurvey.Blob]
-  private var byNumber: [UInt64: SalvageSurvey.Blob]
+/// Writes the large values of a salvage in the order of their numbers: intact ones, and, in place
+/// of lost ones that are referred to, frames that say so.
+struct SalvagedLargeValues {
+  private var whole: [SalvageSurvey.WholeLargeValue]
+  private var byNumber: [UInt64: SalvageSurvey.WholeLargeValue]
   private var next = 0
-  /// Lost values that were spoken of and are not yet written, by number.
+  /// Lost values that are referred to and not yet written, by number.
   private var pending: [UInt64: LargeValue] = [:]
-  /// What was written, by number: its length, and its checksum if its bytes are not lost.
+  /// The values written, by number: the length, and the checksum; nil if the bytes are lost.
   private var written: [UInt64: (length: UInt64, checksum: UInt32?)] = [:]
   /// The greatest number written.
   private var last: UInt64 = 0
-  /// The lost values that were written as such.
+  /// The values written as lost.
   private(set) var lostValues: [LargeValue] = []
 
-  /// What a file has; `base` is what its base speaks of, beside what its transactions do.
+  /// The values of a file. `base` holds the references of its base; those of its transactions are
+  /// in the survey.
   ///
-  /// Bytes that suit nobody who speaks of them are as good as none. Bytes that suit some are those
-  /// that were meant: who says otherwise of them is wrong (`fault`).
+  /// A value that matches none of the references to it counts as lost. If it matches some, the
+  /// other references are wrong (`fault`).
   init(_ survey: SalvageSurvey, base: [UInt64: LargeValue]) {
-    byNumber = Dictionary(survey.blobs.map { ($0.number, $0) }) { first, _ in first }
-    for (number, blob) in byNumber {
-      let speakers = [survey.mentioned[number], base[number]].compactMap { $0 }
-      if !speakers.isEmpty, !speakers.contains(where: blob.suits) { byNumber[number] = nil }
+    byNumber = Dictionary(survey.largeValues.map { ($0.number, $0) }) { first, _ in first }
+    for (number, largeValue) in byNumber {
+      let references = [survey.mentioned[number], base[number]].compactMap { $0 }
+      if !references.isEmpty, !references.contains(where: largeValue.matches) {
+        byNumber[number] = nil
+      }
     }
-    // Behind the greatest number no writer could go on.
+    // A writer could not add a value after the greatest number.
     byNumber[FormatLimits.maximumNumber] = nil
     let kept = byNumber
-    whole = survey.blobs.filter { kept[$0.number] != nil }
-    mention(survey.mentioned)
-    mention(base)
+    whole = survey.largeValues.filter { kept[$0.number] != nil }
+    noteReferences(survey.mentioned)
+    noteReferences(base)
   }
 
-  /// Takes note that values are spoken of.
-  mutating func mention(_ values: [UInt64: LargeValue]) {
-    for (number, value) in values where number > last && SalvagedBlobs.canBeLost(value) {
+  /// Records references to values.
+  mutating func noteReferences(_ values: [UInt64: LargeValue]) {
+    for (number, value) in values where number > last && SalvagedLargeValues.canBeLost(value) {
       if byNumber[number] == nil, pending[number] == nil { pending[number] = value }
     }
   }
 
-  /// Whether a store can say that it lost the value: none has one with such a number or length
-  /// otherwise.
+  /// Whether the value can be written as lost: its number and length are within the limits.
   private static func canBeLost(_ value: LargeValue) -> Bool {
     value.number > 0 && value.number < FormatLimits.maximumNumber
       && value.length > 0 && value.length <= FormatLimits.maximumNumber
   }
 
-  /// What is wrong with what is said of a large value, next to the one that is written under its
-  /// number, or will be, in words; nil if nothing is.
+  /// How a reference contradicts the value that is, or will be, written under its number; nil if it
+  /// does not.
   func fault(of value: LargeValue) -> String? {
     if let found = written[value.number] {
-      return BlobChecks.contradiction(to: value, length: found.length, checksum: found.checksum)
+      return LargeValueChecks.contradiction(
+        to: value, length: found.length, checksum: found.checksum)
     }
-    // Numbers rise: it can be written no more.
-    if value.number <= last { return BlobChecks.missing(value) }
+    // Numbers rise, so it can no longer be written.
+    if value.number <= last { return LargeValueChecks.missing(value) }
     if let lost = pending[value.number] {
-      return BlobChecks.contradiction(to: value, length: lost.length, checksum: nil)
+      return LargeValueChecks.contradiction(to: value, length: lost.length, checksum: nil)
     }
     guard let found = byNumber[value.number] else {
-      return SalvagedBlobs.canBeLost(value) ? nil : BlobChecks.missing(value)
+      return SalvagedLargeValues.canBeLost(value) ? nil : LargeValueChecks.missing(value)
     }
-    return BlobChecks.contradiction(
+    return LargeValueChecks.contradiction(
       to: value, length: found.length, checksum: found.isLost ? nil : found.checksum)
   }
 
-  /// The first transaction that says something wrong of large values, and what, in words; nil if
-  /// none does.
+  /// The first transaction with a wrong reference to a large value, and what is wrong; nil if there
+  /// is none.
   func fault(in batch: ChangeBatch) -> (number: Int64, reason: String)? {
     var hasAny = false
     batch.forEachLargeValue { hasAny = hasAny || fault(of: $0) != nil }
@@ -86,8 +89,8 @@ struct SalvagedBlobs {
     return nil
   }
 
-  /// Whether a state says nothing wrong of large values. O(size of the state).
-  func suit(_ state: State) throws -> Bool {
+  /// Whether no reference in a state is wrong. O(size of the state).
+  func match(_ state: State) throws -> Bool {
     var isRight = true
     var seen: [UInt64: LargeValue] = [:]
     try state.forEachLargeValue { _, _, value in
@@ -99,8 +102,8 @@ struct SalvagedBlobs {
     return isRight
   }
 
-  /// The state without what it says wrongly of large values. O(size of the state).
-  func suited(_ state: State) throws -> State {
+  /// The state with wrong references replaced by null. O(size of the state).
+  func removingMismatches(from state: State) throws -> State {
     var wrong: [(object: ObjectReference, property: PropertyNumber)] = []
     try state.forEachLargeValue { object, property, value in
       if fault(of: value) != nil { wrong.append((object, property)) }
@@ -112,8 +115,10 @@ struct SalvagedBlobs {
     return result
   }
 
-  /// Takes note of what changes speak of.
-  mutating func mention(_ batch: ChangeBatch) { mention(SalvagedBlobs.values(in: batch)) }
+  /// Records the references in some changes.
+  mutating func noteReferences(in batch: ChangeBatch) {
+    noteReferences(SalvagedLargeValues.values(in: batch))
+  }
 
   private static func values(in batch: ChangeBatch) -> [UInt64: LargeValue] {
     var values: [UInt64: LargeValue] = [:]
@@ -121,7 +126,7 @@ struct SalvagedBlobs {
     return values
   }
 
-  /// Writes the whole values that stand before `offset`, and the lost ones numbered before them.
+  /// Writes the intact values before `offset`, and the lost ones with lower numbers.
   mutating func write(
     before offset: UInt64, from source: FrameSource, to target: LogSalvage
   ) throws {
@@ -132,39 +137,39 @@ struct SalvagedBlobs {
   }
 
   private mutating func writeNext(from source: FrameSource, to target: LogSalvage) throws {
-    let blob = whole[next]
+    let largeValue = whole[next]
     next += 1
-    guard blob.number > last else { return }
-    try copy(blob, from: source, to: target)
-    last = blob.number
-    written[last] = (blob.length, blob.isLost ? nil : blob.checksum)
+    guard largeValue.number > last else { return }
+    try copy(largeValue, from: source, to: target)
+    last = largeValue.number
+    written[last] = (largeValue.length, largeValue.isLost ? nil : largeValue.checksum)
   }
 
   private func copy(
-    _ blob: SalvageSurvey.Blob, from source: FrameSource, to target: LogSalvage
+    _ largeValue: SalvageSurvey.WholeLargeValue, from source: FrameSource, to target: LogSalvage
   ) throws {
-    var offset = blob.offset
+    var offset = largeValue.offset
     while let (header, payload) = try source.frame(at: offset) {
       let isLast = !header.flags.contains(.continued)
       try payload.withUnsafeBytes {
         try target.append(
-          blobPiece: $0, number: blob.number, length: blob.length, isFirst: offset == blob.offset,
-          isLast: isLast)
+          largeValuePiece: $0, number: largeValue.number, length: largeValue.length,
+          isFirst: offset == largeValue.offset, isLast: isLast)
       }
       if isLast { return }
       offset += header.frameLength
     }
   }
 
-  /// Writes the values that a batch speaks of, lost or whole, unless they are written.
+  /// Writes the values that a batch refers to, lost or intact, unless they are written.
   mutating func write(
     mentionedIn batch: ChangeBatch, from source: FrameSource, to target: LogSalvage
   ) throws {
     if pending.isEmpty, next == whole.count { return }
-    try write(SalvagedBlobs.values(in: batch), from: source, to: target)
+    try write(SalvagedLargeValues.values(in: batch), from: source, to: target)
   }
 
-  /// Writes these values, lost or whole, unless they are written.
+  /// Writes these values, lost or intact, unless they are written.
   mutating func write(
     _ values: [UInt64: LargeValue], from source: FrameSource, to target: LogSalvage
   ) throws {
@@ -175,19 +180,20 @@ struct SalvagedBlobs {
     }
   }
 
-  /// Writes what was spoken of and not yet written: nothing that is in the new file speaks of it.
-  mutating func writeRest(from source: FrameSource, to target: LogSalvage) throws {
+  /// Writes the lost values that are not yet written. No transaction of the new file refers to
+  /// them.
+  mutating func writePending(from source: FrameSource, to target: LogSalvage) throws {
     try writeLost(upTo: .max, from: source, to: target)
   }
 
-  /// Gives up what was spoken of and not yet written.
-  mutating func giveUpRest() {
+  /// Counts the lost values that are not yet written as lost, without writing them.
+  mutating func abandonPending() {
     lostValues += pending.values
     pending = [:]
   }
 
-  /// Writes the lost values up to a number, and before them the whole ones with lower numbers:
-  /// numbers rise, or what comes later could not be written any more.
+  /// Writes the lost values up to a number, and before each the intact ones with lower numbers:
+  /// numbers must rise.
   private mutating func writeLost(
     upTo limit: UInt64, from source: FrameSource, to target: LogSalvage
   ) throws {
@@ -197,7 +203,7 @@ struct SalvagedBlobs {
         try writeNext(from: source, to: target)
       }
       guard let value = pending.removeValue(forKey: number), number > last else { continue }
-      try target.append(lostBlob: number, length: value.length)
+      try target.append(lostLargeValue: number, length: value.length)
       lostValues.append(value)
       last = number
       written[number] = (value.length, nil)

@@ -5,7 +5,7 @@ import AnnalsModel
 /// *continued*.
 ///
 /// FORMAT.md, "Large values".
-package struct BlobPart {
+package struct LargeValuePiece {
   /// The value's number; never reused.
   package var number: UInt64
   /// The length of the whole value.
@@ -40,10 +40,10 @@ package struct BlobPart {
   package var isFirst: Bool { start == 0 || isLost }
 }
 
-/// Encodes and decodes the payloads of blob frames.
-package enum BlobCodec {
+/// Encodes and decodes the payloads of frames of large values.
+package enum LargeValueCodec {
   /// Appends a payload.
-  package static func encode(_ part: BlobPart, into bytes: inout ContiguousArray<UInt8>) {
+  package static func encode(_ part: LargeValuePiece, into bytes: inout ContiguousArray<UInt8>) {
     bytes.append(varInt: part.number)
     bytes.append(varInt: part.totalLength)
     bytes.append(varInt: part.start)
@@ -52,14 +52,16 @@ package enum BlobCodec {
   }
 
   /// Reads a payload.
-  package static func decode(_ payload: UnsafeRawBufferPointer) throws(DecodeFault) -> BlobPart {
+  package static func decode(_ payload: UnsafeRawBufferPointer) throws(DecodeFault)
+    -> LargeValuePiece
+  {
     var reader = ByteReader(payload)
     let number = try reader.readVarUInt62()
     guard number > 0 else { throw reader.invalid("a large value without a number") }
     let total = try reader.readVarUInt62()
     let start = try reader.readVarUInt62()
     guard start <= total else { throw reader.invalid("a piece that begins beyond its value") }
-    var part = BlobPart(
+    var part = LargeValuePiece(
       number: number, totalLength: total, start: start,
       bytes: UnsafeRawBufferPointer(start: nil, count: 0))
     if part.isFirst { part.extensions = try ExtensionArea.read(&reader) }
