@@ -104,19 +104,7 @@ struct LogReplay {
   ) throws(LogError) {
     let before = batch.transactions.count
     try reader.walk.decode(frame, into: &batch)
-    do {
-      for index in before..<batch.transactions.count {
-        let record = batch.transactions[index]
-        try tables.absorb(
-          record, at: unitStart, changeCount: Int(record.changeCount),
-          entities: batch.entities(of: record.changeRange), largeValues: largeValues)
-      }
-    } catch {
-      batch.transactions.removeSubrange(before...)
-      throw error
-    }
-    replayedTransactions += 1
-    point = reader.walk.point
+    try absorbTransactions(from: before, at: unitStart, largeValues: largeValues)
   }
 
   /// Replays a block: whole transactions, or all parts of one.
@@ -130,21 +118,19 @@ struct LogReplay {
     }
     try reader.walk.decode(first, into: &batch)
     // Nothing of it may be handed out if it does not follow.
-    guard var record = batch.transactions.first, record.part == 0,
+    guard let record = batch.transactions.first, record.part == 0,
       !isParted || batch.transactions.count == 1
     else {
       batch.removeAll()
       throw .damage(LogDamage(offset: first.offset, reason: "a part without those before it"))
     }
     guard isParted else {
-      try absorbTransactions(at: unitStart, largeValues: largeValues)
+      try absorbTransactions(from: 0, at: unitStart, largeValues: largeValues)
       try flush(apply: apply)
       return
     }
-    let number = record.number
-    var changeCount = batch.changes.count
-    var entities = batch.entities(of: 0..<batch.changes.count)
-    var part: UInt32 = 0
+    var parts = TransactionParts()
+    parts.add(batch)
     var largeValues = largeValues
     do {
       try tables.check(record, at: first.offset)
@@ -152,39 +138,37 @@ struct LogReplay {
       batch.removeAll()
       throw error
     }
-    record.changeCount = 0
     isAmidTransaction = true
     try call(apply)
     var isLast = false
     while !isLast {
       guard case .record(let frame, _, let more) = try reader.next() else { break }
       try reader.walk.decode(frame, into: &batch)
-      part += 1
-      guard batch.transactions.count == 1, batch.transactions[0].number == number,
-        batch.transactions[0].part == part
+      guard batch.transactions.count == 1, batch.transactions[0].number == record.number,
+        batch.transactions[0].part == parts.count
       else { throw .damage(LogDamage(offset: frame.offset, reason: "a part out of order")) }
       largeValues += more
-      changeCount += batch.changes.count
-      _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &entities)
+      parts.add(batch)
       isLast = !frame.header.flags.contains(.continued)
       try call(apply)
     }
-    try tables.absorb(
-      record, at: unitStart, changeCount: changeCount, entities: entities, largeValues: largeValues)
+    try tables.absorb(record, parts, at: unitStart, largeValues: largeValues)
     isAmidTransaction = false
     replayedTransactions += 1
     point = reader.walk.point
   }
 
+  /// Adds the batch's transactions from an index on to the tables. If one does not follow, removes
+  /// it and the rest from the batch, and throws.
   private mutating func absorbTransactions(
-    at unitStart: UInt64, largeValues: [LargeValueEntry]
+    from first: Int, at unitStart: UInt64, largeValues: [LargeValueEntry]
   ) throws(LogError) {
     var largeValues = largeValues
-    for (index, record) in batch.transactions.enumerated() {
+    for index in first..<batch.transactions.count {
+      let record = batch.transactions[index]
       do {
         try tables.absorb(
-          record, at: unitStart, changeCount: Int(record.changeCount),
-          entities: batch.entities(of: record.changeRange), largeValues: largeValues)
+          record, TransactionParts(record, in: batch), at: unitStart, largeValues: largeValues)
       } catch {
         batch.transactions.removeSubrange(index...)
         throw error
@@ -257,19 +241,5 @@ struct LogReplay {
     tables.absorb(
       checkpoint: CheckpointReference(offset: frame.offset, number: tables.head.number),
       end: frame.end)
-  }
-}
-
-extension ChangeBatch {
-  /// The entities of a run of changes, rising.
-  func entities(of range: Range<Int>) -> [EntityNumber] {
-    guard let first = range.first.map({ changes[$0].entity }) else { return [] }
-    var result = [first]
-    var last = first
-    for index in range.dropFirst() where changes[index].entity != last {
-      last = changes[index].entity
-      _ = HistoryIndex.merge([last], into: &result)
-    }
-    return result
   }
 }

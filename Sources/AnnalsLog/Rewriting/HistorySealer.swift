@@ -8,23 +8,13 @@ struct HistorySealer {
   private let old: LogGeneration
   /// The transactions to copy: after the first number, up to and including the second.
   private let range: (after: Int64, through: Int64)
-  /// Small transactions that wait for a block, and the large values copied before them.
+  /// Small transactions that wait for a block.
   private var pending = ChangeBatch()
-  private var largeValues: [LargeValueEntry] = []
-  private var unitStart: UInt64?
   /// What is erased from the transactions.
   private var erasure: HistoryErasure?
-  /// The transaction in parts that is being copied.
-  private var open: OpenParts?
 
   /// A block with a payload of at least this length is copied unchanged.
   private static let wholeBlockLength = 32 << 10
-
-  private struct OpenParts {
-    var record: TransactionRecord
-    var changeCount: Int
-    var entities: [EntityNumber]
-  }
 
   /// Large values with lower numbers belong to the base.
   private let firstLargeValue: UInt64
@@ -49,8 +39,8 @@ struct HistorySealer {
     if numbers.last <= range.after { return true }
     if numbers.first > range.through { return false }
     for largeValue in found where keeps(largeValue) {
-      noteUnit()
-      largeValues.append(try target.copy(largeValue: largeValue, from: old))
+      target.beginUnit()
+      target.note(try target.copy(largeValue: largeValue, from: old))
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
@@ -105,7 +95,7 @@ struct HistorySealer {
   private mutating func copy(
     block frame: WalkedFrame, in walk: FrameWalk, numbers: (first: Int64, last: Int64)
   ) throws(LogError) {
-    if frame.header.flags.contains(.continued) || open != nil {
+    if frame.header.flags.contains(.continued) || target.isAmidTransaction {
       return try copy(part: frame, in: walk)
     }
     let isWhole = numbers.first > range.after && numbers.last <= range.through
@@ -118,7 +108,7 @@ struct HistorySealer {
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
       try write(frame, in: walk)
-      return try absorb(batch)
+      return try target.absorb(batch)
     }
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
@@ -169,33 +159,23 @@ struct HistorySealer {
     guard let summary = walk.summary(of: frame) else {
       throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
     }
-    let entities = summary.entities.map(\.entity)
-    if open == nil {
+    if !target.isAmidTransaction {
       try seal()
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
       guard let record = batch.transactions.first, record.part == 0 else {
         throw .damage(LogDamage(offset: frame.offset, reason: "a part without its beginning"))
       }
-      open = OpenParts(record: record, changeCount: 0, entities: [])
-      noteUnit()
+      target.beginParts(record)
     }
     try write(frame, in: walk)
-    open?.changeCount += summary.changeCount
-    if var parts = open {
-      _ = HistoryIndex.merge(entities, into: &parts.entities)
-      open = parts
-    }
-    guard !frame.header.flags.contains(.continued), let parts = open else { return }
     try target.absorb(
-      parts.record, at: unitStart ?? frame.offset, changeCount: parts.changeCount,
-      entities: parts.entities, largeValues: largeValues)
-    open = nil
-    endUnit()
+      partOf: summary.changeCount, of: summary.entities.map(\.entity),
+      isLast: !frame.header.flags.contains(.continued))
   }
 
   private mutating func write(_ frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
-    noteUnit()
+    target.beginUnit()
     guard erases(in: frame, walk) else {
       return try walk.withPayload(of: frame) { payload throws(LogError) in
         try target.append(kind: .block, flags: frame.header.flags, payload: payload)
@@ -215,35 +195,14 @@ struct HistorySealer {
   /// Writes the waiting transactions as one block; a single one as it was.
   mutating func seal() throws(LogError) {
     guard !pending.transactions.isEmpty else { return }
-    noteUnit()
+    target.beginUnit()
     var payload: ContiguousArray<UInt8> = []
     let kind = pending.encode(into: &payload)
     try payload.withBytes { bytes throws(LogError) in
       try target.append(kind: kind, payload: bytes)
     }
-    try absorb(pending)
+    try target.absorb(pending)
     pending.removeAll()
-  }
-
-  /// Adds the transactions of a written block to the tables.
-  private mutating func absorb(_ batch: ChangeBatch) throws(LogError) {
-    let start = unitStart ?? target.offset
-    for record in batch.transactions {
-      try target.absorb(
-        record, at: start, changeCount: Int(record.changeCount),
-        entities: batch.entities(of: record.changeRange), largeValues: largeValues)
-      largeValues = []
-    }
-    endUnit()
-  }
-
-  private mutating func noteUnit() {
-    if unitStart == nil { unitStart = target.offset }
-  }
-
-  private mutating func endUnit() {
-    unitStart = nil
-    largeValues = []
   }
 }
 

@@ -12,11 +12,6 @@ package final class LogSalvage {
   private let fileSystem: any FileSystem
   private let destination: String
   private var target: RewriteTarget?
-  /// The large values written since the last transaction.
-  private var largeValues: [LargeValueEntry] = []
-  private var unitStart: UInt64?
-  /// The transaction whose parts are being written.
-  private var open: (record: TransactionRecord, changes: Int, entities: [EntityNumber])?
 
   /// Begins a new file at `path` with this header, whose base is so far the empty state.
   ///
@@ -101,14 +96,13 @@ package final class LogSalvage {
   ) throws(LogError) {
     let target = try writing()
     let entities = try store(image, in: target)
+    let largeValues = target.endUnit()
     let tables = LogTables(
       base: base.position, schema: schema, names: base.names, openings: base.openings,
       largeValues: largeValues,
       nextLargeValueNumber: max(base.nextLargeValueNumber, (largeValues.last?.number ?? 0) &+ 1),
       clockJumps: base.clockJumps, gaps: base.gaps, extensions: base.extensions)
     try target.writeBase(tables, schema: schema, entities: entities)
-    largeValues = []
-    unitStart = nil
   }
 
   /// Writes a checkpoint of the state at the head, with the large values written since the last
@@ -117,10 +111,8 @@ package final class LogSalvage {
     schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
   ) throws(LogError) {
     let target = try writing()
-    target.absorb(largeValues)
-    largeValues = []
+    target.absorb(target.endUnit())
     try target.writeCheckpoint(schema: schema, entities: store(image, in: target))
-    unitStart = nil
   }
 
   private func store(
@@ -151,10 +143,9 @@ package final class LogSalvage {
     isLast: Bool
   ) throws(LogError) {
     let target = try writing()
-    noteUnit(target)
-    if target.frames.bytes.count >= 1 << 20 { try target.flush() }
+    target.beginUnit()
     if isFirst {
-      largeValues.append(LargeValueEntry(number: number, offset: target.offset, length: length))
+      target.note(LargeValueEntry(number: number, offset: target.offset, length: length))
     }
     try target.append(kind: .largeValue, flags: isLast ? [] : .continued, payload: payload)
   }
@@ -193,38 +184,18 @@ package final class LogSalvage {
     kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
   ) throws(LogError) {
     let target = try writing()
-    noteUnit(target)
+    target.beginUnit()
     guard let first = batch.transactions.first else { return }
     if first.part > 0 || first.isContinued {
-      return try append(part: first, payload: payload, batch: batch, to: target)
+      try target.append(
+        kind: .block, flags: FrameFlags(isContinued: first.isContinued), payload: payload)
+      if !target.isAmidTransaction { target.beginParts(first) }
+      return try target.absorb(
+        partOf: batch.changes.count, of: batch.entities(of: batch.changes.indices),
+        isLast: !first.isContinued)
     }
     try target.append(kind: kind, payload: payload)
-    for record in batch.transactions {
-      try target.absorb(
-        record, at: unitStart ?? target.offset, changeCount: Int(record.changeCount),
-        entities: batch.entities(of: record.changeRange), largeValues: largeValues)
-      largeValues = []
-    }
-    unitStart = nil
-  }
-
-  private func append(
-    part record: TransactionRecord, payload: UnsafeRawBufferPointer, batch: ChangeBatch,
-    to target: RewriteTarget
-  ) throws(LogError) {
-    try target.append(
-      kind: .block, flags: record.isContinued ? .continued : [], payload: payload)
-    var parts = open ?? (record, 0, [])
-    parts.changes += batch.changes.count
-    _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &parts.entities)
-    open = parts
-    if record.isContinued { return }
-    try target.absorb(
-      parts.record, at: unitStart ?? target.offset, changeCount: parts.changes,
-      entities: parts.entities, largeValues: largeValues)
-    open = nil
-    largeValues = []
-    unitStart = nil
+    try target.absorb(batch)
   }
 
   /// Writes a gap record with these changes, in parts if they are many. `record` itself lists no
@@ -263,10 +234,6 @@ package final class LogSalvage {
     }
   }
 
-  private func noteUnit(_ target: RewriteTarget) {
-    if unitStart == nil { unitStart = target.offset }
-  }
-
   /// Writes the consumers, after everything else.
   package func append(_ consumers: ConsumerTable) throws(LogError) {
     try writing().append(consumers)
@@ -281,7 +248,7 @@ package final class LogSalvage {
   /// `placementUnknown` if the new file may or may not be there.
   package func putInPlace() throws(LogError) {
     let target = try writing()
-    precondition(open == nil && largeValues.isEmpty, "the last transaction is whole")
+    precondition(target.isBetweenUnits, "the last transaction is whole")
     try target.complete()
     self.target = nil
     try target.temporary.put(at: destination)

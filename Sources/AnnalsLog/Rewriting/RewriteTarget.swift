@@ -16,6 +16,12 @@ final class RewriteTarget {
   private var tombstones: KeptTombstones?
   /// The offsets of the old file's chunks in the new one.
   private var places: [UInt64: UInt64] = [:]
+  /// Where the unit of the next transaction begins; nil if none of it is written.
+  private var unitStart: UInt64?
+  /// The large values written for the next transaction.
+  private var largeValues: [LargeValueEntry] = []
+  /// The transaction whose last part is not written yet, and its parts so far.
+  private var open: (record: TransactionRecord, parts: TransactionParts)?
 
   private static let writeLength = 1 << 20
 
@@ -272,7 +278,7 @@ final class RewriteTarget {
     }
   }
 
-  // MARK: Large values and transactions
+  // MARK: Large values
 
   /// Copies a large value from `old`, piece by piece; returns its new place.
   func copy(largeValue entry: LargeValueEntry, from old: LogGeneration) throws(LogError)
@@ -297,13 +303,55 @@ final class RewriteTarget {
     tables.absorb(largeValues)
   }
 
-  /// Adds a transaction to the tables.
-  func absorb(
-    _ record: TransactionRecord, at unitStart: UInt64, changeCount: Int,
-    entities: [EntityNumber], largeValues: [LargeValueEntry]
+  // MARK: Transactions
+
+  /// Whether the last part of a transaction is still to be written.
+  var isAmidTransaction: Bool { open != nil }
+
+  /// Whether nothing that belongs to the next transaction is written.
+  var isBetweenUnits: Bool { open == nil && largeValues.isEmpty }
+
+  /// Begins the unit of the next transaction here, unless it has begun.
+  func beginUnit() {
+    if unitStart == nil { unitStart = offset }
+  }
+
+  /// Notes a large value, written or about to be, that belongs to the next transaction.
+  func note(_ largeValue: LargeValueEntry) { largeValues.append(largeValue) }
+
+  /// Ends the unit without a transaction; returns its large values, which belong to a checkpoint.
+  func endUnit() -> [LargeValueEntry] {
+    defer { largeValues = [] }
+    unitStart = nil
+    return largeValues
+  }
+
+  /// Adds the whole transactions of a written frame to the tables.
+  func absorb(_ batch: ChangeBatch) throws(LogError) {
+    for record in batch.transactions {
+      try absorb(record, TransactionParts(record, in: batch))
+    }
+    unitStart = nil
+  }
+
+  /// Begins a transaction in parts with the record of its first.
+  func beginParts(_ record: TransactionRecord) { open = (record, TransactionParts()) }
+
+  /// Adds a written part: the number of its changes, and their entities. The last part adds the
+  /// transaction to the tables.
+  func absorb(partOf changes: Int, of entities: [EntityNumber], isLast: Bool) throws(LogError) {
+    open?.parts.add(changes, of: entities)
+    guard isLast, let (record, parts) = open else { return }
+    try absorb(record, parts)
+    open = nil
+    unitStart = nil
+  }
+
+  private func absorb(
+    _ record: TransactionRecord, _ parts: TransactionParts
   ) throws(LogError) {
-    try tables.absorb(
-      record, at: unitStart, changeCount: changeCount, entities: entities, largeValues: largeValues)
+    try tables.absorb(record, parts, at: unitStart ?? offset, largeValues: largeValues)
+    largeValues = []
   }
 
   /// Completes the file: writes root slots and header and syncs everything. `check` sees it as it

@@ -167,20 +167,20 @@ struct LogTables: Sendable {
   /// unit begins, `largeValues` the large values before it. Throws `damage`, and changes nothing,
   /// if it does not follow.
   mutating func absorb(
-    _ record: TransactionRecord, at offset: UInt64, changeCount: Int, entities: [EntityNumber],
+    _ record: TransactionRecord, _ parts: TransactionParts, at offset: UInt64,
     largeValues: [LargeValueEntry]
   ) throws(LogError) {
     try check(record, at: offset)
     let openingID = openingID(of: record)
-    if !shared.index.covers(offset, entities: entities) {
+    if !shared.index.covers(offset, entities: parts.entities) {
       writable().index.note(
         firstNumber: record.number, at: offset, maximumTimestamp: head.maximumTimestamp,
-        entities: entities)
+        entities: parts.entities)
     }
     if record.hasDetails { absorbDetails(of: record) }
     if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
     absorb(largeValues)
-    self.changeCount += Int64(changeCount)
+    changeCount += Int64(parts.changeCount)
     if openingID != head.openingID || record.lost != nil { openingStart = record.number }
     head = LogPosition(
       number: record.number, timestamp: record.timestamp,

@@ -113,8 +113,7 @@ extension LogFile {
       transaction.isComplete
     else { preconditionFailure("the transaction has no last part") }
     try state.tables.absorb(
-      record, at: state.end.offset, changeCount: transaction.changeCount,
-      entities: transaction.entities, largeValues: transaction.largeValues)
+      record, transaction.parts, at: state.end.offset, largeValues: transaction.largeValues)
     state.tables.announce(transaction.features)
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
     if !transaction.consumers.isEmpty { state.adoptStaged(transaction.consumers) }

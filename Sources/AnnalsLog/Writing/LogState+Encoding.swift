@@ -24,7 +24,7 @@ extension LogState {
   }
 
   private mutating func beginLargeValue(length: UInt64) throws(LogError) -> UInt64 {
-    guard let transaction, transaction.partCount == 0 else {
+    guard let transaction, transaction.parts.count == 0 else {
       preconditionFailure("large values come before a transaction's first part")
     }
     let number =
@@ -50,7 +50,7 @@ extension LogState {
   /// Fills in the transaction's record, and assigns numbers to names and openings. Throws
   /// `detailsTooLarge`; then the transaction still has no record.
   mutating func describe(_ draft: TransactionDraft, own: Opening?) throws(LogError) {
-    guard transaction?.partCount == 0 else {
+    guard transaction?.parts.count == 0 else {
       preconditionFailure("a transaction is described before its first part")
     }
     var record = TransactionRecord(number: tables.head.number + 1, timestamp: draft.timestamp)
@@ -103,7 +103,7 @@ extension LogState {
 
   /// Appends the batch's changes, in several parts if they are too long for one.
   mutating func append(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
-    if let transaction, transaction.partCount == 0,
+    if let transaction, transaction.parts.count == 0,
       transaction.detailsLength > FormatLimits.partTarget,
       transaction.detailsLength + batch.approximateLength > FormatLimits.maximumPayload / 2
     {
@@ -127,12 +127,12 @@ extension LogState {
       preconditionFailure("the transaction has its last part")
     }
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
-    if open.partCount == 0, !open.features.isEmpty { announce(open.features) }
-    record.part = open.partCount
+    if open.parts.count == 0, !open.features.isEmpty { announce(open.features) }
+    record.part = open.parts.count
     record.isContinued = !isLast
     record.firstChange = 0
     record.changeCount = UInt32(batch.changes.count)
-    if open.partCount > 0 {
+    if open.parts.count > 0 {
       // Only the first part carries these.
       record.metadata = []
       record.schemaChange = []
@@ -144,14 +144,8 @@ extension LogState {
     batch.transactions.removeAll(keepingCapacity: true)
     batch.transactions.append(record)
     try encode(batch, isLast: isLast)
-    open.partCount += 1
+    open.parts.add(batch)
     open.isComplete = isLast
-    open.changeCount += batch.changes.count
-    if open.partCount == 1 {
-      open.entities = batch.entities(of: 0..<batch.changes.count)
-    } else {
-      _ = HistoryIndex.merge(batch.entities(of: 0..<batch.changes.count), into: &open.entities)
-    }
   }
 
   /// Appends an announcement before the transaction that uses the announced features.

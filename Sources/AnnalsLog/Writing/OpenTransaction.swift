@@ -42,11 +42,9 @@ final class OpenTransaction: @unchecked Sendable {
   @exclusivity(unchecked) var detailsLength = 0
   /// The large values written so far.
   @exclusivity(unchecked) var largeValues: [LargeValueEntry] = []
-  /// How many parts were appended, whether the last was, and what they hold.
-  @exclusivity(unchecked) var partCount: UInt32 = 0
+  /// The parts that were appended, and whether the last was.
+  @exclusivity(unchecked) var parts = TransactionParts()
   @exclusivity(unchecked) var isComplete = false
-  @exclusivity(unchecked) var changeCount = 0
-  @exclusivity(unchecked) var entities: [EntityNumber] = []
   /// The consumer changes that are written along with it.
   @exclusivity(unchecked) var consumers: [ConsumerChange] = []
   /// The features that are announced before its first part.

@@ -1,0 +1,50 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// The parts of a transaction that were read or written so far, added up: what the tables need of
+/// it besides its record. A small transaction is one part.
+struct TransactionParts: Sendable {
+  private(set) var count: UInt32 = 0
+  private(set) var changeCount = 0
+  /// The entities of the changes, rising.
+  private(set) var entities: [EntityNumber] = []
+
+  init() {}
+
+  /// The only part of a transaction that is whole in a batch.
+  init(_ record: TransactionRecord, in batch: ChangeBatch) {
+    count = 1
+    changeCount = Int(record.changeCount)
+    entities = batch.entities(of: record.changeRange)
+  }
+
+  /// Adds the next part: all changes of a batch.
+  mutating func add(_ part: ChangeBatch) {
+    add(part.changes.count, of: part.entities(of: part.changes.indices))
+  }
+
+  /// Adds the next part: the number of its changes, and their entities, rising.
+  mutating func add(_ changes: Int, of added: [EntityNumber]) {
+    count += 1
+    changeCount += changes
+    if entities.isEmpty {
+      entities = added
+    } else {
+      _ = HistoryIndex.merge(added, into: &entities)
+    }
+  }
+}
+
+extension ChangeBatch {
+  /// The entities of a run of changes, rising.
+  func entities(of range: Range<Int>) -> [EntityNumber] {
+    guard let first = range.first.map({ changes[$0].entity }) else { return [] }
+    var result = [first]
+    var last = first
+    for index in range.dropFirst() where changes[index].entity != last {
+      last = changes[index].entity
+      _ = HistoryIndex.merge([last], into: &result)
+    }
+    return result
+  }
+}
