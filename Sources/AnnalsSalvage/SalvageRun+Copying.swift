@@ -4,6 +4,7 @@ import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
+import AnnalsStorage
 
 // Copies runs of transactions. A readable transaction that does not fit the state before it is lost
 // like an unreadable one: the run ends before it, and another begins behind it.
@@ -218,6 +219,20 @@ extension SalvageSurvey.Run {
     rest.reason = ""
     rest.lostBytes = offset..<offset
     return rest
+  }
+
+  /// Calls `body` with the transactions of the run, frame by frame, and the frame's offset.
+  func forEachBatch(
+    in file: any StorageFile, _ body: (ChangeBatch, UInt64) throws -> Void
+  ) throws {
+    var cursor = try ReadableTransactions(file, from: firstOffset, first: frameFirst)
+    while let item = try cursor.next() {
+      guard case .transactions(let offset) = item, let batch = part(of: cursor.batch),
+        let last = batch.transactions.last
+      else { continue }
+      try body(batch, offset)
+      if last.number == self.last, !last.isContinued { return }
+    }
   }
 
   /// The transactions of a frame that belong to the run, usually all; nil if none does.

@@ -176,7 +176,7 @@ package struct SalvageRun {
         ?? gap.directory.flatMap { try states.schema(at: gap.last, in: $0) })
     let known = try knownNames(of: gap)
     var unit = run.firstOffset
-    try forEachBatch(of: run) { batch, offset in
+    try run.forEachBatch(in: file) { batch, offset in
       if batch.transactions.first?.part == 0 { unit = offset }
       inference.scan(batch)
       try requireRoom(for: inference, gap, known, batch, at: unit)
@@ -192,7 +192,7 @@ package struct SalvageRun {
       return try write(gap, leadingTo: exact)
     }
     inference.defineMissing()
-    try forEachBatch(of: run) { batch, offset in
+    try run.forEachBatch(in: file) { batch, offset in
       if batch.transactions.first?.part == 0 { unit = offset }
       do {
         try inference.replay(batch)
@@ -275,20 +275,6 @@ package struct SalvageRun {
       }
     }
     return nil
-  }
-
-  /// Calls `body` with the transactions of a run, frame by frame, and the frame's offset.
-  private func forEachBatch(
-    of run: SalvageSurvey.Run, _ body: (ChangeBatch, UInt64) throws -> Void
-  ) throws {
-    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.frameFirst)
-    while let item = try cursor.next() {
-      guard case .transactions(let offset) = item, let batch = run.part(of: cursor.batch),
-        let last = batch.transactions.last
-      else { continue }
-      try body(batch, offset)
-      if last.number == run.last, !last.isContinued { return }
-    }
   }
 
   /// The directory of the first readable checkpoint at or behind a transaction; nil if there is

@@ -132,16 +132,13 @@ struct SalvagedBase {
   ) throws {
     var names = NumberDemand()
     var openings = NumberDemand()
-    var cursor = try ReadableTransactions(file, from: run.firstOffset, first: run.frameFirst)
-    while let item = try cursor.next() {
-      guard case .transactions = item, let last = cursor.batch.transactions.last else { continue }
-      for record in cursor.batch.transactions where record.part == 0 {
+    try run.forEachBatch(in: file) { batch, _ in
+      for record in batch.transactions where record.part == 0 {
         if !record.newNames.isEmpty { names.note(new: Int64(record.firstNewName)) }
         if let opening = record.openings.first {
           openings.note(new: Int64(opening.number))
         }
       }
-      if last.number == run.last, !last.isContinued { break }
     }
     if names.hasNew { self.names = Array(self.names.prefix(Int(names.count))) }
     if openings.hasNew { self.openings = Array(self.openings.prefix(Int(openings.count))) }

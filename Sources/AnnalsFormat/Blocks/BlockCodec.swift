@@ -46,3 +46,18 @@ package enum BlockCodec {
     BlockEncoder(batch).summary
   }
 }
+
+extension FrameHeader {
+  /// Appends the transactions in the payload of a transaction or block frame to the batch. Leaves
+  /// the batch as it was if it throws.
+  package func decodeTransactions(
+    _ payload: UnsafeRawBufferPointer, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    if kind == .transaction {
+      try TransactionCodec.decode(payload, into: &batch)
+    } else {
+      let isContinued = flags.contains(.continued)
+      try BlockCodec.decode(payload, isContinued: isContinued, into: &batch)
+    }
+  }
+}

@@ -23,18 +23,7 @@ package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
 
   /// The kind of the columns of attributes of this type.
   package init(_ type: AttributeType) {
-    switch type {
-    case .bool: self = .bool
-    case .int16, .int32, .int64: self = .int
-    case .double: self = .double
-    case .string: self = .string
-    case .date: self = .date
-    case .uuid: self = .uuid
-    case .url: self = .url
-    case .data: self = .data
-    case .json: self = .json
-    case .any: self = .any
-    }
+    self = type.tag.flatMap { ColumnKind(rawValue: $0.rawValue) } ?? .any
   }
 
   /// The tag of every value of this kind; nil for `any`.

@@ -54,6 +54,13 @@ package struct FrameHeader: Hashable, Sendable {
     return (length + alignment - 1) / alignment * alignment
   }
 
+  /// Whether everything before the end of this frame is whole: it is the last part of a
+  /// transaction, or a checkpoint's directory. Large values, chunks and continued parts need
+  /// what follows them.
+  @inlinable package var closesUnit: Bool {
+    kind != .largeValue && kind != .chunk && !flags.contains(.continued)
+  }
+
   /// Whether a frame can begin at this offset of a file.
   static func mayBegin(at offset: UInt64) -> Bool {
     offset >= FormatLimits.logStart && offset % UInt64(FormatLimits.frameAlignment) == 0

@@ -33,6 +33,9 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
   @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
+  /// Whether the payload is transactions: one by row, or a block.
+  @inlinable package var holdsTransactions: Bool { rawValue &- 1 < 2 }
+
   /// Whether this engine can read the payload.
   @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || isSkippable }
 

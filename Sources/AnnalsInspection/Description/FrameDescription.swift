@@ -66,7 +66,7 @@ package struct FrameDescription: Sendable {
     switch frame.header.kind {
     case .transaction, .block:
       batch.removeAll()
-      try FrameDecoding.decode(payload, of: frame.header, into: &batch)
+      try frame.header.decodeTransactions(payload, into: &batch)
       if frame.payload == .valid { for record in batch.transactions { vocabulary.learn(record) } }
       if frame.header.kind == .transaction {
         describeTransaction(into: &result)

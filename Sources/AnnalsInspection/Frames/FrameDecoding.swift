@@ -2,27 +2,6 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// Decoding the payloads of transaction and block frames.
-enum FrameDecoding {
-  /// Whether frames of this kind hold transactions.
-  static func holdsTransactions(_ kind: FrameKind) -> Bool {
-    kind == .transaction || kind == .block
-  }
-
-  /// Appends the transactions in the payload of a transaction or block frame to the batch. Leaves
-  /// the batch as it was if it throws.
-  static func decode(
-    _ payload: UnsafeRawBufferPointer, of header: FrameHeader, into batch: inout ChangeBatch
-  ) throws(DecodeFault) {
-    if header.kind == .transaction {
-      try TransactionCodec.decode(payload, into: &batch)
-    } else {
-      let isContinued = header.flags.contains(.continued)
-      try BlockCodec.decode(payload, isContinued: isContinued, into: &batch)
-    }
-  }
-}
-
 extension FileWalk {
   /// Access to single frames of the file; nil if the seed of their checksums is unknown.
   var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0.seed) } }
@@ -44,7 +23,7 @@ extension FileWalk {
   ) throws(StorageError) -> DecodeFault? {
     batch.removeAll()
     return try decode(frame, in: region) { (payload, _) throws(DecodeFault) in
-      try FrameDecoding.decode(payload, of: frame.header, into: &batch)
+      try frame.header.decodeTransactions(payload, into: &batch)
     }.fault
   }
 }

@@ -16,7 +16,7 @@ extension FrameSource {
       guard let largeValue = header, largeValue.kind == .largeValue else { break }
       offset += largeValue.frameLength
     }
-    guard let header, FrameDecoding.holdsTransactions(header.kind) else { return nil }
+    guard let header, header.kind.holdsTransactions else { return nil }
     return try payload(behind: header, at: offset).withUnsafeBytes { bytes in
       if header.kind == .block {
         guard let summary = try? BlockCodec.decodeSummary(bytes), summary.part == 0 else {

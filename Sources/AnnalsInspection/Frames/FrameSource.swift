@@ -53,11 +53,11 @@ package struct FrameSource: Sendable {
     at offset: UInt64
   ) throws(StorageError) -> ChangeBatch? {
     guard let (header, payload) = try frame(at: offset),
-      FrameDecoding.holdsTransactions(header.kind)
+      header.kind.holdsTransactions
     else { return nil }
     var batch = ChangeBatch()
     let isDecoded = payload.withUnsafeBytes {
-      (try? FrameDecoding.decode($0, of: header, into: &batch)) != nil
+      (try? header.decodeTransactions($0, into: &batch)) != nil
     }
     return isDecoded ? batch : nil
   }

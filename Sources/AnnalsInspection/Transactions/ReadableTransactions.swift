@@ -102,7 +102,7 @@ package struct ReadableTransactions: Sendable {
   private mutating func decode(
     _ frame: WalkedFrame, in region: FileRegion
   ) throws(StorageError) -> Bool {
-    guard FrameDecoding.holdsTransactions(frame.header.kind) else {
+    guard frame.header.kind.holdsTransactions else {
       if !frame.header.kind.isKnown, !frame.header.flags.contains(.skippable) {
         let kind = frame.header.kind
         note(region, "a frame of kind \(kind.rawValue), which this version cannot read")
@@ -181,7 +181,7 @@ package struct ReadableTransactions: Sendable {
     var scratch = ChangeBatch()
     var part = record.part
     while let region = try ahead.next() {
-      guard let frame = region.frame, FrameDecoding.holdsTransactions(frame.header.kind) else {
+      guard let frame = region.frame, frame.header.kind.holdsTransactions else {
         continue
       }
       guard frame.payload == .valid, try ahead.decode(frame, in: region, into: &scratch) == nil,

@@ -198,8 +198,7 @@ package struct SalvageSurvey: Sendable {
 
   /// Assembles large values from their pieces.
   private struct PieceAssembly {
-    var open: WholeLargeValue?
-    private var done: UInt64 = 0
+    var open: (value: LargeValueAssembly, offset: UInt64)?
 
     /// Adds the next piece; returns the value that it completes, if any.
     mutating func append(
@@ -209,23 +208,16 @@ package struct SalvageSurvey: Sendable {
         open = nil
         return nil
       }
-      if part.isFirst {
-        open = WholeLargeValue(
-          number: part.number, length: part.totalLength, offset: offset, checksum: 0)
-        open?.isLost = part.isLost
-        done = part.isLost ? part.totalLength : 0
-      }
-      guard var largeValue = open, largeValue.number == part.number,
-        largeValue.length == part.totalLength,
-        part.isLost || done == part.start
-      else {
+      if part.isFirst { open = (LargeValueAssembly(part), offset) }
+      guard var largeValue = open, largeValue.value.add(part) else {
         open = nil
         return nil
       }
-      largeValue.checksum = Checksum.crc32(part.bytes, startingFrom: largeValue.checksum)
-      done += UInt64(part.bytes.count)
       open = isLast ? nil : largeValue
-      return isLast && done == largeValue.length ? largeValue : nil
+      guard isLast, largeValue.value.isWhole else { return nil }
+      return WholeLargeValue(
+        number: largeValue.value.number, length: largeValue.value.length, offset: largeValue.offset,
+        checksum: largeValue.value.checksum, isLost: largeValue.value.isLost)
     }
   }
 

@@ -9,13 +9,8 @@ package struct LargeValueChecks {
     var checksum: UInt32
   }
 
-  private struct Unfinished {
-    var number, offset, length, done: UInt64
-    var checksum: UInt32 = 0
-  }
-
   private(set) var largeValues: [UInt64: WholeLargeValue] = [:]
-  private var unfinished: Unfinished?
+  private var unfinished: (value: LargeValueAssembly, offset: UInt64)?
   /// The values whose bytes were lost in a salvage.
   private var lost: Set<UInt64> = []
   /// Missing values that were reported, so that each is reported once.
@@ -38,43 +33,36 @@ package struct LargeValueChecks {
         offset: offset, length: piece.totalLength, checksum: 0)
       return
     }
-    if piece.start == 0 {
-      unfinished = Unfinished(
-        number: piece.number, offset: offset, length: piece.totalLength, done: 0)
-    }
-    guard var value = unfinished, value.number == piece.number, value.length == piece.totalLength,
-      value.done == piece.start
-    else {
+    if piece.start == 0 { unfinished = (LargeValueAssembly(piece), offset) }
+    guard var assembly = unfinished, assembly.value.add(piece) else {
       unfinished = nil
       log.error(
         .largeValue, at: offset,
         "a piece of large value \(piece.number) without the pieces before it")
       return
     }
-    value.checksum = Checksum.crc32(piece.bytes, startingFrom: value.checksum)
-    value.done += UInt64(piece.bytes.count)
-    unfinished = isContinued ? value : nil
+    unfinished = isContinued ? assembly : nil
     if isContinued { return }
-    guard value.done == value.length else {
+    let (value, start) = assembly
+    guard value.isWhole else {
       log.error(
         .largeValue, at: offset,
         "large value \(value.number) ends after \(value.done) of \(value.length) bytes")
       return
     }
     if largeValues[value.number] != nil {
-      log.error(
-        .largeValue, at: value.offset, "large value \(value.number) a second time")
+      log.error(.largeValue, at: start, "large value \(value.number) a second time")
     }
     largeValues[value.number] = WholeLargeValue(
-      offset: value.offset, length: value.length, checksum: value.checksum)
+      offset: start, length: value.length, checksum: value.checksum)
   }
 
   /// Reports a value whose last piece is missing: another frame follows, or the log ends.
   mutating func reportUnfinished(at offset: UInt64, _ log: inout FindingLog) {
-    guard let value = unfinished else { return }
+    guard let (value, start) = unfinished else { return }
     unfinished = nil
     log.error(
-      .largeValue, at: value.offset,
+      .largeValue, at: start,
       "large value \(value.number) breaks off after \(value.done) of \(value.length) bytes")
   }
 

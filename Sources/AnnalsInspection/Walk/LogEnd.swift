@@ -180,14 +180,3 @@ private struct LogEndSearch {
     return .torn(byteCount: lastForeign - end)
   }
 }
-
-extension FrameHeader {
-  /// Whether this frame completes a unit: the last part of a transaction, or a checkpoint's
-  /// directory. Large values, chunks and continued parts are completed by a later frame.
-  var closesUnit: Bool {
-    switch kind {
-    case .largeValue, .chunk: false
-    default: !flags.contains(.continued)
-    }
-  }
-}

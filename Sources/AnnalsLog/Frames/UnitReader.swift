@@ -114,12 +114,7 @@ extension FrameWalk {
   func decode(_ frame: WalkedFrame, into batch: inout ChangeBatch) throws(LogError) {
     do {
       try withPayload(of: frame) { payload throws(DecodeFault) in
-        if frame.header.kind == .block {
-          try BlockCodec.decode(
-            payload, isContinued: frame.header.flags.contains(.continued), into: &batch)
-        } else {
-          try TransactionCodec.decode(payload, into: &batch)
-        }
+        try frame.header.decodeTransactions(payload, into: &batch)
       }
     } catch {
       throw .decode(error, at: frame.offset)

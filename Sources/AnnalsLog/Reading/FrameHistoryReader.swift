@@ -132,9 +132,7 @@ package struct FrameHistoryReader {
     while true {
       switch try walk.next() {
       case .frame(let frame):
-        if frame.header.kind == .transaction || frame.header.kind == .block {
-          frames.append(frame)
-        }
+        if frame.header.kind.holdsTransactions { frames.append(frame) }
       case .end(let end):
         guard end == .limit else {
           throw .damage(

@@ -35,12 +35,11 @@ extension LogGeneration {
     of value: LargeValue, at offset: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {
     var offset = offset
-    var done: UInt64 = 0
-    var checksum: UInt32 = 0
+    var pieces = LargeValueAssembly(value)
     var isLast = false
     while !isLast {
       let (header, payload) = try payload(at: offset, kind: .largeValue)
-      let count = try payload.withBytes { bytes throws(LogError) -> UInt64 in
+      let isEmpty = try payload.withBytes { bytes throws(LogError) -> Bool in
         let part: LargeValuePiece
         do throws(DecodeFault) {
           part = try LargeValueCodec.decode(bytes)
@@ -48,22 +47,19 @@ extension LogGeneration {
           throw .decode(error, at: offset)
         }
         guard !part.isLost else { throw .largeValueLost(value.number) }
-        guard part.number == value.number, part.totalLength == value.length, part.start == done
-        else {
+        guard pieces.add(part) else {
           throw .damage(LogDamage(offset: offset, reason: "the piece of another large value"))
         }
-        checksum = Checksum.crc32(part.bytes, startingFrom: checksum)
         try calling { try body(part.bytes) }
-        return UInt64(part.bytes.count)
+        return part.bytes.isEmpty
       }
-      done += count
       isLast = !header.flags.contains(.continued)
-      guard isLast || count > 0 else {
+      guard isLast || !isEmpty else {
         throw .damage(LogDamage(offset: offset, reason: "an empty piece of a large value"))
       }
       offset += header.frameLength
     }
-    guard done == value.length, checksum == value.checksum else {
+    guard pieces.isWhole, pieces.checksum == value.checksum else {
       throw .damage(LogDamage(offset: offset, reason: "a large value is not what was stored"))
     }
   }

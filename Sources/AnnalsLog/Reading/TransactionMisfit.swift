@@ -32,8 +32,7 @@ extension FrameWalk {
   func offset(of number: Int64) throws(LogError) -> UInt64? {
     var walk = self
     while case .frame(let frame) = try walk.next() {
-      guard frame.header.kind == .transaction || frame.header.kind == .block,
-        try walk.payloadIsValid(frame)
+      guard frame.header.kind.holdsTransactions, try walk.payloadIsValid(frame)
       else { continue }
       guard frame.header.kind == .block else {
         if walk.number(of: frame) == number { return frame.offset }

@@ -175,15 +175,3 @@ struct EndOfLog {
     return try walk.payloadIsValid(frame)
   }
 }
-
-extension FrameHeader {
-  /// Whether everything before the end of this frame is whole: it is the last part of a
-  /// transaction, or a checkpoint's directory. Large values, chunks and continued parts need
-  /// what follows them.
-  var closesUnit: Bool {
-    switch kind {
-    case .largeValue, .chunk: false
-    default: !flags.contains(.continued)
-    }
-  }
-}

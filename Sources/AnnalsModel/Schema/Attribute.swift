@@ -23,16 +23,9 @@ public enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
   /// The tag that values of this type carry; nil for `any`.
   package var tag: ValueTag? {
     switch self {
-    case .bool: .bool
-    case .int16, .int32, .int64: .int
-    case .double: .double
-    case .string: .string
-    case .date: .date
-    case .uuid: .uuid
-    case .url: .url
-    case .data: .data
-    case .json: .json
+    case .int16, .int32: .int
     case .any: nil
+    default: ValueTag(rawValue: rawValue)
     }
   }
 
