@@ -66,11 +66,8 @@ struct TransactionChecks {
   func fault(ofTombstones batch: ChangeBatch) -> String? {
     guard isComplete else { return nil }
     for record in batch.transactions {
-      if Int64(max(record.author, record.context)) > Int64(vocabulary.names.count) {
-        return "a name that was never recorded"
-      }
-      if Int64(record.opening) > Int64(vocabulary.openings.count) {
-        return "an opening that was never recorded"
+      if let fault = known.faults(of: record).first {
+        return "transaction \(record.number), which \(fault.text)"
       }
     }
     for change in batch.changes {
@@ -119,10 +116,9 @@ struct TransactionChecks {
     maximumTimestamp = max(maximumTimestamp ?? record.timestamp, record.timestamp)
     if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
     if firstErasure == nil, ErasureCodec.erasure(of: record) != nil { firstErasure = offset }
-    names(of: record, at: offset, &log)
+    numbers(of: record, at: offset, &log)
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)
-    references(of: record, at: offset, &log)
     for change in record.schemaChange { lookup.learn(change) }
     unfinished = record.isContinued ? record : nil
     last = record
@@ -185,43 +181,18 @@ struct TransactionChecks {
 
 // What records refer to.
 extension TransactionChecks {
-  private func names(
-    of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
-  ) {
-    guard isComplete else { return }
-    if !record.newNames.isEmpty, Int64(record.firstNewName) != Int64(vocabulary.names.count) + 1 {
-      log.error(
-        .name, at: offset,
-        "transaction \(record.number) adds names from number \(record.firstNewName); there are "
-          + "\(vocabulary.names.count)")
-    }
-    var next = Int64(vocabulary.openings.count) + 1
-    for opening in record.openings {
-      if Int64(opening.number) != next {
-        log.error(
-          .opening, at: offset,
-          "transaction \(record.number) adds opening \(opening.number); there are \(next - 1)")
-      }
-      next += 1
-    }
+  private var known: KnownNumbers {
+    KnownNumbers(names: vocabulary.names.count, openings: vocabulary.openings.count)
   }
 
-  private func references(
+  private func numbers(
     of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
   ) {
     guard isComplete else { return }
-    for (name, what) in [(record.author, "author"), (record.context, "context")]
-    where Int64(name) > Int64(vocabulary.names.count) {
+    for fault in known.faults(of: record) {
       log.error(
-        .name, at: offset,
-        "transaction \(record.number) has name \(name) as its \(what); there "
-          + "are \(vocabulary.names.count)")
-    }
-    if Int64(record.opening) > Int64(vocabulary.openings.count) {
-      log.error(
-        .opening, at: offset,
-        "transaction \(record.number) is of opening \(record.opening); there are "
-          + "\(vocabulary.openings.count)")
+        fault.isOfNames ? .name : .opening, at: offset,
+        "transaction \(record.number) \(fault.text)")
     }
   }
 

@@ -211,30 +211,14 @@ struct LogTables: Sendable {
     guard record.firstNumber == head.number + 1 else {
       throw damage("transaction \(record.firstNumber) where \(head.number + 1) should be")
     }
-    let nameCount = shared.names.count
-    guard record.newNames.isEmpty || Int(record.firstNewName) == nameCount + 1 else {
-      throw damage("names that do not continue those known")
+    let known = KnownNumbers(names: shared.names.count, openings: shared.openings.count)
+    if let fault = known.faults(of: record).first {
+      throw damage("transaction \(record.number) \(fault.text)")
     }
-    let known = nameCount + record.newNames.count
-    guard Int(record.author) <= known, Int(record.context) <= known else {
-      throw damage("a name that was never recorded")
-    }
-    var next = shared.openings.count + 1
-    if record.hasDetails {
-      for opening in record.openings {
-        guard Int(opening.number) == next else {
-          throw damage("an opening that does not continue those known")
-        }
-        next += 1
+    for change in record.schemaChange {
+      if let reason = change.misfit(shared.schema.entity(numbered: change.number)) {
+        throw damage(reason)
       }
-      for change in record.schemaChange {
-        if let reason = change.misfit(shared.schema.entity(numbered: change.number)) {
-          throw damage(reason)
-        }
-      }
-    }
-    guard Int(record.opening) < next else {
-      throw damage("an opening that was never recorded")
     }
   }
 
