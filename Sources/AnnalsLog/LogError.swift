@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// An error of the log.
+/// An error of the log. It has no text: `AnnalsError` has the one that users read.
 package enum LogError: Error {
   /// The operating system refused; nothing was changed.
   case storage(StorageError)
@@ -90,53 +90,6 @@ extension LogError {
     case .damage, .header(.foreign): true
     default: false
     }
-  }
-}
-
-extension LogError: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .storage(let error): "\(error)"
-    case .header(let fault): "the header cannot be used: \(fault)"
-    case .newerWriter(let bits): "features are of a newer writer: \(Features.text(bits))"
-    case .newerReader(let bits, let offset):
-      "features announced at offset \(offset) are for a newer reader: \(Features.text(bits))"
-    case .damage(let damage): "\(damage)"
-    case .decode(let fault, let offset):
-      "the frame at offset \(offset) cannot be decoded: \(fault)"
-    case .outcomeUnknown(let error): "the outcome of the last transactions is unknown: \(error)"
-    case .placementUnknown(let path, let error): "whether \(path) was made is unknown: \(error)"
-    case .poisoned(let error): "an earlier write or sync failed (\(error)); open the file again"
-    case .closed: "the log was closed"
-    case .readOnly: "the log was opened for reading only"
-    case .busy: "another process holds the file"
-    case .missing: "there is no file at the path"
-    case .foreign(let reason): "the path now holds another file: \(reason)"
-    case .overwritten(let head):
-      "another copy was written over the file: transactions up to \(head) are not all in it"
-    case .rewound(let number):
-      "transactions after \(number) are gone: their writer could not sync them"
-    case .exists(let path): "\(path) exists"
-    case .occupied(let path, let reason): "\(path) is in the way: \(reason)"
-    case .hardLinked(let count): "the file has \(count) names and cannot be replaced"
-    case .tooLarge(let length, let limit): "a record of \(length) bytes; the limit is \(limit)"
-    case .detailsTooLarge(let length, let limit):
-      "details of \(length) bytes; the limit is \(limit)"
-    case .numbersSpent(let what): "\(what) has the greatest number that there is"
-    case .unsupported(let kind, let offset):
-      "the frame at offset \(offset) is of kind \(kind), which this version cannot read"
-    case .largeValueMissing(let number): "the file holds no large value \(number)"
-    case .largeValueLost(let number): "the bytes of large value \(number) were lost to damage"
-    case .outside(let base, let head): "the file holds the states of \(base) to \(head)"
-    case .interrupted(let error): "\(error)"
-    }
-  }
-}
-
-extension LogDamage: CustomStringConvertible {
-  package var description: String {
-    let good = lastGood.map { "; transactions up to \($0) are readable" } ?? ""
-    return "the file is damaged at offset \(offset): \(reason)\(good)"
   }
 }
 

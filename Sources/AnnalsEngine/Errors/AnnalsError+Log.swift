@@ -15,13 +15,7 @@ extension AnnalsError {
     case .storage(let error): self.init(error)
     case .header(let fault): self.init(fault, file)
     case .damage(let damage):
-      self.init(
-        .damaged,
-        "\(file) is damaged: \(damage.reason)"
-          + (damage.lastGood.map { "; transactions up to \($0) can be read" } ?? "")
-          + ". Nothing was changed. Verify it to see what is affected; restore a copy, or salvage "
-          + "everything readable into a new file",
-        offset: damage.offset)
+      self.init(damage: damage.reason, in: file, lastGood: damage.lastGood, at: damage.offset)
     case .decode(let fault, let offset) where fault.isNewer:
       self = .newerBytes(fault, file, at: offset)
     case .decode(let fault, let offset):
@@ -121,13 +115,28 @@ extension AnnalsError {
     }
   }
 
+  /// The error for damage to acknowledged data.
+  private init(damage reason: String, in file: String, lastGood: Int64?, at offset: UInt64?) {
+    let good = lastGood.map { "; transactions up to \($0) can be read" } ?? ""
+    self.init(
+      .damaged,
+      "\(file) is damaged: \(reason)\(good). Nothing was changed. Verify it to see what is "
+        + "affected; restore a copy, or salvage everything readable into a new file",
+      offset: offset)
+  }
+
   /// Translates a transaction that does not fit the state before it.
   private init(_ misfit: TransactionMisfit, in file: String) {
     self.init(
+      damage: "\(misfit)", in: file, lastGood: misfit.number - 1, at: misfit.offset)
+  }
+
+  /// The error for a header that only its checksum, or the log after it, shows to be wrong.
+  private init(headerDamage reason: String, in file: String) {
+    self.init(
       .damaged,
-      "\(file) is damaged: \(misfit); transactions up to \(misfit.number - 1) can be read. Nothing "
-        + "was changed. Verify it to see what is affected; restore a copy, or salvage everything "
-        + "readable into a new file", offset: misfit.offset)
+      "the header of \(file) is damaged\(reason). Nothing was changed. Restore a copy, or salvage "
+        + "everything readable into a new file", offset: 0)
   }
 
   /// Translates an error of the file system.
@@ -163,23 +172,14 @@ extension AnnalsError {
         .unsupported,
         "\(file) was written in draft \(draft) of the format, which is no longer read. Export it "
           + "with the version that wrote it, and import it with this one")
-    case .checksum:
-      self.init(
-        .damaged,
-        "the header of \(file) is damaged. Nothing was changed. Restore a copy, or salvage "
-          + "everything readable into a new file", offset: 0)
+    case .checksum: self.init(headerDamage: "", in: file)
     case .foreign:
       self.init(
-        .damaged,
-        "the header of \(file) is damaged: it is of another store, or of another generation of "
-          + "this one, than the log after it. Nothing was changed. Restore a copy, or "
-          + "salvage everything readable into a new file", offset: 0)
+        headerDamage:
+          ": it is of another store, or of another generation of this one, than the log after it",
+        in: file)
     case .unknownFeatures(let bits): self = .newerFeatures(bits, file, at: nil)
-    case .invalid(let fault):
-      self.init(
-        .damaged,
-        "the header of \(file) is damaged: \(fault). Nothing was changed. Restore a copy, or "
-          + "salvage everything readable into a new file", offset: 0)
+    case .invalid(let fault): self.init(headerDamage: ": \(fault)", in: file)
     }
   }
 

@@ -98,7 +98,8 @@ struct LogLoading {
     } catch {
       guard error.mayDependOnStart else { throw error }
       report.findings.append(
-        LogFinding(offset: offset, text: "the checkpoint here cannot be used: \(error)"))
+        LogFinding(
+          offset: offset, text: "the checkpoint here cannot be used: \(error.reasonAgainstStart)"))
       return result
     }
   }
@@ -247,6 +248,16 @@ extension LogError {
     default:
       guard let misfit, let offset = misfit.offset else { return nil }
       return LogDamage(offset: offset, reason: "\(misfit)")
+    }
+  }
+
+  /// Why the log cannot be read from a state. For an error that starting from another may avoid.
+  fileprivate var reasonAgainstStart: String {
+    if let damage = damageMet { return "\(damage.reason) (at offset \(damage.offset))" }
+    return switch self {
+    case .interrupted(let error): "\(error)"
+    case .largeValueMissing(let number): "large value \(number) is missing"
+    default: "\(self)"
     }
   }
 
