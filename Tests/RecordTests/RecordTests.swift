@@ -90,24 +90,56 @@ import Testing
     #expect(batch.properties.map(\.property) == [try bench.binding(Post.self).property(\.title)])
   }
 
-  @Test func valuesThatBreakRulesAreListedAndNotWritten() throws {
-    var bench = try Bench(Post.self)
+  private static func bad() -> Post {
     var post = Post.sample()
     post.title = String(repeating: "x", count: 101)
     post.rating = 6
     post.score = .nan
     post.timestamp = Date(timeIntervalSinceReferenceDate: .infinity)
-    let row = try bench.insert(post)
-    #expect(bench.violations.map(\.property) == ["timestamp", "title", "rating", "score"])
+    return post
+  }
+
+  @Test func valuesThatNoColumnHoldsAreListedAndNotWritten() throws {
+    var bench = try Bench(Post.self)
+    let row = try bench.insert(RecordTests.bad())
+    #expect(bench.violations.map(\.property) == ["timestamp"])
+    #expect(bench.violations.map(\.rule) == [.type(.date)])
+    #expect(bench.violations.allSatisfy { $0.object == ObjectReference(entity: 1, row: row) })
+    #expect(try bench.stored(Post.self, row, "timestamp") == .null)
+  }
+
+  @Test func valuesThatBreakRulesAreListedAtTheEnd() throws {
+    let store = try Store(.memory, records: Post.self)
+    let before = store.token
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write { try $0.insert(RecordTests.bad()) }
+    }
+    let found = try #require(error).violations
+    #expect(Set(found.map(\.property)) == ["timestamp", "title", "rating", "score"])
     #expect(
-      bench.violations.map(\.rule) == [
+      Set(found.map(\.rule)) == [
         .type(.date), .maximumLength(100), .maximum(.int(5)), .finite,
       ])
-    #expect(bench.violations.allSatisfy { $0.object == ObjectReference(entity: 1, row: row) })
-    #expect(try bench.stored(Post.self, row, "rating") == .null)
-    #expect(
-      AnnalsError.invalidChange(bench.violations).description.contains(
-        "Post#1.rating: 6 is greater than 5"))
+    #expect(found.count == 4)
+    #expect(found.allSatisfy { $0.object == ObjectReference(entity: 1, row: 1) })
+    let name = "Post/\(Post.sample().identifier.uuidString)"
+    #expect(error?.message.contains("\(name).rating: 6 is greater than 5") == true)
+    #expect(store.token == before)
+  }
+
+  /// Only the net change of a transaction counts.
+  @Test func aValueReplacedBeforeTheEndIsNotChecked() throws {
+    let store = try Store(.memory, records: Post.self)
+    var bad = Post.sample()
+    bad.rating = 6
+    try store.write { tx in
+      let object = try tx.insert(bad)
+      #expect(object.value.rating == 6)
+      try tx.set(\.rating, of: object, to: 5)
+      let other = try tx.insert("Post", ["rating": .int(7)])
+      try tx.delete(other)
+    }
+    #expect(try store.snapshot().objects(of: Post.self).map(\.value.rating) == [5])
   }
 
   @Test func relationshipsHoldIds() throws {
@@ -133,9 +165,15 @@ import Testing
     #expect(throws: AnnalsError.self) {
       try bench.insert(Person(name: "x", mentor: foreign, friends: [], path: []))
     }
-    let post = ObjectID(store: Bench.store, entity: 2, row: 1)
-    _ = try bench.insert(Person(name: "x", mentor: nil, friends: [post], path: []))
-    #expect(bench.violations.map(\.rule) == [.destination("Person")])
+    let store = try Store(.memory, records: Person.self, Post.self)
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write { tx in
+        let post = try tx.insert(Post.sample()).objectID
+        try tx.insert(Person(name: "x", mentor: post, friends: [post], path: []))
+      }
+    }
+    #expect(
+      error?.violations.map(\.rule) == [.destination("Person"), .destination("Person")])
   }
 
   @Test func whatDoesNotFitIsAnErrorThatNamesIt() throws {

@@ -140,9 +140,9 @@ import Testing
     }
     #expect(
       messages == [
+        "Rule/b.name: \"b\" is taken by Rule#1",
         "Rule/b.small: 40000 is not within -32768...32767",
         "Rule/late.other: Other/o is not of entity Rule",
-        "Rule/b.name: \"b\" is taken by Rule#1",
         "Rule/late.others: there is no object Other#2",
         "Rule/last.others: there is no object Other/o",
       ])

@@ -2,8 +2,8 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsState
 
-// Writing. Values that break a rule are not written but added to `violations`; the transaction
-// fails at its end with all of them.
+// Writing. Values that a property cannot hold are not written but added to `violations`; the
+// transaction fails at its end with all of them, and with those that break a rule.
 
 extension RecordBinding {
   /// Writes all properties of an object that was just inserted.
@@ -13,7 +13,7 @@ extension RecordBinding {
   ) throws(AnnalsError) {
     try checkComplete()
     let violationsBefore = violations.count
-    if !layout.others.isEmpty { try insertOthers(row, into: &state, &violations) }
+    if !layout.others.isEmpty { try insertOthers(row, into: &state) }
     try write(
       value, row, into: &state, store: store, largeValues: largeValues, isNew: true,
       violations: &violations)
@@ -107,18 +107,11 @@ extension RecordBinding {
 
   /// Gives a new object the defaults of attributes that the record type does not have.
   private func insertOthers(
-    _ row: Int64, into state: inout State, _ violations: inout [ValidationViolation]
+    _ row: Int64, into state: inout State
   ) throws(AnnalsError) {
-    for attribute in layout.others {
-      guard let value = attribute.defaultValue else {
-        violations.append(
-          ValidationViolation(
-            entity: layout.entityName, object: ObjectReference(entity: entity, row: row),
-            property: attribute.name, rule: .required, value: .null))
-        continue
-      }
+    for (property, value) in layout.others {
       do throws(StateFault) {
-        try state.set(entity, row, attribute.number, to: value)
+        try state.set(entity, row, property, to: value)
       } catch {
         throw AnnalsError(error)
       }

@@ -41,7 +41,7 @@ package final class RecordBinding<R: Record>: Sendable {
       ])
     }
     layout = RecordLayout(
-      stored, name: record.name, properties: record.properties, schema: schema, history: history)
+      stored, name: record.name, properties: record.properties, history: history)
     dates = RecordBinding.dates(of: record, layout)
     exchange = ExchangeCheck(record.fields)
   }

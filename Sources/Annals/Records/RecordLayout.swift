@@ -13,12 +13,8 @@ package final class RecordLayout: Sendable {
   let columns: ContiguousArray<RecordColumn>
   /// The stored definition of each property; nil for relationships and missing properties.
   let attributes: ContiguousArray<Attribute?>
-  /// The rules of each property's attribute.
-  let validations: ContiguousArray<Validation>
   /// The names of the properties in the record type.
   let names: ContiguousArray<String>
-  /// The entity names that relationships lead to; empty for attributes.
-  let destinations: ContiguousArray<String>
   /// The default that a stored null reads as; null if there is none.
   let defaults: ContiguousArray<Value>
   /// What erased values read as; nil if not specified.
@@ -27,8 +23,8 @@ package final class RecordLayout: Sendable {
   package let missing: [String]
   /// Why the store lacks properties that it once had, by the name in the record type.
   let reasonsMissing: [String: String]
-  /// The attributes that only the store has; a new object gets their defaults, or null.
-  let others: ContiguousArray<Attribute>
+  /// The attributes that only the store has and that have a default, which a new object gets.
+  let others: ContiguousArray<(property: PropertyNumber, value: Value)>
   /// The uniqueness rules of the store's entity.
   let uniqueRules: [UniqueRule]
   /// Whether a value read back may differ from the one written: dates are rounded to microseconds,
@@ -36,7 +32,7 @@ package final class RecordLayout: Sendable {
   let roundsValues: Bool
 
   init(
-    _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>, schema: Schema,
+    _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>,
     history: [SchemaHistoryEntry]
   ) {
     entity = stored.number
@@ -45,18 +41,13 @@ package final class RecordLayout: Sendable {
     var attributes: ContiguousArray<Attribute?> = []
     var defaults: ContiguousArray<Value> = []
     var missing: [String] = []
-    let rules = stored.uniqueRules
-    uniqueRules = rules
+    uniqueRules = stored.uniqueRules
     for property in properties {
       var column = RecordColumn(property)
       var meaning = property.attribute.isOptional ? nil : property.attribute.defaultValue
       let attribute = property.relationship == nil ? stored.attribute(named: property.name) : nil
       if let attribute {
-        column.bind(
-          to: attribute,
-          isUnique: rules.contains {
-            $0.properties.contains(attribute.number)
-          })
+        column.bind(to: attribute)
         if !attribute.isOptional { meaning = attribute.defaultValue ?? meaning }
       } else if property.relationship != nil,
         let relationship = stored.relationship(named: property.name)
@@ -73,7 +64,6 @@ package final class RecordLayout: Sendable {
     }
     self.columns = columns
     self.attributes = attributes
-    validations = ContiguousArray(attributes.map { $0?.validation ?? Validation() })
     self.defaults = defaults
     self.missing = missing
     reasonsMissing = missing.reduce(into: [:]) { reasons, name in
@@ -82,13 +72,8 @@ package final class RecordLayout: Sendable {
     roundsValues = columns.contains { $0.tag == .date || $0.isRelationship }
     names = ContiguousArray(properties.map(\.name))
     valuesWhenErased = ContiguousArray(properties.map(\.valueWhenErased))
-    destinations = ContiguousArray(
-      columns.map { schema.entity(numbered: $0.destination)?.name ?? "" })
     others = ContiguousArray(
-      stored.attributes.filter { attribute in
-        !attribute.isRemoved && !(attribute.isOptional && attribute.defaultValue == nil)
-          && !columns.contains { $0.property == attribute.number }
-      })
+      stored.defaults.filter { other in !columns.contains { $0.property == other.property } })
   }
 }
 
@@ -96,22 +81,12 @@ package final class RecordLayout: Sendable {
 struct RecordColumn: Sendable {
   /// The stable number; 0 if the store lacks the property.
   var property: PropertyNumber = 0
-  /// The entity that a relationship leads to.
-  var destination: EntityNumber = 0
   /// The kind of values that the record type writes; null for any.
   var tag: ValueTag
   /// Whether the store accepts null.
   var isOptional = true
   /// Whether a stored null reads as a default.
   var hasDefault = false
-  /// Whether a uniqueness rule covers the property.
-  var isUnique = false
-  /// Whether the attribute has rules of its own.
-  var hasValidation = false
-  /// Whether values must pass more than the quick checks of kind and length.
-  var hasTypeRules = false
-  /// The bits of the attribute's integer type.
-  var integerBits: UInt8 = 64
   var isRelationship = false
   var isToMany = false
   var isOrdered = false
@@ -125,30 +100,19 @@ struct RecordColumn: Sendable {
     }
   }
 
-  mutating func bind(to attribute: Attribute, isUnique: Bool) {
+  mutating func bind(to attribute: Attribute) {
     property = attribute.number
     isOptional = attribute.isOptional
-    self.isUnique = isUnique
-    hasValidation = !attribute.validation.isEmpty
-    hasTypeRules = tag == .json || tag == .null
-    switch attribute.type {
-    case .int16: integerBits = 16
-    case .int32: integerBits = 32
-    default: break
-    }
   }
 
-  /// Whether an integer lies in the range of the attribute's type.
+  /// Whether the property can hold values of this kind.
   @inline(__always)
-  func hasRoom(for cell: ValueCell) -> Bool {
-    guard cell.tag == .int, integerBits < 64 else { return true }
-    let number = Int64(bitPattern: cell.bits)
-    return number >> Int64(integerBits - 1) == number >> 63
+  func admits(_ kind: ValueTag) -> Bool {
+    kind == tag || tag == .null && AttributeType.any.admits(kind)
   }
 
   mutating func bind(to relationship: Relationship) {
     property = relationship.number
-    destination = relationship.destination
     isToMany = relationship.isToMany
     isOrdered = relationship.isOrdered
   }

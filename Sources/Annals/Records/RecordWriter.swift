@@ -5,7 +5,8 @@ import AnnalsState
 
 /// Writes the properties of one object, directly into the columns of a state.
 ///
-/// A value that breaks a rule is not written but added to `violations`.
+/// A value of a kind that its property cannot hold is not written but added to `violations`. Rules
+/// are checked when the transaction ends.
 ///
 /// Opaque; public only as a parameter of requirements of `AttributeValue`.
 public struct RecordWriter {
@@ -62,34 +63,18 @@ public struct RecordWriter {
   private mutating func put(_ stored: StoredCell, _ column: RecordColumn) {
     var cell = stored.cell
     if cell.isNull {
-      if !column.isOptional { return violate(.required, .null) }
       if !isNew { set(.null, in: stored.arena, column) }
       return
     }
     if column.tag == .json, cell.tag == .string { cell.tag = .json }
-    if cell.tag != column.tag, column.tag != .null { return refuse(cell, in: stored.arena) }
-    if cell.tag == .double, !Double(bitPattern: cell.bits).isFinite {
-      return violate(.finite, cell.value(in: stored.arena))
+    guard column.admits(cell.tag) else {
+      let type = layout.attributes[index]?.type ?? .any
+      return violate(.type(type), cell.value(in: stored.arena))
     }
-    if cell.tag.isBytes {
-      if stored.arena.count == 0, cell.tag == .url { return violate(.url, .url("")) }
-      if stored.arena.count > SchemaLimits.uniqueValueLength {
-        return putLong(cell, stored.arena, column)
-      }
-    }
-    if column.hasTypeRules || !column.hasRoom(for: cell), let attribute = layout.attributes[index] {
-      let value = cell.value(in: stored.arena)
-      if let rule = attribute.violation(of: value) { return violate(rule, value) }
-    } else if column.hasValidation {
-      let value = cell.value(in: stored.arena)
-      if let rule = layout.validations[index].violation(of: value) { return violate(rule, value) }
+    if cell.tag.isBytes, stored.arena.count > SchemaLimits.uniqueValueLength {
+      return putLong(cell, stored.arena, column)
     }
     set(cell, in: stored.arena, column)
-  }
-
-  private mutating func refuse(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) {
-    let type = layout.attributes[index]?.type ?? .any
-    violate(.type(type), cell.value(in: arena))
   }
 
   /// Writes a value whose bytes are stored outside the column.
@@ -101,12 +86,6 @@ public struct RecordWriter {
         .tooLarge,
         "\(layout.entityName).\(layout.names[index]) has \(bytes.count) bytes; the most is 4 GiB")
       return
-    }
-    if let attribute = layout.attributes[index] {
-      let value = cell.value(in: bytes)
-      if let rule = attribute.violation(of: value, isUnique: column.isUnique) {
-        return violate(rule, value)
-      }
     }
     do throws(AnnalsError) {
       let large = try largeValue(cell.tag, bytes, column)
@@ -146,17 +125,13 @@ public struct RecordWriter {
     var references: [ObjectReference] = []
     references.reserveCapacity(objects.count)
     for object in objects {
-      let reference = ObjectReference(entity: object.entity, row: object.row)
       guard object.store == store else {
         fault = AnnalsError(
           .otherStore,
           "\(layout.entityName).\(layout.names[index]) is given an object of store \(object.store)")
         return
       }
-      guard object.entity == column.destination else {
-        return violate(.destination(layout.destinations[index]), .object(reference))
-      }
-      references.append(reference)
+      references.append(ObjectReference(entity: object.entity, row: object.row))
     }
     let value: Value
     if column.isToMany {

@@ -2,15 +2,12 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsState
 
-// Checks of the values given to the untyped form of writing, before any is stored. The typed form
-// needs none: its properties have the right types.
+// Checks of the values given to the untyped form of writing: only values of the right kind can be
+// stored. Rules are checked once, when the transaction ends (`ChangeValidation`).
 
 extension WriteTransaction {
   /// The storable values, by rising property number. Values that cannot be stored are noted, and
   /// the transaction fails at its end with all violations.
-  ///
-  /// Checks rules that concern the value alone. Whether a required attribute has a value is checked
-  /// at the end.
   func assignments(
     _ values: [String: Value], to entity: Entity, row: Int64
   ) -> [(PropertyNumber, Value)] {
@@ -21,10 +18,11 @@ extension WriteTransaction {
       var number: PropertyNumber = 0
       if let attribute = entity.attribute(named: name) {
         number = attribute.number
-        rule = value.isNull ? nil : attribute.violation(of: value)
+        rule = value.isNull || attribute.type.admits(value.tag) ? nil : .type(attribute.type)
       } else if let relationship = entity.relationship(named: name) {
         number = relationship.number
-        rule = relationship.violation(of: value, in: schema)
+        rule =
+          relationship.admits(value) ? nil : .relationship(isToMany: relationship.isToMany)
       } else {
         rule = .knownProperty
       }

@@ -14,12 +14,7 @@ extension Attribute {
 
   /// The rule of the attribute's type that `value`, which is not null, breaks.
   private func typeViolation(of value: Value) -> ValidationRule? {
-    let tag = value.tag
-    if let expected = type.tag {
-      guard tag == expected else { return .type(type) }
-    } else if tag == .object || tag == .objects || tag == .erased {
-      return .type(type)
-    }
+    guard type.admits(value.tag) else { return .type(type) }
     switch value {
     case .int(let number):
       guard let range = type.range, !range.contains(number) else { return nil }
@@ -38,6 +33,13 @@ extension Attribute {
 }
 
 extension AttributeType {
+  /// Whether a column of the type can hold values of this kind, other than null. All other rules
+  /// are checked when the transaction ends.
+  package func admits(_ tag: ValueTag) -> Bool {
+    if let expected = self.tag { return tag == expected }
+    return tag != .object && tag != .objects && tag != .erased
+  }
+
   /// The range of integers of the type; nil for types not narrower than Int64.
   package var range: ClosedRange<Int64>? {
     switch self {
@@ -64,18 +66,14 @@ extension Validation {
 }
 
 extension Relationship {
-  /// The rule that `value` breaks; nil if its form and the entities of its objects are right. Does
-  /// not check whether the objects exist.
-  package func violation(of value: Value, in schema: Schema) -> ValidationRule? {
+  /// Whether the relationship can hold the value: null, one object, or a list if it is to-many.
+  package func admits(_ value: Value) -> Bool {
     switch value {
-    case .null: return nil
-    case .object(let object) where !isToMany:
-      if object.entity == destination { return nil }
-    case .objects(let objects) where isToMany:
-      if objects.allSatisfy({ $0.entity == destination }) { return nil }
-    default: return .relationship(isToMany: isToMany)
+    case .null: true
+    case .object: !isToMany
+    case .objects: isToMany
+    default: false
     }
-    return .destination(schema.entity(numbered: destination)?.name ?? "")
   }
 
   /// The objects in stored form: of an ordered relationship as given; of an unordered one by row,
