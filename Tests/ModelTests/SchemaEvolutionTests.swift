@@ -287,6 +287,57 @@ import Testing
     #expect(try open(Schema(), edits: edit) { Attribute("body", .string) }.changed.count == 1)
   }
 
+  /// A program names its indexes after their properties: the one that renames a property finds its
+  /// indexes, and the older one may have its own again.
+  @Test func indexesFollowTheRenamesOfTheirProperties() throws {
+    func entity(_ text: String, _ second: String) -> Schema {
+      Schema {
+        Entity("Post") {
+          Attribute(text, .string)
+          Attribute(second, .int64)
+          Attribute("size", .int64)
+          IndexDescription(text, [IndexElement(text)])
+          IndexDescription("\(text) descending", [IndexElement(text, isDescending: true)])
+          IndexDescription("\(text), size", [IndexElement(text), IndexElement("size")])
+          IndexDescription("box of size, \(second)", box: ["size", second])
+          IndexDescription(
+            "size where \(second) > 3", ["size"],
+            where: .compare(PropertyPath(second), .greater, .int(3)))
+          IndexDescription("mine", [IndexElement("size"), IndexElement(text)])
+        }
+      }
+    }
+    let before = entity("text", "rank")
+    let after = entity("body", "place")
+    let edits: [SchemaEdit] = [
+      .renameProperty(entity: "Post", "text", to: "body"),
+      .renameProperty(entity: "Post", "rank", to: "place"),
+    ]
+    let schema = try Schema().adding(before).schema
+    let renamed = try schema.adding(after, edits: edits).schema
+    let post = try #require(renamed.entity(named: "Post"))
+    #expect(
+      post.indexes.map(\.name) == [
+        "body", "body descending", "body, size", "box of size, place", "size where place > 3",
+        "mine",
+      ])
+    #expect(post.indexes.map(\.number) == schema.entities[0].indexes.map(\.number))
+    #expect(try renamed.adding(after, edits: edits).isEmpty)
+    // Without the program's own schema all but the partial one follow.
+    let alone = try schema.adding(Schema(), edits: edits).schema
+    #expect(
+      alone.entities[0].indexes.map(\.name) == [
+        "body", "body descending", "body, size", "box of size, place", "size where rank > 3",
+        "mine",
+      ])
+    // The older program has properties of its own now, and indexes over them; "mine" is another's.
+    var older = before
+    older.entities[0].indexes.removeLast()
+    let both = try renamed.adding(older).schema
+    #expect(both.entities[0].indexes.count == 11)
+    #expect(try both.adding(after, edits: edits).isEmpty)
+  }
+
   @Test func aRenameToANameAddedBeforeIsRefused() throws {
     let schema = try store {
       Attribute("text", .string)

@@ -160,6 +160,36 @@ import Testing
       ])
   }
 
+  /// Programs before and after the rename of an indexed property take turns.
+  @Test func anIndexFollowsTheRenameOfItsProperty() throws {
+    let location = memoryFile()
+    let first = try Store(location, records: Leaflet.self, environment: .fixed())
+    try first.write { try $0.insert(Leaflet(key: "a", author: "ann")) }
+    let second = try Store(location, records: LaterLeaflet.self, environment: .fixed())
+    #expect(second.schema.entities[0].indexes.map(\.name) == ["writer", "key where writer == nil"])
+    #expect(try second.snapshot().objects(of: LaterLeaflet.self).map(\.writer) == ["ann"])
+    let third = try Store(location, records: Leaflet.self, environment: .fixed())
+    #expect(try third.snapshot().objects(of: Leaflet.self).map(\.author) == [nil])
+    let fourth = try Store(location, records: LaterLeaflet.self, environment: .fixed())
+    #expect(fourth.schema == third.schema)
+    #expect(try fourth.verifyHistory() == [])
+  }
+
+  /// A reader does not need edits that are done, or that there is nothing to do for.
+  @Test func readingAloneNeedsNoEditThatIsDone() throws {
+    let location = memoryFile()
+    let store = try Store(
+      location, schema: Schema { Entity("Leaflet") { Attribute("key", .string, isUnique: true) } })
+    let reader = try Store(
+      location, records: LaterLeaflet.self, options: .readOnly, environment: .fixed())
+    #expect(reader.token == store.token)
+    try store.require(Schema(records: [Leaflet.self]))
+    let error = #expect(throws: AnnalsError.self) {
+      try Store(location, records: LaterLeaflet.self, options: .readOnly, environment: .fixed())
+    }
+    #expect(error?.code == .readOnly, "\(String(describing: error))")
+  }
+
   @Test func anImpossibleChangeIsRefusedByNameAndChangesNothing() throws {
     let store = try noteStore()
     try store.note("a")
@@ -234,4 +264,23 @@ private struct RenamedCard: Record {
   var heading: String
   static let entity = RecordEntity(
     "Card", RenamedCard.init, Property("key", \.key).unique(), Property("heading", \.heading))
+}
+
+private struct Leaflet: Record {
+  var key: String
+  var author: String?
+  static let entity = RecordEntity(
+    "Leaflet", Leaflet.init, Property("key", \.key).unique(),
+    Property("author", \.author).indexed()
+  ).indexed(by: \.key, where: \.author == nil)
+}
+
+/// The same leaflets, after a rename.
+private struct LaterLeaflet: Record {
+  var key: String
+  var writer: String?
+  static let entity = RecordEntity(
+    "Leaflet", LaterLeaflet.init, Property("key", \.key).unique(),
+    Property("writer", \.writer).indexed().renamed(from: "author")
+  ).indexed(by: \.key, where: \.writer == nil)
 }

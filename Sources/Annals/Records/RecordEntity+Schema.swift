@@ -32,10 +32,8 @@ extension RecordEntity {
         entity.attributes.append(property.attribute)
       }
       for direction in property.indexed {
-        let isDescending = direction == .descending
-        let element = IndexElement(property.name, isDescending: isDescending)
-        let name = property.name + (isDescending ? " descending" : "")
-        entity.indexes.append(IndexDescription(name, [element]))
+        let element = IndexElement(property.name, isDescending: direction == .descending)
+        entity.indexes.append(IndexDescription(over: [element]))
       }
       if property.isDisplayName { entity.displayName = property.name }
     }

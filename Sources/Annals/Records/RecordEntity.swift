@@ -152,12 +152,9 @@ extension RecordEntity {
       }
       return properties[position].name
     }
-    let joined = names.joined(separator: ", ")
     copy.indexes.append(
       RecordIndex(
-        index: isBox
-          ? IndexDescription("box of \(joined)", box: names)
-          : IndexDescription(joined, names.map { IndexElement($0) }, isUnique: isUnique),
+        index: IndexDescription(over: names.map { IndexElement($0) }, isUnique, isBox: isBox),
         condition: condition))
     return copy
   }

@@ -36,7 +36,9 @@ extension Store {
     guard !options.isReadOnly else {
       // A store opened for reading accepts a missing definition, which reads as nil or as its
       // default.
-      guard edits.isEmpty else { throw .readOnlyStore(writer.log.path) }
+      // So it does with edits that there is nothing to do for.
+      guard try AnnalsError.schema(state.schema, adding: Schema(), edits: edits, in: state).isEmpty
+      else { throw .readOnlyStore(writer.log.path) }
       return
     }
     try AnnalsError.narrowing {

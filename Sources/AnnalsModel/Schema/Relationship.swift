@@ -68,6 +68,20 @@ public struct IndexDescription: Hashable, Sendable {
     keep(condition)
   }
 
+  /// Creates an index as records have it: named after its properties.
+  package init(over elements: [IndexElement], _ isUnique: Bool = false, isBox: Bool = false) {
+    let names = elements.map(\.propertyName)
+    if isBox { self.init("", box: names) } else { self.init("", elements, isUnique: isUnique) }
+    name = recordName(over: names)
+  }
+
+  /// The name that records give to an index like this over properties of these names.
+  package func recordName(over names: [String]) -> String {
+    let joined = names.joined(separator: ", ")
+    if isBox { return "box of \(joined)" }
+    return elements.count == 1 && elements[0].isDescending ? joined + " descending" : joined
+  }
+
   /// Creates a box index over two to eight attributes that are numbers or dates: it serves
   /// conditions such as `latitude > 47 AND latitude < 48 AND longitude > 7 AND longitude < 9`.
   ///

@@ -71,7 +71,30 @@ extension SchemaMerge {
     if entity.displayName?.hasSameBytes(as: old) == true {
       schema.entities[index].displayName = new
     }
+    renameIndexes(of: index, over: number, old, to: new)
     markChanged(index)
+  }
+
+  /// Renames the indexes over a renamed property that are named after their properties, as records
+  /// name them. So the program that renamed it finds its indexes, and an older one may add its own.
+  private mutating func renameIndexes(
+    of index: Int, over number: PropertyNumber, _ old: String, to new: String
+  ) {
+    let entity = schema.entities[index]
+    for (position, description) in entity.indexes.enumerated() where description.names(number) {
+      let names = description.elements.map {
+        $0.property == number ? new : entity.propertyName(of: $0)
+      }
+      let former = description.elements.map {
+        $0.property == number ? old : entity.propertyName(of: $0)
+      }
+      let name = description.recordName(over: names)
+      guard description.name.hasSameBytes(as: description.recordName(over: former)),
+        !schema.entities[index].indexes.contains(where: { $0.name.hasSameBytes(as: name) })
+      else { continue }
+      schema.entities[index].indexes[position].name = name
+    }
+    renamed.insert(RenamedProperty(entity: index, property: number))
   }
 
   private mutating func removeEntity(_ name: String) {

@@ -118,6 +118,11 @@ extension SchemaMerge {
       }
       return
     }
+    if let position = renamedIndex(added, of: index, besides: program) {
+      names.indexes.insert(added.name, at: position)
+      schema.entities[index].indexes[position].name = added.name
+      return markChanged(index)
+    }
     if added.isBox, let misfit = schema.entities[index].misfit(ofBox: added) {
       let reason = "the store has \"\(misfit.name)\" as \(misfit.type)"
       return report(.invalidIndex, schema.entities[index].name, required.name, reason)
@@ -126,6 +131,21 @@ extension SchemaMerge {
     added.number = number
     names.indexes.insert(added.name, at: schema.entities[index].indexes.count)
     schema.entities[index].indexes.append(added)
+  }
+
+  /// The place of the store's index that a program declares under another name because a property
+  /// of it was renamed; nil if there is none.
+  private func renamedIndex(
+    _ added: IndexDescription, of index: Int, besides program: Entity
+  ) -> Int? {
+    guard renamed.contains(where: { $0.entity == index && added.names($0.property) }) else {
+      return nil
+    }
+    return schema.entities[index].indexes.firstIndex { stored in
+      stored.isKnown && stored.elements == added.elements && stored.tests == added.tests
+        && stored.isBox == added.isBox && stored.isUnique == added.isUnique
+        && !program.indexes.contains { $0.name.hasSameBytes(as: stored.name) }
+    }
   }
 
   private func number(ofProperty name: String, of index: Int) -> PropertyNumber? {

@@ -77,12 +77,20 @@ extension Schema {
   }
 }
 
+/// A property that was renamed, with the place of its entity in the schema.
+struct RenamedProperty: Hashable {
+  var entity: Int
+  var property: PropertyNumber
+}
+
 /// Merges a program's schema into a store's.
 struct SchemaMerge {
   var schema: Schema
   var conflicts: [SchemaConflict] = []
   var addedRules: [SchemaChange.AddedRule] = []
   var backfills: [SchemaChange.Backfill] = []
+  /// The properties that edits have renamed just now.
+  var renamed: Set<RenamedProperty> = []
   private var changedIndexes: Set<Int> = []
   /// The names that the current entity has.
   var names = EntityNames()
