@@ -156,7 +156,7 @@ extension FaultyFileSystem {
   }
 
   package func create(
-    _ path: String, like original: String?
+    _ path: String, like original: String?, requiresOwner: Bool
   ) throws(StorageError) -> any StorageFile {
     try disk.withLock { disk throws(StorageError) in
       if disk.names[path] != nil { throw StorageError(.create, path, .fileExists) }

@@ -114,10 +114,12 @@ package protocol FileSystem: Sendable {
   func open(_ path: String, for access: FileAccess) throws(StorageError) -> any StorageFile
 
   /// Creates an empty file and opens it for writing. Throws EEXIST if the name is taken. With
-  /// `original`, gives it that file's mode, owner and extended attributes; throws EPERM if the
-  /// process may not set the owner, and leaves out other attributes that it may not set. Nothing is
-  /// left behind if it throws.
-  func create(_ path: String, like original: String?) throws(StorageError) -> any StorageFile
+  /// `original`, gives it that file's mode, owner and extended attributes, and leaves out those
+  /// that the process may not set; for the owner it then throws EPERM if `requiresOwner`. Nothing
+  /// is left behind if it throws.
+  func create(
+    _ path: String, like original: String?, requiresOwner: Bool
+  ) throws(StorageError) -> any StorageFile
 
   /// Gives the file `existing` the additional name `new`. Throws EEXIST if that is taken.
   func link(_ existing: String, to new: String) throws(StorageError)
@@ -151,6 +153,13 @@ package protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+  /// As the other form, with the owner of `original` required.
+  package func create(
+    _ path: String, like original: String?
+  ) throws(StorageError) -> any StorageFile {
+    try create(path, like: original, requiresOwner: true)
+  }
+
   /// Returns a watch that reports a possible change every 50 ms.
   package func watch(_ path: String) -> any FileWatch { PollingWatch() }
 }

@@ -74,6 +74,24 @@
         try FileManager.default.contentsOfDirectory(atPath: folder.path("")) == ["a.annals"])
     }
 
+    /// A backup belongs to whoever makes it, who may be one that can only read the store.
+    @Test(.enabled(if: geteuid() == 0)) func aReaderMakesABackupOfItsOwn() throws {
+      let folder = try TemporaryFolder()
+      let path = try shared(folder)
+      chmod(path, 0o644)
+      let copy = folder.path("copy.annals")
+      try asUser(54_321) {
+        let store = try Store(path: path, options: .readOnly)
+        try store.backup(to: copy)
+        try store.close()
+      }
+      let owner = Owner(copy)
+      #expect((owner.user, owner.mode) == (54_321, 0o644))
+      let store = try Store(path: copy, options: .readOnly)
+      #expect(store.token.number == 40)
+      try store.close()
+    }
+
     /// Runs `body` with the rights that a user has of files: on this thread alone.
     private func asUser(_ user: uid_t, _ body: () throws -> Void) throws {
       typealias Call = @convention(c) (uid_t) -> CInt

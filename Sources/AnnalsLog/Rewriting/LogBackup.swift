@@ -5,7 +5,7 @@ import AnnalsStorage
 extension LogView {
   /// Copies the file to `path`, where no file may exist: its header, and every frame of the log up
   /// to this view's end, unchanged. Others may write meanwhile, or replace the file. The copy gets
-  /// mode, owner and extended attributes from the file `original`.
+  /// mode and extended attributes from the file `original`, and its owner if the process may set it.
   ///
   /// Memory: 1 MiB. `check` sees the copy before it has its header, and this file. Returns the
   /// copy's size. Throws `exists` if a file exists, `busy` if another copy is being made there,
@@ -20,7 +20,8 @@ extension LogView {
     let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
     guard place == nil else { throw .exists(path) }
     let slot = try slotAtEnd()
-    let temporary = try TemporaryFile(for: path, like: original, known: nil, in: fileSystem)
+    let temporary = try TemporaryFile(
+      for: path, like: original, requiresOwner: false, known: nil, in: fileSystem)
     do throws(LogError) {
       try copyLog(to: temporary.file)
       var header = file.header

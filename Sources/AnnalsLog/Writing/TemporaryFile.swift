@@ -15,12 +15,13 @@ struct TemporaryFile {
   static func path(for path: String) -> String { path + ".new" }
 
   /// Creates the file, locked and stamped. It gets mode, owner and extended attributes from
-  /// `original`; `known` is the store at `destination`.
+  /// `original`; `known` is the store at `destination`. `requiresOwner` is as in
+  /// `FileSystem.create`.
   ///
   /// Throws `busy` if somebody else is creating one, `occupied` if another file has its name.
   init(
-    for destination: String, like original: String?, known: Leftover.ExistingStore?,
-    in fileSystem: any FileSystem
+    for destination: String, like original: String?, requiresOwner: Bool = true,
+    known: Leftover.ExistingStore?, in fileSystem: any FileSystem
   ) throws(LogError) {
     self.fileSystem = fileSystem
     path = TemporaryFile.path(for: destination)
@@ -28,7 +29,7 @@ struct TemporaryFile {
     while true {
       let made: any StorageFile
       do {
-        made = try fileSystem.create(path, like: original)
+        made = try fileSystem.create(path, like: original, requiresOwner: requiresOwner)
       } catch {
         guard error.isTaken else { throw .storage(error) }
         tries += 1

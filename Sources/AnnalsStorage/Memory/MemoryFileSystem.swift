@@ -39,7 +39,7 @@ package final class MemoryFileSystem: FileSystem {
   }
 
   package func create(
-    _ path: String, like original: String?
+    _ path: String, like original: String?, requiresOwner: Bool
   ) throws(StorageError) -> any StorageFile {
     try directory.withLock { directory throws(StorageError) in
       if directory.files[path] != nil { throw StorageError(.create, path, .fileExists) }

@@ -13,9 +13,12 @@ import SystemPackage
 /// Gives `copy` the owner, group, mode and extended attributes of `original` (on Linux these
 /// include access control lists).
 ///
-/// Throws `notPermitted` if the process may not set the owner. If the group cannot be kept, the new
-/// group gets no more rights than everybody had.
-func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws(Errno) {
+/// If the process may not set the owner, throws `notPermitted`, or leaves the file to the process's
+/// user unless `requiresOwner`. If the group cannot be kept, the new group gets no more rights than
+/// everybody had.
+func copyAttributes(
+  of original: FileDescriptor, to copy: FileDescriptor, requiresOwner: Bool
+) throws(Errno) {
   let wanted = try FileStatus(of: original)
   let present = try FileStatus(of: copy)
   var mode = wanted.mode
@@ -24,7 +27,11 @@ func copyAttributes(of original: FileDescriptor, to copy: FileDescriptor) throws
     mode = FilePermissions(rawValue: mode.rawValue & ~0o070 | mode.rawValue & others << 3)
   }
   if wanted.owner != present.owner {
-    try retrying { fchown(copy.rawValue, wanted.owner, gid_t.max) }
+    do throws(Errno) {
+      try retrying { fchown(copy.rawValue, wanted.owner, gid_t.max) }
+    } catch {
+      if requiresOwner || error != .notPermitted { throw error }
+    }
   }
   // After the owner, since a change of owner clears mode bits. Extended attributes come after the
   // mode, since an access control list refines it.

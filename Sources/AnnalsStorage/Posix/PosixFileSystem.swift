@@ -34,7 +34,7 @@ package struct PosixFileSystem: FileSystem {
   }
 
   package func create(
-    _ path: String, like original: String?
+    _ path: String, like original: String?, requiresOwner: Bool
   ) throws(StorageError) -> any StorageFile {
     let file = try failing(.create, path) { name throws(Errno) in
       // A copy is readable by its owner alone until it has the mode of the original.
@@ -52,7 +52,8 @@ package struct PosixFileSystem: FileSystem {
           try FileDescriptor.open(name, .readOnly, options: [.closeOnExec, .nonBlocking])
         }.get()
         defer { try? source.close() }
-        try AnnalsStorage.copyAttributes(of: source, to: file.descriptor)
+        try AnnalsStorage.copyAttributes(
+          of: source, to: file.descriptor, requiresOwner: requiresOwner)
       }
     } catch {
       file.close()

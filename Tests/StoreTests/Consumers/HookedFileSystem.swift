@@ -10,8 +10,10 @@ final class HookedFileSystem: FileSystem {
     try files.open(path, for: access)
   }
 
-  func create(_ path: String, like original: String?) throws(StorageError) -> any StorageFile {
-    let file = try files.create(path, like: original)
+  func create(
+    _ path: String, like original: String?, requiresOwner: Bool
+  ) throws(StorageError) -> any StorageFile {
+    let file = try files.create(path, like: original, requiresOwner: requiresOwner)
     let hook = creating.withLock { $0 }
     hook()
     return file
