@@ -15,8 +15,10 @@ extension ModelRun {
     let changes = states[number - 1].changes(to: states[number])
     var working = base
     var conflicts = 0
+    let wasErasedWhole = try hasErasedWhole(number)
     let isErased =
-      erasures.contains(number) || changes.contains { hasErased($0.key, $0.value) }
+      erasures.contains(number) || wasErasedWhole
+      || changes.contains { hasErased($0.key, $0.value) }
     for (object, change) in changes {
       conflicts += conflictCount(object, change, at: number)
       if change.kind == .delete { working.rows[object] = [:] }
@@ -39,7 +41,7 @@ extension ModelRun {
     do {
       let token = try store.revert(number, author: "revert")
       try demand(conflicts == 0, "a conflict was overlooked")
-      try demand(!isErased, "an erased value was brought back")
+      try demand(!isErased, "a transaction with erased values was reverted")
       try judge(.success(token), from: base, to: working, isRecorded: false)
     } catch let error as AnnalsError where error.code == .erased {
       try demand(isErased, "reverting failed: \(error)")
@@ -52,11 +54,23 @@ extension ModelRun {
     }
   }
 
-  /// Whether undoing a change would bring erased values back.
+  /// Whether a transaction has a property both of whose values were erased: by the states, it did
+  /// not change it.
+  private func hasErasedWhole(_ number: Int) throws -> Bool {
+    try store.transaction(number).changes.contains { change in
+      let removed =
+        newest.schema.entity(numbered: change.objectID.entity)?.removedProperties ?? []
+      return change.properties.contains {
+        $0.before.isErased && $0.after.isErased && !removed.contains($0.number)
+      }
+    }
+  }
+
+  /// Whether a value of a change was erased.
   private func hasErased(_ object: ObjectReference, _ change: NaiveChange) -> Bool {
     let entity = newest.schema.entity(numbered: object.entity)
     return change.properties.subtracting(entity?.removedProperties ?? []).contains {
-      change.before[$0]?.isErased ?? false
+      change.before[$0]?.isErased == true || change.after[$0]?.isErased == true
     }
   }
 

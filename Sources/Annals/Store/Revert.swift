@@ -16,8 +16,9 @@ public struct RevertPlan: Sendable {
   /// What later transactions changed, so that the revert is refused; empty if it is possible.
   public let conflicts: [PropertyConflict]
 
-  /// The properties that the transaction changed or deleted and whose before-images were erased
-  /// since, so that they cannot be restored; by name, without duplicates.
+  /// The properties whose values before or after the transaction were erased since, so that it is
+  /// unknown what to restore, or whether they are still as it left them; by name, without
+  /// duplicates.
   public internal(set) var erased: [String] = []
 
   /// Why the transaction cannot be reverted; nil if it can.
@@ -25,7 +26,7 @@ public struct RevertPlan: Sendable {
     if !erased.isEmpty {
       return AnnalsError(
         .erased,
-        "transaction \(transaction.number) cannot be reverted, what was before it was erased: "
+        "transaction \(transaction.number) cannot be reverted, values of it were erased: "
           + erased.joined(separator: ", "))
     }
     guard !conflicts.isEmpty else { return nil }
@@ -100,9 +101,8 @@ private struct TransactionInverse {
     var plan = RevertPlan(
       transaction: header, deletions: counts[.insert] ?? 0, updates: counts[.update] ?? 0,
       revivals: counts[.delete] ?? 0, conflicts: conflicts)
-    let isErasure = transaction.erasure != nil
     for change in transaction.changes {
-      for name in change.erasedBefore(all: isErasure) where !plan.erased.contains(name) {
+      for name in change.erasedProperties where !plan.erased.contains(name) {
         plan.erased.append(name)
       }
     }
@@ -193,13 +193,12 @@ private struct TransactionInverse {
 }
 
 extension Change {
-  /// The properties that undoing the change would set to an erased value; with `all`, also those
-  /// that would keep one.
-  fileprivate func erasedBefore(all: Bool) -> [String] {
+  /// The properties of which a value in the change was erased.
+  fileprivate var erasedProperties: [String] {
     let removed = entity.removedProperties
     return entry.propertyRange.compactMap { place in
       let property = page.batch.properties[place]
-      guard property.before.tag == .erased, all || property.after.tag != .erased,
+      guard property.before.tag == .erased || property.after.tag == .erased,
         !removed.contains(property.property)
       else { return nil }
       return "\(entity.name).\(entity.propertyName(property.property) ?? "#\(property.property)")"

@@ -59,7 +59,8 @@ extension Store {
   /// Erases the values that an object has, or ever had, in properties with these names. The object
   /// stays, and has `Value.erased` there until another value is set.
   ///
-  /// Otherwise as the other forms. Also throws `.invalidArgument` for an unknown property.
+  /// A property that was removed from the schema is erased by the name that it had last. Otherwise
+  /// as the other forms. Also throws `.invalidArgument` for an unknown property.
   @discardableResult
   public func erase(
     _ object: ObjectID, properties: [String], reason: String, author: String? = nil
@@ -69,10 +70,9 @@ extension Store {
     else { throw AnnalsError(.invalidArgument, "no property was named to erase") }
     var numbers: Set<PropertyNumber> = []
     for name in properties {
-      guard let number = entity.propertyNumber(named: name) else {
-        throw AnnalsError(.invalidArgument, entity.unknownName(name))
-      }
-      numbers.insert(number)
+      let found = entity.erasableProperties(named: name)
+      guard !found.isEmpty else { throw AnnalsError(.invalidArgument, entity.unknownName(name)) }
+      numbers.formUnion(found)
     }
     let target = Erasure.Target(reference, properties: Array(numbers))
     return try erase(Erasure([target], reason: reason), author: author)
@@ -113,6 +113,8 @@ extension Store {
     }
     try projections.requireMakeable(in: version, for: "the file without what is erased")
     return try AnnalsError.narrowing {
+      // What is going to fail records nothing.
+      try writer.log.requireReplaceable()
       var origin = TransactionOrigin(author: author)
       origin.isAlwaysRecorded = true
       origin.erasure = erasure
@@ -123,12 +125,22 @@ extension Store {
         return try writer.writeAlone { try $0.carryOut(erasure, token, clock) }
       } catch {
         var error = AnnalsError.wrapping(error)
+        error.message += error.message.hasSuffix(".") ? "" : "."
         error.message +=
-          ". Transaction \(token.number) says what is to be erased, and the file still has the "
+          " Transaction \(token.number) says what is to be erased, and the file still has the "
           + "values: erase it again"
         throw error
       }
     }
+  }
+}
+
+extension Entity {
+  /// The property of this name; if there is none, those of the name that were removed.
+  package func erasableProperties(named name: String) -> [PropertyNumber] {
+    if let number = propertyNumber(named: name) { return [number] }
+    return attributes.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
+      + relationships.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
   }
 }
 
@@ -205,17 +217,7 @@ extension StoreVersion {
   /// The erasures that were not carried out, in the order of their transactions. Reads the whole
   /// history, and what the state at the base has of their objects.
   package func unfinishedErasures() throws -> [UnfinishedErasure] {
-    guard view.features.contains(.erasure) else { return [] }
-    var erasures: [(number: Int64, erasure: Erasure)] = []
-    var cursor = try view.history(after: view.base, through: view.head.number)
-    var batch = ChangeBatch()
-    while try cursor.next(into: &batch) {
-      for record in batch.transactions where record.part == 0 {
-        if let erasure = ErasureCodec.erasure(of: record) {
-          erasures.append((record.number, erasure))
-        }
-      }
-    }
+    let erasures = try erasures(after: view.base)
     guard let last = erasures.last else { return [] }
     var found: [Int64: Int64] = [:]
     let state = try state(at: view.base)
@@ -224,7 +226,8 @@ extension StoreVersion {
         found[number] = view.base
       }
     }
-    cursor = try view.history(after: view.base, through: last.number)
+    var cursor = try view.history(after: view.base, through: last.number)
+    var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
       for record in batch.transactions {
         for (number, erasure) in erasures where number >= record.number && found[number] == nil {
@@ -235,6 +238,25 @@ extension StoreVersion {
     return erasures.compactMap { number, erasure in
       found[number].map { UnfinishedErasure(number: number, erasure: erasure, found: $0) }
     }
+  }
+}
+
+extension StoreVersion {
+  /// The erasures of the transactions after this one, in order. Reads this history, if anything was
+  /// ever erased.
+  func erasures(after number: Int64) throws -> [(number: Int64, erasure: Erasure)] {
+    guard view.features.contains(.erasure) else { return [] }
+    var result: [(number: Int64, erasure: Erasure)] = []
+    var cursor = try view.history(after: number, through: view.head.number)
+    var batch = ChangeBatch()
+    while try cursor.next(into: &batch) {
+      for record in batch.transactions where record.part == 0 {
+        if let erasure = ErasureCodec.erasure(of: record) {
+          result.append((record.number, erasure))
+        }
+      }
+    }
+    return result
   }
 }
 

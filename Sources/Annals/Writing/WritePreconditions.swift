@@ -32,13 +32,15 @@ struct WritePreconditions: CommitPreconditions {
   }
 
   /// The earlier state that the closure runs on, with the policy; nil if it runs on the newest.
-  package func merge(
-    on version: StoreVersion
-  ) throws(AnnalsError) -> (base: State, policy: MergePolicy)? {
+  package func merge(on version: StoreVersion) throws(AnnalsError) -> MergeBasis? {
     guard let policy, let basedOn else { return nil }
     let number = try version.number(at: .token(basedOn))
     guard number < version.head.number else { return nil }
-    return (try version.stateForWriting(at: number), policy)
+    return try AnnalsError.narrowing {
+      MergeBasis(
+        base: try version.stateForWriting(at: number), policy: policy,
+        erased: try version.erasures(after: number).flatMap(\.erasure.targets))
+    }
   }
 
   /// The error for an object that does not exist: `.conflict` if it was deleted after the state

@@ -10,6 +10,8 @@ struct ThreeWayMerge {
   let base: State
   let own: State
   let stored: State
+  /// The properties that were erased since the base, by object; none named means all.
+  private let erased: [ObjectReference: [PropertyNumber]]
   let comparison: ValueComparison
   private var values: ConflictValues
   /// The merge's result: the newest state with the write's changes.
@@ -28,11 +30,13 @@ struct ThreeWayMerge {
   private static let mostRounds = 16
 
   init(
-    _ policy: MergePolicy, base: State, own: State, stored: State,
-    largeValues: any LargeValueSource
+    _ basis: MergeBasis, own: State, stored: State, largeValues: any LargeValueSource
   ) {
-    self.policy = policy
-    self.base = base
+    policy = basis.policy
+    base = basis.base
+    erased = Dictionary(
+      basis.erased.map { ($0.object, $0.properties) },
+      uniquingKeysWith: { $0.isEmpty || $1.isEmpty ? [] : $0 + $1 })
     self.own = own
     self.stored = stored
     self.largeValues = largeValues
@@ -76,7 +80,7 @@ struct ThreeWayMerge {
 
   /// Merges a deletion by the write of an object that is still stored.
   private mutating func mergeDeletion(_ object: ObjectReference) throws(AnnalsError) {
-    let theirs = try differences(of: object, base, stored)
+    let theirs = try storedChanges(of: object)
     if !theirs.isEmpty {
       try add(theirs, of: object)
       guard policy.keepsOwnSide else { return }
@@ -110,7 +114,7 @@ struct ThreeWayMerge {
   private mutating func mergeUpdate(_ object: ObjectReference) throws(AnnalsError) {
     let mine = try differences(of: object, base, own)
     guard !mine.isEmpty else { return }
-    let theirs = try differences(of: object, base, stored)
+    let theirs = try storedChanges(of: object)
     let different = theirs.isEmpty ? mine : try differences(of: object, own, stored)
     guard !different.isEmpty else { return }
     let both = mine.filter { theirs.contains($0) }
@@ -180,6 +184,23 @@ struct ThreeWayMerge {
       result.append(property.number)
     }
     return result
+  }
+
+  /// The properties of an object that others changed or erased since the base.
+  private mutating func storedChanges(
+    of object: ObjectReference
+  ) throws(AnnalsError) -> [PropertyNumber] {
+    var changed = try differences(of: object, base, stored)
+    guard let erased = erased[object] else { return changed }
+    for property in readableProperties(of: object.entity)
+    where (erased.isEmpty || erased.contains(property.number)) && !changed.contains(property.number)
+    {
+      let value = try AnnalsError.translating { () throws(StateFault) in
+        try stored.value(object.entity, object.row, property.number)
+      }
+      if value.isErased { changed.append(property.number) }
+    }
+    return changed
   }
 
   /// As `copyOwnValue`, unless the object keeps its stored unique key.

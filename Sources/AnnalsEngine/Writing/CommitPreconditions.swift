@@ -8,9 +8,9 @@ package protocol CommitPreconditions {
   /// Checks the state before the closure runs, after catching up with other processes.
   func check(before version: StoreVersion) throws(AnnalsError)
 
-  /// The earlier state that the closure runs on, and the policy that merges its changes into the
-  /// newest; nil if it runs on the newest.
-  func merge(on version: StoreVersion) throws(AnnalsError) -> (base: State, policy: MergePolicy)?
+  /// The earlier state that the closure runs on, and how its changes are merged into the newest;
+  /// nil if it runs on the newest.
+  func merge(on version: StoreVersion) throws(AnnalsError) -> MergeBasis?
 
   /// The error for an object that the closure asks for and that was deleted meanwhile; nil for the
   /// usual one.
@@ -25,6 +25,21 @@ package protocol CommitPreconditions {
   func resolved(
     _ conflicts: [MergeConflict], on version: StoreVersion
   ) throws(AnnalsError) -> [PropertyConflict]
+}
+
+/// What a write is merged from, and how.
+package struct MergeBasis {
+  /// The earlier state that the closure runs on.
+  package var base: State
+  package var policy: MergePolicy
+  /// What was erased since. The base has it as erased, too, so that comparing states shows nothing.
+  package var erased: [Erasure.Target]
+
+  package init(base: State, policy: MergePolicy, erased: [Erasure.Target]) {
+    self.base = base
+    self.policy = policy
+    self.erased = erased
+  }
 }
 
 extension StoreWriter {
@@ -79,7 +94,7 @@ extension StoreWriter {
     if let failure = transaction.failure { throw failure }
     try preconditions.check(after: transaction, on: version)
     guard let merge else { return transaction }
-    return try transaction.merged(into: version, from: merge.base, by: merge.policy) {
+    return try transaction.merged(into: version, from: merge) {
       conflicts throws(AnnalsError) in
       try preconditions.resolved(conflicts, on: version)
     }
@@ -90,12 +105,12 @@ extension WriteTransaction {
   /// Merges this transaction, based on an earlier state, into a new one on the newest state. This
   /// one cannot be read any more.
   fileprivate func merged(
-    into version: StoreVersion, from base: State, by policy: MergePolicy,
+    into version: StoreVersion, from basis: MergeBasis,
     resolving: ([MergeConflict]) throws(AnnalsError) -> [PropertyConflict]
   ) throws(AnnalsError) -> WriteTransaction {
     let objects = touched.list
     var merge = ThreeWayMerge(
-      policy, base: base, own: takeState(), stored: version.state, largeValues: largeValues)
+      basis, own: takeState(), stored: version.state, largeValues: largeValues)
     try merge.run(objects)
     resolvedConflicts = try resolving(merge.conflicts)
     let result = WriteTransaction(
@@ -104,7 +119,7 @@ extension WriteTransaction {
     for object in merge.touched { result.touched.insert(object) }
     result.metadata = metadata
     result.violations = violations
-    result.mergeBase = base
+    result.mergeBase = basis.base
     return result
   }
 }

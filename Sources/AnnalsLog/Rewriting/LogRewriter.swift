@@ -61,7 +61,7 @@ package final class LogRewriter {
     sealer = nil
   }
 
-  private static func requireOneName(
+  fileprivate static func requireOneName(
     _ path: String, in fileSystem: any FileSystem
   ) throws(LogError) {
     let count = try storage { () throws(StorageError) in try fileSystem.linkCount(of: path) }
@@ -360,5 +360,16 @@ extension LogFile {
   package func rewrite(_ plan: RewritePlan) throws(LogError) -> LogRewriter {
     try state.withLock { (state) throws(LogError) in try state.requireOpen() }
     return try LogRewriter(self, plan)
+  }
+
+  /// Throws what a rewrite in place would throw before it copies anything: `readOnly`, `hardLinked`,
+  /// `busy`, `occupied`, `storage`. Makes the new file and removes it again.
+  package func requireReplaceable() throws(LogError) {
+    guard options.access == .writing else { throw .readOnly }
+    try LogRewriter.requireOneName(path, in: fileSystem)
+    let known = state.withLock {
+      Leftover.ExistingStore(header: $0.generation.header, head: $0.tables.head.number)
+    }
+    try TemporaryFile(for: path, like: path, known: known, in: fileSystem).discard()
   }
 }
