@@ -86,10 +86,10 @@ public struct Consumer: Sendable {
   ///
   /// - Parameters:
   ///   - token: the position: of a transaction that was read, or a history's `end`.
-  ///   - mayGoBack: whether the position may lie before the current one. Without this, the furthest
-  ///     position counts, since another process may have advanced the consumer meanwhile.
-  /// - Throws: `.invalidArgument` if the position lies before the current one and may not;
-  ///   `.otherStore`, `.beyondHead`; `.notFound` if the consumer was removed; `.readOnly`,
+  ///   - mayGoBack: whether the consumer goes back if the position lies before the current one.
+  ///     Without this, the furthest position counts and only the lease is renewed, since another
+  ///     process may have advanced the consumer meanwhile.
+  /// - Throws: `.otherStore`, `.beyondHead`; `.notFound` if the consumer was removed; `.readOnly`,
   ///   `.closed`, `.poisoned`.
   public func advance(to token: Token, mayGoBack: Bool = false) throws(AnnalsError) {
     let log = store.writer.log
@@ -99,16 +99,12 @@ public struct Consumer: Sendable {
     let head = store.token.number
     guard token.number <= head else { throw .beyondHead(token.number, head: head) }
     let state = try state
-    guard mayGoBack || token.number >= state.number else {
-      throw AnnalsError(
-        .invalidArgument,
-        "the consumer `\(name)` has seen transaction \(state.number) and cannot advance to "
-          + "\(token.number); say that it may go back if it is to read again")
-    }
+    let isBehind = !mayGoBack && token.number < state.number
     try store.writer.note(
       ConsumerAdvance(
-        state, lastSeen: store.environment.clock(), number: token.number,
-        openingID: token.opening, mayGoBack: mayGoBack))
+        state, lastSeen: store.environment.clock(),
+        number: isBehind ? state.number : token.number,
+        openingID: isBehind ? state.openingID : token.opening, mayGoBack: mayGoBack))
   }
 
   /// How far the consumer is behind. Reads the history that it has not read, without values.

@@ -11,10 +11,12 @@ public struct ConsumerLease: Hashable, Sendable {
   /// A lease that never expires.
   public static let forever = ConsumerLease(length: nil)
 
-  /// A lease of so many seconds, rounded to microseconds; at most some 146,000 years.
+  /// A lease of so many seconds, rounded to microseconds; at most some 146,000 years. Traps for a
+  /// number that is negative or none.
   public static func seconds(_ seconds: TimeInterval) -> ConsumerLease {
+    precondition(seconds >= 0, "a lease cannot last \(seconds) seconds")
     let most = Double(1 << 62)
-    return ConsumerLease(length: Int64(min(max(0, seconds * 1_000_000), most).rounded(.down)))
+    return ConsumerLease(length: Int64(min(seconds * 1_000_000, most).rounded(.down)))
   }
 
   /// A lease of so many days of 24 hours.

@@ -139,7 +139,9 @@ struct ConsumerTests {
     let sync = try store.consumer("sync")
     try sync.advance(to: store.token(at: 4))
     try sync.advance(to: store.token(at: 4))
-    #expect(throws: AnnalsError.self) { try sync.advance(to: store.token(at: 3)) }
+    // Another process may have been faster: the furthest position counts.
+    try sync.advance(to: store.token(at: 3))
+    #expect(try sync.token.number == 4)
     try sync.advance(to: store.token(at: 3), mayGoBack: true)
     #expect(try sync.token.number == 3)
     try store.note("with it")
