@@ -10,8 +10,8 @@ extension ChangeReading {
   ) throws -> Value {
     do throws(ValueTextFault) {
       if let value = try attribute.type.value(from: found) { return value }
-      // If the schema is fixed, a whole number may stand for a double.
-      if keepsSchema, attribute.type == .double, case .int(let whole) = found {
+      // Where the schema does not follow the lines, a whole number may stand for a double.
+      if keepsSchema || growth != nil, attribute.type == .double, case .int(let whole) = found {
         if let exact = Double(exactly: whole) { return .double(exact) }
       }
     } catch {
@@ -23,6 +23,7 @@ extension ChangeReading {
         "\(plan.entity.name).\(attribute.name) is of type \(attribute.type), and "
           + "`\(found.plainText.prefix(60))` is no such value")
     }
+    if let reason = growth?.widening(attribute, plan.entity, found) { throw reader.fault(reason) }
     try beforeWidening(attribute, plan.entity, found)
     transaction.widen(attribute.number, of: plan.entity.number)
     var wider = attribute
@@ -37,7 +38,10 @@ extension ChangeReading {
   ) throws -> PropertyNumber {
     let text = String(decoding: name, as: UTF8.self)
     guard !keepsSchema else {
-      throw reader.fault("\(plan.entity.name) has no property `\(text)` in the schema given")
+      let names = current(plan.entity).readableProperties.map(\.name)
+      throw reader.fault(
+        "\(plan.entity.name) has no property `\(text)` in \(fixedSchema)"
+          + remedy(for: text, among: names, growthOption))
     }
     let added = try transaction.append(
       Attribute(text, AttributeType(inferredFrom: value)), to: plan.entity.number)

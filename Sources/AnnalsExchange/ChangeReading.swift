@@ -9,6 +9,12 @@ final class ChangeReading {
   var fillsDefaults = true
   /// Called with a value before it widens an attribute to `any`. Throw to refuse.
   var beforeWidening: (Attribute, Entity, Value) throws -> Void = { _, _, _ in }
+  /// What may be added to the schema; nil for anything.
+  var growth: SchemaGrowth?
+  /// Which schema is fixed, for messages.
+  var fixedSchema = "the schema given"
+  /// What would add a missing name to a fixed schema; empty if nothing does.
+  var growthOption = ""
 
   let transaction: WriteTransaction
   let keepsSchema: Bool
@@ -185,6 +191,11 @@ final class ChangeReading {
         }
       case nil:
         let found = try erasable(reader.value(value))
+        if let reason = growth?.attribute(
+          String(decoding: property, as: UTF8.self), current(plan.entity))
+        {
+          throw reader.fault(reason)
+        }
         if found.isNull { continue }
         number = try addAttribute(property, found, plan, reader)
         try transaction.set(object, number, to: found)
@@ -203,12 +214,27 @@ final class ChangeReading {
     if let plan = plans.plan(named: name, in: transaction.schema) { return plan }
     let text = String(decoding: name, as: UTF8.self)
     guard kind == .insert, !keepsSchema, let id else {
-      throw reader.fault("there is no entity \(text)")
+      let names = transaction.schema.entities.filter { !$0.isRemoved }.map(\.name)
+      let option = kind == .insert && keepsSchema ? growthOption : ""
+      throw reader.fault("there is no entity \(text)" + remedy(for: text, among: names, option))
     }
+    if let reason = growth?.entity(text, transaction.schema) { throw reader.fault(reason) }
     let type: AttributeType = if case .int = id { .int64 } else { .string }
     let entity = Entity(
       text, attributes: [Attribute("id", type, isOptional: false, isUnique: true)])
     return plans.add(try transaction.append(entity))
+  }
+
+  /// The entity with all attributes that it has by now.
+  func current(_ entity: Entity) -> Entity {
+    transaction.schema.entity(numbered: entity.number) ?? entity
+  }
+
+  /// The name that was probably meant, and the option that adds the one given.
+  func remedy(for name: String, among names: [String], _ option: String) -> String {
+    let near = NearName.hint(name, among: names)
+    if option.isEmpty { return near }
+    return near + (near.isEmpty ? "; " : " ") + option
   }
 
   // MARK: - Members

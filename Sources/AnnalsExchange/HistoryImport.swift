@@ -27,6 +27,13 @@ package final class HistoryImport {
 
   /// Whether the schema is fixed: lines that do not fit it fail instead of changing it.
   package var keepsSchema = false
+  /// What lines may add to the schema of a store that had entities before the import; nil for
+  /// anything.
+  package var growth: SchemaGrowth?
+  /// The schema of the store before the import; empty for a new one.
+  package private(set) var schemaBefore = Schema()
+  /// The latest timestamp of a line; nil if none has any.
+  package private(set) var latest: Timestamp?
 
   /// The store; nil until the first line is read, which may hold its base.
   package private(set) var store: Store?
@@ -51,6 +58,10 @@ package final class HistoryImport {
   private var pendingSchema: (schema: Schema, isExact: Bool)?
   /// The plans of the last line, and the version of the schema that they are valid for.
   private var known: (plans: EntityPlans, schemaVersion: Int64)?
+  /// Whether the store had entities before the import.
+  private var hadEntities = false
+  /// Whether the schema is one that was given.
+  private var isSchemaGiven = false
 
   /// An import of `source` into the store at `location`, which is created if there is none.
   package init(
@@ -73,6 +84,7 @@ package final class HistoryImport {
   package func require(_ schema: Schema) {
     pendingSchema = (schema, false)
     keepsSchema = true
+    isSchemaGiven = true
   }
 
   /// Imports one line; returns false after the last.
@@ -101,8 +113,22 @@ package final class HistoryImport {
       throw Failure(
         line: reader.line, column: fault.column > 0 ? fault.column : nil, reason: fault.reason)
     } catch let error as AnnalsError where HistoryImport.codesOfLines.contains(error.code) {
-      throw Failure(line: reader.line, reason: error.message, refusal: error)
+      throw Failure(
+        line: reader.line, reason: try takenKey(error) ?? error.message, refusal: error)
     }
+  }
+
+  /// The reason for a line that inserts an object with the key of another one; nil for other
+  /// errors.
+  private func takenKey(_ error: AnnalsError) throws(AnnalsError) -> String? {
+    guard let store, let violation = error.violations.first, error.violations.count == 1,
+      case .unique = violation.rule, let object = violation.object, let key = violation.key,
+      let entity = store.schema.entity(named: violation.entity),
+      entity.keyAttribute?.name.hasSameBytes(as: violation.property) == true
+    else { return nil }
+    let id = ObjectID(store: store.token.store, entity: object.entity, row: object.row)
+    guard try store.snapshot().reader.object(id) == nil else { return nil }
+    return "there is \(violation.entity)/\(key) already; \"op\":\"update\" changes it"
   }
 
   private func line() throws {
@@ -138,6 +164,9 @@ package final class HistoryImport {
       // Text behind the object on the line must fail before the commit.
       try reader.endDocument()
       try members.apply(to: transaction, reader, numbered: number)
+      if let timestamp = transaction.origin.timestamp {
+        latest = max(latest ?? timestamp, timestamp)
+      }
       let isChanged = !transaction.changedEntities.isEmpty
       after = (changes.plans, isChanged ? nil : transaction.boundRecords.schemaVersion)
     }
@@ -152,6 +181,11 @@ package final class HistoryImport {
       try transaction.adopt(pendingSchema.schema, exactly: pendingSchema.isExact)
     }
     let reading = ChangeReading(transaction, keepsSchema: keepsSchema)
+    if hadEntities { reading.growth = growth }
+    if !isSchemaGiven {
+      reading.fixedSchema = "the store's schema"
+      reading.growthOption = "infersSchema: true adds it"
+    }
     if let known, pendingSchema == nil,
       known.schemaVersion == transaction.boundRecords.schemaVersion
     {
@@ -177,6 +211,10 @@ package final class HistoryImport {
     }
     let opened = try open()
     store = opened
+    if !isNew {
+      schemaBefore = opened.schema
+      hadEntities = schemaBefore.entities.contains { !$0.isRemoved }
+    }
     onOpening(opened)
     return opened
   }

@@ -17,7 +17,9 @@ package enum NearName {
     let found =
       names.sorted { $0.precedesInBytes($1) }.lazy.compactMap { name in
         let candidate = Array(name.lowercased().unicodeScalars)
-        let most = max(1, min(3, min(target.count, candidate.count) / 3))
+        // Any other letter is near a single one.
+        let shorter = min(target.count, candidate.count)
+        let most = shorter < 2 ? 0 : max(1, min(3, shorter / 3))
         guard abs(candidate.count - target.count) <= most else { return nil }
         let mistakes = distance(candidate, target)
         return mistakes <= most ? (name: name, mistakes: mistakes) : nil

@@ -159,6 +159,9 @@ import Testing
 
             with a body
             schema of Post
+                + id: string
+                + title: string
+                + stars: int64
             + Post/a
                 title: "Fog"
                 stars: 3
@@ -186,7 +189,7 @@ import Testing
       folder.run("show", "@posts.annals", "Post/b").output.hasPrefix("Post/b was deleted\n\n"))
     let none = folder.run("show", "@posts.annals", "Post/c")
     #expect(
-      none.errors == "annals: there is no object Post/c, and none was deleted since transaction 0\n"
+      none.errors == "annals: there is no object Post/c, and there never was one\n"
     )
     #expect(folder.run("show", "@posts.annals", "9").status == .couldNotRun)
   }

@@ -44,7 +44,7 @@ import Testing
       let run = folder.run(command)
       #expect(run.status == .couldNotRun)
       #expect(
-        run.errors == "annals: there is no object P#9, and none was deleted since transaction 0\n")
+        run.errors == "annals: there is no object P#9, and there never was one\n")
     }
   }
 

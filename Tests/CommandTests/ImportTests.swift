@@ -60,7 +60,7 @@ import Testing
     ("{\"changes\":[],\"message\":\"\u{1}\"}", "a control character in a string must be escaped"),
     (
       #"{"changes":[{"op":"insert","entity":"E","id":"a","set":{}}]}"#,
-      "is taken by"
+      "there is E/a already; \"op\":\"update\" changes it"
     ),
   ]
 
@@ -125,6 +125,8 @@ import Testing
             m
             x: [1]
             schema of E
+                ~ i: any, was int64
+                ~ d: any, was double
             ~ E/a  i: 1 → "one", d: 1.5 → 2
 
         """)

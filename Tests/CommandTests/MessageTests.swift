@@ -59,9 +59,9 @@ import Testing
     #expect(run.status == .couldNotRun)
     #expect(
       run.errors.hasSuffix(
-        "Verify it to see what is affected; restore a copy, or salvage everything readable into a "
-          + "new file (offset 12288). annals verify @bad.annals shows what is affected, "
-          + "annals salvage @bad.annals OUT saves what can be read.\n"), "\(run)")
+        "Nothing was changed (offset 12288). annals verify @bad.annals shows what is affected, "
+          + "annals salvage @bad.annals OUT saves what can be read, or restore a copy.\n"),
+      "\(run)")
     let verified = folder.run("verify", "@bad.annals")
     #expect(verified.output.contains(" (annals salvage @bad.annals OUT)\n"), "\(verified)")
     // Where nothing can be saved, nothing is promised.
@@ -83,10 +83,24 @@ import Testing
 
   @Test func theFirstTransactionIsOne() throws {
     let folder = try CommandTests.posts()
-    for arguments in [["revert", "@posts.annals", "0"], ["revert", "@posts.annals", "base"]] {
-      let run = folder.run(arguments)
-      #expect(run.status == .couldNotRun)
-      #expect(run.errors == "annals: there is no transaction 0; the first is 1.\n")
+    let zero = folder.run("revert", "@posts.annals", "0")
+    #expect(zero.status == .couldNotRun)
+    #expect(zero.errors == "annals: there is no transaction 0; the first is 1.\n")
+    for position in ["base", "2019-10-21", "30d"] {
+      for verb in ["revert", "show"] {
+        let run = folder.run(verb, "@posts.annals", position)
+        #expect(run.status == .couldNotRun)
+        #expect(
+          run.errors == "annals: nothing was recorded up to \(position); the first transaction is "
+            + "1, of 2019-10-22 20:15:04 +0200\n")
+      }
+    }
+    for command in [["state", "--entity", "Post"], ["get", "Post/a"], ["query", "Post"]] {
+      let run = folder.run(
+        [command[0], "@posts.annals"] + command.dropFirst() + ["--at", "2019-10-21"])
+      #expect(
+        run.errors == "annals: as of 2019-10-21 the store was still empty; the first transaction "
+          + "is 1, of 2019-10-22 20:15:04 +0200\n", "\(run)")
     }
   }
 

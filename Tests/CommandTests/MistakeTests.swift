@@ -65,6 +65,34 @@ import Testing
     consumers @d.annals remove nobody
     retain @d.annals --days 0
     verify @text.annals
+    set @d.annals Post/a title=x
+    history @d.annals
+    log @d.annals --nopager
+    put @d.annals Post/a title=x -m hi
+    state @d.annals Post
+    schema @d.annals Post
+    get @d.annals Post a
+    query @d.annals Post title=="x"
+    export @d.annals out.jsonl
+    state @d.annals --where title==1
+    log @d.annals HEAD
+    log @d.annals 2..1
+    log @d.annals --since 2 --until 1
+    diff @d.annals 1...2
+    show @d.annals hed
+    show @d.annals Post
+    show @d.annals 1..2
+    show @d.annals base
+    state @d.annals --entity Post --at 2019-10-21
+    erase @d.annals Post/a --property titel --reason x --dry-run
+    put @d.annals Post/c id=d
+    put @d.annals Post/b id=a
+    index @d.annals drop Post id
+    import @d.annals @entity.jsonl
+    import @d.annals @property.jsonl
+    import @d.annals @type.jsonl
+    import @d.annals @again.jsonl
+    import @d.annals @again.jsonl --schema @none.json
     """
 
   @Test func eachIsToldWhatIsWrongAndWhatToDo() throws {
@@ -72,6 +100,14 @@ import Testing
     folder.run("put", "@d.annals", "Post/a", "title=Fog", "days:=3", "--author", "ann")
     folder.run("put", "@d.annals", "Post/b", "title=Mist", "--author", "me")
     try folder.write("This is a text, and no store at all.\n", to: "text.annals")
+    for (name, change) in [
+      ("entity", #""op":"insert","entity":"Pots","id":"1","set":{}"#),
+      ("property", #""op":"update","entity":"Post","id":"a","set":{"titel":"x"}"#),
+      ("type", #""op":"update","entity":"Post","id":"a","set":{"days":"three"}"#),
+      ("again", #""op":"insert","entity":"Post","id":"a","set":{}"#),
+    ] {
+      try folder.write(#"{"changes":[{\#(change)}]}"#, to: "\(name).jsonl")
+    }
     var text = ""
     for mistake in MistakeTests.mistakes.split(separator: "\n") {
       let run = folder.run(mistake.split(separator: " ").map(String.init))

@@ -135,6 +135,21 @@ import Testing
     try store.close()
   }
 
+  @Test func `a file that is gone`() throws {
+    let folder = try CommandFolder()
+    let store = try store(folder)
+    let watch = try Run([folder.file("a.annals"), "Post"])
+    #expect(watch.line() == "watching 2 objects of Post")
+    try FileManager.default.removeItem(atPath: folder.file("a.annals"))
+    // It looks once a second.
+    Thread.sleep(forTimeInterval: 4)
+    let end = watch.interrupt()
+    let path = folder.file("a.annals")
+    #expect(end.errors == "annals: \(path) is gone; watching the file that was there\n")
+    #expect(end.status == 0)
+    try? store.close()
+  }
+
   @Test func `what it refuses`() throws {
     let folder = try CommandFolder()
     try store(folder).close()

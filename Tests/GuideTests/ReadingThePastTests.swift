@@ -33,6 +33,11 @@ private struct Entry: Record {
       }
     }
 
+    try store.history(of: entry.id).forEachChange { change in
+      print(change.transactionNumber, change.changedProperties)
+    }
+    let newest = try store.history().reversed().collect(limit: 20)  // an array
+
     let difference = try store.diff(from: token, to: store.token)
     for change in difference.changes { print(change) }
 
@@ -56,6 +61,8 @@ private struct Entry: Record {
     #expect(try byNumber.objects(of: Entry.self).map(\.title) == ["Fog"])
     #expect(try byDate.count(of: Entry.self) == 0)
     #expect(try mine.count() == 2)
+    #expect(newest.map(\.number) == [4, 3, 2, 1])
+    #expect(try store.history(where: .touches(Entry.self)).count() == 3)
     #expect(try store.snapshot().objects(of: Entry.self).map(\.title) == ["Mist"])
     #expect(blame.contains { $0.property == "title" && $0.transaction?.author == "me" })
 

@@ -15,8 +15,9 @@ private struct Entry: Record {
 private func bringUpToDate(_ copy: inout [ObjectID: Entry], from store: Store) throws {
   let sync = try store.consumer("copy", blocking: true, lease: .days(30))
   guard try sync.lag().isPruned else {
-    let unread = try sync.unread(notBy: "copy")
+    let unread = try sync.unread(notBy: "copy", where: .touches(Entry.self))
     let now = store.snapshot()
+    // Without the condition the ids would be those of all record types.
     for id in try unread.objectIDs() { copy[id] = try now.object(Entry.self, id)?.value }
     return try sync.advance(to: unread.end)
   }

@@ -85,8 +85,24 @@ import Testing
     ),
     (
       "int64 == 1 AND date > \"x\"",
-      "column 23: expected a value of type date; \"x\" is of type string"
+      "column 23: expected a value of type date; \"x\" is of type string. "
+        + "A date stands without quotes: 2019-01-01"
     ),
+    (
+      "date > \"1940\"",
+      "column 8: expected a value of type date; \"1940\" is of type string. "
+        + "A date stands without quotes: 1940-01-01"
+    ),
+    (
+      "date > 1940",
+      "column 8: expected a value of type date; 1940 is of type int. "
+        + "A date stands without quotes: 1940-01-01"
+    ),
+    ("date IS NULL", "column 6: write date == nil"),
+    ("date IS NOT NULL", "column 6: write date != nil"),
+    ("int64 BETWEEN 1 AND 3", "column 15: expected \"{\"; write BETWEEN {1, 3}"),
+    ("title BETWEEN \"a\" AND \"b\"", "column 15: expected \"{\"; write BETWEEN {\"a\", \"b\"}"),
+    ("int64 BETWEEN 1, 3", "column 15: expected \"{\"; write BETWEEN {low, high}"),
     ("(title == nil", "column 14: expected \")\""),
     ("title == nil title", "column 14: expected AND, OR or the end"),
     ("int64 BETWEEN {1}", "column 7: BETWEEN takes two values, {low, high}; there are 1"),

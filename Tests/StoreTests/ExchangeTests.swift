@@ -166,7 +166,7 @@ import Testing
     }
     #expect(kept?.code == code && kept?.inputPlace == place, "\(String(describing: kept))")
     #expect(kept?.message.hasPrefix("\(folder.path("in.jsonl")):\(place): ") == true)
-    #expect(kept?.message.hasSuffix(". 1 transaction before it stay") == true)
+    #expect(kept?.message.hasSuffix(". 1 transaction before it stays") == true)
     #expect((kept?.violations.isEmpty == false) == (code == .invalidChange))
     #expect(try store.ids() == ["a"] && store.token.number == 2)
 
@@ -185,6 +185,25 @@ import Testing
     var pieces = [Data(line.utf8)].makeIterator()
     try store.import(infersSchema: true) { pieces.next() }
     #expect(try store.snapshot().objects(of: "Other").map { $0["n"] } == [1])
+  }
+
+  @Test func whatWouldAddANameIsSaid() throws {
+    let store = try noteStore()
+    for (change, reason) in [
+      (
+        #"{"op":"insert","entity":"Note","id":"a","set":{"wavelength":1}}"#,
+        "Note has no property `wavelength` in the store's schema; infersSchema: true adds it"
+      ),
+      (
+        #"{"op":"insert","entity":"Nota","id":"a","set":{}}"#,
+        "there is no entity Nota; did you mean Note? infersSchema: true adds it"
+      ),
+    ] {
+      var pieces = [Data(#"{"changes":[\#(change)]}"#.utf8)].makeIterator()
+      let error = #expect(throws: AnnalsError.self) { try store.import { pieces.next() } }
+      let message = error?.message ?? ""
+      #expect(message.hasSuffix("\(reason). Nothing was imported"), "\(message)")
+    }
   }
 
   private struct Stop: Error {}

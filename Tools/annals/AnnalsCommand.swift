@@ -62,7 +62,8 @@ struct AnnalsCommand: ParsableCommand {
       // The reader of the output has ended.
       return .done
     } catch OutputFault.failed(let reason) {
-      console.report("writing the output failed: \(reason)")
+      let recorded = console.recorded.map { "; transaction \($0) was recorded" } ?? ""
+      console.report("writing the output failed: \(reason)\(recorded)")
       return .couldNotRun
     } catch let failure as CommandFailure {
       console.report(failure.message)
@@ -152,7 +153,7 @@ enum Overview {
              stat     counts, dates, and where the bytes go
              torture  try to lose data: crashes, failing disks, killed processes
     annals import code.annals --git .         the history of a repository
-    annals COMMAND --help says more.
+    annals help VERB says more. --no-pager: print long output without a pager.
 
     """
 }

@@ -165,8 +165,8 @@ extension AnnalsError {
     case .newerVersion(let version, let draft):
       self.init(
         .newerVersion,
-        "\(file) was written by a newer version (format \(version), draft \(draft)); it is not "
-          + "damaged. Use a newer version of Annals")
+        "\(file) says that a newer version wrote it (format \(version), draft \(draft)). Use a newer "
+          + "version of Annals; if there is none, the header is damaged, and the rest can be salvaged")
     case .olderDraft(let draft):
       self.init(
         .unsupported,

@@ -11,11 +11,17 @@ extension [ValidationViolation] {
     map { violation in
       var named = violation
       if named.key == nil { named.key = violation.object.flatMap { transaction.keyText(of: $0) } }
-      named.other = violation.otherObject.map { other in
-        let key = transaction.keyText(of: other)
-        let tellsThemApart = key != named.key || other.entity != violation.object?.entity
-        return transaction.schema.nameText(of: other, key: tellsThemApart ? key : nil)
+      guard let other = violation.otherObject else { return named }
+      var key = transaction.keyText(of: other)
+      if let object = violation.object, key == named.key, other.entity == object.entity {
+        // One that was given the key of the other is named by the key that it had.
+        if let former = transaction.base.keyText(of: object), former != key {
+          named.key = former
+        } else {
+          key = nil
+        }
       }
+      named.other = transaction.schema.nameText(of: other, key: key)
       return named
     }
   }

@@ -143,8 +143,12 @@ extension HistoryImport {
       if let failure = source?.failure { throw failure }
       let place = InputPlace(line: failure.line, column: failure.column)
       var error = failure.refusal ?? AnnalsError(.invalidInput, failure.reason)
-      let stays = "\(count) \(count == 1 ? "transaction" : "transactions") before it stay"
-      error.message = "\(name):\(place): \(failure.reason). \(rest ?? stays)"
+      let stays =
+        count == 0
+        ? "Nothing was imported"
+        : "\(count) \(count == 1 ? "transaction before it stays" : "transactions before it stay")"
+      let end = failure.reason.hasSuffix("?") ? "" : "."
+      error.message = "\(name):\(place): \(failure.reason)\(end) \(rest ?? stays)"
       error.inputPlace = place
       throw error
     }

@@ -4,7 +4,8 @@ import AnnalsModel
 enum PropertyKind: CustomStringConvertible {
   case unknown
   case attribute(AttributeType)
-  case object
+  /// An object, of this entity if that is known.
+  case object(Entity?)
 
   var description: String {
     switch self {
@@ -43,7 +44,7 @@ extension ConditionParser {
   /// Reads a path and finds what is there.
   mutating func path() throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
     let column = token.column
-    if try consume("SELF") { return ([], entity == nil ? .unknown : .object) }
+    if try consume("SELF") { return ([], entity.map { .object($0) } ?? .unknown) }
     var names = [try name()]
     var columns = [column]
     while try consume(".") {
@@ -94,7 +95,7 @@ extension ConditionParser {
         throw fail("\(name) of \(entity.name) is an attribute: no name can follow it")
       }
       guard let relationship = entity.relationship(named: name) else {
-        if isLast, name.hasSameBytes(as: "id") { return .object }
+        if isLast, name.hasSameBytes(as: "id") { return .object(entity) }
         let all =
           entity.attributes.filter { !$0.isRemoved }.map(\.name)
           + entity.relationships.filter { !$0.isRemoved }.map(\.name)
@@ -104,6 +105,16 @@ extension ConditionParser {
       else { throw fail("\(name) of \(entity.name) is to-many: a path goes through to-one only") }
       entity = next
     }
-    return .object
+    return .object(entity)
+  }
+}
+
+extension Entity {
+  /// An attribute that people tell objects by: that of the display name, else the first unique one,
+  /// else the first text. Nil if there is none.
+  var tellingAttribute: String? {
+    let attributes = attributes.filter { !$0.isRemoved }
+    return displayName ?? attributes.first { $0.isUnique }?.name
+      ?? attributes.first { $0.type == .string }?.name
   }
 }

@@ -9,8 +9,21 @@ extension ConditionParser {
     guard let typed = typed(value, kind) else {
       var reason =
         "expected a value of type \(kind); \(value.conditionText) is of type \(value.tag)"
-      if case .attribute(.string) = kind, let written {
-        reason += ". A text stands in quotes: \"\(written)\""
+      switch kind {
+      case .attribute(.string):
+        if let written { reason += ". A text stands in quotes: \"\(written)\"" }
+      case .attribute(.date):
+        // A year alone is a number; a text may be one, too.
+        var text = written ?? ""
+        if case .string(let found) = value { text = found }
+        let isYear = text.utf8.count == 4 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        reason += ". A date stands without quotes: \(isYear ? text : "2019")-01-01"
+      case .object(let entity?):
+        reason += ". An object is \(entity.name)#5"
+        if let property = entity.tellingAttribute {
+          reason += "; to compare a property of it, write .\(property) behind the relationship"
+        }
+      default: break
       }
       throw ConditionTextError(column: column, reason: reason)
     }

@@ -180,6 +180,7 @@ package struct ConditionParser {
     if isAt("BETWEEN") {
       let column = token.column
       try advance()
+      guard isAt("{") || isAt("(") else { throw unbracedRange() }
       let values = try list(kind)
       guard values.count == 2 else {
         throw ConditionTextError(
@@ -193,6 +194,7 @@ package struct ConditionParser {
       return try textMatch(path, kind, match, try options())
     }
     guard let comparison = try comparison() else {
+      if isAt("IS") { throw try nilTest(path) }
       throw expected("an operator such as ==, <, IN, BETWEEN, CONTAINS or LIKE")
     }
     let column = token.column
@@ -203,6 +205,35 @@ package struct ConditionParser {
     }
     let condition = try textMatch(path, kind, .equals, options)
     return comparison == .equal ? condition : condition.negated
+  }
+
+  /// The error for `IS NULL`, as SQL has it.
+  private mutating func nilTest(
+    _ path: PropertyPath
+  ) throws(ConditionTextError) -> ConditionTextError {
+    let column = token.column
+    try advance()
+    let sign = isAt("NOT") ? "!=" : "=="
+    return ConditionTextError(column: column, reason: "write \(path) \(sign) nil")
+  }
+
+  /// The error for `BETWEEN 1 AND 3`, as SQL has it.
+  private mutating func unbracedRange() -> ConditionTextError {
+    let column = token.column
+    var values = ["low", "high"]
+    if let low = writtenValue, (try? advance()) != nil, isAt("AND"), (try? advance()) != nil,
+      let high = writtenValue
+    {
+      values = [low, high]
+    }
+    return ConditionTextError(
+      column: column, reason: "expected \"{\"; write BETWEEN {\(values.joined(separator: ", "))}")
+  }
+
+  /// The value at the token as it was written; nil if it is of another kind.
+  private var writtenValue: String? {
+    if case .string(let text) = token.kind { return Value.string(text).conditionText }
+    return token.bareText
   }
 
   private mutating func textMatch(

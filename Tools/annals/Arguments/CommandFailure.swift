@@ -19,6 +19,10 @@ struct CommandFailure: Error {
             + "2019-10-22T20:15:04+02:00; \(range), beyond 9999 with six digits and a sign",
         status: .usage)
     }
+    if let meant = TokenArgument.meant(by: text) {
+      return CommandFailure(
+        "`\(text)` is no position in history; did you mean \(meant)?", status: .usage)
+    }
     return CommandFailure(
       "`\(text)` is no position in history. Write a transaction number (42), head, floor or base "
         + "(head~2), a date (2019-10-22, 2019-10, 2019-10-22 20:15), an age (30d, 12h, 2w) or a "

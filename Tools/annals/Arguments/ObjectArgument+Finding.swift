@@ -56,9 +56,11 @@ extension ObjectArgument {
       }
     }
     if found.isEmpty {
+      let base = store.base.number
       throw CommandFailure(
-        "there is no object \(self.text), and none was deleted since transaction "
-          + "\(store.base.number)")
+        "there is no object \(self.text), and "
+          + (base == 0
+            ? "there never was one" : "none was deleted since transaction \(base)"))
     }
     return found
   }

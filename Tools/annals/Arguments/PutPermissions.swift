@@ -1,11 +1,13 @@
 import Annals
+import AnnalsExchange
 
-/// What `put` may do beyond setting values. What may well be a typing mistake needs an option.
+/// What `put` and `import` may do to a schema beyond setting values. What may well be a typing
+/// mistake needs an option.
 struct PutPermissions {
-  /// Whether it may add an entity to a store that has others, or an attribute with almost the name
-  /// of another.
+  /// Whether they may add an entity to a store that has others, or an attribute: `put` one with
+  /// almost the name of another, `import` any.
   var newNames = false
-  /// Whether it may widen an attribute to `any`.
+  /// Whether they may widen an attribute to `any`.
   var widening = false
 
   /// Refuses an unknown entity.
@@ -16,10 +18,29 @@ struct PutPermissions {
     guard case .key = object else {
       throw CommandFailure("there is no entity \(object.entity)\(near)")
     }
-    guard newNames else {
-      let end = near.isEmpty ? "." : ""
-      throw CommandFailure("there is no entity \(object.entity)\(near)\(end) To add it: --new")
-    }
+    if let reason = refusal(ofEntity: object.entity, in: schema) { throw CommandFailure(reason) }
+  }
+
+  /// Why an entity of this name is not added; nil if it may be.
+  private func refusal(ofEntity name: String, in schema: Schema) -> String? {
+    if newNames { return nil }
+    let near = NearName.hint(name, among: schema.entities.filter { !$0.isRemoved }.map(\.name))
+    return "there is no entity \(name)\(near)\(near.isEmpty ? "." : "") To add it: --new"
+  }
+
+  /// What an import may add to the schema of a store that has one.
+  var growth: SchemaGrowth {
+    SchemaGrowth(
+      entity: { refusal(ofEntity: $0, in: $1) },
+      attribute: { name, entity in
+        if newNames { return nil }
+        let near = NearName.hint(name, among: entity.propertyNames)
+        return "\(entity.name) has no property \(name)\(near)\(near.isEmpty ? "." : "") "
+          + "To add it: --new"
+      },
+      widening: { attribute, entity, value in
+        widening ? nil : refusal(ofWidening: attribute, of: entity, for: value)
+      })
   }
 
   /// Refuses a new attribute whose name is probably a mistyped one. Short names, and names that
@@ -57,16 +78,38 @@ struct PutPermissions {
     }
   }
 
+  /// Refuses to insert an object under one key and to set its key to another. `key` is nil for the
+  /// first object of an entity.
+  func checkNewKey(
+    _ key: Attribute?, of object: ObjectArgument, _ assignments: [Assignment]
+  ) throws {
+    guard case .key(_, let text) = object else { return }
+    let (name, type) = (key?.name ?? "id", key?.type ?? .string)
+    for assignment in assignments where assignment.name.hasSameBytes(as: name) {
+      guard case .text(let other) = assignment.content,
+        type.value(fromText: other) != type.value(fromText: text)
+      else { continue }
+      throw CommandFailure(
+        "the key of \(object.text) is `\(text)`; leave out \(name)=\(other)")
+    }
+  }
+
   /// Refuses a value that would widen an attribute to `any`.
   func checkWidening(_ attribute: Attribute, of entity: Entity, for value: Value) throws {
     guard !widening else { return }
     let text = String(value.plainText.prefix(60))
     // For a text attribute, NAME=TEXT is what was meant.
     let other = attribute.type == .string ? "\(attribute.name)=\(text) sets the text. " : ""
-    throw CommandFailure(
-      "\(entity.name).\(attribute.name) is of type \(attribute.type), and `\(text)` is of type "
-        + "\(value.tag). \(other)To make it an attribute of any type, which programs that know it "
-        + "as \(attribute.type) cannot read: --widen")
+    throw CommandFailure(refusal(ofWidening: attribute, of: entity, for: value, other))
+  }
+
+  /// Why an attribute is not widened; `other` says what else to do.
+  private func refusal(
+    ofWidening attribute: Attribute, of entity: Entity, for value: Value, _ other: String = ""
+  ) -> String {
+    "\(entity.name).\(attribute.name) is of type \(attribute.type), and "
+      + "`\(value.plainText.prefix(60))` is of type \(value.tag). \(other)To make it an attribute "
+      + "of any type, which programs that know it as \(attribute.type) cannot read: --widen"
   }
 }
 

@@ -34,12 +34,33 @@ struct RangeArgument {
   var from: String
   var to: String
 
-  /// The two halves; nil for a text without `..`.
+  /// The two halves; nil for a text without `..`, or with more dots.
   init?(_ text: String) {
-    guard let dots = text.firstRange(of: "..") else { return nil }
+    guard let dots = text.firstRange(of: ".."), !text.contains("...") else { return nil }
     from = String(text[..<dots.lowerBound])
     to = String(text[dots.upperBound...])
     if from.isEmpty { from = "base" }
     if to.isEmpty { to = "head" }
+  }
+
+  /// Why the text is no range, and what was probably meant.
+  static func fault(in text: String, of file: String) -> String {
+    if text.contains("...") {
+      let meant = text.replacing(/\.{3,}/, with: "..")
+      return "`\(text)` is not a range; did you mean \(meant)?"
+    }
+    let isRange = "`\(text)` is not a range; write A..B, as in 10..20 or floor..head~5."
+    if let object = try? ObjectArgument(text) {
+      return "\(isRange) One object: annals log \(file) --object \(object.text)"
+    }
+    // Which zone and which age it is makes no difference to the form.
+    let now = Timestamp(microseconds: 0)
+    do {
+      _ = try TokenArgument(text, zone: .fixed(0), now: now)
+      return "\(isRange) One transaction: annals show \(file) \(text)"
+    } catch {
+      guard let meant = TokenArgument.meant(by: text) else { return isRange }
+      return "\(isRange) One transaction: annals show \(file) \(meant)"
+    }
   }
 }

@@ -44,6 +44,16 @@ enum TokenArgument: Hashable {
     return nil
   }
 
+  /// The position that was probably meant by a text that names none: one with the mark of nearly
+  /// this name; nil if there is none.
+  static func meant(by text: String) -> String? {
+    let typed = String(text.prefix { $0 != "~" })
+    let marks = Mark.allCases.map(\.rawValue)
+    guard let near = NearName.nearest(to: typed, among: marks) else { return nil }
+    let meant = near + text.dropFirst(typed.count)
+    return mark(meant) == nil ? nil : meant
+  }
+
   /// `30d`, `12h`, `2w`: that long before now.
   private static func ago(_ text: String, _ now: Timestamp) -> TokenArgument? {
     guard let length = LengthArgument.microseconds(text) else { return nil }

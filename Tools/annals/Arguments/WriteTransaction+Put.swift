@@ -19,6 +19,9 @@ extension WriteTransaction {
     let row = try existingRow(object, entity)
     if row == nil { try permissions.checkInsertion(of: object, assignments) }
     if let key = entity?.keyAttribute { try permissions.checkKey(key, of: object, assignments) }
+    if row == nil, entity == nil || entity?.keyAttribute != nil {
+      try permissions.checkNewKey(entity?.keyAttribute, of: object, assignments)
+    }
     json.member("op", row == nil ? "insert" : "update")
     json.member("entity", object.entity)
     if let row {
@@ -53,22 +56,44 @@ extension WriteTransaction {
         } else {
           json.verbatim(text.utf8)
         }
-      case .text(let text):
-        if let attribute = entity?.attribute(named: assignment.name) {
-          guard let value = attribute.type.value(typed: text, zone: zone) else {
-            throw CommandFailure(
-              "\(object.entity).\(assignment.name) is of type \(attribute.type), and `\(text)` is "
-                + "no such value\(attribute.type.form(for: text))")
-          }
-          json.value(value, as: attribute.type)
-        } else {
-          json.string(text)
-        }
+      case .text(let text): try write(text, to: assignment.name, of: entity, zone, &json)
       }
     }
     json.endObject()
     json.endObject()
     try apply(change: json.bytes, beforeWidening: permissions.checkWidening(_:of:for:))
+  }
+
+  /// Writes a typed text as the value of a property.
+  private func write(
+    _ text: String, to name: String, of entity: Entity?, _ zone: LocalZone, _ json: inout JSONWriter
+  ) throws {
+    guard let entity, let attribute = entity.attribute(named: name) else {
+      guard let relationship = entity?.relationship(named: name), !relationship.isToMany else {
+        return json.string(text)
+      }
+      return try write(reference: text, relationship, &json)
+    }
+    guard let value = attribute.type.value(typed: text, zone: zone) else {
+      throw CommandFailure(
+        "\(entity.name).\(name) is of type \(attribute.type), and `\(text)` is no such value"
+          + attribute.type.form(ofTyped: text))
+    }
+    json.value(value, as: attribute.type)
+  }
+
+  /// Writes a typed reference: a key, or an OBJECT of the relationship's destination.
+  private func write(
+    reference text: String, _ relationship: Relationship, _ json: inout JSONWriter
+  ) throws {
+    guard let destination = schema.entity(numbered: relationship.destination),
+      let argument = try? ObjectArgument(text),
+      argument.entity.hasSameBytes(as: destination.name),
+      // A key may look like an OBJECT.
+      (try? ObjectArgument.key(entity: destination.name, key: text).lookUp(in: reader)) == nil,
+      let found = try argument.lookUp(in: reader)
+    else { return json.string(text) }
+    try json.references(.object(found), in: reader)
   }
 
   /// The row to update; nil if the object is to be inserted.
@@ -88,5 +113,11 @@ extension AttributeType {
     var scanner = DateScanner(text)
     if scanner.yearAndMonth() != nil, scanner.isAtEnd { return nil }
     return TokenArgument.date(text, zone)?.start.map { .date($0) }
+  }
+
+  /// How a value of this type is typed, for messages that refuse this text; empty if obvious.
+  fileprivate func form(ofTyped text: String) -> String {
+    guard self == .date, !Timestamp.looksLong(text) else { return form(for: text) }
+    return "; write 2019-10-22, \"2019-10-22 20:15\" or 2019-10-22T18:15:04Z"
   }
 }

@@ -20,6 +20,7 @@ struct BlameCommand: FileCommand {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store, withOnly: [])
+    try console.checkBegun(snapshot, at: at, store)
     let blame = try store.blame(try find(in: snapshot, store), at: snapshot.token)
     switch format {
     case .text: try writeText(blame, snapshot, store, console)

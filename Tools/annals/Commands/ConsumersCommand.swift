@@ -40,6 +40,7 @@ struct ConsumersCommand: FileCommand {
       throw ValidationError(
         action == .list ? "list takes no NAME" : "\(action.rawValue) takes a NAME")
     }
+    if name?.isEmpty == true { throw ValidationError("NAME is empty") }
     let isPlain = kind == nil && blocking == nil && lease == nil && after == nil
     guard isPlain || action == .add else { throw ValidationError("options are for add") }
   }
@@ -50,6 +51,11 @@ struct ConsumersCommand: FileCommand {
     let store = try console.openForWriting(file)
     defer { try? store.close() }
     if action == .add {
+      if after != nil, store.consumers.contains(where: { $0.name.hasSameBytes(as: name) }) {
+        throw CommandFailure(
+          "there is a consumer `\(name)` already, and --after is for a new one. Remove it first to "
+            + "let it start elsewhere")
+      }
       let start = try after.map { Int64(try console.number($0, in: store)) }
       let status = try store.consumer(
         name, kind: kind, blocking: blocking, lease: lease, startingAfter: start

@@ -18,7 +18,7 @@ struct DeleteCommand: FileCommand {
       try transaction.delete(try argument.find(in: transaction))
     }.token
     try store.close()
-    try console.output.line("transaction \(token.number)")
+    try console.lineOfTransaction(token.number)
     return .done
   }
 }

@@ -20,6 +20,9 @@ struct DiffCommand: FileCommand {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     var (from, to) = (first, second ?? "head")
+    if second == nil, first.contains("...") {
+      throw CommandFailure(RangeArgument.fault(in: first, of: file), status: .usage)
+    }
     if second == nil, let range = RangeArgument(first) { (from, to) = (range.from, range.to) }
     let start = try console.number(from, in: store)
     let end = try console.number(to, in: store)

@@ -39,6 +39,7 @@ struct EraseCommand: StoreCommand {
     defer { try? store.close() }
     for text in Remedy.unfinishedErasures(of: store, in: file) { console.report(text) }
     let found = try find(argument, in: store)
+    try checkProperties(of: found, in: store)
     try console.output.line(try text(of: found, in: store))
     if dryRun { return .done }
     guard try yes || console.confirms("Erase it for good?") else { return .done }
@@ -70,9 +71,26 @@ struct EraseCommand: StoreCommand {
     return found[0]
   }
 
+  /// Refuses names of properties that the object's entity does not have, and never had.
+  private func checkProperties(of object: ObjectReference, in store: Store) throws {
+    guard let entity = store.schema.entity(numbered: object.entity) else { return }
+    for name in properties where entity.erasableProperties(named: name).isEmpty {
+      throw CommandFailure(
+        "\(entity.name) has no property \(name)"
+          + NearName.hint(name, among: entity.propertyNames))
+    }
+  }
+
   private func text(of object: ObjectReference, in store: Store) throws -> String {
     let id = object.id(in: store)
-    let count = try store.history(where: .touches(id)).count()
+    var condition = HistoryCondition.touches(id)
+    if let first = properties.first {
+      let touching = properties.dropFirst().reduce(HistoryCondition.touches(property: first)) {
+        $0 || HistoryCondition.touches(property: $1)
+      }
+      condition = condition && touching
+    }
+    let count = try store.history(where: condition).count()
     let newest = try store.version.snapshot(at: store.token.number, withOnly: [])
     let lives = try newest.reader.object(id) != nil
     let name = name(of: object, in: store)

@@ -9,28 +9,42 @@ struct ImportCommand: FileCommand {
     abstract:
       "Reads transactions from JSON Lines or from git; creates the file if there is none.",
     discussion: """
-      CHANGES is a file of JSON Lines, plain or gzip-compressed, or - for standard input. Entities \
-      and attributes are inferred as they appear, unless --schema gives them. A string or nested \
-      value may have 256 MiB, a line's metadata 4 MiB. With --git, every commit of the branch's \
-      first-parent history becomes a transaction; running it again adds new commits.
+      CHANGES is a file of JSON Lines, plain or gzip-compressed, or - for standard input. In a new \
+      or empty store entities and attributes are inferred as they appear, unless --schema gives \
+      them. A store that has entities gets others, and attributes, only with --new, and values of \
+      another type than their attribute's only with --widen. A string or nested value may have 256 \
+      MiB, a line's metadata 4 MiB. With --git, every commit of the branch's first-parent history \
+      becomes a transaction; running it again adds new commits.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The JSON Lines.", completion: .file()) var changes: String?
-  @Option(parsing: .unconditional, help: "A schema, as annals schema prints it.") var schema:
-    String?
-  @Option(parsing: .unconditional, help: "A git repository to read instead.") var git: String?
+  @Option(
+    parsing: .unconditional, help: "A schema, as annals schema prints it.", completion: .file())
+  var schema: String?
+  @Flag(help: "Add entities and attributes to a store that has entities.") var new = false
+  @Flag(help: "Widen attributes of such a store to any type for values of other types.")
+  var widen = false
+  @Option(
+    parsing: .unconditional, help: "A git repository to read instead.", completion: .directory)
+  var git: String?
   @Option(
     parsing: .unconditional,
     help: "The branch, or a tag or commit. Default: what is checked out.")
   var branch: String?
 
   func validate() throws {
-    guard (changes == nil) != (git == nil) else {
+    guard changes == nil || git == nil else {
+      throw ValidationError("give one of the two: CHANGES, or --git REPOSITORY")
+    }
+    guard changes != nil || git != nil else {
       throw ValidationError("give CHANGES, or --git REPOSITORY")
     }
     if git != nil, schema != nil { throw ValidationError("--schema does not go with --git") }
     if git == nil, branch != nil { throw ValidationError("--branch goes with --git") }
+    if git != nil || schema != nil, new || widen {
+      throw ValidationError("--new and --widen go with lines whose schema is inferred")
+    }
   }
 
   func run(_ console: Console) throws -> ExitStatus {
@@ -39,11 +53,12 @@ struct ImportCommand: FileCommand {
   }
 
   private func importLines(_ path: String, _ console: Console) throws -> ExitStatus {
-    let input = try source(path, console)
+    let input = try source(path, "a file of JSON Lines", console)
     let lines = HistoryImport(
       UnpackingSource(input.source), into: .file(file), options: .deferred,
       environment: console.store)
     lines.onOpening = { console.report($0.findings, of: file) }
+    lines.growth = PutPermissions(newNames: new, widening: widen).growth
     if let schema { lines.require(try readSchema(schema, console)) }
     let bar = ProgressBar(console, noun: "transaction")
     defer { bar.remove() }
@@ -58,8 +73,10 @@ struct ImportCommand: FileCommand {
     } catch let failure as HistoryImport.Failure {
       bar.remove()
       try lines.store?.close()
+      report(lines, console)
+      let end = failure.reason.hasSuffix("?") ? "" : "."
       throw CommandFailure(
-        "\(name(of: path)):\(failure.line): \(failure.reason). "
+        "\(name(of: path)):\(failure.line): \(failure.reason)\(end) "
           + (lines.count == 0
             ? "Nothing was imported."
             : "\(Numerals.counted(lines.count, "transaction")) before it "
@@ -75,14 +92,28 @@ struct ImportCommand: FileCommand {
     bar.remove()
     let head = lines.store?.token.number ?? 0
     try lines.store?.close()
+    report(lines, console)
     try console.output.line(
       "imported \(Numerals.counted(lines.count, "transaction")); the newest is \(head)")
     return .done
   }
 
+  /// Reports what the lines added to the schema, and a date in the future.
+  private func report(_ lines: HistoryImport, _ console: Console) {
+    guard let store = lines.store, lines.count > 0 else { return }
+    console.report(store.schema, besides: lines.schemaBefore)
+    guard let latest = lines.latest, latest > console.now() else { return }
+    let newest = store.snapshot().position.timestamp
+    console.report(
+      "note: the latest line is dated \(console.zone.text(latest)), in the future"
+        + (newest > console.now()
+          ? "; until then, transactions after it are dated just behind it" : ""))
+  }
+
   private func readSchema(_ path: String, _ console: Console) throws -> Schema {
     do {
-      return try SchemaJSON.read(try source(path, console).source)
+      return try SchemaJSON.read(
+        try source(path, "a schema, as annals schema prints it", console).source)
     } catch let fault as InputFault {
       throw CommandFailure(
         "\(name(of: path)) is no schema: \(fault.reason) (at byte \(fault.offset)). "
@@ -93,9 +124,10 @@ struct ImportCommand: FileCommand {
   /// The name of the file at a path in messages; `-` is standard input.
   private func name(of path: String) -> String { path == "-" ? "<stdin>" : path }
 
-  /// The bytes of a file and its size, or those of standard input.
+  /// The bytes of a file and its size, or those of standard input. `wanted` is what the file should
+  /// be.
   private func source(
-    _ path: String, _ console: Console
+    _ path: String, _ wanted: String, _ console: Console
   ) throws -> (source: any ByteSource, size: UInt64?) {
     if path == "-" { return (console.input(), nil) }
     var isDirectory: ObjCBool = false
@@ -103,7 +135,7 @@ struct ImportCommand: FileCommand {
       !isDirectory.boolValue, let handle = FileHandle(forReadingAtPath: path)
     else {
       let reason = isDirectory.boolValue ? "is a directory" : "cannot be read, or is not there"
-      throw CommandFailure("\(path) \(reason). Give a file of JSON Lines, or - for standard input")
+      throw CommandFailure("\(path) \(reason). Give \(wanted), or - for standard input")
     }
     let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
     return (FileSource(handle), size?.uint64Value)

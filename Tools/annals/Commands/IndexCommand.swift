@@ -63,7 +63,7 @@ struct IndexCommand: FileCommand {
       if action == .add { try add(to: $0, console.zone) } else { try drop(from: $0) }
     }.token
     try store.close()
-    try console.output.line("transaction \(token.number)")
+    try console.lineOfTransaction(token.number)
     return .done
   }
 
@@ -101,6 +101,10 @@ struct IndexCommand: FileCommand {
   private func drop(from transaction: WriteTransaction) throws {
     let entity = try transaction.reader.entity(named: names[0])
     guard entity.indexes.contains(where: { $0.name.hasSameBytes(as: names[1]) }) else {
+      if entity.attribute(named: names[1])?.isUnique == true {
+        throw CommandFailure(
+          "`\(names[1])` is the index of a unique attribute, and stays while that is unique")
+      }
       let others = entity.indexes.map { "`\($0.name)`" }.joined(separator: ", ")
       throw CommandFailure(
         "\(entity.name) has no index `\(names[1])`"

@@ -6,6 +6,7 @@ extension LogCommand {
     _ console: Console, _ store: Store, _ lower: inout Int64, _ upper: inout Int64
   ) throws -> HistoryCondition {
     var condition = HistoryCondition.always
+    try checkOrder(console, store)
     if let since {
       if let moment = try console.token(since).start {
         condition = condition && .init(.since(moment))
@@ -25,8 +26,12 @@ extension LogCommand {
     for name in entity where !store.version.glossary().knowsEntity(name) {
       throw unknown(entity: name, store)
     }
-    for name in property where !store.version.glossary().knowsProperty(name) {
-      throw unknown(property: name, store)
+    let glossary = store.version.glossary()
+    for name in property {
+      guard glossary.knowsProperty(name) else { throw unknown(property: name, store) }
+      guard entity.isEmpty || glossary.knowsProperty(name, ofAny: entity) else {
+        throw unknown(property: name, of: entity, store)
+      }
     }
     try add(entity.map { .touches($0) }, to: &condition)
     try add(property.map { .touches(property: $0) }, to: &condition)
@@ -34,6 +39,24 @@ extension LogCommand {
     let objects = try object.flatMap { try ObjectArgument($0).findAll(inHistoryOf: store) }
     try add(object.isEmpty ? [] : [.touches(objects.map { $0.id(in: store) })], to: &condition)
     return condition
+  }
+
+  /// Refuses `--since` and `--until` that leave no time between them.
+  private func checkOrder(_ console: Console, _ store: Store) throws {
+    guard let since, let until else { return }
+    let (first, last) = (try console.token(since), try console.token(until))
+    let isEmpty: Bool
+    if let start = first.start, let end = last.end {
+      isEmpty = start > end
+    } else if first.start == nil, last.end == nil {
+      let start = try console.number(before: since, in: store)
+      isEmpty = try start >= console.number(until, in: store) && start > store.base.number
+    } else {
+      isEmpty = false
+    }
+    if isEmpty {
+      throw CommandFailure("--since \(since) is later than --until \(until): exchange the two")
+    }
   }
 
   /// Adds a condition that one of several choices holds.
@@ -57,6 +80,17 @@ extension LogCommand {
     return CommandFailure(text + NearName.hint(name, among: names))
   }
 
+  private func unknown(
+    property name: String, of entities: [String], _ store: Store
+  ) -> CommandFailure {
+    let names = entities.flatMap { store.schema.entity(named: $0)?.propertyNames ?? [] }
+    let near = NearName.hint(name, among: names)
+    let list = entities.joined(separator: " or ")
+    return CommandFailure(
+      "\(list) has no property \(name), nor had one"
+        + (near.isEmpty ? "; annals schema FILE lists them" : near))
+  }
+
   private func unknown(entity name: String, _ store: Store) -> CommandFailure {
     let names = store.schema.entities.filter { !$0.isRemoved }.map(\.name)
     let near = NearName.hint(name, among: names)
@@ -74,5 +108,11 @@ extension Glossary {
   /// Whether a property of any entity has or had this name.
   func knowsProperty(_ name: String) -> Bool {
     !schemas.properties(everNamed: name) { _ in true }.isEmpty
+  }
+
+  /// Whether a property of one of these entities has or had this name.
+  func knowsProperty(_ name: String, ofAny entities: [String]) -> Bool {
+    let numbers = Set(entities.flatMap { schemas.entities(everNamed: $0) })
+    return !schemas.properties(everNamed: name) { numbers.contains($0) }.isEmpty
   }
 }

@@ -15,15 +15,19 @@ struct LogCommand: FileCommand {
   @Option(parsing: .unconditional, help: "Only those before this TOKEN.") var before: String?
   @Option(parsing: .unconditional, help: "Only those dated at or after.") var since: String?
   @Option(parsing: .unconditional, help: "Only those dated at or before.") var until: String?
-  @Option(parsing: .unconditionalSingleValue, help: "Only those by this author.")
+  @Option(parsing: .unconditionalSingleValue, help: "Only those by this author; may be repeated.")
   var author: [String] = []
-  @Option(parsing: .unconditionalSingleValue, help: "Only those in this context.")
+  @Option(parsing: .unconditionalSingleValue, help: "Only those in this context; may be repeated.")
   var context: [String] = []
-  @Option(parsing: .unconditionalSingleValue, help: "Only changes to objects of this entity.")
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: "Only changes to objects of this entity; may be repeated.")
   var entity: [String] = []
-  @Option(parsing: .unconditionalSingleValue, help: "Only changes to this OBJECT.")
+  @Option(parsing: .unconditionalSingleValue, help: "Only changes to this OBJECT; may be repeated.")
   var object: [String] = []
-  @Option(parsing: .unconditionalSingleValue, help: "Only changes to properties of this name.")
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: "Only changes to properties of this name; may be repeated.")
   var property: [String] = []
   @Option(
     parsing: .unconditionalSingleValue, help: "Only changes of this type: insert, update, delete.")
@@ -35,12 +39,16 @@ struct LogCommand: FileCommand {
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit is a number from 0") }
+    if let limit, limit < 0 {
+      throw ValidationError("-n, which is --limit, takes a number from 0")
+    }
+    for (option, names) in [("--entity", entity), ("--property", property), ("--object", object)]
+    where names.contains("") {
+      throw ValidationError("\(option) is empty")
+    }
     if oneline, format == .jsonl { throw ValidationError("--oneline is text: leave out --format") }
     if let range, RangeArgument(range) == nil {
-      throw ValidationError(
-        "`\(range)` is not a range; write A..B, as in 10..20 or floor..head~5. One transaction: "
-          + "annals show \(file) \(range)")
+      throw ValidationError(RangeArgument.fault(in: range, of: file))
     }
   }
 
@@ -52,9 +60,15 @@ struct LogCommand: FileCommand {
     if let range = range.flatMap(RangeArgument.init) {
       lower = try console.number(range.from, in: store)
       upper = try console.number(range.to, in: store)
+      guard lower <= upper else {
+        throw CommandFailure("\(range.from) is later than \(range.to): exchange the two")
+      }
     }
     if let after { lower = max(lower, try console.number(after, in: store)) }
     if let before { upper = min(upper, try console.number(before: before, in: store)) }
+    if let after, let before, range == nil, lower > upper + 1 {
+      throw CommandFailure("--after \(after) is later than --before \(before): exchange the two")
+    }
     let condition = try condition(console, store, &lower, &upper)
     guard lower < upper else { return .done }
     var walk = try HistoryWalk(

@@ -54,30 +54,12 @@ struct PutCommand: FileCommand {
       throw error
     }
     try store.close()
-    report(store.schema, besides: schema, console)
+    console.report(store.schema, besides: schema)
     if token == before {
       try console.output.line("nothing to change")
     } else {
-      try console.output.line("transaction \(token.number)")
+      try console.lineOfTransaction(token.number)
     }
     return .done
-  }
-
-  /// Reports changes of the schema.
-  private func report(_ now: Schema, besides schema: Schema, _ console: Console) {
-    for entity in now.entities {
-      let known = schema.entity(numbered: entity.number)
-      for attribute in entity.attributes where known != nil {
-        let name = "\(entity.name).\(attribute.name)"
-        let before = known?.attributes.first { $0.number == attribute.number }
-        if let before, before.type != attribute.type {
-          console.report("\(name) is of type \(attribute.type) now; it was \(before.type)")
-        } else if before == nil {
-          let near = NearName.nearest(to: attribute.name, among: known?.propertyNames ?? [])
-          let other = near.map { "; there is \(entity.name).\($0) as well" } ?? ""
-          console.report("added the attribute \(name) (\(attribute.type))\(other)")
-        }
-      }
-    }
   }
 }

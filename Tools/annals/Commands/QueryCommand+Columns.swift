@@ -30,6 +30,7 @@ extension QueryCommand {
             ? .double : type(of: aggregate.path, entity, snapshot)))
     }
     let groups = try snapshot.groups(fetch, by: key, aggregates)
+    if let key { try reportTextsWithoutDate(fetch, key, groups, entity, snapshot, console) }
     try write(
       columns,
       groups.map { group in
@@ -40,6 +41,23 @@ extension QueryCommand {
         case .bucket(let bucket): return [.string(bucket.label)] + values
         }
       }, snapshot, console)
+  }
+
+  /// Reports texts that were to be grouped by a calendar unit, if none of them is a date.
+  private func reportTextsWithoutDate(
+    _ fetch: ObjectFetch, _ key: GroupKey, _ groups: [ObjectGroup], _ entity: Entity,
+    _ snapshot: Snapshot, _ console: Console
+  ) throws {
+    guard let unit = key.unit, type(of: key.path, entity, snapshot) != .date,
+      groups.allSatisfy({ $0.key == .value(.null) })
+    else { return }
+    // The limit and the offset of the output count groups.
+    let all = ObjectFetch(entity.name).where(fetch.condition)
+    let texts = try snapshot.count(all.where(Condition.isNil(key.path).negated))
+    guard texts > 0, try snapshot.groups(all, by: key, []).count == 1 else { return }
+    console.report(
+      "note: not one of the \(Numerals.counted(texts, "value")) of \(key.path) is a date, so "
+        + "--group-by \(unit.rawValue): makes one group of them")
   }
 
   /// Writes selected properties of the objects of a fetch.
@@ -96,6 +114,13 @@ extension QueryCommand {
     _ text: String, _ entity: Entity, _ schema: Schema, _ console: Console
   ) throws -> GroupKey {
     let unit = CalendarUnit.allCases.first { text.hasPrefix($0.rawValue + ":") }
+    if unit == nil, let colon = text.firstIndex(of: ":"), !text.hasPrefix("`") {
+      let word = String(text[..<colon])
+      let units = CalendarUnit.allCases.map(\.rawValue)
+      throw CommandFailure(
+        "--group-by: there is no unit \"\(word)\"\(NearName.hint(word, among: units)). Units are "
+          + units.joined(separator: ", ") + ".", status: .usage)
+    }
     // Spaces replace the unit, so that errors name the right column.
     let length = unit.map { $0.rawValue.count + 1 } ?? 0
     let path = try path(

@@ -9,7 +9,7 @@ struct QueryCommand: FileCommand {
     commandName: "query", abstract: "Prints the objects that meet a condition.",
     discussion: """
       A condition compares properties with values: title BEGINSWITH[cd] "mist" AND timestamp \
-      BETWEEN {2019-10-01, 2019-11-01}. There are ==, !=, <, <=, >, >=, IN {…}, BETWEEN {low, \
+      BETWEEN {2019-10-01, 2019-11-01}. There are ==, !=, <, <=, >, >=, IN {a, b}, BETWEEN {low, \
       high}, BEGINSWITH, ENDSWITH, CONTAINS and LIKE (with * and ?), [c] and [d] after them to \
       ignore case and accents, AND, OR, NOT, parentheses, and nil. place.name follows a to-one \
       relationship. Dates without an offset are in the local zone.
@@ -66,6 +66,7 @@ struct QueryCommand: FileCommand {
     let store = try console.openForReading(file)
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store)
+    try console.checkBegun(snapshot, at: at, store)
     let found = try snapshot.reader.entity(named: entity)
     let fetch = try fetch(found, in: snapshot.schema, console.zone)
     if isGrouped {

@@ -26,6 +26,10 @@ struct RetainCommand: FileCommand {
     guard !off || (days == nil && transactions == nil) else {
       throw ValidationError("--off goes with no other option")
     }
+    if let days, !(days > 0) { throw ValidationError("--days is a number above 0") }
+    if let transactions, transactions < 1 {
+      throw ValidationError("--transactions is a number from 1")
+    }
   }
 
   func run(_ console: Console) throws -> ExitStatus {

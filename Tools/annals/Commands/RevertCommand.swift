@@ -22,20 +22,32 @@ struct RevertCommand: FileCommand {
     let canGo = yes || console.canAsk
     let store = canGo ? try console.openForWriting(file) : try console.openForReading(file)
     defer { try? store.close() }
-    let number = try console.number(transaction, in: store)
+    let number = try console.transactionNumber(transaction, in: store)
     let plan = try store.revertPlan(number)
     if let refusal = plan.refusal { throw refusal }
     let counts = [
       (plan.deletions, "deletes"), (plan.updates, "sets back"), (plan.revivals, "revives"),
     ].filter { $0.0 > 0 }.map { "\($0.1) \(Numerals.counted($0.0, "object"))" }
+    guard !counts.isEmpty else {
+      let isOfSchema = try !store.transaction(number).changedEntityNames.isEmpty
+      try console.output.line(
+        "transaction \(number) changed "
+          + (isOfSchema ? "only the schema, which revert does not undo" : "no object")
+          + "; nothing was recorded")
+      return .done
+    }
     try console.output.line(
-      "reverting transaction \(number) "
-        + (counts.isEmpty ? "changes nothing" : counts.joined(separator: ", ")))
+      "reverting transaction \(number) \(counts.joined(separator: ", "))")
     guard try yes || console.confirms("Revert it?") else { return .done }
+    let before = store.token.number
     let token = try store.revert(
       number, author: console.author(author.author), metadata: author.metadata)
     try store.close()
-    try console.output.line("transaction \(token.number)")
+    guard token.number > before else {
+      try console.output.line("nothing to change")
+      return .done
+    }
+    try console.lineOfTransaction(token.number)
     return .done
   }
 }

@@ -18,9 +18,22 @@ struct ShowCommand: FileCommand {
     if what.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") }) {
       try showObject(try ObjectArgument(what), store, console)
     } else {
-      try showTransaction(try console.number(what, in: store), store, console)
+      try checkTransaction(store)
+      try showTransaction(try console.transactionNumber(what, in: store), store, console)
     }
     return .done
+  }
+
+  /// Refuses what is probably meant for another command.
+  private func checkTransaction(_ store: Store) throws {
+    if let range = RangeArgument(what) {
+      throw CommandFailure(
+        "`\(what)` is a range: annals log FILE \(range.from)..\(range.to)", status: .usage)
+    }
+    if store.schema.entity(named: what) != nil {
+      throw CommandFailure(
+        "`\(what)` is an entity: annals state FILE --entity \(what)", status: .usage)
+    }
   }
 
   private func showTransaction(_ number: Int64, _ store: Store, _ console: Console) throws {

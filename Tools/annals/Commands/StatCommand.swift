@@ -16,7 +16,7 @@ struct StatCommand: FileCommand {
       var verification = try PhysicalVerification(found.file)
       return try verification.run { _ in }
     }
-    let store = try? console.openForReading(file, holdingValues: false)
+    let store = try openedStore(console)
     defer { try? store?.close() }
     try StatText(report.statistics, console).write(file, store)
     guard report.isSound else {
@@ -25,5 +25,15 @@ struct StatCommand: FileCommand {
       return .foundProblems
     }
     return .done
+  }
+
+  /// The store, or nil if damage keeps it from opening. Throws if the file is of another kind.
+  private func openedStore(_ console: Console) throws -> Store? {
+    do {
+      return try console.openForReading(file, holdingValues: false)
+    } catch let error as AnnalsError {
+      if error.code == .notAnAnnalsFile { throw error }
+      return nil
+    }
   }
 }

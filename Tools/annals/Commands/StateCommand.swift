@@ -24,6 +24,10 @@ struct StateCommand: FileCommand {
     let store = try console.openForReading(file)
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store)
+    if let entity {
+      guard !entity.isEmpty else { throw CommandFailure("--entity is empty", status: .usage) }
+      try console.checkBegun(snapshot, at: at, store)
+    }
     if format == .jsonl {
       var state = CanonicalState(snapshot)
       try state.write(entity: entity) { try console.output.write($0) }

@@ -42,7 +42,8 @@ struct TimelineCommand: FileCommand {
     parsing: .unconditional, help: "As recorded at this TOKEN; head if left out.")
   var at: String?
   @Option(
-    parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.")
+    parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.",
+    completion: .file())
   var svg: String?
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
 
@@ -84,7 +85,7 @@ struct TimelineCommand: FileCommand {
     let number = try at.map { try console.number($0, in: store) } ?? store.token.number
     let snapshot = try store.version.snapshot(at: number, withOnly: [])
     let found = try entity.map { try snapshot.reader.entity(named: $0) }
-    let columns = try Lifetimes.columns(in: store, of: found, through: number)
+    let (columns, keys) = try Lifetimes.columns(in: store, of: found, through: number)
     return TimelineSheet(
       entries(columns, console), title: "\(found?.name ?? "All objects"): lifetimes",
       groupNames: columns.groups.map { ValueText.plain($0.plainText) }, showsGroups: found == nil,
@@ -94,8 +95,8 @@ struct TimelineCommand: FileCommand {
       guard let place = columns.places(of: object).first, let group = columns.group(place) else {
         return "#\(object.row)"
       }
-      let label = columns.labels[place]
-      return columns.groups[group].plainText + (label.hasPrefix("#") ? "" : "/") + label
+      let name = columns.groups[group].plainText
+      return keys[object].map { "\(name)/\($0)" } ?? "\(name)#\(object.row)"
     }
   }
 

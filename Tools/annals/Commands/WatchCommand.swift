@@ -41,14 +41,42 @@ struct WatchCommand: FileCommand {
     let before = signal(SIGINT, SIG_IGN)
     source.setEventHandler { watch.end() }
     source.resume()
+    // What goes on at the path is not seen from the open file.
+    let timer = DispatchSource.makeTimerSource(queue: .global())
+    timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
+    timer.setEventHandler { [path = file] in
+      if !FileManager.default.fileExists(atPath: path) { watch.reportMissingFile(path) }
+    }
+    timer.resume()
     defer {
+      timer.cancel()
       source.cancel()
       signal(SIGINT, before)
     }
+    let size = fileSize
     let observations = views.map { view in view.observe { watch.show($0) } }
-    try watch.wait()
+    do {
+      try watch.wait()
+    } catch let error as AnnalsError where error.code == .lostBranch {
+      throw cut(from: size) ?? error
+    }
     withExtendedLifetime(observations) {}
     return .done
+  }
+
+  /// The size of the file; nil if it is gone.
+  private var fileSize: UInt64? {
+    let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
+    return size?.uint64Value
+  }
+
+  /// The failure for a file that is smaller now than it was; nil for any other.
+  private func cut(from before: UInt64?) -> (any Error)? {
+    guard let before, let now = fileSize, now < before else { return nil }
+    return CommandFailure(
+      "\(file) has \(Numerals.counted(now, "byte")) and had at least \(Numerals.grouped(before)): "
+        + "it was cut, or an older copy was written over it while it was open. Put the whole file "
+        + "back if there is a copy of it")
   }
 
   /// A view of the entity, or one of every entity.

@@ -50,6 +50,30 @@ extension Console {
     try store.version.number(at: try place(try token(text), in: store, isEnd: true))
   }
 
+  /// The number of the transaction at the position of a TOKEN.
+  ///
+  /// - Throws: `CommandFailure` if none was recorded up to then.
+  func transactionNumber(_ text: String, in store: Store) throws -> Int64 {
+    let number = try number(text, in: store)
+    guard number == 0, try token(text) != .number(0), let first = try firstDate(of: store) else {
+      return number
+    }
+    throw CommandFailure("nothing was recorded up to \(text); \(first)")
+  }
+
+  /// Refuses a state from before the first transaction, which has no entities. `at` is its TOKEN.
+  func checkBegun(_ snapshot: Snapshot, at: String?, _ store: Store) throws {
+    guard let at, snapshot.number == 0, let first = try firstDate(of: store) else { return }
+    throw CommandFailure("as of \(at) the store was still empty; \(first)")
+  }
+
+  /// What is said of the first transaction; nil if there is none, or not any more.
+  private func firstDate(of store: Store) throws -> String? {
+    guard store.base.number == 0, store.token.number > 0 else { return nil }
+    let first = Timestamp(try store.transaction(1).timestamp)
+    return "the first transaction is 1, of \(zone.text(first))"
+  }
+
   /// The position of a TOKEN for `prune --before`: the start of a period.
   func placeBefore(_ text: String, in store: Store) throws -> HistoryPlace {
     try place(try token(text), in: store, isEnd: false)

@@ -20,6 +20,8 @@ final class Console {
   /// The clock, the source of UUIDs and the process for stores.
   let store: StoreEnvironment
   let terminal: Terminal
+  /// The number of the transaction that the command recorded; nil if it recorded none.
+  private(set) var recorded: Int64?
   /// Makes the pager; nil for none.
   private let makePager: () -> Pager?
 
@@ -79,6 +81,12 @@ final class Console {
     try? stream.flush()
   }
 
+  /// Writes the number of the transaction that the command recorded.
+  func lineOfTransaction(_ number: Int64) throws {
+    recorded = number
+    try output.line("transaction \(number)")
+  }
+
   /// Whether the user can be asked: input and the question are on a terminal.
   var canAsk: Bool { terminal.isInput && (terminal.isErrors || terminal.isOutput) }
 
@@ -118,6 +126,7 @@ extension Console {
   static func ofProcess() -> Console {
     // A reader that ends is seen as a failed write, which ends the command quietly.
     signal(SIGPIPE, SIG_IGN)
+    occupyStandardStreams()
     let environment = ProcessInfo.processInfo.environment
     let terminal = Terminal(
       isInput: isatty(0) == 1, isOutput: isatty(1) == 1, isErrors: isatty(2) == 1,
@@ -127,6 +136,15 @@ extension Console {
       terminal: terminal, environment: environment, store: .system, zone: .current,
       now: StoreEnvironment.system.clock, readAnswer: { readLine() },
       input: { FileSource(FileHandle.standardInput) }, makePager: { Pager(environment) })
+  }
+
+  /// Puts a file in the place of each closed standard stream, one that refuses reads or writes, so
+  /// that no store gets its number and, with it, the output.
+  private static func occupyStandardStreams() {
+    for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 && errno == EBADF {
+      // The lowest free number is this one, since those below it are in use.
+      _ = Foundation.open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
+    }
   }
 
   private static func terminalWidth(_ environment: [String: String]) -> Int? {

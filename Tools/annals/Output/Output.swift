@@ -81,7 +81,14 @@ enum OutputFault: Error {
   init(_ error: any Error) {
     let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
     let all = [error as NSError, underlying].compactMap { $0 }
-    let isClosed = all.contains { $0.domain == NSPOSIXErrorDomain && $0.code == Int(EPIPE) }
-    self = isClosed ? .closed : .failed(error.localizedDescription)
+    let codes = all.filter { $0.domain == NSPOSIXErrorDomain }.map { Int32($0.code) }
+    if codes.contains(EPIPE) {
+      self = .closed
+    } else if codes.contains(EBADF) {
+      self = .failed("standard output is closed")
+    } else {
+      let reason = codes.first.map { String(cString: strerror($0)) }
+      self = .failed(reason ?? error.localizedDescription)
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Annals
+import Foundation
 import SystemPackage
 
 /// Adds to errors and findings the commands that help.
@@ -6,6 +7,10 @@ enum Remedy {
   /// The error's message, with commands and arguments that help.
   static func message(for error: AnnalsError, of command: any StoreCommand) -> String {
     let text = error.description
+    if let told = commands(for: error, in: command) {
+      let rest = withoutRemedy(text)
+      return rest + (rest.hasSuffix(".") ? "" : ".") + " \(told)."
+    }
     switch error.code {
     case .lost: return text.hasSuffix(".") ? text : text + ". annals log shows the gap."
     case .pruned:
@@ -16,12 +21,30 @@ enum Remedy {
       guard let year = text.firstMatch(of: yearAsNumber)?.output.1 else { return "\(text)." }
       return "\(text). Digits alone are a number: the end of a year is \(year)-12, its beginning "
         + "\(year)-01."
+    case .notAnAnnalsFile:
+      guard let file = (command as? any FileCommand)?.file, hasRootSlot(file) else {
+        return text + "."
+      }
+      return "the first bytes of \(file) are not those of an Annals store, and the rest is: they "
+        + "were damaged. annals salvage FILE OUT saves what can be read."
     case .blocked:
       return "\(text)\nannals consumers FILE lists them; --force drops it all the same."
     default:
       let end = text.hasSuffix(".") || text.hasSuffix("?") ? "" : "."
-      return text + end + (commands(for: error, in: command).map { " \($0)." } ?? "")
+      return text + end
     }
+  }
+
+  /// The text of an error about damage without what the library says to do about it, since the
+  /// commands say the same.
+  private static func withoutRemedy(_ text: String) -> String {
+    let remedies = [
+      " Verify it to see what is affected; restore a copy, or salvage everything readable into a "
+        + "new file",
+      " Restore a copy, or salvage everything readable into a new file",
+      " Verify the file to see what is affected; salvaging it saves everything readable",
+    ]
+    return remedies.reduce(text) { $0.replacing($1, with: "") }.replacing(". (", with: " (")
   }
 
   /// The commands that help with a damaged file; nil for any other error.
@@ -33,7 +56,7 @@ enum Remedy {
     else { return nil }
     let saving = "annals salvage FILE OUT saves what can be read"
     return isDiskError || work == .shows
-      ? saving : "annals verify FILE shows what is affected, \(saving)"
+      ? saving : "annals verify FILE shows what is affected, \(saving), or restore a copy"
   }
 
   /// The message with the path of the store in place of `FILE`, so that its commands can be copied.
@@ -44,11 +67,28 @@ enum Remedy {
 
   /// A finding about a file, with the command for its remedy.
   static func withCommand(_ finding: String, of file: String) -> String {
+    let otherKind = "Check the path: this is another kind of file"
+    if finding.contains(otherKind), hasRootSlot(file) {
+      let damage = "The rest is a store: they were damaged (annals salvage \(file) OUT)"
+      return finding.replacing(otherKind, with: damage)
+    }
     if finding.contains("smallest file") {
       return "\(finding) (annals compact --smallest \(file))"
     }
     if finding.contains("Compact") { return "\(finding) (annals compact \(file))" }
     return finding.contains("or salvage") ? "\(finding) (annals salvage \(file) OUT)" : finding
+  }
+
+  /// Whether the file has a root slot where a store has its two, so that it is one whose beginning
+  /// was damaged.
+  private static func hasRootSlot(_ file: String) -> Bool {
+    guard let handle = FileHandle(forReadingAtPath: file) else { return false }
+    defer { try? handle.close() }
+    let magic = Data("ANLSROOT".utf8)
+    return [UInt64(4096), 8192].contains { offset in
+      (try? handle.seek(toOffset: offset)) != nil
+        && (try? handle.read(upToCount: magic.count)) == magic
+    }
   }
 
   /// A query plan, with the command that adds the index it recommends.

@@ -63,14 +63,20 @@ struct TransactionText {
           + (lost.isExact ? "make up for them exactly" : "are what is known of them")))
   }
 
-  /// The metadata other than the message: `    KEY: VALUE`.
+  /// The metadata other than the message: `    KEY: VALUE`, and what changed of the schema.
   func writeMetadata(_ transaction: Transaction) throws {
     for entry in transaction.page.batch.transactions[transaction.index].metadata
     where entry.key != "message" {
       try output.line("    \(ValueText.plain(entry.key)): \(values.text(entry.value))")
     }
-    for name in transaction.changedEntityNames {
-      try output.line("    schema of \(name)")
+    let schema = transaction.schema
+    let before = transaction.page.glossary.schema(asOf: transaction.number - 1)
+    for entity in transaction.schemaChange {
+      try output.line("    schema of \(ValueText.plain(entity.name))")
+      let known = before.entity(numbered: entity.number)
+      for line in SchemaText.differences(of: entity, from: known, in: schema) {
+        try output.line("        \(ValueText.plain(line))")
+      }
     }
   }
 

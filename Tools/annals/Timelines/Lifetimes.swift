@@ -8,6 +8,7 @@ import AnnalsQuery
 struct Lifetimes {
   private struct Life {
     var object: ObjectReference
+    /// The value of the display attribute, as it was last; otherwise the key.
     var label: String
     var start: Timestamp
     var end: Timestamp?
@@ -18,11 +19,14 @@ struct Lifetimes {
   /// The index of each object's current life.
   private var open: [ObjectReference: Int] = [:]
   private var entities: [EntityNumber: String] = [:]
+  /// The keys of the objects that have one.
+  private var keys: [ObjectReference: String] = [:]
 
-  /// The lives up to a transaction; with an entity, only those of its objects.
+  /// The lives up to a transaction, and the keys of the objects; with an entity, only those of its
+  /// objects.
   static func columns(
     in store: Store, of entity: Entity?, through number: Int64
-  ) throws -> TimelineColumns {
+  ) throws -> (TimelineColumns, keys: [ObjectReference: String]) {
     var lifetimes = Lifetimes()
     if store.base.number > 0 { try lifetimes.addOlder(store, entity) }
     // History is searched by the newest names.
@@ -35,7 +39,7 @@ struct Lifetimes {
       guard entity?.number ?? change.objectID.entity == change.objectID.entity else { return }
       try lifetimes.add(change)
     }
-    return lifetimes.columns
+    return (lifetimes.columns, lifetimes.keys)
   }
 
   /// Adds the objects that existed at the base.
@@ -47,9 +51,10 @@ struct Lifetimes {
       try base.reader.forEachRow(of: one.number) { row in
         let object = ObjectReference(entity: one.number, row: row)
         let name = try base.reader.name(of: object)
-        entities[one.number] = name.entity
+        let display = one.displayName.flatMap { one.attribute(named: $0) }
+        let shown = try display.map { try base.reader.value(of: object, $0) } ?? .null
         begin(
-          Life(object: object, label: name.keyText ?? "#\(row)", start: start, isOlder: true))
+          Life(object: object, label: label(shown, name), start: start, isOlder: true), name)
       }
     }
   }
@@ -58,7 +63,12 @@ struct Lifetimes {
     let moment = change.page.batch.transactions[change.transaction].timestamp
     let object = ObjectReference(change.objectID)
     switch change.kind {
-    case .update: return
+    case .update:
+      guard let place = open[object], let display = change.entity.displayName,
+        let number = change.entity.propertyNumber(named: display),
+        let difference = change.difference(of: number), !difference.after.isNull
+      else { return }
+      lives[place].label = difference.after.plainText
     case .delete:
       guard let place = open.removeValue(forKey: object) else { return }
       lives[place].end = moment
@@ -67,12 +77,18 @@ struct Lifetimes {
       let name = try change.objectName { () throws(AnnalsError) in
         preconditionFailure("an insert names its object")
       }
-      entities[object.entity] = name.entity
-      begin(Life(object: object, label: name.keyText ?? "#\(object.row)", start: moment))
+      begin(Life(object: object, label: label(change.displayValue, name), start: moment), name)
     }
   }
 
-  private mutating func begin(_ life: Life) {
+  private func label(_ display: Value, _ name: ObjectName) -> String {
+    if !display.isNull, !display.isErased, !display.plainText.isEmpty { return display.plainText }
+    return name.keyText ?? "#\(name.row)"
+  }
+
+  private mutating func begin(_ life: Life, _ name: ObjectName) {
+    entities[life.object.entity] = name.entity
+    keys[life.object] = name.keyText
     open[life.object] = lives.count
     lives.append(life)
   }
