@@ -139,6 +139,38 @@ private struct NewTrip: Record {
     #expect(then.sections(by: nil).map(\.label) == ["dated", "ongoing"])
   }
 
+  /// A row whose kind, end, label or group is another by the new timeline is an update, even at its
+  /// old place.
+  @Test func whatRowsShowChangesWithTheTimeline() async throws {
+    let store = try Store(.memory, records: Trip.self, environment: Self.environment)
+    try await store.write { tx in
+      try tx.insert(
+        Trip(
+          title: "Oslo", from: Self.date("2026-11-20T12:00:00Z"),
+          to: Self.date("2026-11-21T12:00:00Z"), traveller: "Ann"))
+    }
+    let plain = Timeline(start: \Trip.from, end: \.to).hidingEnds()
+    let live = store.live(plain)
+    var updates = live.makeAsyncIterator()
+    #expect(try await updates.next()?.diff.inserts.count == 1)
+    let others = [
+      Timeline(start: \Trip.from).hidingEnds(), plain.labeled(by: \.title),
+      plain.labeled(by: \.title).grouped(by: \.traveller),
+    ]
+    for timeline in others {
+      live.change(to: timeline)
+      let update = try #require(try await updates.next())
+      #expect(update.diff.updates.map(\.to.position) == [0])
+      #expect(update.diff.moves.isEmpty && update.diff.inserts.isEmpty)
+    }
+    // Another order or filter alone shows nothing else.
+    live.change(to: plain.labeled(by: \.title).grouped(by: \.traveller).sorted(.descending))
+    try await store.write { tx in
+      try tx.update(Trip.self, where: \.title == "Oslo") { $0.title = "Bergen" }
+    }
+    #expect(try await updates.next()?.diff.updates.count == 1)
+  }
+
   /// A timeline is a live view like any other.
   @Test func aTimelineThatIsLive() async throws {
     let clock = Moment(Self.date("2026-11-23T12:00:00Z"))

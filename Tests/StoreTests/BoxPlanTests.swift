@@ -220,6 +220,63 @@ private struct Spot: Record {
     #expect(try snapshot.explain(two).contains("neither narrows") == true)
   }
 
+  /// A number without a fraction is typed for a column of doubles, and one with a fraction may be
+  /// for a column of whole numbers.
+  @Test func `numbers of the other kind are served by indexes, too`() throws {
+    let schema = Schema {
+      Entity("Spot") {
+        Attribute("x", .double)
+        Attribute("n", .int64)
+        IndexDescription("box", box: ["x", "n"])
+        IndexDescription("x", ["x"])
+        IndexDescription("n", ["n"])
+      }
+    }
+    let store = try Store(.memory, schema: schema)
+    let great: Int64 = 1 << 53
+    var random = Random(state: 11)
+    try store.write { tx in
+      for number in 0..<4_000 {
+        let whole = number < 20 ? great + Int64(number - 10) : Int64(random.below(60) - 30)
+        try tx.insert(
+          "Spot",
+          [
+            "x": .double(number < 20 ? Double(great) + Double(2 * number) : random.degrees()),
+            "n": .int(whole),
+          ])
+      }
+    }
+    let snapshot = store.snapshot()
+    let numbers: [Value] = [
+      .int(0), .int(3), .int(-4), .double(-0.0), .double(2.5), .double(-2.5), .double(3),
+      .int(great), .int(great + 1), .int(.max), .int(.min), .double(1e300), .double(-1e300),
+      .double(Double(great)),
+    ]
+    for path in ["x", "n"] as [PropertyPath] {
+      for number in numbers {
+        for comparison in [
+          Condition.Comparison.equal, .less, .lessOrEqual, .greater, .greaterOrEqual, .notEqual,
+        ] {
+          let fetch = ObjectFetch("Spot").where(.compare(path, comparison, number))
+          #expect(
+            try snapshot.objectIDs(fetch) == snapshot.objectIDs(fetch.withoutIndexes()),
+            "\(path) \(comparison) \(number)")
+        }
+        let between = ObjectFetch("Spot").where(.isBetween(path, number, .double(6.5)))
+        #expect(try snapshot.objectIDs(between) == snapshot.objectIDs(between.withoutIndexes()))
+      }
+    }
+    let box = ObjectFetch("Spot").where(
+      .all([
+        .compare("x", .greater, .int(1)), .compare("x", .less, .int(2)),
+        .compare("n", .greater, .double(1.5)), .compare("n", .less, .double(4.5)),
+      ]))
+    #expect(try snapshot.explain(box).hasPrefix("by box index `box`"))
+    #expect(try snapshot.objectIDs(box) == snapshot.objectIDs(box.withoutIndexes()))
+    let one = ObjectFetch("Spot").where(.compare("x", .equal, .int(3)))
+    #expect(try snapshot.explain(one).hasPrefix("by index `x`"))
+  }
+
   @Test func `an index added to a store with objects is built, and stays over reopening`() throws {
     let location = memoryFile()
     let plain = Schema {

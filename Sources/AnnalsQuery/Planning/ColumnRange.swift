@@ -27,8 +27,8 @@ struct ColumnRange {
 
   /// The ranges that the parts leave, by attribute of an entity.
   ///
-  /// Uses a part only if its value is of the attribute's own kind, so that the order of the index
-  /// is the order of the comparison.
+  /// Uses a part only if its value is of the attribute's own kind, or a number that the attribute's
+  /// kind has, so that the order of the index is the order of the comparison.
   static func ranges(_ parts: [Condition], of entity: Entity) -> [PropertyNumber: ColumnRange] {
     var result: [PropertyNumber: ColumnRange] = [:]
     for (number, part) in parts.enumerated() {
@@ -58,8 +58,11 @@ struct ColumnRange {
   /// Narrows the range by a part. Returns false if each object must be tested for the part instead.
   private mutating func absorb(_ part: Condition, _ attribute: Attribute) -> Bool {
     guard !isNil else { return false }
-    func end(_ value: Value, _ isIncluded: Bool) -> End? {
-      attribute.type.holds(value) ? End(value: value, isIncluded: isIncluded) : nil
+    func low(_ value: Value, _ isIncluded: Bool) -> End? {
+      End(value, isIncluded, roundedTo: attribute.type, .up)
+    }
+    func high(_ value: Value, _ isIncluded: Bool) -> End? {
+      End(value, isIncluded, roundedTo: attribute.type, .down)
     }
     switch part.form {
     case .isNil:
@@ -67,22 +70,22 @@ struct ColumnRange {
       isNil = true
       return true
     case .isBetween(_, let first, let last):
-      return narrow(low: end(first, true), high: end(last, true), needsBoth: true)
+      return narrow(low: low(first, true), high: high(last, true), needsBoth: true)
     case .comparison(_, let comparison, let value):
       switch comparison {
-      case .equal: return narrow(low: end(value, true), high: end(value, true), needsBoth: true)
-      case .less: return narrow(low: nil, high: end(value, false))
-      case .lessOrEqual: return narrow(low: nil, high: end(value, true))
-      case .greater: return narrow(low: end(value, false), high: nil)
-      case .greaterOrEqual: return narrow(low: end(value, true), high: nil)
+      case .equal: return narrow(low: low(value, true), high: high(value, true), needsBoth: true)
+      case .less: return narrow(low: nil, high: high(value, false))
+      case .lessOrEqual: return narrow(low: nil, high: high(value, true))
+      case .greater: return narrow(low: low(value, false), high: nil)
+      case .greaterOrEqual: return narrow(low: low(value, true), high: nil)
       case .notEqual: return false
       }
     case .text(_, let test):
       guard test.match == .begins, test.options.isEmpty, attribute.type == .string else {
         return false
       }
-      let high = test.text.leastBehindBeginnings.flatMap { end(.string($0), false) }
-      return narrow(low: end(.string(test.text), true), high: high)
+      let end = test.text.leastBehindBeginnings.flatMap { high(.string($0), false) }
+      return narrow(low: low(.string(test.text), true), high: end)
     case .constant, .isIn, .all, .any, .not: return false
     }
   }
@@ -93,6 +96,32 @@ struct ColumnRange {
     if let low { self.low = low }
     if let high { self.high = high }
     return true
+  }
+}
+
+extension ColumnRange.End {
+  /// The end of a range over an attribute of this type. Nil if the value is of another kind, or a
+  /// number that cannot be brought to it exactly.
+  ///
+  /// A whole number is the same as a double. Of a number with a fraction, an attribute of whole
+  /// numbers has the next one in the range.
+  init?(
+    _ value: Value, _ isIncluded: Bool, roundedTo type: AttributeType,
+    _ rule: FloatingPointRoundingRule
+  ) {
+    self.init(value: value, isIncluded: isIncluded)
+    if type.holds(value) { return }
+    switch (type, value) {
+    case (.double, .int(let number)):
+      guard number.magnitude <= 1 << 53 else { return nil }
+      self.value = .double(Double(number))
+    case (.int16, .double(let number)), (.int32, .double(let number)), (.int64, .double(let number)):
+      let whole = number.rounded(rule)
+      guard whole.magnitude < 0x1p63 else { return nil }
+      self.value = .int(Int64(whole))
+      self.isIncluded = isIncluded || whole != number
+    default: return nil
+    }
   }
 }
 

@@ -267,6 +267,8 @@ extension TimelineList {
       }
     }
     diff.deletes = places.values.sorted().map(old.place)
+    // The kind or the end of any row may be another then, at the same place.
+    let showsOtherwise = !definition.showsSame(as: old.definition)
     var staying = [Bool](repeating: false, count: common.count)
     for place in common.map(\.then).placesOfLongestRise { staying[place] = true }
     for (index, pair) in common.enumerated() {
@@ -280,7 +282,7 @@ extension TimelineList {
         && TimelineList.role(after[pair.now]) != .ongoing
       if !staying[index] || !isSameSection(old, step.from, step.to) {
         diff.moves.append(step)
-      } else if isNew || !step.changed.isEmpty {
+      } else if isNew || showsOtherwise || !step.changed.isEmpty {
         diff.updates.append(step)
       }
     }
