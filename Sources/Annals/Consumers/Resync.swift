@@ -40,7 +40,9 @@ public struct Resync: Sendable {
     } catch {
       switch error.code {
       case .pruned:
-        let kept = try Resync.narrowing { () throws(LogError) in try version.view.tombstones() }
+        let kept = try AnnalsError.translating { () throws(LogError) in
+          try version.view.tombstones()
+        }
         hasAllTombstones =
           kept.map { $0.completeAfter <= token.number } == true
           && !version.view.hasGap(after: token.number)
@@ -58,10 +60,8 @@ public struct Resync: Sendable {
   /// Throws `.damaged` or `.io`.
   public func contains(_ object: ObjectID) throws(AnnalsError) -> Bool {
     guard object.store == snapshot.reader.store else { return false }
-    do throws(StateFault) {
-      return try snapshot.reader.state.contains(object.entity, object.row)
-    } catch {
-      throw AnnalsError(error)
+    return try AnnalsError.translating { () throws(StateFault) in
+      try snapshot.reader.state.contains(object.entity, object.row)
     }
   }
 
@@ -86,11 +86,11 @@ public struct Resync: Sendable {
   /// The tombstones of pruned history.
   private func forEachKept(_ body: (DeletedObject) throws -> Void) throws {
     let view = version.view
-    let kept = try Resync.narrowing { () throws(LogError) in try view.tombstones() }
+    let kept = try AnnalsError.translating { () throws(LogError) in try view.tombstones() }
     guard let kept else { return }
     let glossary = version.glossaryOfDropped()
     for frame in kept.frames {
-      let batch = try Resync.narrowing { () throws(LogError) in
+      let batch = try AnnalsError.translating { () throws(LogError) in
         var batch = ChangeBatch()
         try view.read(tombstones: frame, into: &batch)
         return batch
@@ -107,16 +107,6 @@ public struct Resync: Sendable {
   private func tell(_ change: Change, _ body: (DeletedObject) throws -> Void) throws {
     guard change.kind == .delete, try !contains(change.objectID) else { return }
     try body(DeletedObject(change))
-  }
-
-  private static func narrowing<R>(
-    _ body: () throws(LogError) -> R
-  ) throws(AnnalsError) -> R {
-    do throws(LogError) {
-      return try body()
-    } catch {
-      throw AnnalsError(error)
-    }
   }
 }
 

@@ -84,13 +84,10 @@ private struct PruneSizes {
   var after: UInt64
 
   init(of view: LogView, dropping changes: Int, through last: Int64) throws(AnnalsError) {
-    let directories: (base: CheckpointDirectory?, newest: CheckpointDirectory?)
-    do throws(LogError) {
-      directories = (
-        try view.baseDirectory(), try view.checkpoint(atOrBefore: view.head.number)
+    let directories = try AnnalsError.translating { () throws(LogError) in
+      (
+        base: try view.baseDirectory(), newest: try view.checkpoint(atOrBefore: view.head.number)
       )
-    } catch {
-      throw AnnalsError(error)
     }
     let newest = directories.newest.flatMap { $0.isBase ? nil : $0 }
     let base = directories.base?.stateLength ?? 0

@@ -110,10 +110,8 @@ extension StoreVersion {
   /// The first transaction whose own timestamp is not before a moment; beyond the head if none is.
   private func firstNumber(since start: Timestamp) throws(AnnalsError) -> Int64 {
     if view.file.header.greatestTimestamp < start {
-      do throws(LogError) {
-        return try view.number(before: start) + 1
-      } catch {
-        throw AnnalsError(error)
+      return try AnnalsError.translating { () throws(LogError) in
+        try view.number(before: start) + 1
       }
     }
     // The running maximum tells nothing here: the transaction that set it was pruned.

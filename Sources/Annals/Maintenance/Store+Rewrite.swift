@@ -201,11 +201,8 @@ extension StoreVersion {
   ) throws(AnnalsError) -> RewritePlan.Base {
     let state = try stateForRewrite(at: number)
     try state.requireDistinctKeys(asOf: number)
-    let position: LogPosition
-    do throws(LogError) {
-      position = try view.position(of: number)
-    } catch {
-      throw AnnalsError(error)
+    let position = try AnnalsError.translating { () throws(LogError) in
+      try view.position(of: number)
     }
     return .at(
       number: number, timestamp: position.maximumTimestamp, prunedAt: prunedAt,

@@ -35,12 +35,10 @@ extension Store {
     // The open file can be copied even if its name is gone; then nothing says whose the copy is.
     let isNamed = (try? log.fileSystem.identity(of: log.path)) != nil
     let hasOwner = isNamed && !(log.fileSystem is MemoryFileSystem)
-    do throws(LogError) {
-      _ = try version.view.backUp(
+    _ = try AnnalsError.translating { () throws(LogError) in
+      try version.view.backUp(
         to: path, in: fileSystemOfCopies, like: hasOwner ? log.path : nil
       ) { try Store.requireSound($0, copiedFrom: $1) }
-    } catch {
-      throw AnnalsError(error)
     }
     return version.token
   }

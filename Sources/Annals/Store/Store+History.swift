@@ -124,7 +124,7 @@ extension StoreVersion {
   /// Throws `.lost` within a gap, which cannot be divided.
   package func number(before place: HistoryPlace) throws(AnnalsError) -> Int64 {
     if case .date(let moment) = place.kind {
-      return try logged { () throws(LogError) in try view.number(before: moment) }
+      return try AnnalsError.translating { () throws(LogError) in try view.number(before: moment) }
     }
     let number = max(try resolve(place) - 1, view.base)
     if let gap = view.gap(at: number), number < gap.last, number != view.base {
@@ -135,7 +135,9 @@ extension StoreVersion {
 
   /// The token of a transaction that the store holds, or of the base.
   package func token(of number: Int64) throws(AnnalsError) -> Token {
-    let opening = try logged { () throws(LogError) in try view.openingID(of: number) }
+    let opening = try AnnalsError.translating { () throws(LogError) in
+      try view.openingID(of: number)
+    }
     return Token(store: store, number: number, opening: opening)
   }
 
@@ -169,13 +171,5 @@ extension StoreVersion {
       }
     }
     return found
-  }
-
-  private func logged<R>(_ body: () throws(LogError) -> R) throws(AnnalsError) -> R {
-    do throws(LogError) {
-      return try body()
-    } catch {
-      throw AnnalsError(error)
-    }
   }
 }

@@ -37,11 +37,8 @@ extension StoreVersion {
     if holdsValues, number == view.head.number { return snapshot }
     let state = try state(
       at: number, keeping: objects.map { NamingProperties(view, andAllOf: $0) })
-    let position: LogPosition
-    do throws(LogError) {
-      position = try view.position(of: number)
-    } catch {
-      throw AnnalsError(error)
+    let position = try AnnalsError.translating { () throws(LogError) in
+      try view.position(of: number)
     }
     return Snapshot(
       reader: StateReader(state: state, store: store, largeValues: LogLargeValues(view)),

@@ -183,6 +183,17 @@ extension AnnalsError {
     }
   }
 
+  /// Runs `body` and translates errors of the log into public errors.
+  package static func translating<T>(
+    _ body: () throws(LogError) -> T
+  ) throws(AnnalsError) -> T {
+    do throws(LogError) {
+      return try body()
+    } catch {
+      throw AnnalsError(error)
+    }
+  }
+
   /// Any error as the public one; an `AnnalsError` stays as it is.
   package static func wrapping(_ error: any Error, opening path: String? = nil) -> AnnalsError {
     switch error {

@@ -58,12 +58,7 @@ package struct StateReader: Sendable {
   private func value(
     of property: ReadableProperty, _ read: () throws(StateFault) -> Value
   ) throws(AnnalsError) -> Value {
-    let stored: Value
-    do throws(StateFault) {
-      stored = try read()
-    } catch {
-      throw AnnalsError(error)
-    }
+    let stored = try AnnalsError.translating(read)
     switch stored {
     case .null: return property.valueForOlder ?? .null
     case .large(let reference):
@@ -77,10 +72,8 @@ package struct StateReader: Sendable {
   }
 
   private func isDangling(_ reference: ObjectReference) throws(AnnalsError) -> Bool {
-    do throws(StateFault) {
-      return try !state.contains(reference.entity, reference.row)
-    } catch {
-      throw AnnalsError(error)
+    try AnnalsError.translating { () throws(StateFault) in
+      try !state.contains(reference.entity, reference.row)
     }
   }
 

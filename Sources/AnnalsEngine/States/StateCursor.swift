@@ -26,12 +26,11 @@ package struct StateCursor {
     isBackward = end < number
     naming = NamingProperties(version.view)
     state = try version.state(at: number, keeping: naming)
-    do throws(LogError) {
-      cursor = try version.view.history(
-        after: min(number, end), through: max(number, end),
-        direction: isBackward ? .backward : .forward, skipping: HistoryFilter.none)
-    } catch {
-      throw AnnalsError(error)
+    let direction: HistoryDirection = isBackward ? .backward : .forward
+    cursor = try AnnalsError.translating { () throws(LogError) in
+      try version.view.history(
+        after: min(number, end), through: max(number, end), direction: direction,
+        skipping: HistoryFilter.none)
     }
   }
 

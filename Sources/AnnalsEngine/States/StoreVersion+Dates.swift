@@ -13,11 +13,7 @@ extension StoreVersion {
   package func number(asOf moment: Timestamp) throws(AnnalsError) -> Int64 {
     let (number, timestamp) = base
     guard number == 0 || moment >= timestamp else { throw pruned(moment) }
-    do throws(LogError) {
-      return try view.number(asOf: moment)
-    } catch {
-      throw AnnalsError(error)
-    }
+    return try AnnalsError.translating { () throws(LogError) in try view.number(asOf: moment) }
   }
 
   /// The error for a position before the base.

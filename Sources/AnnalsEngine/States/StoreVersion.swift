@@ -122,10 +122,6 @@ package struct LogLargeValues: LargeValueSource {
   }
 
   package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
-    do throws(LogError) {
-      return try view.bytes(of: value)
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { () throws(LogError) in try view.bytes(of: value) }
   }
 }

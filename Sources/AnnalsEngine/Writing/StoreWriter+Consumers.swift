@@ -23,11 +23,7 @@ extension StoreWriter {
     try AnnalsError.narrowing {
       try writeAlone { writer in
         if writer.log.retention != retention {
-          do throws(LogError) {
-            try writer.log.append(retention)
-          } catch {
-            throw AnnalsError(error)
-          }
+          try writer.log.append(retention)
           writer.adopt(writer.newest.state)
         }
         _ = try writer.sync()
@@ -53,11 +49,8 @@ extension StoreWriter {
   package func appendAdvances() throws(AnnalsError) { try append([]) }
 
   private func append(_ changes: [ConsumerChange]) throws(AnnalsError) {
-    let isAppended: Bool
-    do throws(LogError) {
-      isAppended = try log.append(consumers: changes)
-    } catch {
-      throw AnnalsError(error)
+    let isAppended = try AnnalsError.translating { () throws(LogError) in
+      try log.append(consumers: changes)
     }
     if isAppended { adopt(newest.state) }
   }

@@ -126,10 +126,6 @@ extension StoreWriter {
     guard !isClosed else { return }
     isClosed = true
     head.dropWorkingState()
-    do throws(LogError) {
-      try log.close()
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { () throws(LogError) in try log.close() }
   }
 }

@@ -199,10 +199,6 @@ extension StoreWriter {
 
   /// Syncs the log. Returns the position that is now durable.
   package func sync() throws(AnnalsError) -> LogPosition {
-    do throws(LogError) {
-      return try log.sync()
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { () throws(LogError) in try log.sync() }
   }
 }
