@@ -131,7 +131,7 @@ import Testing
     ),
     ("title LIKE[x] 'a'", "column 12: expected c, d or cd"),
     (String(repeating: "(", count: 101), "column 101: nested deeper than 100"),
-  ])
+  ] as [(String, String)])
   func pointsAtWhatIsWrong(text: String, message: String) {
     let error = #expect(throws: ConditionTextError.self) { try Self.parse(text) }
     #expect(error?.description == message)
