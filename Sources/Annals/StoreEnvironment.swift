@@ -44,10 +44,13 @@ public struct StoreEnvironment: Sendable {
 }
 
 extension StoreEnvironment {
+  /// The system's time.
+  @Sendable package static func systemTime() -> Timestamp { Timestamp(Date()) }
+
   /// The system's clock and random numbers, and this process.
   public static var system: StoreEnvironment {
     StoreEnvironment(
-      clock: { Timestamp(Date()) },
+      clock: systemTime,
       random: {
         var generator = SystemRandomNumberGenerator()
         return generator.next()

@@ -47,6 +47,12 @@ package struct RowBlock {
   @inlinable @inline(__always)
   package func contains(_ row: Int64) -> Bool { (row &- 1) >> 8 == number }
 
+  /// Whether a row of the block lives.
+  package func isLive(_ row: Int64) throws(StateFault) -> Bool {
+    guard contains(row), let group else { return false }
+    return try group.isLive(RowPosition(row).offset)
+  }
+
   /// The values of a row, if it is in the block; all null for a row that never was. Valid as long
   /// as the block.
   package func view(of row: Int64) -> RowView? {

@@ -23,9 +23,8 @@ public final class LiveRows<Row: Sendable> {
   /// `Snapshot.fetch(_:)` does.
   public init(_ view: LiveView<Row>) throws(AnnalsError) {
     self.view = view
-    let shown = view.current
-    rows = try shown.source.rows(in: view.store.snapshot())
-    let first = view.makeIterator(from: rows, edition: shown.edition)
+    let (rows, first) = try view.begin()
+    self.rows = rows
     observation = LiveObservation(
       Task { @MainActor [weak self] in
         var iterator = first

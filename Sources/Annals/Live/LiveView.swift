@@ -1,6 +1,5 @@
 import AnnalsEngine
 import AnnalsModel
-import AnnalsStorage
 
 /// The result of a fetch that stays current: first all rows, then an update for each change of
 /// them, by whichever process.
@@ -18,53 +17,33 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
   /// The rows with their difference from the previous ones.
   public typealias Element = LiveUpdate<Row>
 
-  /// The current source, and how often it was replaced.
-  struct Shown: Sendable {
-    var source: LiveSource<Row>
-    var edition = 0
-  }
-
-  let store: Store
-  let steps: LiveSteps
-  /// Which transactions make an update.
-  let condition: HistoryCondition
-  private let shown: Locked<Shown>
+  let core: LiveCore
+  private let read: RowList<Row>.RowReader<Row>
 
   init(
-    _ store: Store, _ source: LiveSource<Row>, _ steps: LiveSteps, _ condition: HistoryCondition
+    _ store: Store, _ source: LiveSource, _ read: @escaping RowList<Row>.RowReader<Row>,
+    _ steps: LiveSteps, _ condition: HistoryCondition
   ) {
-    self.store = store
-    self.steps = steps
-    self.condition = condition
-    shown = Locked(Shown(source: source))
-  }
-
-  var current: Shown { shown.withLock { $0 } }
-
-  /// Replaces the source: each iterator yields one update for it. If asked for, the sections stay
-  /// as they are; those of another entity go.
-  func change(to source: LiveSource<Row>, keepsSections: Bool = false) {
-    shown.withLock { shown in
-      let stay = keepsSections && shown.source.entity == source.entity
-      let sections = stay ? shown.source.sections : source.sections
-      shown.source = source
-      shown.source.sections = sections
-      shown.edition += 1
-    }
-    store.writer.head.wake()
+    core = LiveCore(store, source, steps, condition)
+    self.read = read
   }
 
   /// The current rows, as of the newest transaction acknowledged here. O(n log n).
   public func rows() throws(AnnalsError) -> RowList<Row> {
-    try current.source.rows(in: store.snapshot())
+    RowList(try core.current.source.rows(in: core.store.snapshot()), read)
   }
 
   /// An iterator whose first update has the current rows.
-  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(LiveCursor(core), read) }
 
-  /// An iterator that continues from rows of this view.
-  func makeIterator(from rows: RowList<Row>, edition: Int) -> Iterator {
-    Iterator(self, from: rows, edition: edition)
+  /// The current rows, and an iterator that continues from them.
+  func begin() throws(AnnalsError) -> (rows: RowList<Row>, updates: Iterator) {
+    let current = core.current
+    let rows = try current.source.rows(in: core.store.snapshot())
+    return (
+      RowList(rows, read),
+      Iterator(LiveCursor(core, from: rows, edition: current.edition), read)
+    )
   }
 
   /// Calls `body` with each update, including the first, one at a time and on no particular thread,
@@ -107,14 +86,14 @@ extension LiveView {
   /// Replaces the fetch, in place: each iterator yields one update from its rows to the new ones,
   /// with the moves that turn one order into the other. The sections stay as they are.
   public func change<R: Record>(to fetch: Fetch<R>) where Row == Object<R> {
-    change(to: LiveSource(fetch, nil), keepsSections: true)
+    core.change(to: LiveSource(fetch, nil), keepsSections: true)
   }
 
   /// Replaces the fetch and the sections, as `change(to:)` does; nil for no sections.
   public func change<R: Record>(
     to fetch: Fetch<R>, sections: RecordSections<R>?
   ) where Row == Object<R> {
-    change(to: LiveSource(fetch, sections))
+    core.change(to: LiveSource(fetch, sections), keepsSections: false)
   }
 }
 
@@ -125,7 +104,7 @@ extension LiveView where Row == StoredObject {
     to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
   ) {
-    change(
+    core.change(
       to: LiveSource(ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset), nil),
       keepsSections: true)
   }
@@ -135,10 +114,10 @@ extension LiveView where Row == StoredObject {
     to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections?
   ) {
-    change(
+    core.change(
       to: LiveSource(
-        ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset),
-        sections))
+        ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset), sections),
+      keepsSections: false)
   }
 }
 
@@ -160,7 +139,7 @@ extension Store {
     _ fetch: Fetch<R>, sections: RecordSections<R>? = nil, steps: LiveSteps = .latest,
     steppingFor condition: HistoryCondition = .always
   ) -> LiveView<Object<R>> {
-    LiveView(self, LiveSource(fetch, sections), steps, condition)
+    LiveView(self, LiveSource(fetch, sections), RowList.reader(R.self), steps, condition)
   }
 
   /// The objects of the named entity, kept current; see `live(_:sections:)`.
@@ -171,7 +150,8 @@ extension Store {
     steps: LiveSteps = .latest, steppingFor condition: HistoryCondition = .always
   ) -> LiveView<StoredObject> {
     let fetch = ObjectFetch(entity, where: rowCondition, sortedBy: keys, limit, offset)
-    return LiveView(self, LiveSource(fetch, sections), steps, condition)
+    return LiveView(
+      self, LiveSource(fetch, sections), RowList.storedReader, steps, condition)
   }
 }
 
@@ -181,6 +161,6 @@ extension Snapshot {
   public func rows<R: Record>(
     _ fetch: Fetch<R>, sections: RecordSections<R>? = nil
   ) throws(AnnalsError) -> RowList<Object<R>> {
-    try LiveSource(fetch, sections).rows(in: self)
+    RowList(try LiveSource(fetch, sections).rows(in: self), RowList.reader(R.self))
   }
 }

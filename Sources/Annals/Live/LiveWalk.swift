@@ -69,7 +69,8 @@ struct LiveWalk {
         reader: version.reader(of: state),
         position: Position(
           number: record.number, timestamp: record.timestamp,
-          opening: part.transaction.token.opening), bindings: version.records)
+          opening: part.transaction.token.opening), bindings: version.records
+      ).with(clock: snapshot.clock)
       transactionCount += 1
       return isStep
     }

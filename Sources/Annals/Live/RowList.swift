@@ -10,10 +10,10 @@ import AnnalsState
 public struct RowList<Row: Sendable>: Sendable {
   /// One reference, so that copies of the rows are cheap.
   private let content: RowListContent
-  let read: RowReader<Row>
+  private let read: RowReader<Row>
 
-  init(snapshot: Snapshot, list: QueryList, read: @escaping RowReader<Row>) {
-    content = RowListContent(snapshot: snapshot, list: list)
+  init(_ content: RowListContent, _ read: @escaping RowReader<Row>) {
+    self.content = content
     self.read = read
   }
 
@@ -23,7 +23,8 @@ public struct RowList<Row: Sendable>: Sendable {
   var list: QueryList { content.list }
 
   /// Reads rows of an entity.
-  typealias RowReader<R> = @Sendable (Snapshot, [Int64]) throws(AnnalsError) -> [R]
+  typealias RowReader<R> =
+    @Sendable (Snapshot, EntityNumber, [Int64]) throws(AnnalsError) -> [R]
 
   /// The position in history of that state.
   public var token: Token { snapshot.token }
@@ -49,7 +50,7 @@ public struct RowList<Row: Sendable>: Sendable {
 
   /// The rows at these positions, without reading others. Traps if a position is out of range.
   public func rows(in range: Range<Int>) throws(AnnalsError) -> [Row] {
-    try read(snapshot, list.rows(in: range))
+    try read(snapshot, entity, list.rows(in: range))
   }
 
   /// All rows. O(n).
@@ -110,14 +111,20 @@ public struct RowList<Row: Sendable>: Sendable {
   }
 }
 
-/// What the copies of a list of rows share.
-private final class RowListContent: Sendable {
-  let snapshot: Snapshot
-  let list: QueryList
+extension RowList {
+  /// Reads objects of a record type.
+  static func reader<R: Record>(_: R.Type) -> RowReader<Row> where Row == Object<R> {
+    { snapshot, _, rows throws(AnnalsError) in try snapshot._query(R.self).objects(rows) }
+  }
+}
 
-  init(snapshot: Snapshot, list: QueryList) {
-    self.snapshot = snapshot
-    self.list = list
+extension RowList where Row == StoredObject {
+  /// Reads objects of any entity.
+  static var storedReader: RowReader<Row> {
+    { snapshot, number, rows throws(AnnalsError) in
+      guard let entity = snapshot.schema.entity(numbered: number) else { return [] }
+      return try snapshot.reader.objects(rows, of: entity)
+    }
   }
 }
 

@@ -54,9 +54,10 @@ extension Publication {
   /// The objects that differ between a state and that of this publication; see
   /// `StoreVersion.changes(from:to:of:)`.
   func changes(
-    from old: Snapshot, to new: Snapshot, of entities: @autoclosure () -> Set<EntityNumber>
+    from old: @autoclosure () -> Snapshot, to new: Snapshot,
+    of entities: @autoclosure () -> Set<EntityNumber>
   ) throws(AnnalsError) -> ListChanges {
-    guard let batch else { return try version.changes(from: old, to: new, of: entities()) }
+    guard let batch else { return try version.changes(from: old(), to: new, of: entities()) }
     var changes = ListChanges()
     changes.append(batch)
     changes.merge()
@@ -86,10 +87,9 @@ extension Store {
     let start = try version.snapshot(at: version.number(at: first.historyPlace))
     var end = version.snapshot
     if let second { end = try version.snapshot(at: version.number(at: second.historyPlace)) }
-    let old = try source.rows(in: start)
-    let changes = try version.changes(from: start, to: end, of: old.list.entities)
+    var rows = try source.rows(in: start)
+    let changes = try version.changes(from: start, to: end, of: rows.list.entities)
     return start.schema == end.schema
-      ? try source.step(from: old, to: end, changes).diff
-      : try source.turn(from: old, to: end, changes).diff
+      ? try source.step(&rows, to: end, changes) : try source.turn(&rows, to: end, changes)
   }
 }

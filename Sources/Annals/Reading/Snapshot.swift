@@ -16,7 +16,7 @@ public struct Snapshot: Sendable {
   package let bindings: BoundRecords
 
   /// The clock of the store's environment, for timelines.
-  package var clock = StoreEnvironment.system.clock
+  package var clock: @Sendable () -> Timestamp = StoreEnvironment.systemTime
 
   package init(reader: StateReader, position: Position, bindings: BoundRecords) {
     self.reader = reader

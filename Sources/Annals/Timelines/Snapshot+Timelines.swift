@@ -50,7 +50,7 @@ extension Snapshot {
       store: reader.store)
   }
 
-  func with(clock: @escaping @Sendable () -> Timestamp) -> Snapshot {
+  consuming func with(clock: @escaping @Sendable () -> Timestamp) -> Snapshot {
     var copy = self
     copy.clock = clock
     return copy

@@ -112,15 +112,3 @@ private func advance(
     return false
   }
 }
-
-/// Whether no other reference to the version exists, so that nobody reads it any more.
-///
-/// The reference count proves that earlier readers are done. The thread sanitizer does not see the
-/// count, so in its builds no version counts as free.
-private func isHeldHereOnly(_ version: inout StoreVersion) -> Bool {
-  #if ANNALS_THREAD_SANITIZER
-    false
-  #else
-    isKnownUniquelyReferenced(&version)
-  #endif
-}

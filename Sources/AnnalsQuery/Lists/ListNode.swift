@@ -1,15 +1,22 @@
-/// A node of a sorted list: a leaf of entries, or an inner node of others.
+import AnnalsModel
+
+/// A node of a sorted list: entries, or further nodes.
 ///
-/// Read from any thread; written only by the one holder of its only reference.
-final class ListNode: @unchecked Sendable {
+/// A value. Nodes that nobody else holds are changed in place; of others only what changes is
+/// copied.
+enum ListNode: Sendable {
+  case leaf(ContiguousArray<ListEntry>)
+  /// All children are of one kind.
+  case inner(ContiguousArray<Child>)
+
   /// What a node knows of a child without visiting it.
-  struct Child {
+  struct Child: Sendable {
     var node: ListNode
-    /// How many entries are below.
-    var count: Int
+    /// How many entries are below it and the children before it.
+    var end: Int
     /// How many of them begin a section.
-    var sections: Int
-    /// The least of them.
+    var sectionEnd: Int
+    /// The least entry below it.
     var first: ListEntry
   }
 
@@ -18,69 +25,128 @@ final class ListNode: @unchecked Sendable {
   static let leafLimit = 256
   static let innerLimit = 32
 
-  // Exclusive access follows from the rule above.
-  /// The entries of a leaf.
-  @exclusivity(unchecked) var entries: ContiguousArray<ListEntry>
-  /// The children of an inner node; none in a leaf.
-  @exclusivity(unchecked) var children: ContiguousArray<Child>
+  static var empty: ListNode { .leaf([]) }
 
-  init(entries: ContiguousArray<ListEntry>) {
-    self.entries = entries
-    children = []
+  /// An inner node of children that count themselves alone.
+  static func parent(of children: some Sequence<Child>) -> ListNode {
+    var numbered: ContiguousArray<Child> = []
+    var (end, sectionEnd) = (0, 0)
+    for var child in children {
+      end += child.end
+      sectionEnd += child.sectionEnd
+      (child.end, child.sectionEnd) = (end, sectionEnd)
+      numbered.append(child)
+    }
+    return .inner(numbered)
   }
 
-  init(children: ContiguousArray<Child>) {
-    entries = []
-    self.children = children
+  /// The number of entries in a leaf, or of children.
+  private var width: Int {
+    switch self {
+    case .leaf(let entries): entries.count
+    case .inner(let children): children.count
+    }
   }
 
-  init(copying other: ListNode) {
-    entries = other.entries
-    children = other.children
+  private var limit: Int {
+    switch self {
+    case .leaf: ListNode.leafLimit
+    case .inner: ListNode.innerLimit
+    }
   }
 
-  var isLeaf: Bool { children.isEmpty }
+  var isEmpty: Bool { width == 0 }
 
-  /// The node as its parent knows it. It is not empty.
-  var asChild: Child {
-    if isLeaf {
+  var isTooFull: Bool { width > limit }
+
+  var isTooEmpty: Bool { width < limit / 4 }
+
+  /// The least entry; nil if there is none. O(1).
+  var first: ListEntry? {
+    switch self {
+    case .leaf(let entries): entries.first
+    case .inner(let children): children.first?.first
+    }
+  }
+}
+
+// Dividing and merging.
+extension ListNode {
+  /// The node as a child that counts itself alone. It is not empty. O(entries of a leaf).
+  private var alone: Child {
+    switch self {
+    case .leaf(let entries):
       var sections = 0
       for entry in entries where entry.beginsSection { sections += 1 }
-      return Child(node: self, count: entries.count, sections: sections, first: entries[0])
+      return Child(node: self, end: entries.count, sectionEnd: sections, first: entries[0])
+    case .inner(let children):
+      let last = children[children.count - 1]
+      return Child(
+        node: self, end: last.end, sectionEnd: last.sectionEnd, first: children[0].first)
     }
-    var child = Child(node: self, count: 0, sections: 0, first: children[0].first)
-    for part in children {
-      child.count += part.count
-      child.sections += part.sections
+  }
+
+  /// The node in equal parts that are not too full, each as a child that counts itself alone.
+  var parts: [Child] {
+    guard isTooFull else { return isEmpty ? [] : [alone] }
+    switch self {
+    case .leaf(let entries):
+      return ListNode.divided(entries, by: ListNode.leafLimit)
+        .map { ListNode.leaf(ContiguousArray($0)).alone }
+    case .inner(let children):
+      return ListNode.divided(ListNode.alone(children), by: ListNode.innerLimit)
+        .map { ListNode.parent(of: $0).alone }
     }
-    return child
   }
 
-  /// Copies the node unless this is its only reference.
-  @inline(__always)
-  static func own(_ node: inout ListNode) {
-    if !isKnownUniquelyReferenced(&node) { node = ListNode(copying: node) }
-  }
-
-  /// Splits an overfull node; returns the second half.
-  func split() -> ListNode {
-    if isLeaf {
-      let half = entries.count / 2
-      let rest = ListNode(entries: ContiguousArray(entries[half...]))
-      entries.removeSubrange(half...)
-      return rest
+  /// The elements in equal parts of at most this length.
+  static func divided<C: RandomAccessCollection>(
+    _ elements: C, by length: Int
+  ) -> [C.SubSequence] {
+    let parts = (elements.count + length - 1) / length
+    return (0..<parts).map { part in
+      let start = elements.index(elements.startIndex, offsetBy: elements.count * part / parts)
+      let end = elements.index(elements.startIndex, offsetBy: elements.count * (part + 1) / parts)
+      return elements[start..<end]
     }
-    let half = children.count / 2
-    let rest = ListNode(children: ContiguousArray(children[half...]))
-    children.removeSubrange(half...)
-    return rest
   }
 
-  var isTooFull: Bool {
-    isLeaf ? entries.count > ListNode.leafLimit : children.count > ListNode.innerLimit
+  /// Children that each count themselves alone.
+  private static func alone(_ children: ContiguousArray<Child>) -> ContiguousArray<Child> {
+    var result: ContiguousArray<Child> = []
+    result.reserveCapacity(children.count)
+    var (end, sectionEnd) = (0, 0)
+    for var child in children {
+      (child.end, end) = (child.end - end, child.end)
+      (child.sectionEnd, sectionEnd) = (child.sectionEnd - sectionEnd, child.sectionEnd)
+      result.append(child)
+    }
+    return result
   }
 
-  var isTooEmpty: Bool {
-    isLeaf ? entries.count < ListNode.leafLimit / 4 : children.count < ListNode.innerLimit / 4
+  /// The children without empty ones, those that are too full divided, and those that are too empty
+  /// merged with a neighbour.
+  static func balanced(_ children: ContiguousArray<Child>) -> ListNode {
+    var result: ContiguousArray<Child> = []
+    for child in alone(children) where !child.node.isEmpty {
+      if let last = result.last, last.node.isTooEmpty || child.node.isTooEmpty {
+        result.removeLast()
+        result += joined(last.node, child.node).parts
+      } else if child.node.isTooFull {
+        result += child.node.parts
+      } else {
+        result.append(child)
+      }
+    }
+    return parent(of: result)
+  }
+
+  /// The content of two neighbours.
+  private static func joined(_ a: ListNode, _ b: ListNode) -> ListNode {
+    switch (a, b) {
+    case (.leaf(let first), .leaf(let second)): .leaf(first + second)
+    case (.inner(let first), .inner(let second)): parent(of: alone(first) + alone(second))
+    case (.leaf, .inner), (.inner, .leaf): preconditionFailure("children of two kinds")
+    }
   }
 }

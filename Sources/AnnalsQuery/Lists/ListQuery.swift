@@ -2,10 +2,11 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// The query of a live list: its rows, their order, and their sections.
-package struct ListQuery: Sendable {
+/// The query of a live list: its rows, their order, and their sections. A class, so that copies of
+/// a list retain one object.
+package final class ListQuery: Sendable {
   /// The rows; its first key is that of the sections, if there are any.
-  package private(set) var rows: RowQuery
+  package let rows: RowQuery
   package let sections: SectionRule?
   /// What of it only records decide; their order counts more than all keys but the sections'.
   package let records: (any RecordWork)?
@@ -15,12 +16,13 @@ package struct ListQuery: Sendable {
     _ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil,
     records: (any RecordWork)? = nil
   ) {
+    var rows = rows
+    if let sections, rows.keys.first?.path != sections.path {
+      rows.keys.insert(SortKey(sections.path), at: 0)
+    }
     self.rows = rows
     self.records = records
     self.sections = sections?.rule
-    if let sections, rows.keys.first?.path != sections.path {
-      self.rows.keys.insert(SortKey(sections.path), at: 0)
-    }
   }
 
   /// Whether only some of the rows found are shown.

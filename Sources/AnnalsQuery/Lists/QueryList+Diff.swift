@@ -2,86 +2,62 @@ import AnnalsModel
 import AnnalsState
 
 extension QueryList {
-  /// The difference of lists without a window; the rows are located in both.
+  /// The difference that these moves made in a list without a window. `before` is the list before
+  /// them, if there are sections.
   mutating func diff(
-    from old: QueryList, _ rows: inout Rows
+    _ moves: ListMoves, from before: QueryList?
   ) throws(ConditionFault) -> ListDiff {
+    var before = before
     var diff = ListDiff()
-    pair(&rows)
-    var kept = try keptInPlace(from: old, rows)[...]
-    for moved in rows.out where !moved.stays { diff.deletes.append(moved.place) }
-    for (index, moved) in rows.into.enumerated() {
-      guard moved.stays else {
-        diff.inserts.append(moved.place)
+    func oldPlace(_ position: Int) -> ListDiff.Place {
+      before?.place(of: position)
+        ?? ListDiff.Place(position: position, section: 0, item: position)
+    }
+    for row in moves.out where !row.stays { diff.deletes.append(oldPlace(row.position)) }
+    // The last row taken out that kept its place among staying rows: its keys changed, but no
+    // staying row was passed.
+    var last = -1
+    for (index, row) in moves.into.enumerated() {
+      guard row.stays else {
+        diff.inserts.append(place(of: row.position))
         continue
       }
+      let was = moves.out[Int(row.partner)].position
+      let properties = moves.properties(row)
       let step = ListDiff.Step(
-        from: rows.out[moved.partner].place, to: moved.place, changed: moved.properties)
-      if kept.first != index {
-        diff.moves.append(step)
+        from: oldPlace(was), to: place(of: row.position), changed: properties)
+      if was - Int(row.partner) == row.position - index, was > last,
+        try before?.sectionOutcome(row.entry.row, row.entry.row, in: order) ?? .equal == .equal
+      {
+        last = was
+        if !properties.isEmpty { diff.updates.append(step) }
       } else {
-        kept.removeFirst()
-        if !moved.properties.isEmpty { diff.updates.append(step) }
+        diff.moves.append(step)
       }
     }
-    // Rows that stay keep the number of staying rows before them.
-    if !rows.updated.isEmpty {
-      let shift = Shift(rows)
+    if !moves.updated.isEmpty {
+      // Rows that stay keep the number of staying rows before them.
       let isSorted = diff.updates.isEmpty
-      for moved in rows.updated {
+      for row in moves.updated {
+        let position = moves.leavesAll ? row.position : moves.newPosition(of: row.position)
         diff.updates.append(
           ListDiff.Step(
-            from: moved.place, to: place(of: shift.newPosition(of: moved.position)),
-            changed: moved.properties))
+            from: oldPlace(row.position), to: place(of: position),
+            changed: moves.properties(row)))
       }
       if !isSorted { diff.updates.sort { $0.to.position < $1.to.position } }
     }
-    if query.sections != nil { try compareSections(old, rows, &diff) }
+    if let before { try compareSections(before, moves, &diff) }
     return diff
-  }
-
-  /// Pairs rows that are removed and inserted again.
-  private func pair(_ rows: inout Rows) {
-    guard rows.stayCount > 0 else { return }
-    var out = ContiguousArray(repeating: 0, count: rows.stayCount)
-    for index in rows.out.indices where rows.out[index].stays {
-      out[rows.out[index].partner] = index
-    }
-    for index in rows.into.indices where rows.into[index].stays {
-      let partner = out[rows.into[index].partner]
-      rows.into[index].partner = partner
-      rows.out[partner].partner = index
-    }
-  }
-
-  /// The inserted rows that keep their place among staying rows, rising: their keys changed, but no
-  /// staying row was passed.
-  private mutating func keptInPlace(
-    from old: QueryList, _ rows: Rows
-  ) throws(ConditionFault) -> ContiguousArray<Int> {
-    var kept: ContiguousArray<Int> = []
-    var last = -1
-    for (index, moved) in rows.into.enumerated() where moved.stays {
-      let before = rows.out[moved.partner]
-      guard before.position - moved.partner == moved.position - index, before.position > last
-      else { continue }
-      if query.sections != nil {
-        var old = old
-        guard try old.sectionOutcome(moved.row, moved.row, in: order) == .equal else { continue }
-      }
-      kept.append(index)
-      last = before.position
-    }
-    return kept
   }
 
   /// Finds the deleted and inserted sections.
   private mutating func compareSections(
-    _ old: QueryList, _ rows: Rows, _ diff: inout ListDiff
+    _ old: QueryList, _ moves: ListMoves, _ diff: inout ListDiff
   ) throws(ConditionFault) {
     var old = old
-    var gone = QueryList.whole(rows.out, in: old)[...]
-    var came = QueryList.whole(rows.into, in: self)[...]
+    var gone = old.whole(moves.out)[...]
+    var came = whole(moves.into)[...]
     // Both in the order of their keys: a section in both was emptied and filled again.
     while let a = gone.first, let b = came.first {
       let outcome = try old.sectionOutcome(a.row, b.row, in: order)
@@ -95,35 +71,18 @@ extension QueryList {
   }
 
   /// The sections of which all rows are among these, each with one of them.
-  private static func whole(
-    _ rows: [Moved], in list: QueryList
+  private func whole(
+    _ rows: ContiguousArray<ListMoves.Row>
   ) -> [(section: Int, row: Int64)] {
     var result: [(section: Int, row: Int64)] = []
-    var start = 0
-    for index in rows.indices {
-      let section = rows[index].section
-      if rows[start].section != section { start = index }
-      if index + 1 - start == list.found.range(ofSection: section).count {
-        result.append((section, rows[index].row))
+    var (section, start) = (-1, 0)
+    for (index, row) in rows.enumerated() {
+      let here = found.section(at: row.position)
+      if here != section { (section, start) = (here, index) }
+      if index + 1 - start == found.range(ofSection: section).count {
+        result.append((section, row.entry.row))
       }
     }
     return result
-  }
-}
-
-/// Maps old positions of staying rows to new ones.
-private struct Shift {
-  /// Positions taken out, rising, each less their number before it.
-  private let out: [Int]
-  private let into: [Int]
-
-  init(_ rows: QueryList.Rows) {
-    out = rows.out.map(\.position)
-    into = rows.into.enumerated().map { $1.position - $0 }
-  }
-
-  func newPosition(of position: Int) -> Int {
-    let stays = position - out.rank { $0 < position }
-    return stays + into.rank { $0 <= stays }
   }
 }

@@ -5,10 +5,12 @@ import AnnalsState
 
 extension QueryList {
   /// The difference of two windows of one query, between which only these rows may have moved.
-  mutating func windowDiff(from old: QueryList, _ rows: Rows) throws(ConditionFault) -> ListDiff {
+  mutating func windowDiff(
+    from old: QueryList, _ moves: ListMoves
+  ) throws(ConditionFault) -> ListDiff {
     var changed: [Int64: PropertySet] = [:]
-    for moved in rows.updated + rows.into { changed[moved.row] = moved.properties }
-    let mayMove = Set(rows.into.lazy.map(\.row))
+    for row in moves.updated + moves.into { changed[row.entry.row] = moves.properties(row) }
+    let mayMove = Set(moves.into.lazy.map(\.entry.row))
     return try wholeDiff(
       from: old, sections: try commonSections(old), mayMove: { mayMove.contains($0) },
       changed: { changed[$0] })

@@ -8,34 +8,22 @@ import Foundation
 /// offset and limit leave.
 package struct QueryList: Sendable {
   package let query: ListQuery
-  /// The state in which these are the rows.
-  package internal(set) var state: State
   /// All rows found, also those outside the window.
   package internal(set) var found: SortedList
-  /// The positions among all that are shown.
-  package var window: Range<Int> { query.window(of: found.count) }
-  var order: RowOrder
-  var condition: BoundCondition
+  /// The query in the state in which these are the rows.
+  var bound: ListBinding
   var referrers: Referrers
   var buckets: CalendarBuckets?
-  private(set) var sources: ConditionSources
-  private(set) var bytes: LargeBytes
-  /// What only records decide; nil for nothing.
-  private(set) var records: (any RecordWork)?
 
   /// The rows that a query finds. O(n log n), or by an index.
   package init(
     _ query: ListQuery, in state: State, _ sources: ConditionSources, _ bytes: @escaping LargeBytes
   ) throws(QueryPlan.Failure) {
     self.query = query
-    self.state = state
-    self.sources = sources
-    self.bytes = bytes
-    records = query.records
     var all = query.rows
     (all.limit, all.offset, all.keys) = (nil, 0, [])
     var rows = try QueryPlan(all, in: state, sources).rows()
-    (condition, order) = try QueryList.bind(query, in: state, sources, bytes, query.records)
+    bound = try ListBinding(query, in: state, ListSources(sources, bytes, query.records))
     if case .calendar(let unit, let zone) = query.sections {
       buckets = CalendarBuckets(unit, timeZone: zone)
     }
@@ -49,7 +37,7 @@ package struct QueryList: Sendable {
     }
     found = SortedList()
     do throws(ConditionFault) {
-      if let records, records.filters {
+      if let records = query.records, records.filters {
         rows = Array(try records.wanted(ContiguousArray(rows), in: state))
       }
       var entries: ContiguousArray<ListEntry> = []
@@ -69,15 +57,6 @@ package struct QueryList: Sendable {
     }
   }
 
-  /// Reads large values elsewhere from now on, and records.
-  package mutating func read(
-    _ sources: ConditionSources, _ bytes: @escaping LargeBytes, _ records: (any RecordWork)? = nil
-  ) {
-    self.sources = sources
-    self.bytes = bytes
-    self.records = records
-  }
-
   /// The paths to objects that are part of the records by whether they exist.
   private static func paths(
     of records: (any RecordWork)?, of number: EntityNumber, in state: State
@@ -89,25 +68,13 @@ package struct QueryList: Sendable {
   /// The entities whose objects determine which rows there are, and their order.
   package var entities: Set<EntityNumber> { referrers.targets.union([query.rows.entity]) }
 
-  /// The query's condition and order over a state.
-  static func bind(
-    _ query: ListQuery, in state: State, _ sources: ConditionSources, _ bytes: @escaping LargeBytes,
-    _ records: (any RecordWork)?
-  ) throws(QueryPlan.Failure) -> (BoundCondition, RowOrder) {
-    do throws(ConditionError) {
-      let condition = try BoundCondition(
-        query.rows.condition, over: query.rows.entity, in: state, sources)
-      let order = try RowOrder(
-        query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: query.rows.entity,
-        in: state, records: records, behind: query.sections == nil ? 0 : 1, bytes)
-      if case .calendar = query.sections, let path = query.rows.keys.first?.path {
-        try order.requireDates(path)
-      }
-      return (condition, order)
-    } catch {
-      throw .condition(error)
-    }
-  }
+  /// The state in which these are the rows.
+  package var state: State { bound.state }
+
+  var order: RowOrder { bound.order }
+
+  /// The positions among all rows found that are shown.
+  package var window: Range<Int> { query.window(of: found.count) }
 }
 
 // Reading. Costs O(log n) unless said.
@@ -135,8 +102,9 @@ extension QueryList {
 
   /// The position of a row; nil if it is not shown.
   package func position(of row: Int64) throws(ConditionFault) -> Int? {
-    guard try condition.matches(row),
-      let position = try found.position(of: entry(of: row), by: self)
+    var block = RowBlock.none
+    guard let entry = try bound.entry(ofMatching: row, &block),
+      let position = try found.position(of: entry, by: order)
     else { return nil }
     return window.contains(position) ? position - window.lowerBound : nil
   }
@@ -183,11 +151,6 @@ extension QueryList {
 
 // Keys.
 extension QueryList {
-  /// The entry of a row.
-  func entry(of row: Int64) throws(ConditionFault) -> ListEntry {
-    ListEntry(word: try order.word(of: row), row: row)
-  }
-
   mutating func sectionKey(of row: Int64) throws(ConditionFault) -> SectionKey {
     let value = try order.firstValue(of: row)
     guard case .date(let moment) = value, let bucket = buckets?.bucket(containing: moment) else {
@@ -215,43 +178,5 @@ extension QueryList {
       return .equal
     }
     return try order.outcome(a, b, in: other, byFirstKeyOnly: true)
-  }
-}
-
-extension QueryList: ListOrder {
-  @inline(__always)
-  package func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
-    try order.precedes(a, b)
-  }
-}
-
-extension RowOrder: ListOrder {
-  @inline(__always)
-  package func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
-    if a.word != b.word { return a.word < b.word }
-    if haveEqualKeys(a.word, b.word) == true { return ties(a.row, b.row) == .less }
-    return try outcome(a.row, b.row, from: isExact(a.word) ? 1 : 0) == .less
-  }
-}
-
-extension RowOrder {
-  /// The value of a row's first key; null without any.
-  func firstValue(of row: Int64) throws(ConditionFault) -> Value {
-    guard let key = keys.first else { return .null }
-    return try withValues(of: row) { (view) throws(ConditionFault) in
-      var value = Value.null
-      try key.path.read(row, view) { cell, arena in value = cell.value(in: arena) }
-      return value
-    }
-  }
-
-  /// Throws if the first key's values are no dates.
-  fileprivate func requireDates(_ path: PropertyPath) throws(ConditionError) {
-    guard let key = keys.first else { return }
-    if case .attribute(let attribute) = key.path.end, attribute.type.tag ?? .date == .date {
-      return
-    }
-    throw ConditionError(
-      .incomparable, path, "\"\(path)\" is no date, and has no buckets of the calendar")
   }
 }

@@ -7,7 +7,7 @@ import AnnalsState
 /// marked, so that the same counts give the section of a position and the position of a section.
 /// Everything costs O(log n) unless stated.
 package struct SortedList: Sendable {
-  private var root: ListNode?
+  private var root = ListNode.empty
   /// How many entries there are. O(1).
   package private(set) var count = 0
   /// How many sections there are. O(1).
@@ -18,29 +18,15 @@ package struct SortedList: Sendable {
 
   /// A list of entries that are in order, marked where sections begin. O(n).
   package init(_ sorted: some RandomAccessCollection<ListEntry>) {
-    guard !sorted.isEmpty else { return }
     // Three quarters full: there is room for some more.
-    var level = SortedList.divided(sorted, by: ListNode.leafLimit * 3 / 4)
-      .map { ListNode(entries: ContiguousArray($0)).asChild }
+    var level = ListNode.divided(sorted, by: ListNode.leafLimit * 3 / 4)
+      .flatMap { ListNode.leaf(ContiguousArray($0)).parts }
     while level.count > 1 {
-      level = SortedList.divided(level, by: ListNode.innerLimit * 3 / 4)
-        .map { ListNode(children: ContiguousArray($0)).asChild }
+      level = ListNode.divided(level, by: ListNode.innerLimit * 3 / 4)
+        .flatMap { ListNode.parent(of: $0).parts }
     }
-    root = level[0].node
-    count = level[0].count
-    sectionCount = level[0].sections
-  }
-
-  /// The elements in equal parts of at most this length.
-  private static func divided<C: RandomAccessCollection>(
-    _ elements: C, by length: Int
-  ) -> [C.SubSequence] {
-    let parts = (elements.count + length - 1) / length
-    return (0..<parts).map { part in
-      let start = elements.index(elements.startIndex, offsetBy: elements.count * part / parts)
-      let end = elements.index(elements.startIndex, offsetBy: elements.count * (part + 1) / parts)
-      return elements[start..<end]
-    }
+    guard let whole = level.first else { return }
+    (root, count, sectionCount) = (whole.node, whole.end, whole.sectionEnd)
   }
 }
 
@@ -49,24 +35,17 @@ extension SortedList {
   /// The entry at a position. Traps if there is none.
   package subscript(position: Int) -> ListEntry {
     precondition(position >= 0 && position < count, "no row at position \(position)")
-    guard var node = root else { preconditionFailure("an empty list") }
+    var node = root
     var rest = position
-    while !node.isLeaf {
-      let place = SortedList.place(of: &rest, in: node)
-      node = node.children[place].node
+    while true {
+      switch node {
+      case .leaf(let entries): return entries[rest]
+      case .inner(let children):
+        let place = ListNode.place(of: rest, in: children)
+        if place > 0 { rest -= children[place - 1].end }
+        node = children[place].node
+      }
     }
-    return node.entries[rest]
-  }
-
-  /// The child that contains a position; `rest` becomes the position within it.
-  @inline(__always)
-  private static func place(of rest: inout Int, in node: ListNode) -> Int {
-    var place = 0
-    while rest >= node.children[place].count, place < node.children.count - 1 {
-      rest -= node.children[place].count
-      place += 1
-    }
-    return place
   }
 
   /// Calls `body` with the entries at these positions, in order. O(log n) and the entries.
@@ -74,25 +53,27 @@ extension SortedList {
     in range: Range<Int>, _ body: (ListEntry) throws(E) -> Void
   ) throws(E) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "no such rows")
-    guard let root, !range.isEmpty else { return }
+    guard !range.isEmpty else { return }
     try SortedList.forEach(in: range, root, body)
   }
 
   private static func forEach<E: Error>(
     in range: Range<Int>, _ node: ListNode, _ body: (ListEntry) throws(E) -> Void
   ) throws(E) {
-    if node.isLeaf {
-      for index in range { try body(node.entries[index]) }
-      return
-    }
-    var start = 0
-    for child in node.children {
-      let part = range.clamped(to: start..<start + child.count)
-      if !part.isEmpty {
-        try forEach(in: part.lowerBound - start..<part.upperBound - start, child.node, body)
+    switch node {
+    case .leaf(let entries):
+      for index in range { try body(entries[index]) }
+    case .inner(let children):
+      var place = ListNode.place(of: range.lowerBound, in: children)
+      var start = place > 0 ? children[place - 1].end : 0
+      while start < range.upperBound {
+        let end = children[place].end
+        let part = range.clamped(to: start..<end)
+        try forEach(
+          in: part.lowerBound - start..<part.upperBound - start, children[place].node, body)
+        start = end
+        place += 1
       }
-      start += child.count
-      if start >= range.upperBound { return }
     }
   }
 
@@ -108,41 +89,66 @@ extension SortedList {
   package func rank(
     of entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> Int {
-    try rank { (other) throws(ConditionFault) in try order.precedes(other, entry) }
+    try rank(near: entry.word) { (other) throws(ConditionFault) in
+      try order.precedes(other, entry)
+    }
   }
 
   /// The number of entries before the first for which `isBefore` is false; it is false for all
-  /// later ones.
+  /// later ones. With a word, looks first where it would be.
+  @inline(__always)
   package func rank(
-    _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
+    near word: UInt64? = nil, _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
   ) throws(ConditionFault) -> Int {
-    try find(isBefore).rank
+    try find(near: word, isBefore).rank
   }
 
   /// As `rank`, with the entry at that position if it is in the same leaf.
+  @inline(__always)
   private func find(
-    _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
+    near word: UInt64?, _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
   ) throws(ConditionFault) -> (rank: Int, entry: ListEntry?) {
-    guard var node = root else { return (0, nil) }
+    var node = root
     var rank = 0
-    while !node.isLeaf {
-      // The last child whose first entry is before it.
-      let children = node.children
-      let last = try (1..<children.count).rank { (place) throws(ConditionFault) in
-        try isBefore(children[place].first)
+    // The words of the first entry below the node and of the first behind it, as far as known.
+    var bounds: (UInt64, UInt64)?
+    while true {
+      switch node {
+      case .leaf(let entries):
+        let guess = SortedList.guess(word, bounds, entries.count)
+        let place = try entries.rank(around: guess, isBefore)
+        return (rank + place, place < entries.count ? entries[place] : nil)
+      case .inner(let children):
+        // The last child whose first entry is before it.
+        let place = try (1..<children.count).rank { (place) throws(ConditionFault) in
+          try isBefore(children[place].first)
+        }
+        if place > 0 { rank += children[place - 1].end }
+        let next = place + 1 < children.count ? children[place + 1].first.word : bounds?.1
+        bounds = next.map { (children[place].first.word, $0) }
+        node = children[place].node
       }
-      for place in 0..<last { rank += children[place].count }
-      node = children[last].node
     }
-    let place = try node.entries.rank(isBefore)
-    return (rank + place, place < node.entries.count ? node.entries[place] : nil)
+  }
+
+  /// Where a word is in a leaf if words rise or fall evenly there. Entries are far apart in memory
+  /// that nobody has read for a while, so a good guess saves most of a search.
+  @inline(__always)
+  private static func guess(_ word: UInt64?, _ bounds: (UInt64, UInt64)?, _ count: Int) -> Int {
+    guard let word, let (low, high) = bounds, low != high else { return count / 2 }
+    let rises = low < high
+    let whole = rises ? high - low : low - high
+    let part = rises ? max(word, low) - low : low - min(word, low)
+    return Int(Double(min(part, whole)) / Double(whole) * Double(count))
   }
 
   /// The position of an entry; nil if it is not in the list.
   package func position(
     of entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> Int? {
-    let found = try find { (other) throws(ConditionFault) in try order.precedes(other, entry) }
+    let found = try find(near: entry.word) { (other) throws(ConditionFault) in
+      try order.precedes(other, entry)
+    }
     // Where all of a leaf is before it, it would be the first of the next.
     let there = found.entry ?? (found.rank < count ? self[found.rank] : nil)
     return there?.isSame(as: entry) == true ? found.rank : nil
@@ -154,38 +160,49 @@ extension SortedList {
   /// The section that a position is in.
   package func section(at position: Int) -> Int {
     precondition(position >= 0 && position < count, "no row at position \(position)")
-    guard var node = root else { return 0 }
+    var node = root
     var rest = position
     var section = -1
-    while !node.isLeaf {
-      let place = SortedList.place(of: &rest, in: node)
-      for before in 0..<place { section += node.children[before].sections }
-      node = node.children[place].node
+    while true {
+      switch node {
+      case .leaf(let entries):
+        for entry in entries[...rest] where entry.beginsSection { section += 1 }
+        return max(section, 0)
+      case .inner(let children):
+        let place = ListNode.place(of: rest, in: children)
+        if place > 0 {
+          rest -= children[place - 1].end
+          section += children[place - 1].sectionEnd
+        }
+        node = children[place].node
+      }
     }
-    for entry in node.entries[...rest] where entry.beginsSection { section += 1 }
-    return max(section, 0)
   }
 
   /// The position at which a section begins; behind the last one, that behind the last row.
   package func start(ofSection section: Int) -> Int {
     precondition(section >= 0 && section <= sectionCount, "no section \(section)")
-    guard var node = root, section < sectionCount else { return count }
+    guard section < sectionCount else { return count }
+    var node = root
     var rest = section
     var position = 0
-    while !node.isLeaf {
-      var place = 0
-      while rest >= node.children[place].sections {
-        rest -= node.children[place].sections
-        position += node.children[place].count
-        place += 1
+    while true {
+      switch node {
+      case .leaf(let entries):
+        for (index, entry) in entries.enumerated() where entry.beginsSection {
+          if rest == 0 { return position + index }
+          rest -= 1
+        }
+        return position
+      case .inner(let children):
+        let place = children.indices.rank { children[$0].sectionEnd <= rest }
+        if place > 0 {
+          rest -= children[place - 1].sectionEnd
+          position += children[place - 1].end
+        }
+        node = children[place].node
       }
-      node = node.children[place].node
     }
-    for (index, entry) in node.entries.enumerated() where entry.beginsSection {
-      if rest == 0 { return position + index }
-      rest -= 1
-    }
-    return position
   }
 
   /// The positions of a section's rows.
@@ -196,117 +213,36 @@ extension SortedList {
 
 // Changing.
 extension SortedList {
-  /// Inserts an entry at a position, where the order wants it.
-  package mutating func insert(_ entry: ListEntry, at position: Int) {
-    precondition(position >= 0 && position <= count, "no position \(position)")
-    count += 1
-    if entry.beginsSection { sectionCount += 1 }
-    guard var node = root.take() else {
-      root = ListNode(entries: [entry])
-      return
-    }
-    if let rest = SortedList.insert(entry, at: position, into: &node) {
-      root = ListNode(children: [node.asChild, rest.asChild])
-    } else {
-      root = node
+  /// Makes edits in one pass: by rising position before all of them, and at one position inserts
+  /// before a removal. Inserted entries must be where the order wants them. O(log n) for each, less
+  /// for many.
+  package mutating func apply(_ edits: ContiguousArray<ListEdit>) {
+    guard let first = edits.first, let last = edits.last else { return }
+    precondition(
+      first.position >= 0 && last.position < (last.entry == nil ? count : count + 1),
+      "no position \(first.position) or \(last.position)")
+    let growth = root.apply(edits, edits.indices, from: 0)
+    count += growth.count
+    sectionCount += growth.sections
+    while root.isTooFull { root = .parent(of: root.parts) }
+    while case .inner(let children) = root, children.count < 2 {
+      root = children.first?.node ?? .empty
     }
   }
 
-  /// Returns a node to stand behind this one, if it had to be split.
-  private static func insert(
-    _ entry: ListEntry, at position: Int, into node: inout ListNode
-  ) -> ListNode? {
-    ListNode.own(&node)
-    if node.isLeaf {
-      node.entries.insert(entry, at: position)
-    } else {
-      var place = 0
-      var rest = position
-      // An entry between two children goes to the end of the first.
-      while rest > node.children[place].count, place < node.children.count - 1 {
-        rest -= node.children[place].count
-        place += 1
-      }
-      let split = insert(entry, at: rest, into: &node.children[place].node)
-      if let split {
-        node.children[place] = node.children[place].node.asChild
-        node.children.insert(split.asChild, at: place + 1)
-      } else {
-        node.children[place].count += 1
-        if entry.beginsSection { node.children[place].sections += 1 }
-        if rest == 0 { node.children[place].first = entry }
-      }
-    }
-    return node.isTooFull ? node.split() : nil
+  /// Inserts an entry at a position, where the order wants it.
+  package mutating func insert(_ entry: ListEntry, at position: Int) {
+    apply([ListEdit(position, entry)])
   }
 
   /// Removes the entry at a position.
   package mutating func remove(at position: Int) {
-    precondition(position >= 0 && position < count, "no row at position \(position)")
-    guard var node = root.take() else { return }
-    let removed = SortedList.remove(at: position, from: &node)
-    count -= 1
-    if removed.beginsSection { sectionCount -= 1 }
-    while node.children.count == 1 { node = node.children[0].node }
-    root = count == 0 ? nil : node
-  }
-
-  private static func remove(at position: Int, from node: inout ListNode) -> ListEntry {
-    ListNode.own(&node)
-    if node.isLeaf { return node.entries.remove(at: position) }
-    var rest = position
-    let place = place(of: &rest, in: node)
-    let removed = remove(at: rest, from: &node.children[place].node)
-    node.children[place].count -= 1
-    if removed.beginsSection { node.children[place].sections -= 1 }
-    if node.children[place].count == 0 {
-      node.children.remove(at: place)
-      return removed
-    }
-    if rest == 0 { node.children[place].first = node.children[place].node.least }
-    if node.children[place].node.isTooEmpty, node.children.count > 1 {
-      mend(&node, at: place > 0 ? place - 1 : 0)
-    }
-    return removed
-  }
-
-  /// Merges two neighbouring children, or divides their content equally.
-  private static func mend(_ node: inout ListNode, at place: Int) {
-    let (a, b) = (node.children[place].node, node.children[place + 1].node)
-    let joined =
-      a.isLeaf
-      ? ListNode(entries: a.entries + b.entries) : ListNode(children: a.children + b.children)
-    let rest = joined.isTooFull ? joined.split() : nil
-    node.children[place] = joined.asChild
-    if let rest {
-      node.children[place + 1] = rest.asChild
-    } else {
-      node.children.remove(at: place + 1)
-    }
+    apply([ListEdit(position, nil)])
   }
 
   /// Says whether a section begins at a position.
   package mutating func setBeginsSection(_ begins: Bool, at position: Int) {
-    guard self[position].beginsSection != begins, var node = root.take() else { return }
-    SortedList.mark(begins, at: position, in: &node)
-    sectionCount += begins ? 1 : -1
-    root = node
+    guard self[position].beginsSection != begins else { return }
+    sectionCount += root.setBeginsSection(begins, at: position)
   }
-
-  private static func mark(_ begins: Bool, at position: Int, in node: inout ListNode) {
-    ListNode.own(&node)
-    if node.isLeaf {
-      node.entries[position].beginsSection = begins
-      return
-    }
-    var rest = position
-    let place = place(of: &rest, in: node)
-    mark(begins, at: rest, in: &node.children[place].node)
-    node.children[place].sections += begins ? 1 : -1
-  }
-}
-
-extension ListNode {
-  /// The least entry below. O(depth).
-  fileprivate var least: ListEntry { isLeaf ? entries[0] : children[0].first }
 }

@@ -67,10 +67,15 @@ package struct RowOrder: Sendable {
 
   /// The word of a row by the first key; 0 where there is none, or where records count more.
   package func word(of row: Int64) throws(ConditionFault) -> UInt64 {
+    try word(of: row, in: table?.block(of: row) ?? .none)
+  }
+
+  /// As `word(of:)`, of a row in a block.
+  @inline(__always)
+  func word(of row: Int64, in block: RowBlock) throws(ConditionFault) -> UInt64 {
     guard let key = keys.first, records?.place != 0 else { return 0 }
-    return try withValues(of: row) { (view) throws(ConditionFault) in
-      try key.word(row, view, bytes)
-    }
+    defer { withExtendedLifetime(block) {} }
+    return try key.word(row, block.view(of: row) ?? .empty, bytes)
   }
 
   /// Whether rows with this word have equal values of the first key.
@@ -90,15 +95,16 @@ package struct RowOrder: Sendable {
   package func outcome(
     _ a: Int64, _ b: Int64, from first: Int = 0
   ) throws(ConditionFault) -> Outcome {
-    if let records {
-      let outcome = try outcome(a, b, in: self, from: first, records)
-      return outcome == .equal ? ties(a, b) : outcome
-    }
-    if first < keys.count {
-      let outcome = try keyOutcome(a, b, in: self, first..<keys.count)
-      guard outcome == .equal else { return outcome }
-    }
-    return ties(a, b)
+    let outcome = try outcome(a, b, in: self, from: first)
+    return outcome == .equal ? ties(a, b) : outcome
+  }
+
+  /// Compares a row here with a row in the same order of another state by the keys from `first` on.
+  func outcome(
+    _ a: Int64, _ b: Int64, in other: RowOrder, from first: Int
+  ) throws(ConditionFault) -> Outcome {
+    if let records { return try outcome(a, b, in: other, from: first, records) }
+    return first < keys.count ? try keyOutcome(a, b, in: other, first..<keys.count) : .equal
   }
 
   /// Compares rows that are equal in all keys.
@@ -112,8 +118,9 @@ package struct RowOrder: Sendable {
   package func outcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, byFirstKeyOnly: Bool
   ) throws(ConditionFault) -> Outcome {
-    if !byFirstKeyOnly, let records { return try outcome(a, b, in: other, from: 0, records) }
-    return try keyOutcome(a, b, in: other, 0..<min(keys.count, byFirstKeyOnly ? 1 : .max))
+    byFirstKeyOnly
+      ? try keyOutcome(a, b, in: other, 0..<min(keys.count, 1))
+      : try outcome(a, b, in: other, from: 0)
   }
 
   /// As `keyOutcome` from a key on, with the records in their place.

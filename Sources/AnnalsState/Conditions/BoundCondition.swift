@@ -136,21 +136,28 @@ package struct BoundCondition: Sendable {
 
 // Evaluation.
 extension BoundCondition {
-  /// Whether a row has an object.
-  package func contains(_ row: Int64) throws(ConditionFault) -> Bool {
-    do throws(StateFault) { return try table.contains(row) } catch { throw .state(error) }
+  /// The block of 256 rows that a row is in.
+  package func block(of row: Int64) -> RowBlock { TableView(table).block(of: row) }
+
+  /// Whether a row of a block has an object.
+  package func contains(_ row: Int64, in block: RowBlock) throws(ConditionFault) -> Bool {
+    do throws(StateFault) { return try block.isLive(row) } catch { throw .state(error) }
   }
 
-  /// Whether a row meets the condition; false for a row without an object.
-  package func matches(_ row: Int64) throws(ConditionFault) -> Bool {
-    guard try contains(row) else { return false }
+  /// Whether a row of a block meets the condition; false for a row without an object.
+  package func matches(_ row: Int64, in block: RowBlock) throws(ConditionFault) -> Bool {
+    guard try contains(row, in: block) else { return false }
     guard entry >= 0 else { return entry == BoundCondition.accepted }
-    let block = TableView(table).block(of: row)
     var scratch: ContiguousArray<UInt8> = []
     guard let values = block.view(of: row) else { return false }
     let result = try matches(row, values, &scratch)
     withExtendedLifetime(block) {}
     return result
+  }
+
+  /// As `matches(_:in:)`.
+  package func matches(_ row: Int64) throws(ConditionFault) -> Bool {
+    try matches(row, in: block(of: row))
   }
 
   /// Whether the row with these values meets the condition.

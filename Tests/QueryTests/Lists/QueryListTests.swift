@@ -200,6 +200,8 @@ import Testing
     _ = try model.change(seed % 5 == 0 ? 2_000 : 250)
     var trial = try Trial(model)
     let text = "seed \(seed): \(trial.list.query)"
+    // The same, of which nobody has a copy: it changes in place.
+    var alone = try QueryList(trial.list.query, in: model.state, Self.sources) { _ in [] }
     var old = try Self.check(&trial, "\(text)")
     var first: [Int64] = []
     trial.list.initialDiff().apply(to: &first) { old.flatMap(\.self)[$0.position] }
@@ -210,6 +212,8 @@ import Testing
       let touched = try model.change([1, 1, 3, 20][model.random.below(4)])
       let diff = try trial.list.advance(to: model.state, Self.changes(touched))
       let new = try Self.check(&trial, comment)
+      #expect(try alone.advance(to: model.state, Self.changes(touched)) == diff, comment)
+      #expect(alone.rows(in: 0..<alone.count) == new.flatMap(\.self), comment)
       Self.checkApplied(diff, old, new, comment)
       let (oldRows, newRows) = (old.flatMap(\.self), new.flatMap(\.self))
       Self.checkChanges(diff, touched, oldRows, newRows, comment)

@@ -81,6 +81,56 @@ import Testing
     for (list, array) in copies { try Self.check(list, array, "seed \(seed), a copy") }
   }
 
+  /// Removes some entries of an array and inserts others, few or many and near each other or not.
+  private static func edits(
+    of array: [ListEntry], _ random: inout SeededRandom
+  ) -> (edits: ContiguousArray<ListEdit>, result: [ListEntry]) {
+    let start = random.below(array.count + 1)
+    let end = random.chance(50) ? array.count : min(array.count, start + random.below(600))
+    let odds = [1, 20, 90, 100][random.below(4)]
+    var edits: ContiguousArray<ListEdit> = []
+    var result = Array(array[..<start])
+    for position in start...end {
+      // Words of entries between two others are anything: the list does not compare them.
+      while random.chance(odds / 2) {
+        var entry = ListEntry(word: UInt64(position), row: Int64(result.count + 1), role: 4)
+        entry.beginsSection = random.chance(10)
+        edits.append(ListEdit(position, entry))
+        result.append(entry)
+      }
+      guard position < end else { break }
+      if random.chance(odds) {
+        edits.append(ListEdit(position, nil))
+      } else {
+        result.append(array[position])
+      }
+    }
+    return (edits, result + array[end...])
+  }
+
+  @Test(arguments: 1...16 as ClosedRange<UInt64>)
+  func `many edits at once`(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    var array = (0..<random.below(30_000)).map { ListEntry(word: UInt64($0), row: Int64($0 + 1)) }
+    var list = SortedList(array)
+    for round in 0..<12 {
+      let kept = (list, array)
+      let (edits, result) = Self.edits(of: array, &random)
+      list.apply(edits)
+      array = result
+      let comment: Comment = "seed \(seed), round \(round)"
+      #expect(list.count == array.count, comment)
+      #expect(Array(list.entries(in: 0..<list.count)) == array, comment)
+      let starts = array.indices.filter { array[$0].beginsSection }
+      #expect(list.sectionCount == starts.count, comment)
+      #expect(starts.indices.map { list.start(ofSection: $0) } == starts, comment)
+      for position in stride(from: 0, to: array.count, by: 41) {
+        #expect(list[position] == array[position], comment)
+      }
+      #expect(Array(kept.0.entries(in: 0..<kept.0.count)) == kept.1, comment)
+    }
+  }
+
   @Test func `a range and a row outside`() throws {
     let array = (0..<1_000).map { ListEntry(word: UInt64($0), row: Int64($0 + 1)) }
     let list = SortedList(array)

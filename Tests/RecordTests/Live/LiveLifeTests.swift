@@ -35,6 +35,44 @@ import Testing
     try await task.value
   }
 
+  @Test(arguments: [LiveSteps.latest, .everyTransaction])
+  func `kept rows stay as they were`(steps: LiveSteps) async throws {
+    let lab = try LiveLab(seed: 9)
+    try lab.change(60)
+    let view = lab.store.live(Fetch(Concert.self).sorted(by: \.start), steps: steps)
+    var keeping = view.makeAsyncIterator()
+    var forgetting = view.makeAsyncIterator()
+    var kept: [(rows: RowList<Object<Concert>>, ids: [ObjectID])] = []
+    for _ in 0..<40 {
+      let update = try #require(try await keeping.next())
+      kept.append((update.rows, Array(update.rows.objectIDs)))
+      let diff = try await forgetting.next()?.diff
+      #expect(diff == update.diff)
+      let concert = try lab.concert()
+      try lab.store.put { _ = try $0.insert(concert) }
+    }
+    for (rows, ids) in kept {
+      #expect(Array(rows.objectIDs) == ids)
+      #expect(try rows.snapshot.count(of: Concert.self) == ids.count)
+      for (place, id) in ids.enumerated() where place % 7 == 0 {
+        #expect(try rows.position(of: id) == place)
+      }
+    }
+  }
+
+  @Test(arguments: [LiveSteps.latest, .everyTransaction])
+  func `rows have the store's clock`(steps: LiveSteps) async throws {
+    let store = try Store(.memory, records: Concert.self, Venue.self, environment: .fixed())
+    let view = store.live(Fetch(Venue.self), steps: steps)
+    var iterator = view.makeAsyncIterator()
+    for _ in 0..<3 {
+      let update = try #require(try await iterator.next())
+      let now = Date(update.rows.snapshot.clock())
+      #expect(now < Date(timeIntervalSince1970: 1_700_100_000))
+      try store.put { _ = try $0.insert(Venue(name: "Uji")) }
+    }
+  }
+
   @Test func `an observer is told the error that ends it`() async throws {
     let lab = try LiveLab(seed: 4)
     let updates = Counter()

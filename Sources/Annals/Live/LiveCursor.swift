@@ -1,0 +1,184 @@
+import AnnalsEngine
+import AnnalsLog
+import AnnalsModel
+import AnnalsQuery
+import AnnalsStorage
+
+/// What a live view is of, whatever the type of its rows.
+final class LiveCore: Sendable {
+  /// The current source, and how often it was replaced.
+  struct Current: Sendable {
+    var source: LiveSource
+    var edition = 0
+  }
+
+  let store: Store
+  let steps: LiveSteps
+  /// Which transactions make an update.
+  let condition: HistoryCondition
+  private let shown: Locked<Current>
+
+  init(
+    _ store: Store, _ source: LiveSource, _ steps: LiveSteps, _ condition: HistoryCondition
+  ) {
+    self.store = store
+    self.steps = steps
+    self.condition = condition
+    shown = Locked(Current(source: source))
+  }
+
+  var current: Current { shown.withLock { $0 } }
+
+  /// Replaces the source: each iterator yields one update for it. If asked for, the sections stay
+  /// as they are; those of another entity go.
+  func change(to source: LiveSource, keepsSections: Bool) {
+    shown.withLock { shown in
+      let stay = keepsSections && shown.source.entity == source.entity
+      shown.source = stay ? LiveSource(source, sectionsOf: shown.source) : source
+      shown.edition += 1
+    }
+    store.writer.head.wake()
+  }
+
+  /// Whether any transaction after a position makes a step.
+  fileprivate func isStep(_ version: StoreVersion, after seen: Token) throws(AnnalsError) -> Bool {
+    if case .always = condition.node { return true }
+    do throws(AnnalsError) {
+      let after = try version.number(after: .token(seen))
+      var cursor = try PartCursor(
+        History(
+          version: version, after: after, through: version.head.number, condition: condition))
+      while let part = try cursor.next() {
+        if part.isSelected { return true }
+      }
+      return false
+    } catch {
+      // If history can no longer tell, nothing is held back.
+      guard error.isMissingHistory else { throw error }
+      return true
+    }
+  }
+}
+
+/// Follows the rows of a live view, whatever their type.
+struct LiveCursor {
+  /// An update, without the type of its rows.
+  struct Step {
+    var rows: RowListContent
+    var diff: ListDiff
+    var isInitial = false
+  }
+
+  let core: LiveCore
+  /// The rows of the last update.
+  private var shown: RowListContent?
+  private var edition = 0
+  /// All transactions up to here are in the shown rows, or were held back.
+  private var seen: Token?
+  /// For `.everyTransaction`: the state that the walk has reached, and what was held back.
+  private var walk: LiveWalk?
+
+  init(_ core: LiveCore) { self.core = core }
+
+  /// Continues from rows of the view.
+  init(_ core: LiveCore, from rows: RowListContent, edition: Int) {
+    self.core = core
+    self.edition = edition
+    shown = rows
+    seen = rows.snapshot.token
+  }
+
+  /// Whether nothing more is to be read up to a position.
+  func isLevel(with newest: Token) -> Bool {
+    seen == newest && (core.steps == .latest || walk?.isAtEnd ?? true)
+  }
+
+  /// One step towards the newest transaction; nil if it makes no update.
+  mutating func advance(_ newest: Token) throws(AnnalsError) -> Step? {
+    let current = core.current
+    // Moved out, so that rows that nobody else holds are changed in place.
+    guard var rows = shown.take() else {
+      let rows = try current.source.rows(in: core.store.snapshot())
+      edition = current.edition
+      (shown, seen) = (rows, rows.snapshot.token)
+      return Step(rows: rows, diff: rows.list.initialDiff(), isInitial: true)
+    }
+    defer { shown = rows }
+    if current.edition != edition {
+      let diff = try turn(&rows, to: current.source)
+      edition = current.edition
+      seen = rows.snapshot.token
+      return Step(rows: rows, diff: diff)
+    }
+    guard !isLevel(with: newest) else { return nil }
+    let diff =
+      core.steps == .latest
+      ? try leap(&rows, current.source) : try walk(&rows, current.source)
+    guard let diff, !diff.isEmpty else { return nil }
+    return Step(rows: rows, diff: diff)
+  }
+
+  /// The step after the view's source has changed.
+  private mutating func turn(
+    _ rows: inout RowListContent, to source: LiveSource
+  ) throws(AnnalsError) -> ListDiff {
+    if core.steps == .everyTransaction {
+      let changes = try walk?.changes() ?? ListChanges()
+      let diff = try source.turn(&rows, to: walk?.snapshot ?? rows.snapshot, changes)
+      walk?.clear()
+      return diff
+    }
+    let snapshot = core.store.snapshot()
+    let changes = try core.store.version.changes(
+      from: rows.snapshot, to: snapshot, of: rows.list.entities)
+    return try source.turn(&rows, to: snapshot, changes)
+  }
+
+  /// The step for all new transactions at once; nil if none makes one.
+  private mutating func leap(
+    _ rows: inout RowListContent, _ source: LiveSource
+  ) throws(AnnalsError) -> ListDiff? {
+    let publication = core.store.writer.head.publication(after: rows.snapshot.position.number)
+    let version = publication.version
+    guard try core.isStep(version, after: seen ?? rows.snapshot.token) else {
+      seen = version.token
+      return nil
+    }
+    let snapshot = version.snapshot.with(clock: core.store.environment.clock)
+    let changes = try publication.changes(
+      from: rows.snapshot, to: snapshot, of: rows.list.entities)
+    let diff = try source.step(&rows, to: snapshot, changes)
+    seen = version.token
+    return diff
+  }
+
+  /// The step for the next transaction that makes one; nil if there is none.
+  private mutating func walk(
+    _ rows: inout RowListContent, _ source: LiveSource
+  ) throws(AnnalsError) -> ListDiff? {
+    do throws(AnnalsError) {
+      var walk = self.walk ?? LiveWalk(rows.snapshot)
+      self.walk = nil
+      if walk.isAtEnd { try walk.begin(core.store.version, core.condition) }
+      while let isStep = try walk.next() {
+        guard isStep else { continue }
+        let changes = try walk.changes()
+        let diff =
+          walk.hasNewSchema
+          ? try source.turn(&rows, to: walk.snapshot, changes)
+          : try source.step(&rows, to: walk.snapshot, changes)
+        walk.clear()
+        self.walk = walk
+        return diff
+      }
+      seen = walk.end
+      self.walk = walk
+      return nil
+    } catch {
+      // What could not be read is read again, from the shown rows.
+      self.walk = nil
+      seen = rows.snapshot.token
+      throw error
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import AnnalsModel
+import AnnalsState
+
+/// What a list reads besides the state.
+package struct ListSources: Sendable {
+  package var conditions: ConditionSources
+  package var largeBytes: LargeBytes
+  /// What only records decide; nil for nothing.
+  package var records: (any RecordWork)?
+
+  package init(
+    _ conditions: ConditionSources, _ largeBytes: @escaping LargeBytes,
+    _ records: (any RecordWork)? = nil
+  ) {
+    self.conditions = conditions
+    self.largeBytes = largeBytes
+    self.records = records
+  }
+}
+
+/// The condition and the order of a list's query, bound to a state. A class, so that copies of a
+/// list, and what a step hands over, retain one object.
+final class ListBinding: Sendable {
+  let state: State
+  let condition: BoundCondition
+  let order: RowOrder
+  let sources: ListSources
+  /// Whether records decide which rows are in the list, or their order.
+  let asksRecords: Bool
+
+  private init(
+    _ state: State, _ condition: BoundCondition, _ order: RowOrder, _ sources: ListSources
+  ) {
+    self.state = state
+    self.condition = condition
+    self.order = order
+    self.sources = sources
+    asksRecords = order.records != nil || sources.records?.filters == true
+  }
+
+  /// Binds a query. Throws if a name is unknown, or has another type than the query needs.
+  convenience init(
+    _ query: ListQuery, in state: State, _ sources: ListSources
+  ) throws(QueryPlan.Failure) {
+    do throws(ConditionError) {
+      let condition = try BoundCondition(
+        query.rows.condition, over: query.rows.entity, in: state, sources.conditions)
+      let order = try RowOrder(
+        query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: query.rows.entity,
+        in: state, records: sources.records, behind: query.sections == nil ? 0 : 1,
+        sources.largeBytes)
+      if case .calendar = query.sections, let path = query.rows.keys.first?.path {
+        try order.requireDates(path)
+      }
+      self.init(state, condition, order, sources)
+    } catch {
+      throw .condition(error)
+    }
+  }
+
+  /// The same query bound to another state.
+  func rebound(
+    _ query: ListQuery, to newState: State, _ sources: ListSources
+  ) throws(QueryPlan.Failure) -> ListBinding {
+    if sources.records == nil, newState.schema == state.schema,
+      let condition = condition.rebound(to: newState, sources.conditions),
+      let order = order.rebound(to: newState, sources.largeBytes)
+    {
+      return ListBinding(newState, condition, order, sources)
+    }
+    return try ListBinding(query, in: newState, sources)
+  }
+
+  /// The entry of a row.
+  func entry(of row: Int64) throws(ConditionFault) -> ListEntry {
+    ListEntry(word: try order.word(of: row, in: condition.block(of: row)), row: row)
+  }
+
+  /// The entry of a row that meets the condition; nil if it does not. What only records decide is
+  /// not asked. `block` is that of the row asked for before.
+  func entry(
+    ofMatching row: Int64, _ block: inout RowBlock
+  ) throws(ConditionFault) -> ListEntry? {
+    if !block.contains(row) { block = condition.block(of: row) }
+    guard try condition.matches(row, in: block) else { return nil }
+    return ListEntry(word: try order.word(of: row, in: block), row: row)
+  }
+
+  /// Whether a row has an object. `block` is that of the row asked for before.
+  func contains(_ row: Int64, _ block: inout RowBlock) throws(ConditionFault) -> Bool {
+    if !block.contains(row) { block = condition.block(of: row) }
+    return try condition.contains(row, in: block)
+  }
+
+  /// Whether the record of a row is wanted.
+  func wantsRecord(_ row: Int64) throws(ConditionFault) -> Bool {
+    guard let records = sources.records, records.filters else { return true }
+    return try !records.wanted([row], in: state).isEmpty
+  }
+}
+
+extension RowOrder: ListOrder {
+  @inline(__always)
+  package func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
+    try precedes(a, b, in: self)
+  }
+
+  /// Whether an entry here comes before an entry in the same order of another state.
+  @inline(__always)
+  func precedes(
+    _ a: ListEntry, _ b: ListEntry, in other: RowOrder
+  ) throws(ConditionFault) -> Bool {
+    if a.word != b.word { return a.word < b.word }
+    if haveEqualKeys(a.word, b.word) != true {
+      let outcome = try outcome(a.row, b.row, in: other, from: isExact(a.word) ? 1 : 0)
+      if outcome != .equal { return outcome == .less }
+    }
+    return ties(a.row, b.row) == .less
+  }
+}
+
+extension RowOrder {
+  /// The value of a row's first key; null without any.
+  func firstValue(of row: Int64) throws(ConditionFault) -> Value {
+    guard let key = keys.first else { return .null }
+    return try withValues(of: row) { (view) throws(ConditionFault) in
+      var value = Value.null
+      try key.path.read(row, view) { cell, arena in value = cell.value(in: arena) }
+      return value
+    }
+  }
+
+  /// Throws if the first key's values are no dates.
+  fileprivate func requireDates(_ path: PropertyPath) throws(ConditionError) {
+    guard let key = keys.first else { return }
+    if case .attribute(let attribute) = key.path.end, attribute.type.tag ?? .date == .date {
+      return
+    }
+    throw ConditionError(
+      .incomparable, path, "\"\(path)\" is no date, and has no buckets of the calendar")
+  }
+}

@@ -1,0 +1,149 @@
+import AnnalsModel
+import AnnalsState
+
+/// The rows that a step of a list removes, inserts, and leaves in place.
+struct ListMoves {
+  /// One of these rows, in 32 bytes.
+  struct Row {
+    var entry: ListEntry
+    /// Its place among the changed rows.
+    var index: Int32
+    /// For a row in the list before and after: its place on the other side, once it is known;
+    /// otherwise -1.
+    var partner: Int32
+    var position = 0
+
+    var stays: Bool { partner >= 0 }
+  }
+
+  /// A row that may have changed, with its changed properties.
+  struct Changed {
+    var row: Int64
+    var properties: PropertySet
+  }
+
+  /// Each once, rising.
+  let changed: ContiguousArray<Changed>
+  /// By rising position in the old list.
+  var out: ContiguousArray<Row> = []
+  /// In the order of the new list.
+  var into: ContiguousArray<Row> = []
+  /// Rows that changed in place, by rising position in the old list.
+  var updated: ContiguousArray<Row> = []
+
+  init(_ changed: ContiguousArray<Changed>) { self.changed = changed }
+
+  /// Whether nothing is removed or inserted.
+  var leavesAll: Bool { out.isEmpty && into.isEmpty }
+
+  /// The properties that changed of a row.
+  func properties(_ row: Row) -> PropertySet { changed[Int(row.index)].properties }
+
+  /// Notes the entries of a changed row in the list before and after; nil where it is not in it.
+  mutating func move(_ index: Int, _ before: ListEntry?, _ after: ListEntry?) {
+    let partner: Int32 = before != nil && after != nil ? 0 : -1
+    if let before { out.append(Row(entry: before, index: Int32(index), partner: partner)) }
+    if let after { into.append(Row(entry: after, index: Int32(index), partner: partner)) }
+  }
+
+  /// Notes a changed row that keeps its keys.
+  mutating func update(_ index: Int, _ entry: ListEntry) {
+    updated.append(Row(entry: entry, index: Int32(index), partner: -1))
+  }
+
+  /// Finds where the rows are in the old list, and where new ones come into it: the position of an
+  /// inserted row is the number of old rows before it.
+  mutating func locate(
+    in list: SortedList, from old: RowOrder, to new: RowOrder
+  ) throws(ConditionFault) {
+    try ListMoves.locate(&out, in: list, old)
+    try ListMoves.locate(&updated, in: list, old)
+    try ListMoves.sort(&into, by: new)
+    var last = 0
+    for index in into.indices {
+      let entry = into[index].entry
+      // Rows that stay have the same keys in both states.
+      let rank = try list.rank { (other) throws(ConditionFault) in
+        try old.precedes(other, entry, in: new)
+      }
+      last = max(last, rank)
+      into[index].position = last
+    }
+    pair()
+  }
+
+  private static func locate(
+    _ rows: inout ContiguousArray<Row>, in list: SortedList, _ order: RowOrder
+  ) throws(ConditionFault) {
+    // Neighbours are looked for one after the other; words tell nearly all of them apart.
+    if rows.count > 1 { rows.sort { $0.entry.word < $1.entry.word } }
+    var isSorted = true
+    for index in rows.indices {
+      guard let position = try list.position(of: rows[index].entry, by: order) else {
+        guard order.records == nil else {
+          throw .record(UnsteadyOrder(row: rows[index].entry.row))
+        }
+        preconditionFailure("a row of a live list is not at its place")
+      }
+      isSorted = isSorted && (index == 0 || rows[index - 1].position < position)
+      rows[index].position = position
+    }
+    if !isSorted { rows.sort { $0.position < $1.position } }
+  }
+
+  private static func sort(
+    _ rows: inout ContiguousArray<Row>, by order: RowOrder
+  ) throws(ConditionFault) {
+    guard rows.count > 1 else { return }
+    do {
+      try rows.sort { try order.precedes($0.entry, $1.entry) }
+    } catch let fault as ConditionFault {
+      throw fault
+    } catch {
+      throw .largeValue(error)
+    }
+  }
+
+  /// Pairs rows that are removed and inserted again.
+  private mutating func pair() {
+    guard out.contains(where: \.stays) else { return }
+    var places = ContiguousArray<Int32>(repeating: -1, count: changed.count)
+    for index in into.indices { places[Int(into[index].index)] = Int32(index) }
+    for index in out.indices where out[index].stays {
+      let partner = places[Int(out[index].index)]
+      out[index].partner = partner
+      into[Int(partner)].partner = Int32(index)
+    }
+  }
+
+  /// The edits of the old list. Inserted rows get their positions in the new one.
+  mutating func edits() -> ContiguousArray<ListEdit> {
+    var edits: ContiguousArray<ListEdit> = []
+    edits.reserveCapacity(out.count + into.count)
+    var gone = 0
+    for index in into.indices {
+      let place = into[index].position
+      while gone < out.count, out[gone].position < place {
+        edits.append(ListEdit(out[gone].position, nil))
+        gone += 1
+      }
+      edits.append(ListEdit(place, into[index].entry))
+      into[index].position = place - gone + index
+    }
+    for row in out[gone...] { edits.append(ListEdit(row.position, nil)) }
+    return edits
+  }
+
+  /// The new position of a row that stays at an old one, or of the first row that stays behind one
+  /// that is removed. O(log changes), after `edits`.
+  func newPosition(of position: Int) -> Int {
+    let stays = position - out.indices.rank { out[$0].position < position }
+    return stays + into.indices.rank { into[$0].position - $0 <= stays }
+  }
+}
+
+/// The order of records gives another answer for the same record than before.
+package struct UnsteadyOrder: Error {
+  /// The row of the record.
+  package let row: Int64
+}

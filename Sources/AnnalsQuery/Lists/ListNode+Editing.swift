@@ -1,0 +1,168 @@
+import AnnalsModel
+
+/// Inserts an entry before a position of a sorted list, or removes the one that is there.
+package struct ListEdit: Sendable {
+  /// The position before all edits that are made at once.
+  package var position: Int
+  /// The new entry; nil to remove one.
+  package var entry: ListEntry?
+
+  package init(_ position: Int, _ entry: ListEntry?) {
+    self.position = position
+    self.entry = entry
+  }
+
+  /// Whether the edit comes before another one: of those at one position inserts are first.
+  package func precedes(_ other: ListEdit) -> Bool {
+    position != other.position
+      ? position < other.position : entry != nil && other.entry == nil
+  }
+}
+
+extension ListNode {
+  /// How many more entries there are, and beginnings of sections.
+  struct Growth {
+    var count = 0
+    var sections = 0
+
+    mutating func add(_ entry: ListEntry) {
+      count += 1
+      if entry.beginsSection { sections += 1 }
+    }
+
+    mutating func subtract(_ entry: ListEntry) {
+      count -= 1
+      if entry.beginsSection { sections -= 1 }
+    }
+  }
+
+  /// Makes those edits in `range`, of which the node has all positions; it begins at `start`. May
+  /// become empty, or too full.
+  mutating func apply(
+    _ edits: ContiguousArray<ListEdit>, _ range: Range<Int>, from start: Int
+  ) -> Growth {
+    switch self {
+    case .leaf(var entries):
+      self = .empty
+      let growth =
+        range.count <= ListNode.fewEdits
+        ? ListNode.edit(&entries, edits[range], start)
+        : ListNode.merge(&entries, edits[range], start)
+      self = .leaf(entries)
+      return growth
+    case .inner(var children):
+      self = .empty
+      var isUneven = false
+      let growth = children.withUnsafeMutableBufferPointer { children in
+        ListNode.edit(children, edits, range, start, &isUneven)
+      }
+      self = isUneven ? ListNode.balanced(children) : .inner(children)
+      return growth
+    }
+  }
+
+  /// Up to so many edits of a leaf are made in place.
+  private static let fewEdits = 4
+
+  /// Makes edits from the last to the first, so that positions stay those before.
+  private static func edit(
+    _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<ListEdit>.SubSequence,
+    _ start: Int
+  ) -> Growth {
+    var growth = Growth()
+    for edit in edits.reversed() {
+      if let entry = edit.entry {
+        entries.insert(entry, at: edit.position - start)
+        growth.add(entry)
+      } else {
+        growth.subtract(entries.remove(at: edit.position - start))
+      }
+    }
+    return growth
+  }
+
+  /// Makes edits in one pass.
+  private static func merge(
+    _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<ListEdit>.SubSequence,
+    _ start: Int
+  ) -> Growth {
+    var growth = Growth()
+    var result: ContiguousArray<ListEntry> = []
+    result.reserveCapacity(entries.count + edits.count)
+    var next = 0
+    for edit in edits {
+      let place = edit.position - start
+      result += entries[next..<place]
+      next = place
+      if let entry = edit.entry {
+        result.append(entry)
+        growth.add(entry)
+      } else {
+        growth.subtract(entries[place])
+        next += 1
+      }
+    }
+    result += entries[next...]
+    entries = result
+    return growth
+  }
+
+  /// Makes edits in those children that have the positions.
+  private static func edit(
+    _ children: UnsafeMutableBufferPointer<Child>, _ edits: ContiguousArray<ListEdit>,
+    _ range: Range<Int>, _ start: Int, _ isUneven: inout Bool
+  ) -> Growth {
+    var growth = Growth()
+    var next = range.lowerBound
+    var begin = start
+    for place in children.indices {
+      let end = start + children[place].end
+      var stop = next
+      // An entry between two children goes to the end of the first.
+      while stop < range.upperBound,
+        edits[stop].position < end || edits[stop].position == end && edits[stop].entry != nil
+      {
+        stop += 1
+      }
+      if stop > next {
+        let more = children[place].node.apply(edits, next..<stop, from: begin)
+        growth.count += more.count
+        growth.sections += more.sections
+        if let first = children[place].node.first { children[place].first = first }
+        let node = children[place].node
+        isUneven = isUneven || node.isTooFull || node.isTooEmpty
+      }
+      children[place].end += growth.count
+      children[place].sectionEnd += growth.sections
+      begin = end
+      next = stop
+    }
+    return growth
+  }
+
+  /// Says whether a section begins at a position. Returns how many more begin.
+  mutating func setBeginsSection(_ begins: Bool, at position: Int) -> Int {
+    switch self {
+    case .leaf(var entries):
+      guard entries[position].beginsSection != begins else { return 0 }
+      self = .empty
+      entries[position].beginsSection = begins
+      self = .leaf(entries)
+      return begins ? 1 : -1
+    case .inner(var children):
+      self = .empty
+      let place = ListNode.place(of: position, in: children)
+      let start = place > 0 ? children[place - 1].end : 0
+      let more = children[place].node.setBeginsSection(begins, at: position - start)
+      if more != 0 { for later in place..<children.count { children[later].sectionEnd += more } }
+      self = .inner(children)
+      return more
+    }
+  }
+
+  /// The child that contains a position.
+  @inline(__always)
+  static func place(of position: Int, in children: ContiguousArray<Child>) -> Int {
+    children.indices.rank { children[$0].end <= position }
+  }
+}
