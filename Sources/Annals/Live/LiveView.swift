@@ -163,4 +163,11 @@ extension Snapshot {
   ) throws(AnnalsError) -> RowList<Object<R>> {
     RowList(try LiveSource(fetch, sections).rows(in: self), RowList.reader(R.self))
   }
+
+  /// The result of a fetch by names in this state; as the other form.
+  public func rows(
+    _ fetch: ObjectFetch, sections: ListSections? = nil
+  ) throws(AnnalsError) -> RowList<StoredObject> {
+    RowList(try LiveSource(fetch, sections).rows(in: self), RowList.storedReader)
+  }
 }

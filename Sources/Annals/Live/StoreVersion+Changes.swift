@@ -82,8 +82,21 @@ extension Store {
     of fetch: Fetch<R>, sections: RecordSections<R>? = nil, from first: any HistoryPosition,
     to second: (any HistoryPosition)? = nil
   ) throws(AnnalsError) -> ListDiff {
+    try diff(of: LiveSource(fetch, sections), from: first, to: second)
+  }
+
+  /// The difference between the results of a fetch by names; as the other form.
+  public func diff(
+    of fetch: ObjectFetch, sections: ListSections? = nil, from first: any HistoryPosition,
+    to second: (any HistoryPosition)? = nil
+  ) throws(AnnalsError) -> ListDiff {
+    try diff(of: LiveSource(fetch, sections), from: first, to: second)
+  }
+
+  private func diff(
+    of source: LiveSource, from first: any HistoryPosition, to second: (any HistoryPosition)?
+  ) throws(AnnalsError) -> ListDiff {
     let version = version
-    let source = LiveSource(fetch, sections)
     let start = try version.snapshot(at: version.number(at: first.historyPlace))
     var end = version.snapshot
     if let second { end = try version.snapshot(at: version.number(at: second.historyPlace)) }

@@ -40,8 +40,19 @@ public final class LiveTimeline: AsyncSequence, Sendable {
   /// Replaces the timeline, in place: each iterator yields one update from its rows to the new
   /// ones. A change of the order alone makes few moves or many.
   public func change<R: Record>(to timeline: Timeline<R>) {
+    replace { TimelineSource(timeline, $0.zone, $0.unit) }
+  }
+
+  /// Replaces the timeline by one defined by names; as the other form.
+  public func change(
+    to definition: TimelineDefinition, _ order: TimelineOrder = TimelineOrder()
+  ) {
+    replace { TimelineSource(definition, order, $0.zone, $0.unit) }
+  }
+
+  private func replace(_ source: (TimelineSource) -> TimelineSource) {
     shown.withLock { shown in
-      shown.source = TimelineSource(timeline, shown.source.zone, shown.source.unit)
+      shown.source = source(shown.source)
       shown.edition += 1
     }
     store.writer.head.wake()
@@ -163,6 +174,18 @@ struct TimelineSource: Sendable {
     self.unit = unit
   }
 
+  init(
+    _ definition: TimelineDefinition, _ order: TimelineOrder, _ zone: TimeZone,
+    _ unit: CalendarUnit?
+  ) {
+    self.definition = { snapshot throws(AnnalsError) in
+      (definition, try snapshot.reader.entity(named: definition.entity).number)
+    }
+    self.order = order
+    self.zone = zone
+    self.unit = unit
+  }
+
   /// The rows in a state. O(n log n).
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> TimelineRowList {
     let (definition, entity) = try definition(snapshot)
@@ -231,5 +254,13 @@ extension Store {
     _ timeline: Timeline<R>, sections unit: CalendarUnit? = nil, in zone: TimeZone = .gmt
   ) -> LiveTimeline {
     LiveTimeline(self, TimelineSource(timeline, zone, unit))
+  }
+
+  /// The rows of a timeline defined by names, which stay current; as the other form.
+  public func live(
+    _ definition: TimelineDefinition, _ order: TimelineOrder = TimelineOrder(),
+    sections unit: CalendarUnit? = nil, in zone: TimeZone = .gmt
+  ) -> LiveTimeline {
+    LiveTimeline(self, TimelineSource(definition, order, zone, unit))
   }
 }

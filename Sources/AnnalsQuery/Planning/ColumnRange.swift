@@ -58,10 +58,10 @@ struct ColumnRange {
   /// Narrows the range by a part. Returns false if each object must be tested for the part instead.
   private mutating func absorb(_ part: Condition, _ attribute: Attribute) -> Bool {
     guard !isNil else { return false }
-    func low(_ value: Value, _ isIncluded: Bool) -> End? {
+    func from(_ value: Value, _ isIncluded: Bool) -> End? {
       End(value, isIncluded, roundedTo: attribute.type, .up)
     }
-    func high(_ value: Value, _ isIncluded: Bool) -> End? {
+    func to(_ value: Value, _ isIncluded: Bool) -> End? {
       End(value, isIncluded, roundedTo: attribute.type, .down)
     }
     switch part.form {
@@ -70,22 +70,22 @@ struct ColumnRange {
       isNil = true
       return true
     case .isBetween(_, let first, let last):
-      return narrow(low: low(first, true), high: high(last, true), needsBoth: true)
+      return narrow(low: from(first, true), high: to(last, true), needsBoth: true)
     case .comparison(_, let comparison, let value):
       switch comparison {
-      case .equal: return narrow(low: low(value, true), high: high(value, true), needsBoth: true)
-      case .less: return narrow(low: nil, high: high(value, false))
-      case .lessOrEqual: return narrow(low: nil, high: high(value, true))
-      case .greater: return narrow(low: low(value, false), high: nil)
-      case .greaterOrEqual: return narrow(low: low(value, true), high: nil)
+      case .equal: return narrow(low: from(value, true), high: to(value, true), needsBoth: true)
+      case .less: return narrow(low: nil, high: to(value, false))
+      case .lessOrEqual: return narrow(low: nil, high: to(value, true))
+      case .greater: return narrow(low: from(value, false), high: nil)
+      case .greaterOrEqual: return narrow(low: from(value, true), high: nil)
       case .notEqual: return false
       }
     case .text(_, let test):
       guard test.match == .begins, test.options.isEmpty, attribute.type == .string else {
         return false
       }
-      let end = test.text.leastBehindBeginnings.flatMap { high(.string($0), false) }
-      return narrow(low: low(.string(test.text), true), high: end)
+      let end = test.text.leastBehindBeginnings.flatMap { to(.string($0), false) }
+      return narrow(low: from(.string(test.text), true), high: end)
     case .constant, .isIn, .all, .any, .not: return false
     }
   }
@@ -115,7 +115,8 @@ extension ColumnRange.End {
     case (.double, .int(let number)):
       guard number.magnitude <= 1 << 53 else { return nil }
       self.value = .double(Double(number))
-    case (.int16, .double(let number)), (.int32, .double(let number)), (.int64, .double(let number)):
+    case (.int16, .double(let number)), (.int32, .double(let number)),
+      (.int64, .double(let number)):
       let whole = number.rounded(rule)
       guard whole.magnitude < 0x1p63 else { return nil }
       self.value = .int(Int64(whole))
