@@ -65,73 +65,74 @@ import Testing
     #expect(try Self.parse(canonical) == condition)
   }
 
-  @Test(arguments: [
-    ("", "column 1: expected a property"),
-    (
-      "titel == 1",
-      "column 1: Event has no property \"titel\"; did you mean title?"
-    ),
-    ("title", "column 6: expected an operator such as ==, <, IN, BETWEEN, CONTAINS or LIKE"),
-    ("title == ", "column 10: expected a value"),
-    (
-      "title == 1",
-      "column 10: expected a value of type string; 1 is of type int. "
-        + "A text stands in quotes: \"1\""
-    ),
-    (
-      "title > 2019-10-01",
-      "column 9: expected a value of type string; 2019-10-01T00:00:00Z is of type date. "
-        + "A text stands in quotes: \"2019-10-01\""
-    ),
-    (
-      "int64 == 1 AND date > \"x\"",
-      "column 23: expected a value of type date; \"x\" is of type string. "
-        + "A date stands without quotes: 2019-01-01"
-    ),
-    (
-      "date > \"1940\"",
-      "column 8: expected a value of type date; \"1940\" is of type string. "
-        + "A date stands without quotes: 1940-01-01"
-    ),
-    (
-      "date > 1940",
-      "column 8: expected a value of type date; 1940 is of type int. "
-        + "A date stands without quotes: 1940-01-01"
-    ),
-    ("date IS NULL", "column 6: write date == nil"),
-    ("date IS NOT NULL", "column 6: write date != nil"),
-    ("int64 BETWEEN 1 AND 3", "column 15: expected \"{\"; write BETWEEN {1, 3}"),
-    ("title BETWEEN \"a\" AND \"b\"", "column 15: expected \"{\"; write BETWEEN {\"a\", \"b\"}"),
-    ("int64 BETWEEN 1, 3", "column 15: expected \"{\"; write BETWEEN {low, high}"),
-    ("(title == nil", "column 14: expected \")\""),
-    ("title == nil title", "column 14: expected AND, OR or the end"),
-    ("int64 BETWEEN {1}", "column 7: BETWEEN takes two values, {low, high}; there are 1"),
-    ("int64 IN {1 2}", "column 13: expected \",\""), ("int64 IN 1", "column 10: expected \"{\""),
-    ("title == \"x", "column 10: the text has no closing \""),
-    ("title == \"\\q\"", "column 11: after \\ comes \", ', \\, n, r, t, u{…}, * or ?"),
-    (
-      "date == 2019-13-01",
-      "column 9: 2019-13-01 is no date; write 2019-10-01 or 2019-10-01T12:00:00Z"
-    ),
-    ("int64 LIKE \"x\"", "column 12: LIKE asks for text, and int64 is of type int64"),
-    ("place.nam == 1", "column 7: Place has no property \"nam\"; did you mean name?"),
-    ("title.x == 1", "column 1: title of Event is an attribute: no name can follow it"),
-    (
-      "all_places.name == 1",
-      "column 1: all_places of Event is to-many: a path goes through to-one only"
-    ),
-    ("ANY place == nil", "column 1: ANY is not supported"),
-    (
-      "title ~ 1",
-      "column 7: \"~\" has no meaning here"
-    ),
-    (
-      "int64 == 99999999999999999999",
-      "column 10: 99999999999999999999 is beyond the numbers that there are"
-    ),
-    ("title LIKE[x] 'a'", "column 12: expected c, d or cd"),
-    (String(repeating: "(", count: 101), "column 101: nested deeper than 100"),
-  ] as [(String, String)])
+  @Test(
+    arguments: [
+      ("", "column 1: expected a property"),
+      (
+        "titel == 1",
+        "column 1: Event has no property \"titel\"; did you mean title?"
+      ),
+      ("title", "column 6: expected an operator such as ==, <, IN, BETWEEN, CONTAINS or LIKE"),
+      ("title == ", "column 10: expected a value"),
+      (
+        "title == 1",
+        "column 10: expected a value of type string; 1 is of type int. "
+          + "A text stands in quotes: \"1\""
+      ),
+      (
+        "title > 2019-10-01",
+        "column 9: expected a value of type string; 2019-10-01T00:00:00Z is of type date. "
+          + "A text stands in quotes: \"2019-10-01\""
+      ),
+      (
+        "int64 == 1 AND date > \"x\"",
+        "column 23: expected a value of type date; \"x\" is of type string. "
+          + "A date stands without quotes: 2019-01-01"
+      ),
+      (
+        "date > \"1940\"",
+        "column 8: expected a value of type date; \"1940\" is of type string. "
+          + "A date stands without quotes: 1940-01-01"
+      ),
+      (
+        "date > 1940",
+        "column 8: expected a value of type date; 1940 is of type int. "
+          + "A date stands without quotes: 1940-01-01"
+      ),
+      ("date IS NULL", "column 6: write date == nil"),
+      ("date IS NOT NULL", "column 6: write date != nil"),
+      ("int64 BETWEEN 1 AND 3", "column 15: expected \"{\"; write BETWEEN {1, 3}"),
+      ("title BETWEEN \"a\" AND \"b\"", "column 15: expected \"{\"; write BETWEEN {\"a\", \"b\"}"),
+      ("int64 BETWEEN 1, 3", "column 15: expected \"{\"; write BETWEEN {low, high}"),
+      ("(title == nil", "column 14: expected \")\""),
+      ("title == nil title", "column 14: expected AND, OR or the end"),
+      ("int64 BETWEEN {1}", "column 7: BETWEEN takes two values, {low, high}; there are 1"),
+      ("int64 IN {1 2}", "column 13: expected \",\""), ("int64 IN 1", "column 10: expected \"{\""),
+      ("title == \"x", "column 10: the text has no closing \""),
+      ("title == \"\\q\"", "column 11: after \\ comes \", ', \\, n, r, t, u{…}, * or ?"),
+      (
+        "date == 2019-13-01",
+        "column 9: 2019-13-01 is no date; write 2019-10-01 or 2019-10-01T12:00:00Z"
+      ),
+      ("int64 LIKE \"x\"", "column 12: LIKE asks for text, and int64 is of type int64"),
+      ("place.nam == 1", "column 7: Place has no property \"nam\"; did you mean name?"),
+      ("title.x == 1", "column 1: title of Event is an attribute: no name can follow it"),
+      (
+        "all_places.name == 1",
+        "column 1: all_places of Event is to-many: a path goes through to-one only"
+      ),
+      ("ANY place == nil", "column 1: ANY is not supported"),
+      (
+        "title ~ 1",
+        "column 7: \"~\" has no meaning here"
+      ),
+      (
+        "int64 == 99999999999999999999",
+        "column 10: 99999999999999999999 is beyond the numbers that there are"
+      ),
+      ("title LIKE[x] 'a'", "column 12: expected c, d or cd"),
+      (String(repeating: "(", count: 101), "column 101: nested deeper than 100"),
+    ] as [(String, String)])
   func pointsAtWhatIsWrong(text: String, message: String) {
     let error = #expect(throws: ConditionTextError.self) { try Self.parse(text) }
     #expect(error?.description == message)

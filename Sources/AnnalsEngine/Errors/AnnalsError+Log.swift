@@ -165,8 +165,9 @@ extension AnnalsError {
     case .newerVersion(let version, let draft):
       self.init(
         .newerVersion,
-        "\(file) says that a newer version wrote it (format \(version), draft \(draft)). Use a newer "
-          + "version of Annals; if there is none, the header is damaged, and the rest can be salvaged")
+        "\(file) says that a newer version wrote it (format \(version), draft \(draft)). Use a "
+          + "newer version of Annals; if there is none, the header is damaged, and the rest can be "
+          + "salvaged")
     case .olderDraft(let draft):
       self.init(
         .unsupported,
