@@ -244,9 +244,9 @@ extension Table {
     }
     for index in indexes {
       index.tree.forEachSlot { slot, _ in
-        if case .changed(let node) = slot { bytes += 5 * node.count }
+        if let node = slot.changed { bytes += 5 * node.count }
       }
-      if index.isBehind(self) { bytes += 5 * index.notedCount }
+      if index.isBehind(nextRow) { bytes += 5 * index.notedCount }
     }
     return bytes
   }

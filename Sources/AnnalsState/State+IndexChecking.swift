@@ -33,7 +33,7 @@ extension Table {
         for entry in 0..<leaf.entries.count {
           let row = leaf.entries.rows[entry]
           var key: ContiguousArray<UInt8> = []
-          let presence = try contains(row) ? try appendKey(row, of: index, to: &key) : .none
+          let presence = try contains(row) ? try appendKey(row, of: index.keys, to: &key) : .none
           count += 1
           let held = leaf.entries.bytes[leaf.entries.range(entry)]
           let isRight = index.shape.isUnique ? key.starts(with: held) : key.elementsEqual(held)
@@ -70,7 +70,7 @@ extension Table {
     var key: ContiguousArray<UInt8> = []
     while let row = try cursor.next() {
       key.removeAll(keepingCapacity: true)
-      if try appendKey(row, of: index, to: &key) == .key { keyed += 1 }
+      if try appendKey(row, of: index.keys, to: &key) == .key { keyed += 1 }
     }
     let placed = keyed - index.unplaced.count { $0.holder != 0 }
     if placed != count { result.append("\(name): \(count) entries for \(placed) keys") }

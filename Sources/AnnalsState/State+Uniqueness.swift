@@ -40,7 +40,7 @@ extension State {
   /// last time do: whoever looks up between changes calls it before each look-up, which would
   /// otherwise work on a copy of its own, and the next on another.
   package mutating func updateUniqueIndexes(of entity: EntityNumber) throws(StateFault) {
-    try updateIndexes(of: entity) { $0.isUnique }
+    try updateIndexes(of: entity) { $0.shape.isUnique }
   }
 
   /// Brings all indexes up to date, for good, as `updateUniqueIndexes` does with some.
@@ -51,7 +51,7 @@ extension State {
   }
 
   private mutating func updateIndexes(
-    of entity: EntityNumber, where isAsked: (IndexShape) -> Bool
+    of entity: EntityNumber, where isAsked: (IndexKeys) -> Bool
   ) throws(StateFault) {
     guard let table = findTable(entity), table.isBehind(where: isAsked) else { return }
     try writableTable(entity, row: 0).updateIndexes(where: isAsked)
@@ -90,22 +90,6 @@ extension State {
     }
     return violations
   }
-
-  /// Brings all indexes up to date by taking over those of a state with the same objects, which
-  /// costs nothing for each change.
-  package mutating func adoptIndexes(of other: State) throws(StateFault) {
-    for index in tables.indices where tables[index].isBehind(where: { _ in true }) {
-      let number = tables[index].number
-      let table = try writableTable(number, row: 0)
-      if let newer = other.findTable(number), !newer.isBehind(where: { _ in true }),
-        newer.nextRow == table.nextRow, newer.hasSameIndexes(as: table)
-      {
-        table.indexes = newer.indexes
-      } else {
-        try table.updateIndexes { _ in true }
-      }
-    }
-  }
 }
 
 extension Table {
@@ -113,14 +97,14 @@ extension Table {
     rule: PropertyNumber, key: [ValueCell], in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
     guard let index = indexes.first(where: { $0.shape.number == rule }),
-      let bytes = index.uniqueKey(of: key, in: arena)
+      let bytes = index.keys.uniqueKey(of: key, in: arena)
     else { return nil }
     let found = bytes.withUnsafeBytes { bytes in
       Result { () throws(StateFault) in try index.tree.find(bytes) }
     }
     guard let (row, isWhole) = try found.get() else { return nil }
     if isWhole { return row }
-    return try self.key(row, of: index) == bytes ? row : nil
+    return try self.key(row, of: index.keys) == bytes ? row : nil
   }
 }
 
@@ -129,20 +113,20 @@ extension Table {
   fileprivate func search(
     _ shape: IndexShape, key: [ValueCell], in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
-    guard let index = TableIndex(shape, placing: { position(of: $0) }),
-      let wanted = index.uniqueKey(of: key, in: arena)
+    guard let keys = IndexKeys(shape, placing: { position(of: $0) }),
+      let wanted = keys.uniqueKey(of: key, in: arena)
     else { return nil }
     var rows = RowCursor(self)
     var found: ContiguousArray<UInt8> = []
     while let row = try rows.next() {
       found.removeAll(keepingCapacity: true)
-      if try appendKey(row, of: index, to: &found) == .key, found == wanted { return row }
+      if try appendKey(row, of: keys, to: &found) == .key, found == wanted { return row }
     }
     return nil
   }
 }
 
-extension TableIndex {
+extension IndexKeys {
   /// The whole key of these values; nil if the index is not unique, or an object with them has no
   /// key in it.
   fileprivate func uniqueKey(

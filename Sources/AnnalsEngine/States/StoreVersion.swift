@@ -55,7 +55,7 @@ package final class StoreVersion: @unchecked Sendable {
   ) throws(StateFault) {
     try state.apply(batch)
     state.adoptNextRows(of: newer)
-    try state.adoptIndexes(of: newer)
+    try state.updateIndexes()
     self.view = view
     head = view.head
   }

@@ -43,7 +43,8 @@ extension StoreWriter {
     do {
       let transaction = try run(body, origin, pending, preconditions)
       try requireStorable(transaction.metadata)
-      var pipeline = CommitPipeline(self, transaction, pending)
+      let collisions = try collisions(of: transaction)
+      var pipeline = CommitPipeline(self, transaction, pending, collisions)
       try pipeline.run()
     } catch {
       if pending.hasBegun { log.abort() }
@@ -56,7 +57,7 @@ extension StoreWriter {
   }
 }
 
-/// The stages of a commit from uniqueness to the append.
+/// The stages of a commit behind uniqueness, to the append.
 private struct CommitPipeline {
   let writer: StoreWriter
   let transaction: WriteTransaction
@@ -64,12 +65,16 @@ private struct CommitPipeline {
   var validation: ChangeValidation
   var parts: PartWriter
   /// Unique keys that would occur twice.
-  var collisions: [ValidationViolation] = []
+  let collisions: [ValidationViolation]
 
-  init(_ writer: StoreWriter, _ transaction: WriteTransaction, _ pending: PendingLargeValues) {
+  init(
+    _ writer: StoreWriter, _ transaction: WriteTransaction, _ pending: PendingLargeValues,
+    _ collisions: [ValidationViolation]
+  ) {
     self.writer = writer
     self.transaction = transaction
     self.pending = pending
+    self.collisions = collisions
     validation = writer.validation(of: transaction, pending)
     parts = PartWriter(
       log: writer.log, pending: pending, draft: writer.draft(for: transaction),
@@ -78,7 +83,6 @@ private struct CommitPipeline {
 
   mutating func run() throws {
     defer { writer.keepRules(of: validation, transaction) }
-    try checkUniqueness()
     try collectChanges()
     try refuseIfBroken()
     guard hasContent else {
@@ -97,15 +101,6 @@ private struct CommitPipeline {
       try checkRules(object)
       if LogFile.isFull(parts.batch) { try encodePart() }
     }
-  }
-
-  private mutating func checkUniqueness() throws(AnnalsError) {
-    let found = try AnnalsError.translating { () throws(StateFault) in
-      try transaction.reader.state.checkUniqueness()
-    }
-    guard !found.isEmpty else { return }
-    let state = transaction.reader.state
-    collisions = found.map { ValidationViolation($0, in: state) }
   }
 
   /// Appends the object's net change to the batch; returns false if there is none.
@@ -181,6 +176,18 @@ extension StoreWriter {
     } else {
       joined = group.join(after: joined)
     }
+  }
+
+  /// Brings the transaction's indexes up to date; returns the unique keys that would occur twice.
+  ///
+  /// Before the pipeline has the state, too: indexes that nobody else has are changed in place.
+  fileprivate func collisions(
+    of transaction: WriteTransaction
+  ) throws(StateFault) -> [ValidationViolation] {
+    let found = try transaction.reader.state.checkUniqueness()
+    if found.isEmpty { return [] }
+    let state = transaction.reader.state
+    return found.map { ValidationViolation($0, in: state) }
   }
 
   /// A validation with the cached rules, unless this transaction changes the schema.

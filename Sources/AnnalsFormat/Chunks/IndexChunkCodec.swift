@@ -155,9 +155,10 @@ extension ContiguousArray<UInt8> {
   /// Appends a row as it stands at the end of the key of an ordered index.
   @inlinable @inline(__always)
   package mutating func append(row: Int64) {
-    let number = UInt64(bitPattern: row &- 1)
-    for shift in stride(from: UInt64(32), through: 0, by: -8) {
-      append(UInt8(truncatingIfNeeded: number >> shift))
+    // Not by `rowLength`: the numbers must be known where this is inlined.
+    let number = UInt64(bitPattern: row &- 1) << 24
+    Swift.withUnsafeBytes(of: number.bigEndian) {
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<5]))
     }
   }
 }

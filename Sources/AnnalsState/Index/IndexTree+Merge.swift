@@ -93,7 +93,7 @@ struct IndexMerge {
   ) {
     leaves.forEachGroup(maximum: IndexNode.maximumCount, target: IndexNode.targetCount) {
       leaves, inner, first in
-      slots.append(.changed(IndexNode(leaves: leaves, fences: inner)), fence: first)
+      slots.append(IndexSlot(IndexNode(leaves: leaves, fences: inner)), fence: first)
     }
   }
 

@@ -1,15 +1,8 @@
 import AnnalsFormat
 import AnnalsModel
 
-// One entry at a time, for small transactions: the path to a leaf is copied and nothing else
-// looked at. What would change the shape of the tree is left to `IndexMerge`.
-
-/// Where a key belongs.
-private struct IndexPath {
-  var branch: Int
-  var slot: Int
-  var leaf: Int
-}
+// One entry at a time, for small transactions: nothing but the path to a leaf is looked at, and
+// what is shared of it copied. What would change the shape of the tree is left to `IndexMerge`.
 
 extension IndexTree {
   /// Takes an entry out if its row is the one given. False, and nothing changed, if a leaf would be
@@ -18,13 +11,10 @@ extension IndexTree {
     _ key: UnsafeRawBufferPointer, row: Int64
   ) throws(StateFault) -> Bool {
     guard !branches.isEmpty else { return true }
-    let (path, node) = try path(of: key)
-    let entries = node.leaves[path.leaf].entries
-    guard let index = entries.find(key), entries.rows[index] == row else {
-      return true
-    }
-    guard entries.count > 1 else { return false }
-    replace(node, path, with: entries.removing(index), change: -1)
+    let path = try path(of: key)
+    guard path.holder == row else { return true }
+    guard path.leafCount > 1 else { return false }
+    try writableLeaf(path, change: -1).entries.remove(path.index)
     return true
   }
 
@@ -34,24 +24,21 @@ extension IndexTree {
     _ key: UnsafeRawBufferPointer, row: Int64
   ) throws(StateFault) -> Bool {
     guard !branches.isEmpty else { return false }
-    let (path, node) = try path(of: key)
-    let entries = node.leaves[path.leaf].entries
-    guard entries.count < IndexLeaf.maximumCount else { return false }
-    let place = entries.place(of: key)
-    guard !place.isHeld else { return false }
-    let index = place.index
-    let kept =
-      form == .whole ? key.count : min(key.count, neededLength(key, path, node, index) + 1)
+    let path = try path(of: key)
+    guard path.leafCount < IndexLeaf.maximumCount, path.holder == nil else { return false }
+    let kept = form == .whole ? key.count : min(key.count, try neededLength(key, at: path) + 1)
     let held = UnsafeRawBufferPointer(rebasing: key[..<kept])
-    replace(node, path, with: entries.inserting(held, row: row, at: index), change: 1)
+    try writableLeaf(path, change: 1).entries.insert(held, row: row, at: path.index)
     return true
   }
 
   /// How many bytes of a key tell it from its neighbours at a place, and from the fences.
   private func neededLength(
-    _ key: UnsafeRawBufferPointer, _ path: IndexPath, _ node: IndexNode, _ index: Int
-  ) -> Int {
+    _ key: UnsafeRawBufferPointer, at path: IndexPath
+  ) throws(StateFault) -> Int {
+    let node = try branches[path.branch].slots[path.slot].node()
     let entries = node.leaves[path.leaf].entries
+    let index = path.index
     return entries.bytes.withUnsafeBytes { all in
       let before: Int
       if index > 0 {
@@ -84,27 +71,22 @@ extension IndexTree {
     return path.branch + 1 < fences.count ? fences[path.branch + 1] : nil
   }
 
-  private func path(
-    of key: UnsafeRawBufferPointer
-  ) throws(StateFault) -> (IndexPath, IndexNode) {
-    let branch = fences.child(of: key)
-    let slot = branches[branch].fences.child(of: key)
-    let node = try branches[branch].slots[slot].node()
-    return (IndexPath(branch: branch, slot: slot, leaf: node.fences.child(of: key)), node)
+  private func path(of key: UnsafeRawBufferPointer) throws(StateFault) -> IndexPath {
+    var path = IndexPath()
+    path.branch = fences.child(of: key)
+    try branches[path.branch].seek(key, &path)
+    return path
   }
 
-  /// Puts new entries in place of a leaf's.
-  private mutating func replace(
-    _ node: IndexNode, _ path: IndexPath, with entries: LeafEntries, change: Int
-  ) {
-    var leaves = node.leaves
-    leaves[path.leaf] = IndexLeaf(entries)
-    let branch = branches[path.branch]
-    var slots = branch.slots
-    slots[path.slot] = .changed(
-      IndexNode(leaves: leaves, fences: node.fences, count: node.count + change))
-    branches[path.branch] = IndexBranch(
-      slots: slots, fences: branch.fences, count: branch.count + change)
+  /// The leaf at the end of a path for writing; it is about to have so many entries more.
+  private mutating func writableLeaf(
+    _ path: IndexPath, change: Int
+  ) throws(StateFault) -> IndexLeaf {
+    if !isKnownUniquelyReferenced(&branches[path.branch]) {
+      branches[path.branch] = IndexBranch(copying: branches[path.branch])
+    }
+    let node = try branches[path.branch].writableNode(path.slot, change: change)
     count += change
+    return node.writableLeaf(path.leaf, change: change)
   }
 }

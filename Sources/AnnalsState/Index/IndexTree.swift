@@ -20,7 +20,7 @@ struct IndexTree: Sendable {
     for chunk in directory.chunks {
       let box = StoredIndexNode(
         chunk.reference, form: form, source: source, entity: entity, rule: directory.rule)
-      slots.append(.stored(box), fence: chunk.lowestKey)
+      slots.append(IndexSlot(box), fence: chunk.lowestKey)
     }
     self.init(slots, form: form)
   }
@@ -85,12 +85,12 @@ struct IndexTree: Sendable {
   ) throws -> (ChunkReference, IndexSlot) {
     let node: IndexNode?
     let reference: ChunkReference
-    switch slot {
-    case .stored(let box):
+    if let box = slot.stored {
       guard full else { return (box.reference, slot) }
       node = box.nodeIfLoaded
       reference = try writer.copy(box.reference, from: box.source, first: first)
-    case .changed(let changed):
+    } else {
+      let changed = try slot.node()
       node = changed
       var entries = changed.entries
       if form == .beginnings {
@@ -103,6 +103,6 @@ struct IndexTree: Sendable {
     }
     let box = StoredIndexNode(
       reference, form: form, source: writer.source, entity: entity, rule: rule, node: node)
-    return (reference, .stored(box))
+    return (reference, IndexSlot(box))
   }
 }

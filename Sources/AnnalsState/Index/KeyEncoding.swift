@@ -114,12 +114,10 @@ extension ContiguousArray<UInt8> {
     case .bool:
       append(cell.tag.rawValue)
       append(cell.bits == 0 ? 0 : 1)
-    case .int, .date:
-      append(cell.tag.rawValue)
-      append(bigEndian: cell.bits ^ 1 << 63)
+    case .int, .date: return append(number: cell.bits ^ 1 << 63, cell.tag, isDescending)
     case .double:
-      append(cell.tag.rawValue)
-      append(bigEndian: cell.bits >> 63 == 1 ? ~cell.bits : cell.bits ^ 1 << 63)
+      let word = cell.bits >> 63 == 1 ? ~cell.bits : cell.bits ^ 1 << 63
+      return append(number: word, cell.tag, isDescending)
     case .uuid:
       append(cell.tag.rawValue)
       append(contentsOf: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
@@ -159,6 +157,14 @@ extension ContiguousArray<UInt8> {
     return arena.withUnsafeBytes {
       append(element: cell, in: $0, isDescending: isDescending, limit: limit)
     }
+  }
+
+  @inline(__always)
+  private mutating func append(number: UInt64, _ tag: ValueTag, _ isDescending: Bool) -> KeyElement
+  {
+    append(isDescending ? KeyBytes.descending &- tag.rawValue : tag.rawValue)
+    append(bigEndian: isDescending ? ~number : number)
+    return .whole
   }
 
   private mutating func invert(from start: Int) {

@@ -28,6 +28,16 @@ func compare(_ key: UnsafeRawBufferPointer, held: UnsafeRawBufferPointer) -> Key
   return key.count < held.count ? .before : .matches
 }
 
+extension UnsafeRawBufferPointer {
+  /// The first eight bytes as a number that orders as they do, with zeros for those that are missing.
+  @inline(__always) var head: UInt64 {
+    if count >= 8 { return loadUnaligned(as: UInt64.self).bigEndian }
+    var head: UInt64 = 0
+    for index in 0..<count { head |= UInt64(self[index]) << UInt64(56 - 8 * index) }
+    return head
+  }
+}
+
 /// How many bytes two keys share at their beginning.
 @inline(__always)
 func sharedLength(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {

@@ -59,10 +59,10 @@ package struct IndexView: Sendable {
   ///
   /// A bound of a value over 4,096 bytes is where the value would be if it were in order.
   package func place(of bound: IndexBound) throws(StateFault) -> Int {
-    let (key, isCut) = index.key(of: bound.values, isLimited: true)
+    let (key, isCut) = index.keys.key(of: bound.values, isLimited: true)
     guard isCut else { return try count(before: bound.isAfter ? key.successor : key) }
     // Among those with the same cut key the values tell.
-    let (full, _) = index.key(of: bound.values, isLimited: false)
+    let (full, _) = index.keys.key(of: bound.values, isLimited: false)
     let limit = bound.isAfter ? full.successor : full
     let run = try run(of: key)
     return run.places.lowerBound
@@ -77,13 +77,13 @@ package struct IndexView: Sendable {
   /// The place of an object; nil if the index does not have it. O(log n).
   package func place(ofRow row: Int64) throws(StateFault) -> Int? {
     var key: ContiguousArray<UInt8> = []
-    guard try table.appendKey(row, of: index, to: &key) == .key else { return nil }
+    guard try table.appendKey(row, of: index.keys, to: &key) == .key else { return nil }
     if shape.isUnique {
       let place = try count(before: key)
       return try index.tree.span(at: place)?.row(at: place) == row ? place : nil
     }
     let values = key.dropLast(KeyBytes.rowLength)
-    guard index.isCut(values[...]) else { return try count(before: key) }
+    guard index.keys.isCut(values[...]) else { return try count(before: key) }
     let run = try run(of: ContiguousArray(values))
     return run.rows.firstIndex(of: row).map { run.places.lowerBound + $0 }
   }
@@ -109,7 +109,7 @@ extension IndexView {
   func run(at place: Int, in span: IndexSpan) throws(StateFault) -> IndexRun? {
     guard !shape.isUnique else { return nil }
     let key = span.key(at: place).dropLast(KeyBytes.rowLength)
-    guard index.isCut(key) else { return nil }
+    guard index.keys.isCut(key) else { return nil }
     return try run(of: ContiguousArray(key))
   }
 
@@ -121,7 +121,7 @@ extension IndexView {
     while place < places.upperBound, let span = try span(at: place) {
       while place < min(span.end, places.upperBound) {
         let row = span.row(at: place)
-        entries.append((try table.fullKey(row, of: index), row))
+        entries.append((try table.fullKey(row, of: index.keys), row))
         place += 1
       }
     }
@@ -140,7 +140,7 @@ extension IndexView {
     let result = bytes.withUnsafeBytes { bytes in
       Result { () throws(StateFault) in
         try index.tree.count(before: bytes) { row throws(StateFault) in
-          try table.key(row, of: index)
+          try table.key(row, of: index.keys)
         }
       }
     }

@@ -66,7 +66,7 @@ extension Value {
   }
 }
 
-extension TableIndex {
+extension IndexKeys {
   /// The columns that the tests are of, in a leaf of a group.
   func testLeaves(
     _ leaf: Int, of group: RowGroup

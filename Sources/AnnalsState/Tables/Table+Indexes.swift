@@ -6,29 +6,21 @@ extension Table {
   // By position: an index handed out of the array would be copied, each commit several times.
 
   /// Whether an index that `isAsked` selects is out of date.
-  func isBehind(where isAsked: (IndexShape) -> Bool) -> Bool {
+  func isBehind(where isAsked: (IndexKeys) -> Bool) -> Bool {
+    let nextRow = nextRow
     for index in indexes.indices
-    where isAsked(indexes[index].shape) && indexes[index].isBehind(self) {
+    where isAsked(indexes[index].keys) && indexes[index].isBehind(nextRow) {
       return true
     }
     return false
   }
 
   /// Whether the index with this number is out of date.
-  func isBehind(_ number: PropertyNumber) -> Bool { isBehind { $0.number == number } }
-
-  /// Whether another table has indexes of the same definitions.
-  func hasSameIndexes(as other: Table) -> Bool {
-    guard indexes.count == other.indexes.count else { return false }
-    for index in indexes.indices where indexes[index].shape != other.indexes[index].shape {
-      return false
-    }
-    return true
-  }
+  func isBehind(_ number: PropertyNumber) -> Bool { isBehind { $0.shape.number == number } }
 
   /// Updates the indexes that `isAsked` selects.
-  func updateIndexes(where isAsked: (IndexShape) -> Bool) throws(StateFault) {
-    for index in indexes.indices where isAsked(indexes[index].shape) {
+  func updateIndexes(where isAsked: (IndexKeys) -> Bool) throws(StateFault) {
+    for index in indexes.indices where isAsked(indexes[index].keys) {
       try indexes[index].update(from: self)
     }
   }
@@ -42,7 +34,7 @@ extension Table {
   @inline(never)
   func note(_ row: Int64, column: Int) throws(StateFault) {
     for index in indexes.indices
-    where indexes[index].uses(column) {
+    where indexes[index].keys.uses(column) {
       try indexes[index].note(row, in: self)
     }
   }
@@ -60,7 +52,7 @@ extension Table {
     isOrdered = indexes.contains { !$0.shape.isUnique }
     for column in columns.indices { columns[column].isIndexed = false }
     for index in indexes {
-      for place in index.places { columns[place].isIndexed = true }
+      for place in index.keys.places { columns[place].isIndexed = true }
     }
   }
 }

@@ -15,11 +15,7 @@ import AnnalsModel
 
 /// An index of a table: rows by key.
 struct TableIndex: Sendable {
-  let shape: IndexShape
-  /// The columns of the key.
-  let columns: ContiguousArray<KeyColumn>
-  /// The tests that a row must pass to have a key.
-  let tests: ContiguousArray<RowTest>
+  let keys: IndexKeys
   var tree: IndexTree
   /// The rows whose key another row has, or whose value is too large for a key.
   private(set) var unplaced: ContiguousArray<KeyConflict> = []
@@ -27,19 +23,14 @@ struct TableIndex: Sendable {
   private var noted = IndexEntries()
   /// Rows from here on are new since the tree was updated, and are not noted.
   private var freshRow: Int64
+  /// Memory for a key.
+  private var spareKey: ContiguousArray<UInt8> = []
 
   /// An index over a table: everything there is new to it. `place` gives each column's position;
   /// nil if there is no column, or not one of them.
   init?(_ shape: IndexShape, placing place: (PropertyNumber) -> Int?) {
-    self.shape = shape
-    columns = ContiguousArray(
-      shape.columns.compactMap { column in
-        place(column.property).map { KeyColumn(column, place: $0) }
-      })
-    tests = ContiguousArray(
-      shape.tests.compactMap { test in place(test.property).map { RowTest(test, place: $0) } })
-    guard !columns.isEmpty, columns.count == shape.columns.count, tests.count == shape.tests.count
-    else { return nil }
+    guard let keys = IndexKeys(shape, placing: place) else { return nil }
+    self.keys = keys
     tree = IndexTree(form: shape.form)
     freshRow = 1
   }
@@ -52,18 +43,12 @@ struct TableIndex: Sendable {
     return result
   }
 
-  /// The columns that say whether a row has a key, and which.
-  var places: [Int] { columns.map(\.place) + tests.map(\.place) }
+  /// What the index is over.
+  var shape: IndexShape { keys.shape }
 
-  /// Whether a row's key depends on this column.
-  func uses(_ column: Int) -> Bool {
-    columns.contains { $0.place == column } || tests.contains { $0.place == column }
-  }
-
-  /// Whether the tree is out of date with this table.
-  func isBehind(_ table: Table) -> Bool {
-    noted.count > 0 || freshRow < table.nextRow
-  }
+  /// Whether the tree is out of date with a table whose next row is this.
+  @inline(__always)
+  func isBehind(_ nextRow: Int64) -> Bool { noted.count > 0 || freshRow < nextRow }
 
   /// How many rows are noted.
   var notedCount: Int { noted.count }
@@ -81,14 +66,15 @@ struct TableIndex: Sendable {
     if noted.count >= TableIndex.notedLimit || noted.bytes.count >= TableIndex.byteLimit {
       try update(from: table)
     }
-    _ = try table.appendKey(row, of: self, to: &noted.bytes)
+    _ = try table.appendKey(row, of: keys, to: &noted.bytes)
     noted.endEntry(row: row)
   }
 
   /// Updates the tree.
   mutating func update(from table: Table) throws(StateFault) {
+    if try updateOne(from: table) { return }
     // More than once only if new rows have more bytes of keys than should be held at once.
-    while isBehind(table) {
+    while isBehind(table.nextRow) {
       var removals = IndexEntries()
       var insertions = IndexEntries()
       var tooLarge: ContiguousArray<KeyConflict> = []
@@ -99,6 +85,47 @@ struct TableIndex: Sendable {
       unplaced.append(contentsOf: conflicts)
       noted = IndexEntries()
       freshRow = end
+    }
+  }
+
+  /// Updates the tree if one row is all that changed, as mostly, in the memory of the time before.
+  /// False if more did, or if what is to be done takes more than one leaf; a part may be done then.
+  private mutating func updateOne(from table: Table) throws(StateFault) -> Bool {
+    guard unplaced.isEmpty, noted.count + Int(table.nextRow - freshRow) == 1 else { return false }
+    let row = noted.rows.last ?? freshRow
+    var (old, new) = (ContiguousArray<UInt8>(), ContiguousArray<UInt8>())
+    swap(&old, &noted.bytes)
+    swap(&new, &spareKey)
+    defer {
+      swap(&old, &noted.bytes)
+      swap(&new, &spareKey)
+    }
+    if !new.isEmpty { new.removeAll(keepingCapacity: true) }
+    guard try table.appendKey(row, of: keys, to: &new) != .tooLarge else { return false }
+    if old != new, try !exchange(old, for: new, of: row) { return false }
+    if noted.count > 0 {
+      old.removeAll(keepingCapacity: true)
+      noted.ends.removeAll(keepingCapacity: true)
+      noted.rows.removeAll(keepingCapacity: true)
+    }
+    freshRow = table.nextRow
+    return true
+  }
+
+  /// Takes a row's old key out of the tree, and puts the new one in; empty for no key. False if one
+  /// of these takes more than one leaf.
+  private mutating func exchange(
+    _ old: ContiguousArray<UInt8>, for new: ContiguousArray<UInt8>, of row: Int64
+  ) throws(StateFault) -> Bool {
+    if !old.isEmpty {
+      let isOut = try old.withUnsafeBufferPointer { (key) throws(StateFault) in
+        try tree.removeOne(UnsafeRawBufferPointer(key), row: row)
+      }
+      guard isOut else { return false }
+    }
+    if new.isEmpty { return true }
+    return try new.withUnsafeBufferPointer { (key) throws(StateFault) in
+      try tree.insertOne(UnsafeRawBufferPointer(key), row: row)
     }
   }
 
@@ -122,10 +149,10 @@ struct TableIndex: Sendable {
       }
       if removals.count + insertions.count == 0 { return [] }
     }
-    let index = self
+    let keys = keys
     var merge = IndexMerge(
       removals: removals.sorted(), insertions: insertions.sorted(),
-      wholeKey: { row throws(StateFault) in try table.key(row, of: index) })
+      wholeKey: { row throws(StateFault) in try table.key(row, of: keys) })
     try merge.apply(to: &tree)
     return merge.conflicts
   }
@@ -167,7 +194,7 @@ struct TableIndex: Sendable {
     for (row, index) in order where row != previous {
       previous = row
       let start = insertions.bytes.count
-      let key = try table.appendKey(row, of: self, to: &insertions.bytes)
+      let key = try table.appendKey(row, of: keys, to: &insertions.bytes)
       if key == .tooLarge { tooLarge.append(KeyConflict(row: row, holder: 0)) }
       if index >= 0 {
         let old = noted.range(index)
@@ -213,16 +240,16 @@ struct TableIndex: Sendable {
         let words = live[leaf * Leaf.bitWords..<(leaf + 1) * Leaf.bitWords]
         guard words.contains(where: { $0 != 0 }) else { continue }
         var leaves: ContiguousArray<Leaf?> = []
-        for column in columns { leaves.append(try group.leaf(leaf, column: column.place)) }
-        if shape.isUnique, leaves.contains(where: { $0 == nil }) { continue }
-        let tested = try testLeaves(leaf, of: group)
+        for column in keys.columns { leaves.append(try group.leaf(leaf, column: column.place)) }
+        if keys.shape.isUnique, leaves.contains(where: { $0 == nil }) { continue }
+        let tested = try keys.testLeaves(leaf, of: group)
         let firstRow = RowPosition.firstRow(ofGroup: index) + Int64(leaf * Leaf.rowCount)
         let firstSlot = max(0, first - leaf * Leaf.rowCount)
         for slot in firstSlot..<Leaf.rowCount
         where words[leaf * Leaf.bitWords + slot >> 6] & (1 << UInt64(slot & 63)) != 0 {
           let row = firstRow + Int64(slot)
-          guard isOfRow(tested, slot) else { continue }
-          switch appendKey(row, in: leaves, slot, to: &insertions.bytes) {
+          guard keys.isOfRow(tested, slot) else { continue }
+          switch keys.appendKey(row, in: leaves, slot, to: &insertions.bytes) {
           case .key: insertions.endEntry(row: row)
           case .tooLarge: tooLarge.append(KeyConflict(row: row, holder: 0))
           case .none: break

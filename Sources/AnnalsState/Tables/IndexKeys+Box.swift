@@ -3,7 +3,7 @@ import AnnalsModel
 
 // The keys of box indexes: the Morton code of what the columns have, and the row.
 
-extension TableIndex {
+extension IndexKeys {
   /// Appends the key of a row that lives; nothing if it lacks a value.
   func appendBoxKey(
     _ row: Int64, in leaves: ContiguousArray<Leaf?>, _ slot: Int,
