@@ -14,7 +14,7 @@ import Testing
     let note = try store.note("a", text: "secret")
     let head = store.token
     let stranger = try files.create(path + ".new", like: nil)
-    try ContiguousArray("a text of somebody else".utf8).withBytes { try stranger.write($0, at: 0) }
+    try Array("a text of somebody else".utf8).withUnsafeBytes { try stranger.write($0, at: 0) }
     stranger.close()
     let error = #expect(throws: AnnalsError.self) { try store.erase(note, reason: "asked for") }
     #expect(error?.code == .alreadyExists, "\(String(describing: error))")
