@@ -57,7 +57,7 @@ extension ModelRun {
   /// Whether a transaction has a property both of whose values were erased: by the states, it did
   /// not change it.
   private func hasErasedWhole(_ number: Int) throws -> Bool {
-    try store.transaction(number).changes.contains { change in
+    try store.transaction(Int64(number)).changes.contains { change in
       let removed =
         newest.schema.entity(numbered: change.objectID.entity)?.removedProperties ?? []
       return change.properties.contains {
