@@ -21,7 +21,7 @@ import Testing
     run = folder.run("consumers", "@p.annals", "add", "all")
     #expect(run.output == "all has seen transaction 0\n")
     // Once more changes what is said, and nothing else.
-    run = folder.run("consumers", "@p.annals", "add", "sync", "--kind", "copy", "--after", "1")
+    run = folder.run("consumers", "@p.annals", "add", "sync", "--kind", "copy")
     #expect(run.output == "sync has seen transaction 3\n")
     run = folder.run("consumers", "@p.annals", "list")
     #expect(
@@ -51,7 +51,10 @@ import Testing
       let run = folder.run(["consumers", "@p.annals"] + arguments)
       #expect(run.status == .usage, "\(arguments): \(run)")
     }
-    #expect(folder.run("consumers", "@p.annals", "add", "").status == .couldNotRun)
+    #expect(folder.run("consumers", "@p.annals", "add", "").status == .usage)
+    folder.run("consumers", "@p.annals", "add", "old")
+    let again = folder.run("consumers", "@p.annals", "add", "old", "--after", "1")
+    #expect(again.status == .couldNotRun && again.errors.contains("--after is for a new one"))
     #expect(folder.run("consumers", "@none.annals").status == .couldNotRun)
   }
 

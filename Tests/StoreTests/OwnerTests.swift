@@ -88,7 +88,7 @@
       let owner = Owner(copy)
       #expect((owner.user, owner.mode) == (54_321, 0o644))
       let store = try Store(path: copy, options: .readOnly)
-      #expect(store.token.number == 40)
+      #expect(store.token.number == 41)
       try store.close()
     }
 

@@ -17,8 +17,8 @@ extension Condition {
   ///   - entity: the name of the entity whose objects are tested.
   ///   - schema: the schema with the entity, usually a store's or a snapshot's.
   ///   - zone: the zone of dates that do not name one.
-  /// - Throws: `.invalidArgument` with the column of the first mistake, or if the schema has no such
-  ///   entity.
+  /// - Throws: `.invalidArgument` with the column of the first mistake, or if the schema does not
+  ///   have the entity.
   public init(
     parsing text: String, of entity: String, in schema: Schema, zone: TimeZone = .gmt
   ) throws(AnnalsError) {

@@ -9,8 +9,8 @@ extension Store {
   ///
   /// The copy is synced, and verified as a file, before it gets its name, so a crash leaves the
   /// whole copy or none. It has the mode of the store, and its owner if the process may set it. A
-  /// store in memory is copied into a file, and so is one whose file was deleted while it is open. A
-  /// copy that is written to branches off: from there on, tokens of one are `.lostBranch` in the
+  /// store in memory is copied into a file, and so is one whose file was deleted while it is open.
+  /// A copy that is written to branches off: from there on, tokens of one are `.lostBranch` in the
   /// other.
   ///
   /// Writes the file once and reads it three times; memory does not grow with it. Safe on any

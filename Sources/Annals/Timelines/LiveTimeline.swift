@@ -221,7 +221,9 @@ struct TimelineSource: Sendable {
     from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> TimelineUpdate {
     let rows = try rows(in: snapshot)
-    var diff = rows.list.diff(fromOther: old.list, changes)
+    var diff = try AnnalsError.timing { () throws(TimelineFailure) in
+      try rows.list.diff(fromOther: old.list, changes)
+    }
     diff.entity = snapshot.schema.entity(numbered: rows.list.entity)
     return TimelineUpdate(rows: rows, diff: diff, isInitial: false)
   }

@@ -5,7 +5,7 @@ import AnnalsStorage
 extension LogView {
   /// Copies the file to `path`, where no file may exist: its header, and every frame of the log up
   /// to this view's end, unchanged. Others may write meanwhile, or replace the file. The copy gets
-  /// mode and extended attributes from the file `original`, and its owner if the process may set it.
+  /// mode and extended attributes from the file `original`, and its owner if that may be set.
   ///
   /// Memory: 1 MiB. `check` sees the copy before it has its header, and this file. Returns the
   /// copy's size. Throws `exists` if a file exists, `busy` if another copy is being made there,

@@ -362,8 +362,8 @@ extension LogFile {
     return try LogRewriter(self, plan)
   }
 
-  /// Throws what a rewrite in place would throw before it copies anything: `readOnly`, `hardLinked`,
-  /// `busy`, `occupied`, `storage`. Makes the new file and removes it again.
+  /// Throws what a rewrite in place would throw before it copies anything: `readOnly`,
+  /// `hardLinked`, `busy`, `occupied`, `storage`. Makes the new file and removes it again.
   package func requireReplaceable() throws(LogError) {
     guard options.access == .writing else { throw .readOnly }
     try LogRewriter.requireOneName(path, in: fileSystem)

@@ -59,13 +59,6 @@ public struct TimelineDefinition: Hashable, Sendable {
     }
   }
 
-  /// Whether an object's rows are the same by both, wherever both show it.
-  package func showsSame(as other: TimelineDefinition) -> Bool {
-    var same = other
-    (same.condition, same.hasNoStart) = (condition, hasNoStart)
-    return self == same
-  }
-
   /// Creates a timeline of these properties.
   public init(
     _ entity: String, start: PropertyPath, end: PropertyPath? = nil, openEnd: OpenEnd = .never,

@@ -72,7 +72,7 @@ extension TimelineList {
     if changes.elements.contains(where: { others.contains($0.object.entity) }) {
       self = try TimelineList(
         definition, order, of: entity, in: state, sources, now: now, division: division)
-      return diff(fromOther: old, changes)
+      return try diff(fromOther: old, changes)
     }
     try rebind(to: state, sources, now: now)
     do throws(ConditionFault) {
@@ -249,7 +249,9 @@ extension TimelineList {
   }
 
   /// What makes these rows of those of another list, with the fewest moves. O(n log n).
-  package func diff(fromOther old: TimelineList, _ changes: ListChanges) -> ListDiff {
+  package func diff(
+    fromOther old: TimelineList, _ changes: ListChanges
+  ) throws(TimelineFailure) -> ListDiff {
     var diff = ListDiff()
     var places: [UInt64: Int] = [:]
     let before = old.list.entries(in: 0..<old.count)
@@ -267,8 +269,6 @@ extension TimelineList {
       }
     }
     diff.deletes = places.values.sorted().map(old.place)
-    // The kind or the end of any row may be another then, at the same place.
-    let showsOtherwise = !definition.showsSame(as: old.definition)
     var staying = [Bool](repeating: false, count: common.count)
     for place in common.map(\.then).placesOfLongestRise { staying[place] = true }
     for (index, pair) in common.enumerated() {
@@ -282,12 +282,29 @@ extension TimelineList {
         && TimelineList.role(after[pair.now]) != .ongoing
       if !staying[index] || !isSameSection(old, step.from, step.to) {
         diff.moves.append(step)
-      } else if isNew || showsOtherwise || !step.changed.isEmpty {
+      } else if !step.changed.isEmpty {
+        diff.updates.append(step)
+      } else if try isNew || showsOtherwise(object.row, than: old) {
         diff.updates.append(step)
       }
     }
     compareSections(old, &diff)
     return diff
+  }
+
+  /// Whether the rows of an object show something else than in another list: kind, end, label or
+  /// group by another definition.
+  private func showsOtherwise(
+    _ row: Int64, than old: TimelineList
+  ) throws(TimelineFailure) -> Bool {
+    guard definition.label == old.definition.label, definition.group == old.definition.group
+    else { return true }
+    if definition == old.definition { return false }
+    do throws(ConditionFault) {
+      return try standing(of: row).0 != old.standing(of: row).0
+    } catch {
+      throw .evaluation(error)
+    }
   }
 
   /// The diff that makes these rows of none.

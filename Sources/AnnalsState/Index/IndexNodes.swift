@@ -77,7 +77,7 @@ struct Fences: Sendable {
 }
 
 extension UnsafeBufferPointer {
-  /// The first place from `start` on whose element passes, if all that pass stand behind the others.
+  /// The first place from `start` on whose element passes, if all that pass are behind the others.
   @inline(__always)
   fileprivate func firstPlace(from start: Int, where passes: (Element) -> Bool) -> Int {
     var low = start
@@ -92,7 +92,7 @@ extension UnsafeBufferPointer {
 
 /// Up to 512 entries.
 ///
-/// Read from any thread; written only by the holder of the one reference, as branches and nodes are.
+/// Read from any thread; written only by the holder of the one reference, like branches and nodes.
 final class IndexLeaf: @unchecked Sendable {
   static let maximumCount = 512
   /// How many entries a leaf has when it is made from many.

@@ -29,7 +29,7 @@ func compare(_ key: UnsafeRawBufferPointer, held: UnsafeRawBufferPointer) -> Key
 }
 
 extension UnsafeRawBufferPointer {
-  /// The first eight bytes as a number that orders as they do, with zeros for those that are missing.
+  /// The first eight bytes as a number that orders as they do, with zeros for missing ones.
   @inline(__always) var head: UInt64 {
     if count >= 8 { return loadUnaligned(as: UInt64.self).bigEndian }
     var head: UInt64 = 0

@@ -14,6 +14,8 @@ import Testing
     var row: Int64
     var role: TimelineRole
     var date: Timestamp?
+    var kind: TimelineKind
+    var end: Int64
     var content: String
   }
 
@@ -24,7 +26,9 @@ import Testing
       #expect(columns.objects[position].row == found.row)
       let object = world.objects.first { $0.row == found.row }
       let content = object.map { "\($0.values.sorted { $0.key < $1.key })" } ?? "gone"
-      return Row(row: found.row, role: found.role, date: found.date, content: content)
+      return Row(
+        row: found.row, role: found.role, date: found.date, kind: columns.kind(position),
+        end: columns.ends[position], content: content)
     }
   }
 
@@ -128,7 +132,7 @@ import Testing
           random.chance(50) ? list.definition : Self.definition(&random),
           orders[random.below(16)], of: 1, in: world.state, TimelineWorld.sources, now: now,
           division: division)
-        diff = other.diff(fromOther: list, changes)
+        diff = try other.diff(fromOther: list, changes)
         list = other
       }
       try compare(list, world, comment)

@@ -41,15 +41,7 @@ struct WatchCommand: FileCommand {
     let before = signal(SIGINT, SIG_IGN)
     source.setEventHandler { watch.end() }
     source.resume()
-    // What goes on at the path is not seen from the open file.
-    let timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
-    timer.setEventHandler { [path = file] in
-      if !FileManager.default.fileExists(atPath: path) { watch.reportMissingFile(path) }
-    }
-    timer.resume()
     defer {
-      timer.cancel()
       source.cancel()
       signal(SIGINT, before)
     }

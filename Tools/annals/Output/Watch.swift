@@ -14,7 +14,6 @@ final class Watch: @unchecked Sendable {
   /// The number of steps still to be printed; nil for no limit.
   private var stepsLeft: Int?
   private var isOver = false
-  private var isFileMissing = false
   private var failure: (any Error)?
   /// The rows of each entity before the next step.
   private var rows: [String: RowList<StoredObject>] = [:]
@@ -50,15 +49,6 @@ final class Watch: @unchecked Sendable {
       try console.output.line(#"{"watching":\#(count),"transaction":\#(update.token.number)}"#)
     }
     try console.output.flush()
-  }
-
-  /// Reports once that nothing has the path of the store any more.
-  func reportMissingFile(_ path: String) {
-    lock.lock()
-    defer { lock.unlock() }
-    guard !isOver, !isFileMissing else { return }
-    isFileMissing = true
-    console.report("\(path) is gone; watching the file that was there")
   }
 
   /// Ends the printing.
