@@ -282,9 +282,9 @@ extension TimelineList {
         && TimelineList.role(after[pair.now]) != .ongoing
       if !staying[index] || !isSameSection(old, step.from, step.to) {
         diff.moves.append(step)
-      } else if !step.changed.isEmpty {
+      } else if isNew || !step.changed.isEmpty {
         diff.updates.append(step)
-      } else if try isNew || showsOtherwise(object.row, than: old) {
+      } else if try showsOtherwise(object.row, than: old) {
         diff.updates.append(step)
       }
     }
@@ -301,7 +301,9 @@ extension TimelineList {
     else { return true }
     if definition == old.definition { return false }
     do throws(ConditionFault) {
-      return try standing(of: row).0 != old.standing(of: row).0
+      let (now, _) = try standing(of: row)
+      let (before, _) = try old.standing(of: row)
+      return now != before
     } catch {
       throw .evaluation(error)
     }
