@@ -60,7 +60,7 @@ extension FixtureRecipe {
     try store.write { tx in try tx.insert("Page", ["id": 2, "text": "two", "stars": 3]) }
     try store.require(Schema { Entity("Page") { Attribute("stars", .int64) } })
     try store.edit(.renameProperty(entity: "Page", "text", to: "title"))
-    try store.edit(.removeIndex(entity: "Page", "text"))
+    try store.edit(.removeIndex(entity: "Page", "title"))
     try store.edit(.removeProperty(entity: "Page", "stars"))
     try store.checkpoint()
     try store.edit(.renameEntity("Folder", to: "Box"))
