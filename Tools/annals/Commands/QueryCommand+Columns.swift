@@ -117,8 +117,9 @@ extension QueryCommand {
     if unit == nil, let colon = text.firstIndex(of: ":"), !text.hasPrefix("`") {
       let word = String(text[..<colon])
       let units = CalendarUnit.allCases.map(\.rawValue)
+      let near = NearName.hint(word, among: units)
       throw CommandFailure(
-        "--group-by: there is no unit \"\(word)\"\(NearName.hint(word, among: units)). Units are "
+        "--group-by: there is no unit \"\(word)\"\(near.isEmpty ? "." : near) Units are "
           + units.joined(separator: ", ") + ".", status: .usage)
     }
     // Spaces replace the unit, so that errors name the right column.
