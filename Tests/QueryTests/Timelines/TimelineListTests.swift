@@ -15,6 +15,7 @@ import Testing
     var role: TimelineRole
     var date: Timestamp?
     var kind: TimelineKind
+    var start: Int64
     var end: Int64
     var content: String
   }
@@ -28,7 +29,7 @@ import Testing
       let content = object.map { "\($0.values.sorted { $0.key < $1.key })" } ?? "gone"
       return Row(
         row: found.row, role: found.role, date: found.date, kind: columns.kind(position),
-        end: columns.ends[position], content: content)
+        start: columns.starts[position], end: columns.ends[position], content: content)
     }
   }
 
