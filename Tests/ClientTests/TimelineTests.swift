@@ -139,8 +139,8 @@ private struct NewTrip: Record {
     #expect(then.sections(by: nil).map(\.label) == ["dated", "ongoing"])
   }
 
-  /// A row whose kind, end, label or group is another by the new timeline is an update, even at its
-  /// old place.
+  /// A row whose kind, label or group is another by the new timeline is an update, even at its old
+  /// place; a row with another role is another row.
   @Test func whatRowsShowChangesWithTheTimeline() async throws {
     let store = try Store(.memory, records: Trip.self, environment: Self.environment)
     try await store.write { tx in
@@ -150,11 +150,15 @@ private struct NewTrip: Record {
           to: Self.date("2026-11-21T12:00:00Z"), traveller: "Ann"))
     }
     let plain = Timeline(start: \Trip.from, end: \.to).hidingEnds()
-    let live = store.live(plain)
+    let live = store.live(Timeline(start: \Trip.from))
     var updates = live.makeAsyncIterator()
     #expect(try await updates.next()?.diff.inserts.count == 1)
+    live.change(to: plain)
+    let range = try #require(try await updates.next()?.diff)
+    #expect(range.deletes.count == 1 && range.inserts.count == 1 && range.updates.isEmpty)
+    let open = Timeline(start: \Trip.from, openEnd: .whenEndIsNil).hidingEnds().hidingOngoing()
     let others = [
-      Timeline(start: \Trip.from).hidingEnds(), plain.labeled(by: \.title),
+      open, plain, plain.labeled(by: \.title),
       plain.labeled(by: \.title).grouped(by: \.traveller),
     ]
     for timeline in others {

@@ -292,14 +292,15 @@ extension TimelineList {
     return diff
   }
 
-  /// Whether the rows of an object show something else than in another list: kind, end, label or
-  /// group by another definition.
+  /// Whether the rows of an object show something else than in another list: kind, dates, label or
+  /// group by another definition, or dates of an object that it leads to.
   private func showsOtherwise(
     _ row: Int64, than old: TimelineList
   ) throws(TimelineFailure) -> Bool {
     guard definition.label == old.definition.label, definition.group == old.definition.group
     else { return true }
-    if definition == old.definition { return false }
+    // A date of another object may have changed.
+    if definition == old.definition, otherEntities.isEmpty { return false }
     do throws(ConditionFault) {
       let (now, _) = try standing(of: row)
       let (before, _) = try old.standing(of: row)
