@@ -81,8 +81,18 @@ package final class StoreVersion: @unchecked Sendable {
   }
 
   /// A reader of a state of this store: this version's, or a past one's.
+  ///
+  /// It holds the version. While one of the newest state is kept, as live views keep one, the next
+  /// commit makes a version of the state that the transaction made anyway, instead of applying its
+  /// changes once more to what it would have to copy first.
   package func reader(of state: State) -> StateReader {
-    StateReader(state: state, store: store, largeValues: LogLargeValues(view))
+    StateReader(state: state, store: store, largeValues: self)
+  }
+}
+
+extension StoreVersion: LargeValueSource {
+  package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
+    try LogLargeValues(view).bytes(of: value)
   }
 }
 
