@@ -124,7 +124,10 @@ let package = Package(
     tests("StorageTests", ["AnnalsFaults", "AnnalsStorage", system]),
     tests(
       "LogTests",
-      ["AnnalsLog", "AnnalsFaults", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", system]),
+      [
+        "AnnalsLog", "AnnalsFaults", "AnnalsFormat", "AnnalsModel", "AnnalsStorage",
+        "AnnalsTestSupport", system,
+      ]),
     tests(
       "DamageTests",
       [
@@ -145,11 +148,14 @@ let package = Package(
       "FuzzTests",
       [
         "FuzzTargets", "Annals", "AnnalsCommand", "AnnalsFormat", "AnnalsInspection",
-        "AnnalsModel", "AnnalsStorage",
+        "AnnalsModel", "AnnalsStorage", "AnnalsTestSupport",
       ]),
     tests(
       "TortureTests",
-      ["AnnalsTorture", "Annals", "AnnalsFaults", "AnnalsStorage", "AnnalsModel", system]),
+      [
+        "AnnalsTorture", "Annals", "AnnalsFaults", "AnnalsStorage", "AnnalsModel",
+        "AnnalsTestSupport", system,
+      ]),
     tests("TidyTests", []),
   ],
   swiftLanguageModes: [.v6]

@@ -41,7 +41,12 @@ import Testing
   /// A gain of a few bytes is no percentage.
   @Test func littleIsCalledLittle() throws {
     let folder = try CommandFolder()
-    for text in 1...400 { folder.run("put", "@p.annals", "Note/\(text)", "text=\(text * 7919)") }
+    let lines = (1...400).map {
+      #"{"changes":[{"op":"insert","entity":"Note","id":"\#($0)","#
+        + #""set":{"text":"\#($0 * 7919)"}}]}"# + "\n"
+    }
+    try folder.write(lines.joined(), to: "p.jsonl")
+    #expect(folder.run("import", "@p.annals", "@p.jsonl").status == .done)
     folder.run("compact", "@p.annals")
     folder.run("put", "@p.annals", "Note/1", "text=new")
     let run = folder.run("compact", "@p.annals")

@@ -56,7 +56,10 @@ import Testing
     revert @d.annals 99
     index @d.annals add Post byTitle -title
     index @d.annals drop Post nothing
+    query @d.annals Post --group-by title --sort days
+    query @d.annals Post --sum days --sort title
     timeline @d.annals --entity Post
+    timeline @d.annals --lifetimes --svg - --format jsonl
     import @d.annals @nothing.jsonl
     import @new.annals @text.annals
     export @d.annals --afer 2

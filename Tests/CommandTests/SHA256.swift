@@ -43,32 +43,39 @@ struct SHA256 {
     }.joined()
   }
 
+  /// Its operators and loops are those that an unoptimised build compiles to instructions, not calls.
   private static func process(
     _ block: UnsafePointer<UInt8>, _ state: inout [UInt32], _ words: inout [UInt32]
   ) {
-    words.withUnsafeMutableBufferPointer { w in
-      for index in 0..<16 {
-        let at = index &* 4
-        w[index] =
-          UInt32(block[at]) << 24 | UInt32(block[at &+ 1]) << 16 | UInt32(block[at &+ 2]) << 8
-          | UInt32(block[at &+ 3])
+    words.withUnsafeMutableBufferPointer { buffer in
+      guard let w = buffer.baseAddress else { return }
+      var index = 0
+      while index < 16 {
+        let at = block + (index &<< 2)
+        let high = UInt32(at[0]) &<< 24 | UInt32(at[1]) &<< 16
+        w[index] = high | UInt32(at[2]) &<< 8 | UInt32(at[3])
+        index &+= 1
       }
-      for index in 16..<64 {
+      while index < 64 {
         let a = w[index &- 15]
         let b = w[index &- 2]
-        let s0 = (a >> 7 | a << 25) ^ (a >> 18 | a << 14) ^ (a >> 3)
-        let s1 = (b >> 17 | b << 15) ^ (b >> 19 | b << 13) ^ (b >> 10)
+        let s0 = (a &>> 7 | a &<< 25) ^ (a &>> 18 | a &<< 14) ^ (a &>> 3)
+        let s1 = (b &>> 17 | b &<< 15) ^ (b &>> 19 | b &<< 13) ^ (b &>> 10)
         w[index] = w[index &- 16] &+ s0 &+ w[index &- 7] &+ s1
+        index &+= 1
       }
-      constants.withUnsafeBufferPointer { k in
+      constants.withUnsafeBufferPointer { buffer in
+        guard let k = buffer.baseAddress else { return }
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        for index in 0..<64 {
-          let s1 = (e >> 6 | e << 26) ^ (e >> 11 | e << 21) ^ (e >> 25 | e << 7)
+        var index = 0
+        while index < 64 {
+          let s1 = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
           let t1 = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ k[index] &+ w[index]
-          let s0 = (a >> 2 | a << 30) ^ (a >> 13 | a << 19) ^ (a >> 22 | a << 10)
+          let s0 = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
           let t2 = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
           (h, g, f, e, d, c, b, a) = (g, f, e, d &+ t1, c, b, a, t1 &+ t2)
+          index &+= 1
         }
         for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
       }

@@ -231,10 +231,6 @@ func openForReading(_ bytes: ContiguousArray<UInt8>) throws -> Store {
   return try openForReading(files)
 }
 
-/// Whether the tests that go through every case do so, rather than through a sample:
-/// `Tools/test --long`.
-let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil
-
 /// Where samples begin: `ANNALS_DAMAGE_SEED`, printed by whoever draws one.
 let damageSeed =
   ProcessInfo.processInfo.environment["ANNALS_DAMAGE_SEED"].flatMap { UInt64($0) } ?? 1

@@ -1,4 +1,5 @@
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import FuzzTargets
 import Testing
@@ -26,7 +27,6 @@ import Testing
     let seeds = target.seeds(from: stores.map(\.bytes))
     #expect(!seeds.isEmpty)
     for seed in seeds { seed.withUnsafeBytes { target.run($0) } }
-    let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil
     let rounds = target.rounds * (isLong ? 50 : 1)
     let start = UInt64(isLong ? UInt32.random(in: 1 ... .max) : 1)
     for number in start..<start + UInt64(rounds) {

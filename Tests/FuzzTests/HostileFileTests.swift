@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -282,9 +283,6 @@ struct HostileFileTests {
       ? process.terminationStatus : 128 + process.terminationStatus
   }
 }
-
-/// Whether what takes minutes is tested, too: `Tools/test --long`.
-private let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil
 
 /// Whether the tests run under a sanitizer; Tools/test says so.
 private let isSanitized = ProcessInfo.processInfo.environment["ANNALS_SANITIZER"] != nil

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -314,7 +315,3 @@ struct DamageTests {
     }
   }
 }
-
-/// Whether the tests that go through every case do so, rather than through a part:
-/// `Tools/test --long`.
-var isLong: Bool { ProcessInfo.processInfo.environment["ANNALS_LONG"] != nil }

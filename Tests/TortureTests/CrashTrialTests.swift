@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import AnnalsTorture
 import Foundation
 import Testing
@@ -6,9 +7,8 @@ import Testing
 /// Every workload, its power cut.
 ///
 /// At some of the points, and of the states left there a few: what `annals torture` does at length,
-/// and this too with `ANNALS_LONG=1`. The seed decides which.
+/// and this too with `Tools/test --long`. The seed decides which.
 @Suite struct CrashTrialTests {
-  static let isLong = ProcessInfo.processInfo.environment["ANNALS_LONG"] == "1"
   static let seed: UInt64 = 1
   /// What is cut short; the long ones only if there is time.
   static let workloads = Workload.all.filter { isLong || !$0.isLong }.map(\.name)
@@ -21,7 +21,7 @@ import Testing
 
   private func extent(oneIn: UInt64, recoveries: Int) -> CrashTrial.Extent {
     var extent = CrashTrial.Extent()
-    guard !CrashTrialTests.isLong else { return extent }
+    guard !isLong else { return extent }
     extent.survivors = 8
     extent.oneIn = oneIn
     extent.recoveries = recoveries
@@ -65,7 +65,7 @@ import Testing
     var tally = Tally()
     for point in CrashTrialTests.some(3, of: trial.pointCount, "group") {
       do {
-        try trial.crash(at: point, survivors: CrashTrialTests.isLong ? 24 : 2, &tally)
+        try trial.crash(at: point, survivors: isLong ? 24 : 2, &tally)
       } catch {
         Issue.record("\(error)")
       }

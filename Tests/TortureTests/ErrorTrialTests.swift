@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import AnnalsTorture
 import Testing
 
@@ -12,17 +13,17 @@ import Testing
     let kinds = ErrorTrial.failures.indices.filter { trial.callCount(ErrorTrial.failures[$0]) > 0 }
     for kind in CrashTrialTests.some(6, of: kinds.count, name).map({ kinds[$0] }) {
       let count = trial.callCount(ErrorTrial.failures[kind])
-      var number = CrashTrialTests.isLong ? 0 : kind % min(count, 3)
+      var number = isLong ? 0 : kind % min(count, 3)
       while true {
         do {
           let isThere = try trial.fail(
-            ErrorTrial.failures[kind], at: number, survivors: CrashTrialTests.isLong ? 4 : 0, &tally
+            ErrorTrial.failures[kind], at: number, survivors: isLong ? 4 : 0, &tally
           )
-          guard isThere, CrashTrialTests.isLong || tally.errors < 4 else { break }
+          guard isThere, isLong || tally.errors < 4 else { break }
         } catch {
           Issue.record("annals torture --only error/\(name)/\(number)/\(kind): \(error)")
         }
-        number += CrashTrialTests.isLong ? 1 : 7
+        number += isLong ? 1 : 7
       }
     }
     #expect(tally.errors > 0)

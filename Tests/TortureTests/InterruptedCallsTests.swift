@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import AnnalsTorture
 import Foundation
 import Testing
@@ -107,7 +108,7 @@ import Testing
       let place = folder + "/stores"
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
       let trial = KillTrial(folder: place, executable: wrapper, seed: CrashTrialTests.seed)
-      for _ in 0..<(CrashTrialTests.isLong ? 20 : 2) { try trial.round(kills: 8, &tally) }
+      for _ in 0..<(isLong ? 20 : 2) { try trial.round(kills: 8, &tally) }
       #expect(tally.found == tally.acknowledged && tally.acknowledged > 0)
       #expect(FileManager.default.fileExists(atPath: mark), "no call was interrupted")
     }

@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
       var tally = Tally()
       let trial = KillTrial(
         folder: folder, executable: try TemporaryFolder.annals, seed: CrashTrialTests.seed)
-      let rounds = CrashTrialTests.isLong ? 40 : 2
+      let rounds = isLong ? 40 : 2
       for _ in 0..<rounds { try trial.round(kills: 6, &tally) }
       print(
         "seed 1: \(tally.kills) kills, \(tally.acknowledged) transactions acknowledged, "
@@ -29,7 +30,7 @@ import Testing
       let trial = KillTrial(
         .following, folder: folder, executable: try TemporaryFolder.annals,
         seed: CrashTrialTests.seed)
-      let rounds = CrashTrialTests.isLong ? 40 : 1
+      let rounds = isLong ? 40 : 1
       for _ in 0..<rounds { try trial.round(kills: 4, &tally) }
       print(
         "seed 1: \(tally.kills) kills, \(tally.acknowledged) transactions acknowledged, "
@@ -46,7 +47,7 @@ import Testing
       let trial = KillTrial(
         .erasing, folder: folder, executable: try TemporaryFolder.annals,
         seed: CrashTrialTests.seed)
-      let rounds = CrashTrialTests.isLong ? 40 : 1
+      let rounds = isLong ? 40 : 1
       for _ in 0..<rounds { try trial.round(kills: 4, &tally) }
       print(
         "seed 1: \(tally.kills) kills, \(tally.acknowledged) transactions acknowledged, "

@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import AnnalsTorture
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
       for number in numbers {
         do {
           _ = try trial.fail(
-            failure, at: number, survivors: CrashTrialTests.isLong ? 4 : 1, &tally)
+            failure, at: number, survivors: isLong ? 4 : 1, &tally)
         } catch {
           Issue.record("annals torture --only error/\(name)/\(number)/\(kind): \(error)")
         }

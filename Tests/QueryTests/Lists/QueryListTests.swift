@@ -194,7 +194,7 @@ import Testing
     return changes
   }
 
-  @Test(arguments: 1...30 as ClosedRange<UInt64>)
+  @Test(arguments: 1...(isLong ? 30 : 12) as ClosedRange<UInt64>)
   func `through a random history`(seed: UInt64) throws {
     let model = NoteModel(seed: seed)
     _ = try model.change(seed % 5 == 0 ? 2_000 : 250)

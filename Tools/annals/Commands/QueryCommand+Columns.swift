@@ -11,6 +11,11 @@ extension QueryCommand {
   ) throws {
     let key = try groupBy.map { try groupKey($0, entity, snapshot.schema, console) }
     let aggregates = try aggregates(entity, snapshot.schema)
+    if let first = fetch.sortKeys.first, fetch.sortKeys.count > 1 || first.path != key?.path {
+      throw CommandFailure(
+        key.map { "groups are sorted by their key: --sort \($0.path), or --sort -\($0.path)" }
+          ?? "without --group-by there is one group: leave --sort out", status: .usage)
+    }
     if explain {
       return try writePlan(try snapshot.explain(fetch, groupedBy: key, aggregates), console)
     }

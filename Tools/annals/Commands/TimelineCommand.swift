@@ -45,13 +45,17 @@ struct TimelineCommand: FileCommand {
     parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.",
     completion: .file())
   var svg: String?
-  @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
+  @Option(parsing: .unconditional, help: "text or jsonl; text if left out.")
+  var format: LineFormat?
 
   enum Direction: String, ExpressibleByArgument, CaseIterable {
     case asc, desc
   }
 
   func validate() throws {
+    guard svg == nil || format == nil else {
+      throw ValidationError("--svg draws a picture, --format is for lines: leave one out")
+    }
     if lifetimes {
       guard start == nil, end == nil, open == nil, group == nil, label == nil else {
         throw ValidationError(
@@ -74,7 +78,7 @@ struct TimelineCommand: FileCommand {
     let sheet =
       lifetimes ? try lifetimeSheet(store, console) : try entitySheet(store, console)
     if let svg { return try draw(sheet, into: svg, console) }
-    switch format {
+    switch format ?? .text {
     case .text: try TimelineText(sheet, console).write()
     case .jsonl: try TimelineLines(sheet, console).write()
     }
