@@ -43,7 +43,8 @@ struct SHA256 {
     }.joined()
   }
 
-  /// Its operators and loops are those that an unoptimised build compiles to instructions, not calls.
+  /// Its operators and loops are those that an unoptimised build compiles to instructions, and not
+  /// to calls.
   private static func process(
     _ block: UnsafePointer<UInt8>, _ state: inout [UInt32], _ words: inout [UInt32]
   ) {

@@ -29,7 +29,10 @@ struct TortureCommand: StoreCommand {
   func run(_ console: Console) throws -> ExitStatus {
     if let child, let file {
       var worker = TortureChild(child, path: file, name: name)
-      while true { try worker.step() }
+      // A parent that was killed cannot kill its children.
+      let parent = getppid()
+      while getppid() == parent { try worker.step() }
+      return .done
     }
     let folder = NSTemporaryDirectory() + "annals-torture-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
