@@ -22,7 +22,10 @@ final class ChildProcess {
       }
     }
     process.executableURL = URL(fileURLWithPath: executable)
-    process.arguments = ["torture", "--child", role.rawValue, "--name", name, "--file", path]
+    process.arguments = [
+      "torture", "--child", role.rawValue, "--name", name, "--file", path,
+      "--parent", "\(ProcessInfo.processInfo.processIdentifier)",
+    ]
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle(forWritingAtPath: output)
     process.standardError = FileHandle(forWritingAtPath: errors)
