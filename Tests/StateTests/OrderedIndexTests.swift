@@ -29,7 +29,7 @@ import Testing
         }
       default: break
       }
-      if step % 10 == 9 { try OrderedIndexTests.expectOrder(model, comment) }
+      if (step + 1) % (isLong ? 5 : 10) == 0 { try OrderedIndexTests.expectOrder(model, comment) }
       let shapes = OrderedModel.shapes.filter { !$0.isBox }
       for (place, shape) in shapes.enumerated() where isLong || (place + step) % 3 == 0 {
         try OrderedIndexTests.expectBounds(model, shape, &random, comment)
@@ -84,9 +84,9 @@ import Testing
     var random = SeededRandom(seed: seed)
     var model = OrderedModel()
     model.domain = 3000
-    for count in 0..<1500 {
+    for count in 0..<(isLong ? 2500 : 1500) {
       try model.insert(using: &random)
-      if count % 5 == 0 { #expect(try model.state.checkUniqueness() == []) }
+      if count % (isLong ? 3 : 5) == 0 { #expect(try model.state.checkUniqueness() == []) }
     }
     var other = State(schema: Schema(entities: [OrderedModel.entity(hasIndexes: false)]))
     for row in 1..<model.state.nextRow(of: 1) {

@@ -17,8 +17,7 @@ import Testing
       while true {
         do {
           let isThere = try trial.fail(
-            ErrorTrial.failures[kind], at: number, survivors: isLong ? 4 : 0, &tally
-          )
+            ErrorTrial.failures[kind], at: number, survivors: isLong ? 4 : 0, &tally)
           guard isThere, isLong || tally.errors < 4 else { break }
         } catch {
           Issue.record("annals torture --only error/\(name)/\(number)/\(kind): \(error)")

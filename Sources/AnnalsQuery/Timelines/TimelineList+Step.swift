@@ -304,11 +304,7 @@ extension TimelineList {
     do throws(ConditionFault) {
       let (now, _) = try standing(of: row)
       let (before, _) = try old.standing(of: row)
-      guard case .placed(let start, let end, let kind) = now,
-        case .placed(let oldStart, let oldEnd, let oldKind) = before
-      else { return true }
-      // Only a range has an end of its own.
-      return kind != oldKind || start != oldStart || kind == .range && end != oldEnd
+      return now != before
     } catch {
       throw .evaluation(error)
     }

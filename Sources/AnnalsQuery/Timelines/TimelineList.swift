@@ -175,7 +175,7 @@ package struct TimelineList: Sendable {
 
 extension TimelineReading {
   /// What an object is on the timeline.
-  enum Standing {
+  enum Standing: Equatable {
     /// There is no such object, or the condition is not true of it.
     case gone
     case absent(TimelineAbsence)
