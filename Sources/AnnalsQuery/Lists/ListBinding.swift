@@ -110,7 +110,14 @@ extension RowOrder: ListOrder {
   func precedes(
     _ a: ListEntry, _ b: ListEntry, in other: RowOrder
   ) throws(ConditionFault) -> Bool {
-    if a.word != b.word { return a.word < b.word }
+    a.word != b.word ? a.word < b.word : try precedesBehindWords(a, b, in: other)
+  }
+
+  /// As `precedes`, of entries with equal words.
+  @inline(never)
+  private func precedesBehindWords(
+    _ a: ListEntry, _ b: ListEntry, in other: RowOrder
+  ) throws(ConditionFault) -> Bool {
     if haveEqualKeys(a.word, b.word) != true {
       let outcome = try outcome(a.row, b.row, in: other, from: isExact(a.word) ? 1 : 0)
       if outcome != .equal { return outcome == .less }

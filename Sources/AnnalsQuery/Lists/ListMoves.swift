@@ -59,14 +59,11 @@ struct ListMoves {
     try ListMoves.locate(&out, in: list, old)
     try ListMoves.locate(&updated, in: list, old)
     try ListMoves.sort(&into, by: new)
+    let step = StepOrder(old: old, new: new)
     var last = 0
     for index in into.indices {
-      let entry = into[index].entry
       // Rows that stay have the same keys in both states.
-      let rank = try list.rank { (other) throws(ConditionFault) in
-        try old.precedes(other, entry, in: new)
-      }
-      last = max(last, rank)
+      last = max(last, try list.rank(of: into[index].entry, by: step))
       into[index].position = last
     }
     pair()
@@ -76,7 +73,7 @@ struct ListMoves {
     _ rows: inout ContiguousArray<Row>, in list: SortedList, _ order: RowOrder
   ) throws(ConditionFault) {
     // Neighbours are looked for one after the other; words tell nearly all of them apart.
-    if rows.count > 1 { rows.sort { $0.entry.word < $1.entry.word } }
+    sortByWords(&rows)
     var isSorted = true
     for index in rows.indices {
       guard let position = try list.position(of: rows[index].entry, by: order) else {
@@ -94,7 +91,19 @@ struct ListMoves {
   private static func sort(
     _ rows: inout ContiguousArray<Row>, by order: RowOrder
   ) throws(ConditionFault) {
-    guard rows.count > 1 else { return }
+    sortByWords(&rows)
+    var start = 0
+    while start < rows.count {
+      var end = start + 1
+      while end < rows.count, rows[end].entry.word == rows[start].entry.word { end += 1 }
+      if end - start > 1 { try sort(&rows[start..<end], by: order) }
+      start = end
+    }
+  }
+
+  private static func sort(
+    _ rows: inout ContiguousArray<Row>.SubSequence, by order: RowOrder
+  ) throws(ConditionFault) {
     do {
       try rows.sort { try order.precedes($0.entry, $1.entry) }
     } catch let fault as ConditionFault {
@@ -102,6 +111,16 @@ struct ListMoves {
     } catch {
       throw .largeValue(error)
     }
+  }
+
+  /// Sorts rows by their words alone. O(n) for many.
+  private static func sortByWords(_ rows: inout ContiguousArray<Row>) {
+    guard rows.count > 64 else { return rows.sort { $0.entry.word < $1.entry.word } }
+    var order: ContiguousArray<(word: UInt64, index: Int)> = []
+    order.reserveCapacity(rows.count)
+    for index in rows.indices { order.append((rows[index].entry.word, index)) }
+    radixSort(&order)
+    rows = ContiguousArray(order.lazy.map { [rows] in rows[$0.index] })
   }
 
   /// Pairs rows that are removed and inserted again.
@@ -139,6 +158,17 @@ struct ListMoves {
   func newPosition(of position: Int) -> Int {
     let stays = position - out.indices.rank { out[$0].position < position }
     return stays + into.indices.rank { into[$0].position - $0 <= stays }
+  }
+}
+
+/// The order of a step: compares a row of the old list with one of the new.
+private struct StepOrder: ListOrder {
+  let old: RowOrder
+  let new: RowOrder
+
+  @inline(__always)
+  func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
+    try old.precedes(a, b, in: new)
   }
 }
 

@@ -119,7 +119,7 @@ package struct ListChanges: Sendable {
   /// Sorts the changes, and merges those of one object. O(n log n).
   package mutating func merge() {
     guard !isSorted else { return }
-    elements.sort { $0.object < $1.object }
+    sort()
     var count = 0
     for index in elements.indices.dropFirst() {
       if elements[index].object == elements[count].object {
@@ -131,6 +131,20 @@ package struct ListChanges: Sendable {
     }
     elements.removeLast(elements.count - count - 1)
     isSorted = true
+  }
+
+  private mutating func sort() {
+    let entity = elements[0].object.entity
+    guard elements.count > 64, elements.allSatisfy({ $0.object.entity == entity }) else {
+      return elements.sort { $0.object < $1.object }
+    }
+    var order: ContiguousArray<(word: UInt64, index: Int)> = []
+    order.reserveCapacity(elements.count)
+    for (index, change) in elements.enumerated() {
+      order.append((UInt64(bitPattern: change.object.row), index))
+    }
+    radixSort(&order)
+    elements = ContiguousArray(order.lazy.map { [elements] in elements[$0.index] })
   }
 
   /// What changed of an object; nil if nothing. O(log n), after `merge`.

@@ -1,19 +1,21 @@
 import AnnalsModel
+import AnnalsState
 
-extension ContiguousArray {
-  /// As `rank(_:)`, looking first around an index. O(log distance) for a rank near it.
+extension ContiguousArray<ListEntry> {
+  /// How many of these entries, which are in order, precede an entry; looks first around an index.
+  /// O(log distance) for a rank near it.
   @inline(__always)
-  func rank<E: Error>(
-    around guess: Int, _ isBefore: (Element) throws(E) -> Bool
-  ) throws(E) -> Int {
+  func rank(
+    of entry: ListEntry, by order: some ListOrder, around guess: Int
+  ) throws(ConditionFault) -> Int {
     // Ever farther away, until the rank is between the two.
-    var (low, high) = (startIndex, endIndex)
+    var (low, high) = (0, count)
     var distance = 4
     var place = guess
-    if place < high, try isBefore(self[place]) {
+    if place < high, try order.precedes(self[place], entry) {
       low = place + 1
       place += distance
-      while place < high, try isBefore(self[place]) {
+      while place < high, try order.precedes(self[place], entry) {
         low = place + 1
         distance *= 2
         place += distance
@@ -22,13 +24,17 @@ extension ContiguousArray {
     } else {
       high = Swift.min(place, high)
       place -= distance
-      while place >= low, try !isBefore(self[place]) {
+      while place >= low, try !order.precedes(self[place], entry) {
         high = place
         distance *= 2
         place -= distance
       }
       low = Swift.max(place + 1, low)
     }
-    return low - startIndex + (try self[low..<high].rank(isBefore))
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try order.precedes(self[middle], entry) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

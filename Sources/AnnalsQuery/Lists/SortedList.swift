@@ -85,28 +85,48 @@ extension SortedList {
     return result
   }
 
+  /// How many entries there are before the first for which `isBefore` is false; it is false for all
+  /// later ones.
+  package func rank(
+    _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
+  ) throws(ConditionFault) -> Int {
+    var node = root
+    var rank = 0
+    while true {
+      switch node {
+      case .leaf(let entries): return rank + (try entries.rank(isBefore))
+      case .inner(let children):
+        // The last child whose first entry is before it.
+        let place = try (1..<children.count).rank { (place) throws(ConditionFault) in
+          try isBefore(children[place].first)
+        }
+        if place > 0 { rank += children[place - 1].end }
+        node = children[place].node
+      }
+    }
+  }
+
   /// The rank of an entry: how many entries precede it. The entry need not be in the list.
   package func rank(
     of entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> Int {
-    try rank(near: entry.word) { (other) throws(ConditionFault) in
-      try order.precedes(other, entry)
-    }
+    try find(entry, by: order).rank
   }
 
-  /// The number of entries before the first for which `isBefore` is false; it is false for all
-  /// later ones. With a word, looks first where it would be.
-  @inline(__always)
-  package func rank(
-    near word: UInt64? = nil, _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
-  ) throws(ConditionFault) -> Int {
-    try find(near: word, isBefore).rank
+  /// The position of an entry; nil if it is not in the list.
+  package func position(
+    of entry: ListEntry, by order: some ListOrder
+  ) throws(ConditionFault) -> Int? {
+    let found = try find(entry, by: order)
+    // Where all of a leaf is before it, it would be the first of the next.
+    let there = found.entry ?? (found.rank < count ? self[found.rank] : nil)
+    return there?.isSame(as: entry) == true ? found.rank : nil
   }
 
-  /// As `rank`, with the entry at that position if it is in the same leaf.
+  /// The rank of an entry, with the entry at that position if it is in the same leaf.
   @inline(__always)
   private func find(
-    near word: UInt64?, _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
+    _ entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> (rank: Int, entry: ListEntry?) {
     var node = root
     var rank = 0
@@ -115,13 +135,13 @@ extension SortedList {
     while true {
       switch node {
       case .leaf(let entries):
-        let guess = SortedList.guess(word, bounds, entries.count)
-        let place = try entries.rank(around: guess, isBefore)
+        let guess = SortedList.guess(entry.word, bounds, entries.count)
+        let place = try entries.rank(of: entry, by: order, around: guess)
         return (rank + place, place < entries.count ? entries[place] : nil)
       case .inner(let children):
         // The last child whose first entry is before it.
         let place = try (1..<children.count).rank { (place) throws(ConditionFault) in
-          try isBefore(children[place].first)
+          try order.precedes(children[place].first, entry)
         }
         if place > 0 { rank += children[place - 1].end }
         let next = place + 1 < children.count ? children[place + 1].first.word : bounds?.1
@@ -134,24 +154,12 @@ extension SortedList {
   /// Where a word is in a leaf if words rise or fall evenly there. Entries are far apart in memory
   /// that nobody has read for a while, so a good guess saves most of a search.
   @inline(__always)
-  private static func guess(_ word: UInt64?, _ bounds: (UInt64, UInt64)?, _ count: Int) -> Int {
-    guard let word, let (low, high) = bounds, low != high else { return count / 2 }
+  private static func guess(_ word: UInt64, _ bounds: (UInt64, UInt64)?, _ count: Int) -> Int {
+    guard let (low, high) = bounds, low != high else { return count / 2 }
     let rises = low < high
     let whole = rises ? high - low : low - high
     let part = rises ? max(word, low) - low : low - min(word, low)
     return Int(Double(min(part, whole)) / Double(whole) * Double(count))
-  }
-
-  /// The position of an entry; nil if it is not in the list.
-  package func position(
-    of entry: ListEntry, by order: some ListOrder
-  ) throws(ConditionFault) -> Int? {
-    let found = try find(near: entry.word) { (other) throws(ConditionFault) in
-      try order.precedes(other, entry)
-    }
-    // Where all of a leaf is before it, it would be the first of the next.
-    let there = found.entry ?? (found.rank < count ? self[found.rank] : nil)
-    return there?.isSame(as: entry) == true ? found.rank : nil
   }
 }
 

@@ -109,9 +109,11 @@ final class NoteModel {
         touched[ObjectReference(entity: 1, row: row), default: []] = []
       case 5: try changeFolder(&touched)
       case 6 where row < state.nextRow(of: 1):
-        guard try !state.contains(1, row) else { continue }
+        // What was deleted in this change and comes back would have changed in all properties.
+        let note = ObjectReference(entity: 1, row: row)
+        guard try !state.contains(1, row), touched[note] == nil else { continue }
         try state.insertRow(1, row: row)
-        touched[ObjectReference(entity: 1, row: row), default: []] = []
+        touched[note] = []
       default:
         guard try state.contains(1, row) else { continue }
         let property = PropertyNumber(random.below(6) + 1)

@@ -209,7 +209,7 @@ import Testing
     for step in 0..<25 {
       let comment: Comment = "\(text), step \(step)"
       let before = trial
-      let touched = try model.change([1, 1, 3, 20][model.random.below(4)])
+      let touched = try model.change([1, 1, 3, 20, 300][model.random.below(5)])
       let diff = try trial.list.advance(to: model.state, Self.changes(touched))
       let new = try Self.check(&trial, comment)
       #expect(try alone.advance(to: model.state, Self.changes(touched)) == diff, comment)
