@@ -18,6 +18,7 @@ import Measuring
 ///     --durability full|deferred
 ///     --lock shared|exclusive
 ///     --operations N                 transactions of one object; 20,000
+///     --posts N                      the objects before `queries`, `index` and `live`; 100,000
 ///     --phases write,history,past,sizes,replay,prune
 ///     --phases "3b index,3d"         only these lists of `queries`
 ///     --repeats N                    how often `queries` fetches each list; 7
@@ -27,7 +28,7 @@ enum AnnalsBenchmark {
   static func main() async {
     do {
       let options = try Options([
-        "form", "durability", "lock", "operations", "phases", "pause", "kinds", "repeats",
+        "form", "durability", "lock", "operations", "phases", "pause", "kinds", "repeats", "posts",
       ])
       guard options.words.count == 2 else {
         throw Failure(

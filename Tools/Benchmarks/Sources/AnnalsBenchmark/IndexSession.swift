@@ -9,13 +9,14 @@ import Workload
 /// file hides the difference.
 struct IndexSession {
   private let setup: Setup
-  private let workload = Workload(operations: 0)
+  private let workload: Workload
   private let count: Int
   private var recorder: Recorder { setup.recorder }
 
   init(_ setup: Setup, _ options: Options) throws {
     self.setup = setup
     count = try options.number("operations", 3_000)
+    workload = Workload(posts: try options.number("posts", 100_000), operations: 0)
   }
 
   func run() throws {

@@ -20,7 +20,7 @@ struct LiveSession {
     self.path = path
     self.setup = setup
     self.options = options
-    workload = Workload(operations: 0)
+    workload = Workload(posts: try options.number("posts", 100_000), operations: 0)
     count = try options.number("operations", 3_000)
   }
 

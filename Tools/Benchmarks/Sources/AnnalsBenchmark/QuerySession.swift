@@ -19,7 +19,9 @@ struct QuerySession {
   init(_ path: String, _ setup: Setup, _ options: Options) throws {
     self.path = path
     self.setup = setup
-    workload = Workload(operations: try options.number("operations", 20_000))
+    workload = Workload(
+      posts: try options.number("posts", 100_000),
+      operations: try options.number("operations", 20_000))
     answers = QueryWorkload(workload)
     lists = options.list("phases")
     repeats = try options.number("repeats", 7)

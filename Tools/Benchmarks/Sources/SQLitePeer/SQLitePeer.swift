@@ -7,12 +7,12 @@ import Workload
 ///
 ///     sqlite-history run FILE [--sync full|normal|off]
 ///     sqlite-history open FILE
-///     sqlite-history queries FILE
+///     sqlite-history queries FILE [--posts N] [--operations N]
 @main
 enum SQLitePeer {
   static func main() {
     do {
-      let options = try Options(["sync", "operations"])
+      let options = try Options(["sync", "posts", "operations"])
       guard options.words.count == 2 else { throw Failure("sqlite-history run|open|queries FILE") }
       let sync = try options.choice("sync", "full", "normal", "off")
       let recorder = Recorder(peer: "sqlite-history", configuration: "sync=\(sync)")
@@ -20,7 +20,9 @@ enum SQLitePeer {
       if options.words[0] == "open" {
         try open(path, sync, recorder)
       } else {
-        let workload = Workload(operations: try options.number("operations", 20_000))
+        let workload = Workload(
+          posts: try options.number("posts", 100_000),
+          operations: try options.number("operations", 20_000))
         if options.words[0] == "queries" {
           try QueryPhases(path, sync, recorder, workload).run()
         } else {
