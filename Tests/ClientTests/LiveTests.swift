@@ -30,7 +30,7 @@ func compare(_ store: Store, with lastWeek: Token) throws {
 }
 
 /// A program outside the package follows a list.
-@Suite struct LiveTests {
+@Suite(.timeLimit(.minutes(20))) struct LiveTests {
   @MainActor @Test func `a program follows a list`() async throws {
     let store = try Store(.memory, records: Event.self)
     let view = store.live(

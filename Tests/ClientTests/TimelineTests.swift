@@ -72,7 +72,7 @@ private struct NewTrip: Record {
     Property("isOngoing", \.isOngoing))
 }
 
-@Suite struct TimelineTests {
+@Suite(.timeLimit(.minutes(20))) struct TimelineTests {
   private static func date(_ text: String) -> Date {
     (try? Date(text, strategy: .iso8601)) ?? .distantPast
   }

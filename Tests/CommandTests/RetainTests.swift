@@ -19,6 +19,8 @@ import Testing
     folder.run("consumers", "@p.annals", "add", "sync", "--blocking", "--after", "4")
     let set = folder.run("retain", "@p.annals", "--days", "30", "--transactions", "2")
     #expect(set.output == "keeps 30 days and 2 transactions, whichever is more\nnothing to drop\n")
+    #expect("\(Retention(days: 30.33333))" == "30.333 days")
+    #expect("\(Retention(days: 0.0001))" == "0.0001 days")
     let plan = folder.run("retain", "@p.annals", "--transactions", "2")
     let waits =
       "waits before 8: `sync` has seen transaction 4 of 9, and was last seen "
@@ -44,6 +46,7 @@ import Testing
     for arguments in [
       ["--off", "--days", "3"], ["--days", "soon"], ["--transactions", "1.5"],
       ["--days", "0"], ["--transactions", "0"], ["--days", "nan"], ["--days", "-3"],
+      ["--days", "1e8"],
     ] {
       let run = folder.run(["retain", "@p.annals"] + arguments)
       #expect(run.status == .usage, "\(arguments): \(run)")

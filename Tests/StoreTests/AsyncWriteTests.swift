@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Writing from tasks.
-@Suite struct AsyncWriteTests {
+@Suite(.timeLimit(.minutes(20))) struct AsyncWriteTests {
   private func store() throws -> Store {
     try Store(
       .memory, schema: Schema { Entity("Note") { Attribute("text", .string) } },

@@ -4,7 +4,7 @@ import AnnalsStorage
 import Testing
 
 /// History that goes on with new commits.
-@Suite struct TransactionStreamTests {
+@Suite(.timeLimit(.minutes(20))) struct TransactionStreamTests {
   @Test(.timeLimit(.minutes(600))) func firstWhatWasThenWhatComesNoneLeftOutNoneTwice() async throws
   {
     let store = try noteStore()

@@ -40,7 +40,9 @@ extension Retention: CustomStringConvertible {
   public var description: String {
     var parts: [String] = []
     if let days {
-      let text = days.rounded() == days && days < 1e15 ? "\(Int64(days))" : "\(days)"
+      // Three digits behind the point are a minute and a half.
+      let rounded = days < 0.001 ? days : (days * 1e3).rounded() / 1e3
+      let text = rounded.rounded() == rounded && rounded < 1e15 ? "\(Int64(rounded))" : "\(rounded)"
       parts.append(days == 1 ? "1 day" : "\(text) days")
     }
     if let transactions {

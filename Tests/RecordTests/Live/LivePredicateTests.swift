@@ -5,7 +5,7 @@ import Testing
 
 /// Live views of predicates and sort descriptors that are evaluated on records: what they show is
 /// what filtering and sorting an array of all records gives.
-@Suite struct LivePredicateTests {
+@Suite(.timeLimit(.minutes(20))) struct LivePredicateTests {
   /// A fetch, its sections, and the same for an array.
   private struct Wanted: CustomStringConvertible {
     var fetch = Fetch(Concert.self)

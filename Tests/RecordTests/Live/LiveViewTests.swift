@@ -12,7 +12,7 @@ private struct LaterConcert: Record {
 }
 
 /// A live view shows what a fetch finds, and its differences lead there.
-@Suite struct LiveViewTests {
+@Suite(.timeLimit(.minutes(20))) struct LiveViewTests {
   @Test(arguments: 1...16 as ClosedRange<UInt64>, [LiveSteps.latest, .everyTransaction])
   func `follows a random history`(seed: UInt64, steps: LiveSteps) async throws {
     let lab = try LiveLab(seed: seed)

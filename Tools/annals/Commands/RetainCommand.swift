@@ -27,6 +27,9 @@ struct RetainCommand: FileCommand {
       throw ValidationError("--off goes with no other option")
     }
     if let days, !(days > 0) { throw ValidationError("--days is a number above 0") }
+    if let days, days > 10_000_000 {
+      throw ValidationError("--days is at most 10000000; --off keeps everything")
+    }
     if let transactions, transactions < 1 {
       throw ValidationError("--transactions is a number from 1")
     }

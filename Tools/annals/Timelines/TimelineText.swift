@@ -2,12 +2,14 @@ import Annals
 import AnnalsQuery
 
 /// Writes a timeline as lines: date, role, name, group, length, time since the row above, and time
-/// to now. On a terminal, names are cut so that a line fits.
+/// to now. On a terminal, columns are left out and names are cut so that a line fits.
 struct TimelineText {
   private let sheet: TimelineSheet
   private let console: Console
   /// The greatest length of a name, and the greatest number of unplaced objects listed.
   private static let longestName = 60
+  /// On a narrow terminal, columns are left out before names become shorter than this.
+  private static let shortName = 24
   private static let mostListed = 20
 
   private struct Line {
@@ -85,13 +87,15 @@ struct TimelineText {
     return "for \(length)"
   }
 
-  /// The widths of columns. The column of names shrinks on a narrow terminal.
+  /// The widths of columns; 0 for one that is empty or left out. On a narrow terminal the column of
+  /// names shrinks, and the last columns are left out.
   private struct Widths {
     var date = 0
     var name = 0
     var group = 0
     var length = 0
     var gap = 0
+    var elapsed = 0
     var most: Int?
 
     init(_ lines: [Line], _ terminal: Console.Terminal) {
@@ -101,13 +105,21 @@ struct TimelineText {
         group = max(group, line.group.count)
         length = max(length, line.length.count)
         gap = max(gap, line.gap.count)
+        elapsed = max(elapsed, line.elapsed.count)
       }
-      let elapsed = lines.map(\.elapsed.count).max() ?? 0
       guard terminal.isOutput, let width = terminal.width else { return }
       most = width
+      let wanted = min(name, TimelineText.shortName)
+      for column in [\Widths.elapsed, \.gap, \.length, \.group] where room(in: width) < wanted {
+        self[keyPath: column] = 0
+      }
+      name = min(name, max(room(in: width), 12))
+    }
+
+    /// What the other columns leave for names.
+    private func room(in width: Int) -> Int {
       let others = [date, 7, group, length, gap, elapsed].filter { $0 > 0 }
-      let rest = width - others.reduce(0) { $0 + $1 + 2 }
-      name = min(name, max(rest, 12))
+      return width - others.reduce(0) { $0 + $1 + 2 }
     }
   }
 
@@ -120,7 +132,7 @@ struct TimelineText {
     if widths.group > 0 { cells.append(line.group.padded(right: widths.group)) }
     if widths.length > 0 { cells.append(line.length.padded(right: widths.length)) }
     if widths.gap > 0 { cells.append(line.gap.padded(right: widths.gap)) }
-    cells.append(line.elapsed)
+    if widths.elapsed > 0 { cells.append(line.elapsed) }
     if !line.oddity.isEmpty { cells.append("(\(line.oddity))") }
     var text = cells.joined(separator: "  ")
     while text.last == " " { text.removeLast() }
