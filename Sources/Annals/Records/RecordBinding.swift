@@ -144,12 +144,11 @@ extension RecordBinding {
   package func readAll(
     _ reader: inout RecordReader, count: Int
   ) throws(AnnalsError) -> [Object<R>] {
+    // With no capacity it would write its length into the empty array that all threads share.
+    guard count > 0 else { return [] }
     var isDone = false
     let result = [Object<R>](unsafeUninitializedCapacity: count) { buffer, found in
-      guard let objects = buffer.baseAddress else {
-        isDone = true
-        return
-      }
+      guard let objects = buffer.baseAddress else { return }
       do throws(RecordReader.Stop) {
         reader.make(at: objects)
         try record.readAll(&reader, objects)
