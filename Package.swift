@@ -7,9 +7,25 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// What the tests spend their time in. Where ANNALS_FAST_TESTS is set, as Tools/test does, it is
+/// optimised, with the checks of a debug build. For nobody else: the package manager refuses such
+/// flags in a dependency.
+let hot: Set = ["AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage"]
+let hotSettings: [SwiftSetting] =
+  Context.environment["ANNALS_FAST_TESTS"] == nil
+  ? []
+  : [
+    .unsafeFlags([
+      "-O", "-assert-config", "Debug", "-whole-module-optimization", "-disable-batch-mode",
+      "-num-threads", "2",
+    ])
+  ]
+
 /// A target of the engine: `Sources/<name>`, with the arrows that Docs/Decisions.md promises.
 func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+  .target(
+    name: name, dependencies: dependencies,
+    swiftSettings: settings + (hot.contains(name) ? hotSettings : []))
 }
 
 /// A test target: `Tests/<name>`.
