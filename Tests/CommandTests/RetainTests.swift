@@ -21,6 +21,7 @@ import Testing
     #expect(set.output == "keeps 30 days and 2 transactions, whichever is more\nnothing to drop\n")
     #expect("\(Retention(days: 30.33333))" == "30.333 days")
     #expect("\(Retention(days: 0.0001))" == "0.0001 days")
+    #expect("\(Retention(days: 1.0001))" == "1 day")
     let plan = folder.run("retain", "@p.annals", "--transactions", "2")
     let waits =
       "waits before 8: `sync` has seen transaction 4 of 9, and was last seen "

@@ -43,7 +43,7 @@ extension Retention: CustomStringConvertible {
       // Three digits behind the point are a minute and a half.
       let rounded = days < 0.001 ? days : (days * 1e3).rounded() / 1e3
       let text = rounded.rounded() == rounded && rounded < 1e15 ? "\(Int64(rounded))" : "\(rounded)"
-      parts.append(days == 1 ? "1 day" : "\(text) days")
+      parts.append(rounded == 1 ? "1 day" : "\(text) days")
     }
     if let transactions {
       parts.append(transactions == 1 ? "1 transaction" : "\(transactions) transactions")

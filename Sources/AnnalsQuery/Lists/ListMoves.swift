@@ -73,7 +73,7 @@ struct ListMoves {
     _ rows: inout ContiguousArray<Row>, in list: SortedList, _ order: RowOrder
   ) throws(ConditionFault) {
     // Neighbours are looked for one after the other; words tell nearly all of them apart.
-    sortByWords(&rows)
+    rows.sort(byWord: \.entry.word)
     var isSorted = true
     for index in rows.indices {
       guard let position = try list.position(of: rows[index].entry, by: order) else {
@@ -91,7 +91,7 @@ struct ListMoves {
   private static func sort(
     _ rows: inout ContiguousArray<Row>, by order: RowOrder
   ) throws(ConditionFault) {
-    sortByWords(&rows)
+    rows.sort(byWord: \.entry.word)
     var start = 0
     while start < rows.count {
       var end = start + 1
@@ -111,16 +111,6 @@ struct ListMoves {
     } catch {
       throw .largeValue(error)
     }
-  }
-
-  /// Sorts rows by their words alone. O(n) for many.
-  private static func sortByWords(_ rows: inout ContiguousArray<Row>) {
-    guard rows.count > 64 else { return rows.sort { $0.entry.word < $1.entry.word } }
-    var order: ContiguousArray<(word: UInt64, index: Int)> = []
-    order.reserveCapacity(rows.count)
-    for index in rows.indices { order.append((rows[index].entry.word, index)) }
-    radixSort(&order)
-    rows = ContiguousArray(order.lazy.map { [rows] in rows[$0.index] })
   }
 
   /// Pairs rows that are removed and inserted again.

@@ -135,16 +135,11 @@ package struct ListChanges: Sendable {
 
   private mutating func sort() {
     let entity = elements[0].object.entity
-    guard elements.count > 64, elements.allSatisfy({ $0.object.entity == entity }) else {
-      return elements.sort { $0.object < $1.object }
+    if elements.allSatisfy({ $0.object.entity == entity }) {
+      elements.sort(byWord: { UInt64(bitPattern: $0.object.row) })
+    } else {
+      elements.sort { $0.object < $1.object }
     }
-    var order: ContiguousArray<(word: UInt64, index: Int)> = []
-    order.reserveCapacity(elements.count)
-    for (index, change) in elements.enumerated() {
-      order.append((UInt64(bitPattern: change.object.row), index))
-    }
-    radixSort(&order)
-    elements = ContiguousArray(order.lazy.map { [elements] in elements[$0.index] })
   }
 
   /// What changed of an object; nil if nothing. O(log n), after `merge`.

@@ -31,10 +31,9 @@ extension ContiguousArray<ListEntry> {
       }
       low = Swift.max(place + 1, low)
     }
-    while low < high {
-      let middle = low + (high - low) / 2
-      if try order.precedes(self[middle], entry) { low = middle + 1 } else { high = middle }
-    }
     return low
+      + (try (low..<high).rank { (place) throws(ConditionFault) in
+        try order.precedes(self[place], entry)
+      })
   }
 }
