@@ -120,7 +120,8 @@ let package = Package(
         "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("GuideTests", ["Annals", "AnnalsExchange"]),
-    tests("RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState"]),
+    tests(
+      "RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(
       "CommandTests",
       [

@@ -104,20 +104,3 @@ extension PropertyDefinition {
     return whole
   }
 }
-
-extension Condition {
-  /// The same condition with other paths.
-  package func mapPaths(_ path: (PropertyPath) -> PropertyPath) -> Condition {
-    switch form {
-    case .constant: self
-    case .isNil(let old): .isNil(path(old))
-    case .comparison(let old, let comparison, let value): .compare(path(old), comparison, value)
-    case .isIn(let old, let values): .isIn(path(old), values)
-    case .isBetween(let old, let low, let high): .isBetween(path(old), low, high)
-    case .text(let old, let test): .text(path(old), test.match, test.text, test.options)
-    case .all(let parts): .all(parts.map { $0.mapPaths(path) })
-    case .any(let parts): .any(parts.map { $0.mapPaths(path) })
-    case .not(let part): part.mapPaths(path).negated
-    }
-  }
-}

@@ -107,11 +107,13 @@ extension RecordQuery {
     return result
   }
 
-  /// The path with the state's own names; nil if a part of it did not exist then.
+  /// The path with the state's own names, and with what records read in place of missing values;
+  /// nil if a part of it did not exist then.
   ///
   /// Throws `.invalidArgument` if the missing property reads as a default, not as nil.
   func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
     let past = reader.state.schema
+    var properties = binding.record.properties
     var entity = newest.entity(numbered: binding.entity)
     var names: [String] = []
     for (place, name) in path.names.enumerated() {
@@ -132,6 +134,11 @@ extension RecordQuery {
         return nil
       }
       names.append(old)
+      let property = properties.first { $0.name.hasSameBytes(as: name) }
+      if let attribute, place == path.names.count - 1 {
+        return PropertyPath(names).replacing(property?.replacement(over: attribute))
+      }
+      properties = property?.relationship?.properties() ?? []
       entity = now.relationship(named: name).flatMap { newest.entity(numbered: $0.destination) }
     }
     return PropertyPath(names)

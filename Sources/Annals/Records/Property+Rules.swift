@@ -22,6 +22,10 @@ extension Property {
 
   /// Sets the default: the value of older objects to which a required property is new, and of
   /// objects inserted by name without this property.
+  ///
+  /// Over an attribute that is optional in the store, a required property reads the default where
+  /// there is no value. Conditions, orders and groups see it too; an index serves them only if no
+  /// object lacks a value.
   public func `default`(_ value: V) -> Property {
     with { $0.attribute.defaultValue = stored(value) }
   }
@@ -29,6 +33,8 @@ extension Property {
   /// Sets what the property reads as where its value was erased (`Store.erase`).
   ///
   /// Without this, reading an erased value throws `.erased`; an optional property reads as nil.
+  /// Conditions, orders and groups see this value too; without it, an erased value is neither nil
+  /// nor any other value to them.
   /// `Snapshot.isErased` distinguishes the two.
   public func whenErased(_ value: V) -> Property {
     with { $0.valueWhenErased = ErasedValue(value: stored(value), objects: value._objects) }

@@ -35,7 +35,7 @@ extension Property where V == ObjectID? {
     _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: D.Type
   ) {
     self.init(name, keyPath)
-    definition.relationship = RelationshipDefinition(destination: { D.entity.name })
+    definition.relationship = RelationshipDefinition(to: D.self)
   }
 
   /// A relationship to at most one object of the entity of this name.
@@ -56,7 +56,7 @@ extension Property where V == [ObjectID] {
   ) {
     self.init(name, keyPath)
     definition.relationship = RelationshipDefinition(
-      destination: { D.entity.name }, isToMany: true, isOrdered: isOrdered)
+      to: D.self, isToMany: true, isOrdered: isOrdered)
   }
 
   /// A relationship to any number of objects of the entity of this name; `isOrdered` as above.
@@ -123,6 +123,8 @@ package struct ErasedValue: Sendable {
 package struct RelationshipDefinition: Sendable {
   /// The destination's name; evaluated late, since two entities may refer to each other.
   package var destination: @Sendable () -> String
+  /// The properties of the destination's record type; empty if only its name is known.
+  var properties: @Sendable () -> ContiguousArray<PropertyDefinition> = { [] }
   package var isToMany = false
   package var isOrdered = false
 
@@ -132,5 +134,25 @@ package struct RelationshipDefinition: Sendable {
     self.destination = destination
     self.isToMany = isToMany
     self.isOrdered = isOrdered
+  }
+
+  init<D: Record>(to type: D.Type, isToMany: Bool = false, isOrdered: Bool = false) {
+    self.init(
+      destination: { D.entity.name }, isToMany: isToMany, isOrdered: isOrdered)
+    properties = { D.entity.properties }
+  }
+}
+
+extension PropertyDefinition {
+  /// What records read in place of missing values; nil if they read what is stored.
+  ///
+  /// Nil, where the store's attribute is optional and this property is not, reads as its default.
+  func replacement(over attribute: Attribute) -> ValueReplacement? {
+    guard relationship == nil else { return nil }
+    let isNarrower = attribute.isOptional && !self.attribute.isOptional
+    let missing = isNarrower ? self.attribute.defaultValue ?? .null : .null
+    let erased = valueWhenErased?.value ?? .null
+    return missing.isNull && erased.isNull
+      ? nil : ValueReplacement(missing: missing, erased: erased)
   }
 }

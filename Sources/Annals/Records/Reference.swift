@@ -90,22 +90,24 @@ protocol RelationshipForm {
 
 /// A reference whose record type is only known at run time.
 protocol TypedReference {
-  /// The destination's name; evaluated late, since two entities may refer to each other.
-  static var destination: @Sendable () -> String { get }
+  /// A relationship to objects of that record type.
+  static func relationship(isToMany: Bool) -> RelationshipDefinition
 }
 
 extension Reference: TypedReference {
-  static var destination: @Sendable () -> String { { R.entity.name } }
+  static func relationship(isToMany: Bool) -> RelationshipDefinition {
+    RelationshipDefinition(to: R.self, isToMany: isToMany)
+  }
 }
 
 extension Optional: RelationshipForm where Wrapped: TypedReference {
   static var relationship: RelationshipDefinition {
-    RelationshipDefinition(destination: Wrapped.destination)
+    Wrapped.relationship(isToMany: false)
   }
 }
 
 extension Array: RelationshipForm where Element: TypedReference {
   static var relationship: RelationshipDefinition {
-    RelationshipDefinition(destination: Element.destination, isToMany: true)
+    Element.relationship(isToMany: true)
   }
 }

@@ -8,6 +8,8 @@
 public struct PropertyPath: Sendable {
   /// The names, starting at the object.
   public let names: [String]
+  /// What stands for missing values at the path; nil if values are read as stored.
+  package private(set) var replacement: ValueReplacement?
 
   /// The path of these names; the object itself if there are none.
   public init(_ names: [String] = []) {
@@ -20,10 +22,40 @@ public struct PropertyPath: Sendable {
   }
 }
 
+extension PropertyPath {
+  /// The path with what stands for missing values at it.
+  package func replacing(_ replacement: ValueReplacement?) -> PropertyPath {
+    var path = self
+    path.replacement = replacement
+    return path
+  }
+
+  /// The path from the object that the first name leads to.
+  package var next: PropertyPath {
+    PropertyPath(Array(names.dropFirst())).replacing(replacement)
+  }
+}
+
+/// What a record type reads where an attribute has no value, or an erased one. A class, so that
+/// paths stay small.
+package final class ValueReplacement: Sendable {
+  /// Stands for nil, unless the schema has a default of its own; null if nil is read as nil.
+  package let missing: Value
+  /// Stands for an erased value; null if that is not replaced.
+  package let erased: Value
+
+  package init(missing: Value, erased: Value) {
+    self.missing = missing
+    self.erased = erased
+  }
+}
+
 extension PropertyPath: Hashable {
   /// Whether both have the same names, byte by byte.
   public static func == (a: PropertyPath, b: PropertyPath) -> Bool {
     a.names.count == b.names.count && zip(a.names, b.names).allSatisfy { $0.hasSameBytes(as: $1) }
+      && a.replacement?.missing == b.replacement?.missing
+      && a.replacement?.erased == b.replacement?.erased
   }
 
   /// Feeds the bytes of the names to the hasher.

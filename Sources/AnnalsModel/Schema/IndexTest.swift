@@ -94,6 +94,9 @@ extension Condition {
     guard path.names.count == 1 else {
       throw IndexTest.Misfit(reason: "\(path) is no attribute of the object itself")
     }
+    guard path.replacement == nil else {
+      throw IndexTest.Misfit(reason: "\(path) is not read as stored")
+    }
     let test = IndexTest(path.names[0], comparison, value)
     if let problem = test.problem { throw IndexTest.Misfit(reason: problem) }
     return test

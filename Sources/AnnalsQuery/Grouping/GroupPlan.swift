@@ -24,15 +24,24 @@ package struct GroupPlan: Sendable {
   /// The query's limit and offset count groups. Groups are ordered by key, in the direction of the
   /// query's first sort key if that is of the same value.
   package init(
-    _ group: GroupQuery, of query: RowQuery, in state: State, _ sources: ConditionSources,
+    _ wanted: GroupQuery, of query: RowQuery, in state: State, _ sources: ConditionSources,
     records: (any RecordWork)? = nil
   ) throws(GroupFailure) {
+    var (group, query) = (wanted, query)
+    let order = query.keys.first.flatMap { $0.path == group.path ? $0 : nil }
+    do throws(StateFault) {
+      query = try query.withoutIdleReplacements(in: state)
+      if let path = group.path, try path.isReplacementIdle(query.entity, in: state) {
+        group.key = group.key.with(path.replacing(nil))
+      }
+    } catch {
+      throw .query(.state(error))
+    }
     self.group = group
     self.records = records.flatMap { $0.filters ? $0 : nil }
     self.query = query
     self.state = state
     self.sources = sources
-    let order = query.keys.first.flatMap { $0.path == group.path ? $0 : nil }
     isDescending = order?.isDescending ?? false
     areNilsFirst = order?.areNilsFirst ?? true
     var all = query

@@ -11,6 +11,15 @@ package struct GroupQuery: Sendable {
     case value(PropertyPath)
     /// The bucket of a date; for a text that is a date, its beginning as written.
     case bucket(PropertyPath, CalendarUnit, TimeZone)
+
+    /// The same key of another path.
+    func with(_ path: PropertyPath) -> Key {
+      switch self {
+      case .all: .all
+      case .value: .value(path)
+      case .bucket(_, let unit, let zone): .bucket(path, unit, zone)
+      }
+    }
   }
 
   package var key: Key

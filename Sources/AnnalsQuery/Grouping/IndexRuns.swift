@@ -11,9 +11,10 @@ struct IndexRuns: Sendable {
   init?(
     _ group: GroupQuery, of query: RowQuery, in state: State
   ) throws(QueryPlan.Failure) {
-    guard group.aggregates.isEmpty, query.indexes != .none, let names = group.path?.names,
-      names.count == 1, let entity = state.schema.entity(numbered: query.entity),
-      let attribute = entity.attribute(named: names[0]), attribute.type != .any
+    guard group.aggregates.isEmpty, query.indexes != .none, let key = group.path,
+      key.replacement == nil, key.names.count == 1,
+      let entity = state.schema.entity(numbered: query.entity),
+      let attribute = entity.attribute(named: key.names[0]), attribute.type != .any
     else { return nil }
     for shape in entity.indexShapes where !shape.isBox {
       let name = entity.name(of: shape)

@@ -172,17 +172,3 @@ extension Referrers {
     }
   }
 }
-
-extension Condition {
-  /// The paths that the condition asks for.
-  package var paths: [PropertyPath] {
-    switch form {
-    case .constant: []
-    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
-      .isBetween(let path, _, _), .text(let path, _):
-      [path]
-    case .all(let parts), .any(let parts): parts.flatMap(\.paths)
-    case .not(let part): part.paths
-    }
-  }
-}

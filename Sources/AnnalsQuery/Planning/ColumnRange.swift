@@ -32,7 +32,7 @@ struct ColumnRange {
   static func ranges(_ parts: [Condition], of entity: Entity) -> [PropertyNumber: ColumnRange] {
     var result: [PropertyNumber: ColumnRange] = [:]
     for (number, part) in parts.enumerated() {
-      guard let path = part.path, path.names.count == 1 else { continue }
+      guard let path = part.path, path.names.count == 1, path.replacement == nil else { continue }
       if let relationship = entity.relationship(named: path.names[0]), !relationship.isToMany {
         // A reference to a deleted object is in the index and leads nowhere; so each object must be
         // tested.

@@ -111,7 +111,7 @@ struct IndexPath: Sendable {
     let fixed = Set(shape.columns.prefix(bounds.singles.count).map(\.property))
     var keys: [(property: PropertyNumber, key: SortKey)] = []
     for key in query.keys {
-      guard key.path.names.count == 1, key.textOrder == .binary,
+      guard key.path.names.count == 1, key.path.replacement == nil, key.textOrder == .binary,
         let attribute = entity.attribute(named: key.path.names[0]), attribute.type != .any
       else { return (.none, false) }
       if !fixed.contains(attribute.number) { keys.append((attribute.number, key)) }

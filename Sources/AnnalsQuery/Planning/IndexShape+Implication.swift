@@ -38,7 +38,8 @@ extension Condition {
     case .isIn(let place, let values) where !values.contains(where: \.isNull): path = place
     default: return nil
     }
-    return path.names.count == 1 ? entity.attribute(named: path.names[0]) : nil
+    guard path.names.count == 1, path.replacement == nil else { return nil }
+    return entity.attribute(named: path.names[0])
   }
 }
 

@@ -16,10 +16,15 @@ extension QueryPlan: CustomStringConvertible {
     }
     if !query.keys.isEmpty { lines.append(isInOrder ? "in order" : "then put in order") }
     for other in others {
-      lines.append(
-        "not by index `\(other.name)`: "
-          + (other.cost == nil
-            ? "it neither narrows this query nor has its order" : "it would cost more"))
+      let reason =
+        if other.cost != nil {
+          "it would cost more"
+        } else if hasReplacement(under: other.name) {
+          "some objects lack a value, which records read as another"
+        } else {
+          "it neither narrows this query nor has its order"
+        }
+      lines.append("not by index `\(other.name)`: \(reason)")
     }
     if let columns = boxColumns {
       if needsBox(of: columns) {
@@ -31,6 +36,16 @@ extension QueryPlan: CustomStringConvertible {
       lines.append("an index of `\(keys)` would help")
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// Whether the query replaces missing values of a property that the index is over.
+  private func hasReplacement(under index: String) -> Bool {
+    let shape = entity.indexShapes.first { entity.name(of: $0).hasSameBytes(as: index) }
+    let columns = Set(shape?.columns.map(\.property) ?? [])
+    return (query.condition.paths + query.keys.map(\.path)).contains { path in
+      guard path.replacement != nil, path.names.count == 1 else { return false }
+      return entity.propertyNumber(named: path.names[0]).map(columns.contains) ?? false
+    }
   }
 
   /// How many objects an index may leave before another kind of index would help.

@@ -24,7 +24,7 @@ extension QueryPlan {
           shape.columns.contains { $0.property == relationship.number }
         })
       else { continue }
-      let behind = part.replacingPath(PropertyPath(Array(path.names.dropFirst())))
+      let behind = part.replacingPath(path.next)
       let targets = try QueryPlan(
         RowQuery(entity: relationship.destination, condition: behind), in: state, sources)
       guard let found = targets.path, found.count <= mostTargets else { continue }

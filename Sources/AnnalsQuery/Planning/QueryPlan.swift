@@ -25,8 +25,12 @@ package struct QueryPlan: Sendable {
   ///
   /// The condition must suit the entity; a named index must exist.
   package init(
-    _ query: RowQuery, in state: State, _ sources: ConditionSources
+    _ wanted: RowQuery, in state: State, _ sources: ConditionSources
   ) throws(Failure) {
+    let query: RowQuery
+    do throws(StateFault) { query = try wanted.withoutIdleReplacements(in: state) } catch {
+      throw .state(error)
+    }
     self.query = query
     count = Int(state.count(of: query.entity))
     entity = state.schema.entity(numbered: query.entity) ?? Entity("")

@@ -20,8 +20,12 @@ package struct BoundPath: Sendable {
   package let end: End
   /// The column of the attribute; nil for an object, and if no object has a value.
   let column: Int?
-  /// What a required attribute reads as if an object has no value.
+  /// What stands for no value; null for nothing.
   let fallback: ValueCell
+  /// What stands for an erased value; null for nothing.
+  private let erasedFallback: ValueCell
+  /// Whether anything stands for either.
+  private let hasFallback: Bool
   let fallbackBytes: ContiguousArray<UInt8>
 
   /// Binds a path that starts at an entity's objects. O(hops × properties).
@@ -44,7 +48,10 @@ package struct BoundPath: Sendable {
         end = .attribute(attribute)
         column = state.findTable(entity.number)?.position(of: attribute.number)
         let value = attribute.isOptional ? .null : attribute.defaultValue ?? .null
-        fallback = ValueCell(value, appendingTo: &bytes)
+        fallback = ValueCell(
+          value.isNull ? path.replacement?.missing ?? .null : value, appendingTo: &bytes)
+        erasedFallback = ValueCell(path.replacement?.erased ?? .null, appendingTo: &bytes)
+        hasFallback = !fallback.isNull || !erasedFallback.isNull
         fallbackBytes = bytes
         return
       }
@@ -68,6 +75,8 @@ package struct BoundPath: Sendable {
     end = .object(entity.number)
     column = nil
     fallback = .null
+    erasedFallback = .null
+    hasFallback = false
     fallbackBytes = []
   }
 
@@ -87,15 +96,19 @@ package struct BoundPath: Sendable {
   ) throws(ConditionFault) -> T {
     guard hops.isEmpty, let column else { return try withFarCell(of: row, view, body) }
     let found = try BoundPath.cell(column, view)
-    if !found.cell.isNull || fallback.isNull { return try body(found.cell, found.arena) }
-    return try withFallback(body)
+    if !hasFallback { return try body(found.cell, found.arena) }
+    return try withFallback(found, body)
   }
 
+  /// Calls `body` with the value found, or with what stands for it.
   private func withFallback<T>(
-    _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
+    _ found: RowCell, _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
   ) throws(ConditionFault) -> T {
-    try fallbackBytes.withUnsafeBufferPointer { (bytes) throws(ConditionFault) -> T in
-      try body(fallback, UnsafeRawBufferPointer(bytes))
+    let other =
+      found.cell.isNull ? fallback : found.cell.tag == .erased ? erasedFallback : ValueCell.null
+    if other.isNull { return try body(found.cell, found.arena) }
+    return try fallbackBytes.withUnsafeBufferPointer { (bytes) throws(ConditionFault) -> T in
+      try body(other, UnsafeRawBufferPointer(bytes))
     }
   }
 
@@ -136,11 +149,10 @@ package struct BoundPath: Sendable {
     case .object(let entity):
       return try body(ValueCell(tag: .object, bits: UInt64(bitPattern: row), length: entity), none)
     case .attribute:
-      if let column {
-        let found = try BoundPath.cell(column, view)
-        if !found.cell.isNull { return try body(found.cell, found.arena) }
-      }
-      return try withFallback(body)
+      return try withFallback(
+        try column.map { (column) throws(ConditionFault) in
+          try BoundPath.cell(column, view)
+        } ?? .null, body)
     }
   }
 
