@@ -22,6 +22,7 @@ extension ModelRun {
       properties = Set(names.compactMap { entity.number(of: $0) })
       summary = try store.erase(id, properties: names, reason: "it was asked for", author: "eraser")
     }
+    hasErased = true
     states.append(newest)
     times.append(store.version.position.timestamp)
     try demand(summary.token.number == head, "the erasure is \(summary.token), not \(head)")

@@ -29,9 +29,13 @@ extension ModelRun {
       }
       if change.kind == .insert { working.rows[object] = nil }
     }
+    for (object, change) in changes where change.kind != .insert {
+      conflicts += lostCount(object, change, at: number)
+    }
     let plan = try store.revertPlan(number)
     try demand(
-      plan.conflicts.isEmpty == (conflicts == 0),
+      // A change of which both sides were erased is none to the model, and may be in conflict.
+      plan.conflicts.isEmpty == (conflicts == 0) || wasErasedWhole && conflicts == 0,
       "reverting \(number) has conflicts \(plan.conflicts), not \(conflicts)")
     try demand(
       plan.deletions == changes.values.count { $0.kind == .insert }
@@ -42,15 +46,17 @@ extension ModelRun {
       let token = try store.revert(number, author: "revert")
       try demand(conflicts == 0, "a conflict was overlooked")
       try demand(!isErased, "a transaction with erased values was reverted")
-      try judge(.success(token), from: base, to: working, isRecorded: false)
+      try judge(
+        .success(token), from: base, to: working, isRecorded: false, restoring: states[number - 1])
     } catch let error as AnnalsError where error.code == .erased {
       try demand(isErased, "reverting failed: \(error)")
       steps.append("  erased")
     } catch let error as AnnalsError where error.code == .conflict {
-      try demand(conflicts > 0, "reverting failed: \(error)")
+      try demand(conflicts > 0 || wasErasedWhole, "reverting failed: \(error)")
       steps.append("  conflict")
     } catch let error as AnnalsError {
-      try judge(.failure(error), from: base, to: working, isRecorded: false)
+      try judge(
+        .failure(error), from: base, to: working, isRecorded: false, restoring: states[number - 1])
     }
   }
 
@@ -71,6 +77,20 @@ extension ModelRun {
     let entity = newest.schema.entity(numbered: object.entity)
     return change.properties.subtracting(entity?.removedProperties ?? []).contains {
       change.before[$0]?.isErased == true || change.after[$0]?.isErased == true
+    }
+  }
+
+  /// How many relationships to restore lead to objects deleted since.
+  private func lostCount(
+    _ object: ObjectReference, _ change: NaiveChange, at number: Int
+  ) -> Int {
+    let removed = newest.schema.entity(numbered: object.entity)?.removedProperties ?? []
+    return change.properties.subtracting(removed).count { property in
+      let kept = change.after[property]?.targets ?? []
+      return change.before[property]?.targets.contains {
+        !kept.contains($0) && states[number - 1].rows[$0] != nil && newest.rows[$0] == nil
+          && states[number].rows[$0] != nil
+      } ?? false
     }
   }
 

@@ -31,7 +31,7 @@ extension ModelRun {
     try demand(
       plan.floor == floor && plan.transactions == floor - 1 - base
         // Changes of which both sides were erased are none to the model.
-        && (erasures.isEmpty ? plan.changes == changes : plan.changes >= changes),
+        && (!hasErased ? plan.changes == changes : plan.changes >= changes),
       "the plan is \(plan), with \(changes) changes")
     let summary = try store.prune(plan, author: "gardener")
     try demand(summary.isRewritten == (floor > base + 1), "\(summary)")

@@ -42,9 +42,9 @@ extension ModelRun {
   /// Compares what a write did with what it should have done, and takes it over.
   func judge(
     _ result: Result<Token, any Error>, from base: NaiveState, to working: NaiveState,
-    isRecorded: Bool, isThrowing: Bool = false
+    isRecorded: Bool, isThrowing: Bool = false, restoring earlier: NaiveState? = nil
   ) throws {
-    let isRefused = isThrowing ? true : base.isRefused(goingTo: working)
+    let isRefused = isThrowing ? true : base.isRefused(goingTo: working, restoring: earlier)
     switch result {
     case .failure(let error as Mismatch): throw error
     case .failure(let error):

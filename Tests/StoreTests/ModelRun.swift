@@ -21,6 +21,8 @@ final class ModelRun {
   var usedRows: Set<ObjectReference> = []
   /// The transactions that have erased something that was there.
   var erasures: Set<Int> = []
+  /// Whether anything was ever erased.
+  var hasErased = false
   var nameCount = 0
   /// What was done, newest last.
   var steps: [String] = []

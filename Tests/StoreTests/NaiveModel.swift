@@ -86,8 +86,8 @@ extension NaiveState {
   }
 
   /// Whether going on to `other` in one transaction breaks a rule; nil where it depends on how the
-  /// difference of a list is expressed.
-  func isRefused(goingTo other: NaiveState) -> Bool? {
+  /// difference of a list is expressed. What an object refers to in `earlier` need not exist.
+  func isRefused(goingTo other: NaiveState, restoring earlier: NaiveState?) -> Bool? {
     var isUncertain = false
     for (object, change) in changes(to: other) where change.kind != .delete {
       guard let entity = other.schema.entity(numbered: object.entity) else { continue }
@@ -102,7 +102,8 @@ extension NaiveState {
         let isLive = entity.relationships.contains { $0.number == property && !$0.isRemoved }
         guard isLive, let value = change.after[property] else { continue }
         let old = change.before[property]?.targets ?? []
-        for target in value.targets where other.rows[target] == nil {
+        let restored = earlier?.rows[object]?[property]?.targets ?? []
+        for target in value.targets where other.rows[target] == nil && !restored.contains(target) {
           if !old.contains(target) { return true }
           isUncertain = true
         }

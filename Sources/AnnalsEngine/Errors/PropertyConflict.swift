@@ -12,6 +12,9 @@ public struct PropertyConflict: Hashable, Sendable, CustomStringConvertible {
   public var changedBy: Int64?
   /// Whether that transaction deleted the object.
   public var isDeletion: Bool
+  /// The object as text to which a revert would let the property refer, if `changedBy` deleted
+  /// that; nil for any other conflict.
+  public var lostReference: String?
   /// The value in the state that the merged write is based on. Nil if the object did not exist
   /// then, or if nothing was merged. A value of many megabytes may come without its bytes.
   public var base: Value?
@@ -40,6 +43,10 @@ public struct PropertyConflict: Hashable, Sendable, CustomStringConvertible {
   /// The object and property, the transaction that changed them, and the three values of a merge.
   public var description: String {
     let name = property.map { "\(objectName).\($0)" } ?? objectName
+    if let lostReference {
+      let deleted = changedBy.map { "deleted by transaction \($0)" } ?? "deleted since"
+      return "\(name) would refer to \(lostReference), \(deleted)"
+    }
     let verb = isDeletion ? "deleted" : "changed"
     let text = changedBy.map { "\(name), \(verb) by transaction \($0)" } ?? name
     if base == nil, stored == nil, own == nil {

@@ -15,9 +15,9 @@ struct ChangeValidation {
   var allowsDangling = false
   /// Whether required values may be missing.
   var allowsMissing = false
-  /// The earlier state that the changes are based on; nil if that is the newest. An object referred
-  /// to in it may have been deleted since.
-  var base: State?
+  /// The earlier state that the changes are based on or restore; nil for none. What an object
+  /// refers to there may have been deleted since.
+  var earlier: State?
 
   /// Creates a validation against the state and schema at the end of the transaction.
   init(
@@ -144,7 +144,7 @@ struct ChangeValidation {
       if allowsDangling { continue }
       let isAllowed = try AnnalsError.translating { () throws(StateFault) in
         if try state.contains(target.entity, target.row) { return true }
-        return try base?.refers(entry, change.property, to: target) ?? false
+        return try earlier?.refers(entry, change.property, to: target) ?? false
       }
       if !isAllowed { add(rules, entry, change.property, .existing(target), .object(target)) }
     }

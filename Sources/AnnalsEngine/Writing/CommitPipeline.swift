@@ -200,7 +200,7 @@ extension StoreWriter {
       state: transaction.reader.state, largeValues: pending, knownRules: isKnown ? knownRules : [])
     validation.allowsDangling = transaction.origin.allowsDangling
     validation.allowsMissing = transaction.origin.allowsMissing
-    validation.base = transaction.mergeBase
+    validation.earlier = transaction.earlier
     return validation
   }
 

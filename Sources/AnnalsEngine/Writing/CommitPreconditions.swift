@@ -104,7 +104,7 @@ extension WriteTransaction {
     for object in merge.touched { result.touched.insert(object) }
     result.metadata = metadata
     result.violations = violations
-    result.mergeBase = basis.base
+    result.earlier = basis.base
     return result
   }
 }

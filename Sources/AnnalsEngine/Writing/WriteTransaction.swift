@@ -30,8 +30,9 @@ public final class WriteTransaction {
   /// if it is not based on an earlier one.
   @exclusivity(unchecked) package var deletionConflict:
     ((ObjectID) throws(AnnalsError) -> AnnalsError?)?
-  /// The earlier state that the changes merged into `base` are based on; nil if nothing was merged.
-  @exclusivity(unchecked) var mergeBase: State?
+  /// The earlier state that merged changes are based on, or that a revert restores; nil for other
+  /// transactions. What an object refers to there may have been deleted since.
+  @exclusivity(unchecked) package var earlier: State?
   /// The conflicts that a merge policy resolved.
   @exclusivity(unchecked) package var resolvedConflicts: [PropertyConflict] = []
   /// The record types, bound to the schema before the transaction.

@@ -1,0 +1,189 @@
+import AnnalsEngine
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// The inverse of one transaction: its changes, and the state before and after it.
+struct TransactionInverse {
+  private let version: StoreVersion
+  private let header: TransactionHeader
+  private let transaction: Transaction
+  let before: State
+  private let after: State
+  private(set) var conflicts: [PropertyConflict] = []
+  /// The most conflicts that are reported.
+  private static let limit = 20
+
+  init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
+    self.version = version
+    transaction = try version.transaction(number)
+    header = TransactionHeader(
+      part: transaction, changeCount: transaction.changes.count, isSelected: true)
+    after = try version.state(at: number)
+    before = try version.state(at: number - 1)
+  }
+
+  var plan: RevertPlan {
+    var counts: [ChangeKind: Int] = [:]
+    for change in transaction.changes { counts[change.kind, default: 0] += 1 }
+    var plan = RevertPlan(
+      transaction: header, deletions: counts[.insert] ?? 0, updates: counts[.update] ?? 0,
+      revivals: counts[.delete] ?? 0, conflicts: conflicts)
+    for change in transaction.changes {
+      for name in change.erasedProperties where !plan.erased.contains(name) {
+        plan.erased.append(name)
+      }
+    }
+    return plan
+  }
+
+  /// Finds the properties that differ from what the transaction left, and the references to
+  /// restore that lead to objects deleted since.
+  mutating func compare(with current: State) throws(AnnalsError) {
+    conflicts = []
+    for change in transaction.changes {
+      guard conflicts.count < TransactionInverse.limit else { return }
+      let entry = change.entry
+      let exists = try AnnalsError.translating { () throws(StateFault) in
+        try current.contains(entry.entity, entry.row)
+      }
+      if exists == (entry.kind == .delete) || current.schema.isHidden(entry.entity) {
+        add(change, property: nil)
+        continue
+      }
+      let removed = current.schema.entity(numbered: entry.entity)?.removedProperties ?? []
+      for property in try properties(of: change) where !removed.contains(property) {
+        try AnnalsError.translating { () throws(StateFault) in
+          if entry.kind != .delete,
+            try !current.hasSameValue(entry.entity, entry.row, property, as: after)
+          {
+            add(change, property: property)
+          } else if entry.kind != .insert,
+            let target = try firstLost(of: entry, property, in: current)
+          {
+            add(change, property: property, lost: target)
+          }
+        }
+      }
+    }
+  }
+
+  /// The first object that a property referred to before the transaction and not after it, and that
+  /// was deleted since; nil if there is none.
+  private func firstLost(
+    of entry: ChangeEntry, _ property: PropertyNumber, in current: State
+  ) throws(StateFault) -> ObjectReference? {
+    let entity = current.schema.entity(numbered: entry.entity)
+    guard entity?.relationships.contains(where: { $0.number == property }) == true else {
+      return nil
+    }
+    let kept = entry.kind == .delete ? [] : try references(entry, property, in: after)
+    for target in try references(entry, property, in: before) where !kept.contains(target) {
+      let (row, number) = (target.row, target.entity)
+      // One that did not exist then is restored as it was; one that the transaction deleted, too.
+      guard try before.contains(number, row), try !current.contains(number, row),
+        try after.contains(number, row)
+      else { continue }
+      return target
+    }
+    return nil
+  }
+
+  private func references(
+    _ entry: ChangeEntry, _ property: PropertyNumber, in state: State
+  ) throws(StateFault) -> Set<ObjectReference> {
+    switch try state.value(entry.entity, entry.row, property) {
+    case .object(let target): [target]
+    case .objects(let targets): Set(targets)
+    default: []
+    }
+  }
+
+  /// Undoes every change; requires that there are no conflicts.
+  func apply(to write: WriteTransaction) throws(AnnalsError) {
+    for change in transaction.changes {
+      let entry = change.entry
+      try AnnalsError.translating { () throws(StateFault) in
+        switch entry.kind {
+        case .insert: try write.reader.state.deleteRow(entry.entity, entry.row)
+        case .delete: try write.reader.state.insertRow(entry.entity, row: entry.row)
+        case .update: break
+        }
+      }
+      write.touch(entry.entity, entry.row)
+      guard entry.kind != .insert else { continue }
+      let removed =
+        write.schema.entity(numbered: entry.entity)?.removedProperties ?? []
+      for position in entry.propertyRange {
+        let property = change.page.batch.properties[position].property
+        // Values that the schema has removed meanwhile stay as they are, where nobody sees them.
+        guard !removed.contains(property) else { continue }
+        try AnnalsError.translating { () throws(StateFault) in
+          try before.withCell(entry.entity, entry.row, property) { cell, arena throws(StateFault) in
+            try write.reader.state.set(entry.entity, entry.row, property, cell, in: arena)
+          }
+        }
+      }
+    }
+  }
+
+  /// The properties that must still be as the transaction left them: the changed ones; all of an
+  /// inserted object.
+  private func properties(of change: Change) throws(AnnalsError) -> [PropertyNumber] {
+    if change.kind == .insert {
+      return change.entity.readableProperties.map(\.number)
+    }
+    return change.entry.propertyRange.map { change.page.batch.properties[$0].property }
+  }
+
+  private mutating func add(
+    _ change: Change, property: PropertyNumber?, lost target: ObjectReference? = nil
+  ) {
+    guard let target else {
+      conflicts.append(
+        PropertyConflict(
+          change, property, named: after, with: lastChange(of: change.objectID, property)))
+      return
+    }
+    let id = ObjectID(store: change.objectID.store, entity: target.entity, row: target.row)
+    var conflict = PropertyConflict(change, property, named: after, with: nil)
+    conflict.changedBy = lastChange(of: id, nil)?.transactionNumber
+    conflict.lostReference = before.schema.nameText(of: target, key: before.keyText(of: target))
+    conflicts.append(conflict)
+  }
+
+  private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Change? {
+    let later = History(
+      version: version, after: transaction.number, through: version.view.head.number,
+      condition: .touches(object)
+    ).reversed()
+    guard var cursor = try? later.makeCursor() else { return nil }
+    while let found = try? cursor.next() {
+      for change in found.changes where change.objectID == object {
+        guard let property, change.kind == .update else { return change }
+        if change.touches(property) { return change }
+      }
+    }
+    return nil
+  }
+}
+
+extension Change {
+  /// The properties of which a value in the change was erased.
+  fileprivate var erasedProperties: [String] {
+    let removed = entity.removedProperties
+    return entry.propertyRange.compactMap { place in
+      let property = page.batch.properties[place]
+      guard property.before.tag == .erased || property.after.tag == .erased,
+        !removed.contains(property.property)
+      else { return nil }
+      return "\(entity.name).\(entity.propertyName(property.property) ?? "#\(property.property)")"
+    }
+  }
+}
+
+extension Schema {
+  fileprivate func isHidden(_ entity: EntityNumber) -> Bool {
+    self.entity(numbered: entity)?.isRemoved ?? true
+  }
+}
