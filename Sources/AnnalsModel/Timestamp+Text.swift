@@ -26,6 +26,17 @@ extension Timestamp: CustomStringConvertible {
   package static var min: Timestamp { Timestamp(microseconds: .min) }
   package static var max: Timestamp { Timestamp(microseconds: .max) }
 
+  /// Whether this many seconds after the year 2001 began, as Foundation counts, is a moment.
+  package static func holds(secondsSince2001 seconds: Double) -> Bool {
+    let microseconds = ((seconds + 978_307_200) * 1_000_000).rounded()
+    return microseconds >= -0x1p63 && microseconds < 0x1p63
+  }
+
+  /// Which moments there are, for a message about a number that stands for none.
+  package static var rangeText: String {
+    "a date lies between \(min.dayText) and \(max.dayText)"
+  }
+
   /// Whether a text begins like a date whose year has a sign or more than four digits: if it cannot
   /// be read, it may be out of range.
   package static func looksLong(_ text: String) -> Bool {

@@ -51,7 +51,9 @@ import Testing
     #expect(more.errors == "annals: added the attribute Post.day (string)\n")
     let wrong = folder.run("put", "@posts.annals", "Post/a", "stars=many")
     #expect(wrong.status == .couldNotRun)
-    #expect(wrong.errors == "annals: Post.stars is of type int64, and `many` is no such value\n")
+    #expect(
+      wrong.errors == "annals: Post.stars is of type int64, and `many` is no such value; "
+        + "write a whole number\n")
   }
 
   @Test func logText() throws {

@@ -121,6 +121,9 @@ import Testing
         .type(.date), .maximumLength(100), .maximum(.int(5)), .finite,
       ])
     #expect(found.count == 4)
+    #expect(
+      found.first { $0.rule == .type(.date) }?.description.hasSuffix(
+        ".timestamp: a date lies between -290308-12-21 and +294247-01-10") == true)
     #expect(found.allSatisfy { $0.object == ObjectReference(entity: 1, row: 1) })
     let name = "Post/\(Post.sample().identifier.uuidString)"
     #expect(error?.message.contains("\(name).rating: 6 is greater than 5") == true)

@@ -204,6 +204,10 @@ import Testing
         "\"date\" is of type date and does not compare with 1, of type int"
       ),
       (
+        .compare("date", .less, .double(.nan)),
+        "\"date\": a date lies between -290308-12-21 and +294247-01-10"
+      ),
+      (
         .isIn("one", [.string("a")]),
         "\"one\" is of type object and does not compare with \"a\", of type string"
       ),

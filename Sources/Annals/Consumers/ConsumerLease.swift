@@ -14,7 +14,7 @@ public struct ConsumerLease: Hashable, Sendable {
   /// A lease of so many seconds, rounded to microseconds; at most some 146,000 years. Traps for a
   /// number that is negative or none.
   public static func seconds(_ seconds: TimeInterval) -> ConsumerLease {
-    precondition(seconds >= 0, "a lease cannot last \(seconds) seconds")
+    insist(seconds >= 0, "a lease cannot last \(seconds) seconds")
     let most = Double(1 << 62)
     return ConsumerLease(length: Int64(min(seconds * 1_000_000, most).rounded(.down)))
   }

@@ -30,7 +30,7 @@ extension Change {
 
     /// The property at this position, with its values. O(1).
     public subscript(position: Int) -> PropertyDifference {
-      precondition(position >= 0 && position < count, "no changed property at \(position)")
+      insist(position >= 0 && position < count, "no changed property at \(position)")
       return PropertyDifference(
         page: page, position: first + position, change: change, transaction: transaction)
     }

@@ -83,7 +83,7 @@ public struct RowList<Row: Sendable>: Sendable {
   /// The position of a place in a section. Traps if it is not there.
   public func position(ofSection section: Int, item: Int) -> Int {
     let range = range(ofSection: section)
-    precondition(item >= 0 && item < range.count, "no item \(item) in section \(section)")
+    insist(item >= 0 && item < range.count, "no item \(item) in section \(section)")
     return range.lowerBound + item
   }
 

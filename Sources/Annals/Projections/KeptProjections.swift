@@ -29,14 +29,14 @@ final class KeptProjections: Sendable {
     return slots.withLock { slots in
       if let slot = slots.first(where: { $0.name.hasSameBytes(as: name) }) {
         guard let slot = slot as? ProjectionSlot<P> else {
-          preconditionFailure("two projections, of which one is \(P.self), are named \"\(name)\"")
+          stop("two projections, of which one is \(P.self), are named \"\(name)\"")
         }
         return slot
       }
-      precondition(
+      insist(
         1...SavedProjection.maximumName ~= name.utf8.count,
         "the name of \(P.self) must have 1 to 255 bytes of UTF-8")
-      precondition(version >= 0, "the version of \(P.self) is negative")
+      insist(version >= 0, "the version of \(P.self) is negative")
       let slot = ProjectionSlot<P>(self, name: name, version: Int64(version))
       slots.append(slot)
       return slot

@@ -43,13 +43,13 @@ public struct ObjectFetch: Hashable, Sendable {
 
   /// Returns at most so many objects. Traps if it is negative.
   public func limit(_ count: Int?) -> ObjectFetch {
-    precondition(count ?? 0 >= 0, "a limit is not negative")
+    insist(count ?? 0 >= 0, "a limit is not negative")
     return with { $0.maximumCount = count }
   }
 
   /// Skips so many objects at the beginning. Traps if it is negative.
   public func offset(_ count: Int) -> ObjectFetch {
-    precondition(count >= 0, "an offset is not negative")
+    insist(count >= 0, "an offset is not negative")
     return with { $0.skippedCount = count }
   }
 

@@ -87,7 +87,7 @@ extension RecordEntity {
   /// The property that the key path leads to. Traps if there is none.
   func definition(of keyPath: PartialKeyPath<R>) -> PropertyDefinition {
     guard let position = position(of: keyPath) else {
-      preconditionFailure("\(keyPath) is none of the properties that \(R.self).entity lists")
+      stop("\(keyPath) is none of the properties that \(R.self).entity lists")
     }
     return properties[position]
   }

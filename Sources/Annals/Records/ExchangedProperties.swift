@@ -63,7 +63,7 @@ extension RecordBinding {
       let back = try? read(row, from: state, store: store, largeValues: largeValues)
     else { return }
     if let (first, second) = exchangedProperties(written: value, read: back) {
-      fatalError(
+      stop(
         """
         \(R.self).entity lists the properties "\(first)" and "\(second)" in another order than the \
         initialiser takes them: what is written to one is read from the other

@@ -64,7 +64,7 @@ package final class RecordBinding<R: Record>: Sendable {
       return index
     }
     guard let position = record.position(of: keyPath) else {
-      preconditionFailure(
+      stop(
         "\(keyPath) is none of the properties that \(R.self).entity lists")
     }
     return position

@@ -148,7 +148,7 @@ extension RecordEntity {
     var copy = self
     let names = keyPaths.map { keyPath in
       guard let position = position(of: keyPath) else {
-        preconditionFailure("an index of \(name) names something that is none of its properties")
+        stop("an index of \(name) names something that is none of its properties")
       }
       return properties[position].name
     }
@@ -162,7 +162,7 @@ extension RecordEntity {
   /// The name of the property that the key path leads to. Traps if there is none.
   package func propertyName(of keyPath: PartialKeyPath<R>) -> String {
     guard let position = position(of: keyPath) else {
-      preconditionFailure("\(keyPath) is none of the properties that \(R.self).entity lists")
+      stop("\(keyPath) is none of the properties that \(R.self).entity lists")
     }
     return properties[position].name
   }

@@ -383,8 +383,10 @@ public struct RecordReader {
     let reason = layout.reasonsMissing[layout.names[index]].map { ": " + $0 } ?? ""
     let what =
       value.isNull
-      ? "has no value, and the record's property is not optional" + reason
-      : "is \(value.shortDescription) (\(value.tag)), which is no \(type)"
+      ? "has no value, and the record's property is not optional"
+        + (reason.isEmpty ? "; make it so, or give it a `.default(…)`" : reason)
+      : "is \(value.shortDescription) (\(value.tag)), which is no \(type). Objects by name, as "
+        + "`Snapshot.object(_:)` returns them, have every value"
     return AnnalsError(.unreadableRecord, "\(place) \(what)")
   }
 }

@@ -16,7 +16,7 @@ extension Store {
     _ location: StoreLocation, base: Int64, timestamp: Timestamp,
     environment: StoreEnvironment = .system, _ body: (WriteTransaction) throws -> Void
   ) throws {
-    precondition(base > 0, "the base of a store without a past is 0, and empty")
+    insist(base > 0, "the base of a store without a past is 0, and empty")
     // The base is first written as the one transaction of a scratch file beside it, with all
     // checks, and then flattened into the new store.
     let fileSystem = location.fileSystem

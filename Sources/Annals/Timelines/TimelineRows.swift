@@ -24,7 +24,7 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
 
   /// The row at a position. O(1).
   public subscript(position: Int) -> TimelineRow {
-    precondition(position >= 0 && position < entries.count, "no row at \(position)")
+    insist(position >= 0 && position < entries.count, "no row at \(position)")
     let entry = entries[position]
     return TimelineRow(span(entry.index), entries.role(entry))
   }

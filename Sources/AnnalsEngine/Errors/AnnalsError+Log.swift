@@ -37,7 +37,10 @@ extension AnnalsError {
     case .closed: self = .closedStore
     case .readOnly: self = .readOnlyStore(file)
     case .busy:
-      self.init(.busy, "another process is writing to \(file); try again later")
+      self.init(
+        .busy,
+        "another process, or another open store of this one, is writing to \(file). Try again "
+          + "later, or wait longer with `StoreOptions.lockTimeout`")
     case .missing: self.init(.notFound, "there is no file at \(file); check the path")
     case .interrupted(let misfit as TransactionMisfit): self.init(misfit, in: file)
     case .interrupted(let inner): self = AnnalsError.wrapping(inner)

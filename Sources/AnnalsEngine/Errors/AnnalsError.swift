@@ -165,7 +165,7 @@ extension AnnalsError {
         ? "there is no transaction \(number); the first is 1"
         : "transaction \(number) was pruned \(text)"
     } else if let moment = gap.requestedMoment {
-      text = "there is no history as of \(moment) any more \(text)"
+      text = "there is no history as of \(moment) \(text)"
     }
     var error = AnnalsError(.pruned, text)
     error.details = .gap(gap)

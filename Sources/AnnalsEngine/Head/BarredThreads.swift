@@ -1,3 +1,4 @@
+import AnnalsModel
 import AnnalsStorage
 import Synchronization
 
@@ -28,7 +29,7 @@ package final class BarredThreads: Sendable {
     // A thread only ever sees its own count.
     guard count.load(ordering: .relaxed) != 0 else { return }
     let thread = CurrentThread.number
-    precondition(
+    insist(
       !threads.withLock { $0.contains(thread) },
       "\(what()) inside the code of a projection of the same store; it is given all it may use")
   }

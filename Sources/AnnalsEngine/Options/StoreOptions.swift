@@ -57,7 +57,8 @@ public struct StoreOptions: Sendable {
   public var isReadOnly = false
   /// Whether a store with damage may be read up to the damage. For reading only.
   public var readsUpToDamage = false
-  /// How long a write waits for another process to release the lock before it throws `.busy`.
+  /// How long a write waits for another process to release the lock before it throws `.busy`; 10
+  /// seconds if not set.
   public var lockTimeout: Duration = .seconds(10)
 
   /// Whether opening loads the objects' values. Without them the store takes no memory for what

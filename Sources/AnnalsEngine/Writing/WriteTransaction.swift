@@ -261,7 +261,7 @@ public final class WriteTransaction {
   }
 
   package func checkOpen() {
-    precondition(isOpen, "a write transaction is used after its closure returned")
+    insist(isOpen, "a write transaction is used after its closure returned")
   }
 
   private func existing(_ id: ObjectID) throws(AnnalsError) -> Entity {

@@ -221,6 +221,11 @@ extension AttributeType {
         ? "; dates go from \(Timestamp.min) to \(Timestamp.max)" : "; write 2019-10-22T18:15:04Z"
     case .uuid: "; write 6F9619FF-8B86-D011-B42D-00C04FC964FF"
     case .data: "; write base64"
+    case .bool: "; write true or false"
+    case .int16: "; write a whole number from \(Int16.min) to \(Int16.max)"
+    case .int32: "; write a whole number from \(Int32.min) to \(Int32.max)"
+    case .int64: "; write a whole number"
+    case .double: "; write a number, such as -1.5e3"
     default: ""
     }
   }

@@ -88,6 +88,7 @@ extension ValidationRule {
   func sentence(about value: Value, other: String? = nil) -> String {
     let given = value.shortDescription
     return switch self {
+    case .type(.date) where value.isOutsideDates: Timestamp.rangeText
     case .type(let type): "\(given) is not of type \(type)"
     case .range(let range): "\(given) is not within \(range.lowerBound)...\(range.upperBound)"
     case .finite: "\(given) cannot be stored; numbers are finite"
@@ -112,6 +113,11 @@ extension ValidationRule {
 }
 
 extension Value {
+  /// Whether it is a number of seconds that stands for no date.
+  fileprivate var isOutsideDates: Bool {
+    if case .double(let number) = self { !Timestamp.holds(secondsSince2001: number) } else { false }
+  }
+
   /// The value in a message, with its kind; long ones are cut.
   package var shortDescription: String {
     switch self {
@@ -121,7 +127,7 @@ extension Value {
     case .int(let x): "\(x)"
     case .double(let x): "\(x)"
     case .string(let x): quoted(x)
-    case .date(let x): "date \(x.microseconds) µs"
+    case .date(let x): "\(x)"
     case .uuid(let x): "\(x)"
     case .url(let x): "URL " + quoted(x)
     case .data(let x): "\(x.count) bytes"

@@ -16,6 +16,11 @@ extension BoundPath {
       kind = "object"
     }
     guard !isComparable else { return }
+    if kind == "\(AttributeType.date)", case .double(let number) = value,
+      !Timestamp.holds(secondsSince2001: number)
+    {
+      throw ConditionError(.incomparable, path, "\"\(path)\": \(Timestamp.rangeText)")
+    }
     throw ConditionError(
       .incomparable, path,
       "\"\(path)\" is of type \(kind) and does not compare with \(value.conditionText), of type "
