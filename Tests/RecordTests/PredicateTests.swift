@@ -69,7 +69,8 @@ private struct Event: Record {
       (true, #Predicate { numbers.contains($0.count) || !$0.isDone }),
       (rating != 0, #Predicate { $0.rating == rating }),
       (false, #Predicate { $0.rating ?? 0 < rating }),
-      (false, #Predicate { $0.kind == kind && $0.count > number }),
+      (true, #Predicate { $0.kind == kind && $0.count > number }),
+      (true, #Predicate { $0.kind != kind }),
       (false, #Predicate { $0.title.contains("fog") && $0.start >= date }),
       (false, #Predicate { $0.title < text }), (true, #Predicate { !($0.count == number) }),
       (false, #Predicate { $0.count == number || $0.title.count > 3 }),
@@ -154,6 +155,50 @@ private struct Event: Record {
       Fetch(Event.self).where(#Predicate { $0.count == 3 && $0.title.count == 4 }))
     #expect(
       part == whole + "\nthe predicate is evaluated on each record that this finds", "\(part)")
+  }
+
+  @Test func referencesAreComparedAsTheyAre() throws {
+    struct Place: Record {
+      var name: String
+      static let entity = RecordEntity("Place", Place.init, Property("name", \.name))
+    }
+    struct Visit: Record {
+      var place: Reference<Place>?
+      var guide: ObjectID?
+      static let entity = RecordEntity(
+        "Visit", Visit.init, Property("place", \.place), Property("guide", \.guide, to: Place.self))
+    }
+    let store = try Store(.memory, records: Visit.self, Place.self)
+    let places = try store.write { tx in try ["a", "b"].map { try tx.insert(Place(name: $0)) } }
+    try store.write { tx in
+      for number in 0..<9 {
+        let place = number % 3 == 0 ? nil : places[number % 3 - 1]
+        try tx.insert(Visit(place: place.map { Reference($0) }, guide: place?.objectID))
+      }
+    }
+    func check() throws {
+      let all = try store.snapshot().objects(of: Visit.self)
+      let reference = Reference(places[1])
+      let (id, none) = (places[1].objectID, nil as Reference<Place>?)
+      var predicates: [Predicate<Visit>] = []
+      predicates.append(#Predicate { $0.place == reference })
+      predicates.append(#Predicate { $0.place != reference })
+      predicates.append(#Predicate { $0.place == none })
+      predicates.append(#Predicate { $0.guide == id })
+      predicates.append(#Predicate { $0.guide != nil })
+      for predicate in predicates {
+        let fetch = Fetch(Visit.self).where(predicate)
+        let expected = try all.filter { try predicate.evaluate($0.value) }.map(\.objectID)
+        #expect(try store.snapshot().objectIDs(fetch) == expected)
+        #expect(try !store.snapshot().explain(fetch).contains("evaluated"))
+      }
+    }
+    try check()
+    try store.write { try $0.delete(places[1].objectID) }
+    try check()
+    let coded = try JSONEncoder().encode([Reference(places[0])])
+    let decoded = try JSONDecoder().decode([Reference<Place>].self, from: coded)
+    #expect(decoded == [Reference(places[0])])
   }
 
   @Test func whatCannotBeEvaluatedOrPlannedIsAnError() throws {

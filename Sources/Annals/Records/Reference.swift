@@ -32,6 +32,15 @@ public struct Reference<R: Record>: Hashable, Sendable {
   public init(_ objectID: ObjectID) { self.objectID = objectID }
 }
 
+extension Reference: Codable {
+  /// Encodes the text form of the object's id.
+  public func encode(to encoder: any Encoder) throws { try objectID.encode(to: encoder) }
+
+  /// Decodes the text form of an object's id; throws `DecodingError.dataCorrupted` for anything
+  /// else. Does not check whether there is such an object.
+  public init(from decoder: any Decoder) throws { objectID = try ObjectID(from: decoder) }
+}
+
 extension Reference: CustomStringConvertible {
   /// The entity and the row: `Place#4`.
   public var description: String { "\(R.entity.name)#\(objectID.row)" }

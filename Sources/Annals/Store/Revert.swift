@@ -76,3 +76,20 @@ extension Store {
     }
   }
 }
+
+extension RevertPlan: CustomStringConvertible {
+  /// What would be done, or why nothing: `undoes transaction 4: 1 deletion, 2 updates, 0 revivals`.
+  public var description: String {
+    let counts = [(deletions, "deletion"), (updates, "update"), (revivals, "revival")]
+    let text = counts.map { "\($0) \($0 == 1 ? $1 : $1 + "s")" }.joined(separator: ", ")
+    if !erased.isEmpty {
+      return "cannot undo transaction \(transaction.number): values were erased of "
+        + erased.joined(separator: ", ")
+    }
+    if !conflicts.isEmpty {
+      return "cannot undo transaction \(transaction.number): "
+        + conflicts.map(\.description).joined(separator: "; ")
+    }
+    return "undoes transaction \(transaction.number): \(text)"
+  }
+}

@@ -189,8 +189,9 @@ public final class Store: Sendable {
   /// The schema of the newest state.
   public var schema: Schema { version.state.schema }
 
-  /// Catches up with the commits of other processes. Writing does so by itself. Throws
-  /// `.lostBranch` if an older copy was written over the file, as writing does.
+  /// Catches up with the commits of other processes. Writing does so by itself. As writing does,
+  /// throws `.lostBranch` if the bytes of an older copy were written over the file, and
+  /// `.otherStore` if another file, even an older copy, was moved to its path.
   public func refresh() throws(AnnalsError) {
     try AnnalsError.narrowing { try writer.refresh() }
   }

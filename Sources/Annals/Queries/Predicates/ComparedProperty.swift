@@ -4,8 +4,8 @@ import Foundation
 /// A comparison of a record's property with a constant in a predicate.
 ///
 /// Accepts only values whose equality and order are the same in Swift and in a store: truth values,
-/// integers, UUIDs, doubles except zero (which has two forms) and NaN, dates, and texts that no
-/// other text equals in Swift.
+/// integers, UUIDs, doubles except zero (which has two forms) and NaN, dates, texts that no other
+/// text equals in Swift, enums with such raw values, and the object that a relationship leads to.
 struct ComparedProperty<R: Record> {
   private let property: PropertyDefinition
   private let constant: Any?
@@ -35,7 +35,7 @@ struct ComparedProperty<R: Record> {
 
   /// Whether a store compares the property's values as Swift does.
   private var isPlain: Bool {
-    guard property.relationship == nil else { return false }
+    if let relationship = property.relationship { return !relationship.isToMany }
     switch property.attribute.type {
     case .bool, .int16, .int32, .int64, .double, .date, .uuid, .string: return true
     default: return false
@@ -50,6 +50,9 @@ struct ComparedProperty<R: Record> {
     switch operand {
     case .null: return RecordCondition(.isNil(path))
     case .value(let value): return RecordCondition(.compare(path, .equal, value))
+    case .object(let id):
+      let value = Value.object(ObjectReference(id))
+      return RecordCondition(.compare(path, .equal, value), stores: [id.store])
     case .between: return .never
     }
   }
@@ -60,7 +63,7 @@ struct ComparedProperty<R: Record> {
     guard isPlain, let operand = Operand(constant) else { return nil }
     let wanted = isFlipped ? comparison.flipped : comparison
     switch operand {
-    case .null: return nil
+    case .null, .object: return nil
     case .value(let value):
       guard value.hasSwiftOrder else { return nil }
       return RecordCondition(.compare(path, wanted, value))
@@ -79,6 +82,7 @@ struct ComparedProperty<R: Record> {
 private enum Operand {
   case null
   case value(Value)
+  case object(ObjectID)
   /// A moment between two that a store can hold.
   case between(Value, Value)
 
@@ -101,6 +105,10 @@ private enum Operand {
       guard text.isAloneInSwift else { return nil }
       self = .value(.string(text))
     case let date as Date: self.init(date)
+    case let reference as any RelationshipValue:
+      guard let id = reference._objects.first else { return nil }
+      self = .object(id)
+    case let choice as any RawRepresentable: self.init(choice.rawValue)
     default: return nil
     }
   }

@@ -1,0 +1,50 @@
+// A schema as text, for printing: what can be read and written, without numbers.
+
+extension Schema: CustomStringConvertible {
+  /// Each entity with its properties and indexes, one a line, without what was removed.
+  public var description: String {
+    var lines: [String] = []
+    for entity in entities where !entity.isRemoved {
+      lines.append(entity.name)
+      for attribute in entity.attributes where !attribute.isRemoved {
+        lines.append("  \(attribute.description)")
+      }
+      for relationship in entity.relationships where !relationship.isRemoved {
+        // A definition of a program has names only.
+        let target =
+          relationship.destination == 0
+          ? relationship.destinationName
+          : self.entity(numbered: relationship.destination)?.name ?? ""
+        let kind = relationship.isToMany ? (relationship.isOrdered ? "ordered " : "any ") : ""
+        lines.append("  \(relationship.name): \(kind)\(target)")
+      }
+      for index in entity.indexes {
+        var line = "  \(index.isUnique ? "unique index" : "index") \(index.name)"
+        if let condition = entity.condition(of: index), !index.name.contains(" where ") {
+          line += " where \(condition)"
+        }
+        lines.append(line)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension Attribute: CustomStringConvertible {
+  /// Name, type and rules: `pages: int64, required, default 1, from 0`.
+  public var description: String {
+    var parts = ["\(name): \(type)"]
+    if !isOptional { parts.append("required") }
+    if isUnique { parts.append("unique") }
+    if let defaultValue { parts.append("default \(defaultValue.conditionText)") }
+    if isPreservedAfterDeletion { parts.append("kept in tombstones") }
+    if let least = validation.minimum { parts.append("from \(least.conditionText)") }
+    if let greatest = validation.maximum { parts.append("up to \(greatest.conditionText)") }
+    if let least = validation.minimumLength { parts.append("length from \(least)") }
+    if let greatest = validation.maximumLength { parts.append("length up to \(greatest)") }
+    if !validation.oneOf.isEmpty {
+      parts.append("one of \(validation.oneOf.map(\.conditionText).joined(separator: " "))")
+    }
+    return parts.joined(separator: ", ")
+  }
+}
