@@ -296,6 +296,13 @@ private struct Trip: Record {
     #expect(try explain(all.withoutIndexes(), day).hasPrefix("reads all "))
     #expect(try explain(all.where(.compare("steps", .greater, .int(1))), day).hasPrefix("reads "))
     #expect(try explain(all, day, [Aggregate(.sum, of: "steps")]).hasSuffix("\nthen grouped"))
+    let trips = Fetch(Trip.self)
+    #expect(
+      try snapshot.explain(trips, groupedBy: .each(.day, of: \.start, in: .gmt))
+        == explain(all, day))
+    #expect(
+      try snapshot.explain(trips, groupedBy: .value(\.length), .sum(\.steps))
+        .hasSuffix("\nthen grouped"))
     // Texts over 4 KiB have no place in an index.
     #expect(try explain(all, .value("note")).hasPrefix("reads all "))
   }

@@ -72,6 +72,17 @@ extension ObjectSource {
   }
 
   /// How the groups are made, in words, as `explain(_:)` does for objects.
+  public func explain<R: Record, Key, each A>(
+    _ fetch: Fetch<R>, groupedBy key: RecordGroupKey<R, Key>,
+    _ aggregate: repeat RecordAggregate<R, each A>
+  ) throws(AnnalsError) -> String {
+    let query = try _query(R.self)
+    let (group, _) = try query.grouping(by: key.key, RecordQuery.list(repeat each aggregate))
+    let plan = try query.reader.plan(group, of: query.plannedQuery(fetch), query.work(fetch))
+    return fetch.recordWork.map { "\(plan)\n\($0)" } ?? plan.description
+  }
+
+  /// How the groups are made, in words, as `explain(_:)` does for objects.
   public func explain(
     _ fetch: ObjectFetch, groupedBy key: GroupKey?, _ aggregates: [Aggregate] = []
   ) throws(AnnalsError) -> String {
@@ -91,6 +102,22 @@ extension RecordQuery {
       if key != nil { return [] }
       return [GroupedRows(key: .value(.null), count: 0, values: aggregates.map(\.valueOfNone))]
     }
+    let (group, places) = try grouping(by: key, aggregates)
+    return try reader.groups(group, of: query, work(fetch)).filter { key == nil || $0.count > 0 }
+      .map { found in
+        var whole = found
+        whole.values = zip(places, aggregates).map { place, aggregate in
+          place.map { found.values[$0] } ?? aggregate.valueOfNone
+        }
+        return whole
+      }
+  }
+
+  /// The grouping with the state's own names, and which of its aggregates each of these is; nil for
+  /// one of a property that did not exist then.
+  fileprivate func grouping(
+    by key: GroupKey?, _ aggregates: [Aggregate]
+  ) throws(AnnalsError) -> (GroupQuery, places: [Int?]) {
     var group = GroupQuery(.all)
     // A property that did not exist then is nil in every object.
     if let key, let path = try path(key.path) { group.key = key.query(path) }
@@ -104,14 +131,7 @@ extension RecordQuery {
       places.append(group.aggregates.count)
       group.aggregates.append(aggregate)
     }
-    return try reader.groups(group, of: query, work(fetch)).filter { key == nil || $0.count > 0 }
-      .map { found in
-        var whole = found
-        whole.values = zip(places, aggregates).map { place, aggregate in
-          place.map { found.values[$0] } ?? aggregate.valueOfNone
-        }
-        return whole
-      }
+    return (group, places)
   }
 
   fileprivate static func list<each A>(
@@ -127,7 +147,7 @@ extension RecordQuery {
     _ key: RecordGroupKey<R, Key>, _ group: GroupedRows
   ) throws(AnnalsError) -> Key {
     guard let read = key.read(group.key, reader.store) else {
-      throw unreadable("\(key.key.path)", Key.self)
+      throw unreadable("\(key.key.path)", group.key, Key.self)
     }
     return read
   }
@@ -147,14 +167,17 @@ extension RecordQuery {
     let value = group.values[index]
     index += 1
     guard let read = aggregate.read(value, reader.store) else {
-      throw unreadable("\(aggregate.aggregate)", A.self)
+      throw unreadable("\(aggregate.aggregate)", .value(value), A.self)
     }
     return read
   }
 
-  fileprivate func unreadable(_ name: String, _ type: any Any.Type) -> AnnalsError {
-    AnnalsError(
-      .unreadableRecord, "\(binding.layout.entityName).\(name) has a value that is no \(type)")
+  fileprivate func unreadable(
+    _ name: String, _ key: GroupedRows.Key, _ type: any Any.Type
+  ) -> AnnalsError {
+    let found = if case .value(let value) = key { value.shortDescription } else { "a date" }
+    return AnnalsError(
+      .unreadableRecord, "\(binding.layout.entityName).\(name) is \(found), which is no \(type)")
   }
 }
 
