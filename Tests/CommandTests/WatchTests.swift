@@ -23,6 +23,9 @@ import Testing
       process.executableURL = program
       process.arguments = ["watch"] + arguments
       process.environment = ["TZ": "UTC"]
+      // The command does not free everything when it ends by an error, which the sanitizer reports.
+      process.environment?["ASAN_OPTIONS"] =
+        ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
       process.standardOutput = output
       process.standardError = errors
       try process.run()

@@ -61,9 +61,10 @@ struct ListMoves {
     try ListMoves.sort(&into, by: new)
     let step = StepOrder(old: old, new: new)
     var last = 0
+    var finger = list.finger
     for index in into.indices {
       // Rows that stay have the same keys in both states.
-      last = max(last, try list.rank(of: into[index].entry, by: step))
+      last = max(last, try finger.find(into[index].entry, by: step).rank)
       into[index].position = last
     }
     pair()
@@ -75,8 +76,9 @@ struct ListMoves {
     // Neighbours are looked for one after the other; words tell nearly all of them apart.
     rows.sort(byWord: \.entry.word)
     var isSorted = true
+    var finger = list.finger
     for index in rows.indices {
-      guard let position = try list.position(of: rows[index].entry, by: order) else {
+      guard let position = try list.position(of: rows[index].entry, by: order, &finger) else {
         guard order.records == nil else {
           throw .record(UnsteadyOrder(row: rows[index].entry.row))
         }
@@ -126,20 +128,20 @@ struct ListMoves {
   }
 
   /// The edits of the old list. Inserted rows get their positions in the new one.
-  mutating func edits() -> ContiguousArray<ListEdit> {
-    var edits: ContiguousArray<ListEdit> = []
+  mutating func edits() -> ContiguousArray<EntryEdit> {
+    var edits: ContiguousArray<EntryEdit> = []
     edits.reserveCapacity(out.count + into.count)
     var gone = 0
     for index in into.indices {
       let place = into[index].position
       while gone < out.count, out[gone].position < place {
-        edits.append(ListEdit(out[gone].position, nil))
+        edits.append(EntryEdit(out[gone].position, nil))
         gone += 1
       }
-      edits.append(ListEdit(place, into[index].entry))
+      edits.append(EntryEdit(place, into[index].entry))
       into[index].position = place - gone + index
     }
-    for row in out[gone...] { edits.append(ListEdit(row.position, nil)) }
+    for row in out[gone...] { edits.append(EntryEdit(row.position, nil)) }
     return edits
   }
 

@@ -1,7 +1,7 @@
 import AnnalsModel
 
 /// Inserts an entry before a position of a sorted list, or removes the one that is there.
-package struct ListEdit: Sendable {
+package struct EntryEdit: Sendable {
   /// The position before all edits that are made at once.
   package var position: Int
   /// The new entry; nil to remove one.
@@ -13,7 +13,7 @@ package struct ListEdit: Sendable {
   }
 
   /// Whether the edit comes before another one: of those at one position inserts are first.
-  package func precedes(_ other: ListEdit) -> Bool {
+  package func precedes(_ other: EntryEdit) -> Bool {
     position != other.position
       ? position < other.position : entry != nil && other.entry == nil
   }
@@ -39,7 +39,7 @@ extension ListNode {
   /// Makes those edits in `range`, of which the node has all positions; it begins at `start`. May
   /// become empty, or too full.
   mutating func apply(
-    _ edits: ContiguousArray<ListEdit>, _ range: Range<Int>, from start: Int
+    _ edits: ContiguousArray<EntryEdit>, _ range: Range<Int>, from start: Int
   ) -> Growth {
     switch self {
     case .leaf(var entries):
@@ -66,7 +66,7 @@ extension ListNode {
 
   /// Makes edits from the last to the first, so that positions stay those before.
   private static func edit(
-    _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<ListEdit>.SubSequence,
+    _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<EntryEdit>.SubSequence,
     _ start: Int
   ) -> Growth {
     var growth = Growth()
@@ -83,7 +83,7 @@ extension ListNode {
 
   /// Makes edits in one pass.
   private static func merge(
-    _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<ListEdit>.SubSequence,
+    _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<EntryEdit>.SubSequence,
     _ start: Int
   ) -> Growth {
     var growth = Growth()
@@ -109,7 +109,7 @@ extension ListNode {
 
   /// Makes edits in those children that have the positions.
   private static func edit(
-    _ children: UnsafeMutableBufferPointer<Child>, _ edits: ContiguousArray<ListEdit>,
+    _ children: UnsafeMutableBufferPointer<Child>, _ edits: ContiguousArray<EntryEdit>,
     _ range: Range<Int>, _ start: Int, _ isUneven: inout Bool
   ) -> Growth {
     var growth = Growth()

@@ -110,56 +110,30 @@ extension SortedList {
   package func rank(
     of entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> Int {
-    try find(entry, by: order).rank
+    var finger = finger
+    return try finger.find(entry, by: order).rank
   }
 
   /// The position of an entry; nil if it is not in the list.
   package func position(
     of entry: ListEntry, by order: some ListOrder
   ) throws(ConditionFault) -> Int? {
-    let found = try find(entry, by: order)
+    var finger = finger
+    return try position(of: entry, by: order, &finger)
+  }
+
+  /// A finger for looking up several entries, best in the order of the list.
+  package var finger: ListFinger { ListFinger(root) }
+
+  /// As `position(of:by:)`, from the entry that the finger found last.
+  @inline(__always)
+  func position(
+    of entry: ListEntry, by order: some ListOrder, _ finger: inout ListFinger
+  ) throws(ConditionFault) -> Int? {
+    let found = try finger.find(entry, by: order)
     // Where all of a leaf is before it, it would be the first of the next.
     let there = found.entry ?? (found.rank < count ? self[found.rank] : nil)
     return there?.isSame(as: entry) == true ? found.rank : nil
-  }
-
-  /// The rank of an entry, with the entry at that position if it is in the same leaf.
-  @inline(__always)
-  private func find(
-    _ entry: ListEntry, by order: some ListOrder
-  ) throws(ConditionFault) -> (rank: Int, entry: ListEntry?) {
-    var node = root
-    var rank = 0
-    // The words of the first entry below the node and of the first behind it, as far as known.
-    var bounds: (UInt64, UInt64)?
-    while true {
-      switch node {
-      case .leaf(let entries):
-        let guess = SortedList.guess(entry.word, bounds, entries.count)
-        let place = try entries.rank(of: entry, by: order, around: guess)
-        return (rank + place, place < entries.count ? entries[place] : nil)
-      case .inner(let children):
-        // The last child whose first entry is before it.
-        let place = try (1..<children.count).rank { (place) throws(ConditionFault) in
-          try order.precedes(children[place].first, entry)
-        }
-        if place > 0 { rank += children[place - 1].end }
-        let next = place + 1 < children.count ? children[place + 1].first.word : bounds?.1
-        bounds = next.map { (children[place].first.word, $0) }
-        node = children[place].node
-      }
-    }
-  }
-
-  /// Where a word is in a leaf if words rise or fall evenly there. Entries are far apart in memory
-  /// that nobody has read for a while, so a good guess saves most of a search.
-  @inline(__always)
-  private static func guess(_ word: UInt64, _ bounds: (UInt64, UInt64)?, _ count: Int) -> Int {
-    guard let (low, high) = bounds, low != high else { return count / 2 }
-    let rises = low < high
-    let whole = rises ? high - low : low - high
-    let part = rises ? max(word, low) - low : low - min(word, low)
-    return Int(Double(min(part, whole)) / Double(whole) * Double(count))
   }
 }
 
@@ -224,7 +198,7 @@ extension SortedList {
   /// Makes edits in one pass: by rising position before all of them, and at one position inserts
   /// before a removal. Inserted entries must be where the order wants them. O(log n) for each, less
   /// for many.
-  package mutating func apply(_ edits: ContiguousArray<ListEdit>) {
+  package mutating func apply(_ edits: ContiguousArray<EntryEdit>) {
     guard let first = edits.first, let last = edits.last else { return }
     precondition(
       first.position >= 0 && last.position < (last.entry == nil ? count : count + 1),
@@ -240,12 +214,12 @@ extension SortedList {
 
   /// Inserts an entry at a position, where the order wants it.
   package mutating func insert(_ entry: ListEntry, at position: Int) {
-    apply([ListEdit(position, entry)])
+    apply([EntryEdit(position, entry)])
   }
 
   /// Removes the entry at a position.
   package mutating func remove(at position: Int) {
-    apply([ListEdit(position, nil)])
+    apply([EntryEdit(position, nil)])
   }
 
   /// Says whether a section begins at a position.

@@ -83,26 +83,53 @@ import Testing
     for (list, array) in copies { try Self.check(list, array, "seed \(seed), a copy") }
   }
 
+  @Test(arguments: [0, 1, 200, 300, 5_000, 30_000], [1, 2] as [UInt64])
+  func `a finger finds what a search finds`(count: Int, seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    // Few words, so that runs of equal ones are longer than a leaf; or nearly all different.
+    let words = seed == 1 ? 40 : 100_000
+    func entry(_ random: inout SeededRandom) -> ListEntry {
+      ListEntry(word: UInt64(random.below(words)), row: Int64(random.below(1 << 20) + 1))
+    }
+    let array = (0..<count).map { _ in entry(&random) }.sorted(by: Self.order.precedes)
+    let list = SortedList(array)
+    for length in [1, 3, 40, 900] {
+      var finger = list.finger
+      for _ in 0..<4 {
+        var wanted = (0..<length).map { _ in
+          array.isEmpty || random.chance(50) ? entry(&random) : array[random.below(array.count)]
+        }
+        if random.chance(70) { wanted.sort(by: Self.order.precedes) }
+        for entry in wanted {
+          let rank = try list.rank { Self.order.precedes($0, entry) }
+          let found = try finger.find(entry, by: Self.order)
+          #expect(found.rank == rank)
+          if let there = found.entry { #expect(there == array[rank]) }
+        }
+      }
+    }
+  }
+
   /// Removes some entries of an array and inserts others, few or many and near each other or not.
   private static func edits(
     of array: [ListEntry], _ random: inout SeededRandom
-  ) -> (edits: ContiguousArray<ListEdit>, result: [ListEntry]) {
+  ) -> (edits: ContiguousArray<EntryEdit>, result: [ListEntry]) {
     let start = random.below(array.count + 1)
     let end = random.chance(50) ? array.count : min(array.count, start + random.below(600))
     let odds = [1, 20, 90, 100][random.below(4)]
-    var edits: ContiguousArray<ListEdit> = []
+    var edits: ContiguousArray<EntryEdit> = []
     var result = Array(array[..<start])
     for position in start...end {
       // Words of entries between two others are anything: the list does not compare them.
       while random.chance(odds / 2) {
         var entry = ListEntry(word: UInt64(position), row: Int64(result.count + 1), role: 4)
         entry.beginsSection = random.chance(10)
-        edits.append(ListEdit(position, entry))
+        edits.append(EntryEdit(position, entry))
         result.append(entry)
       }
       guard position < end else { break }
       if random.chance(odds) {
-        edits.append(ListEdit(position, nil))
+        edits.append(EntryEdit(position, nil))
       } else {
         result.append(array[position])
       }
