@@ -44,10 +44,7 @@ extension ListNode {
     switch self {
     case .leaf(var entries):
       self = .empty
-      let growth =
-        range.count <= ListNode.fewEdits
-        ? ListNode.edit(&entries, edits[range], start)
-        : ListNode.merge(&entries, edits[range], start)
+      let growth = ListNode.edit(&entries, edits[range], start)
       self = .leaf(entries)
       return growth
     case .inner(var children):
@@ -61,50 +58,58 @@ extension ListNode {
     }
   }
 
-  /// Up to so many edits of a leaf are made in place.
-  private static let fewEdits = 4
-
-  /// Makes edits from the last to the first, so that positions stay those before.
+  /// Makes edits of a leaf in place. Entries between two edits move by what those before add; few
+  /// move, since most edits take an entry out and put one in.
   private static func edit(
     _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<EntryEdit>.SubSequence,
     _ start: Int
   ) -> Growth {
     var growth = Growth()
-    for edit in edits.reversed() {
+    for edit in edits {
       if let entry = edit.entry {
-        entries.insert(entry, at: edit.position - start)
         growth.add(entry)
       } else {
-        growth.subtract(entries.remove(at: edit.position - start))
+        growth.subtract(entries[edit.position - start])
       }
     }
+    let count = entries.count
+    for _ in 0..<max(0, growth.count) { entries.append(ListEntry(word: 0, row: 0)) }
+    entries.withUnsafeMutableBufferPointer { move($0, count, edits, start) }
+    if growth.count < 0 { entries.removeLast(-growth.count) }
     return growth
   }
 
-  /// Makes edits in one pass.
-  private static func merge(
-    _ entries: inout ContiguousArray<ListEntry>, _ edits: ContiguousArray<EntryEdit>.SubSequence,
-    _ start: Int
-  ) -> Growth {
-    var growth = Growth()
-    var result: ContiguousArray<ListEntry> = []
-    result.reserveCapacity(entries.count + edits.count)
-    var next = 0
+  /// Moves entries, of which there are `count`, to where the edits leave them, and puts new ones
+  /// between.
+  private static func move(
+    _ entries: UnsafeMutableBufferPointer<ListEntry>, _ count: Int,
+    _ edits: ContiguousArray<EntryEdit>.SubSequence, _ start: Int
+  ) {
+    func move(_ range: Range<Int>, by distance: Int) {
+      guard !range.isEmpty, let base = entries.baseAddress else { return }
+      (base + range.lowerBound + distance).update(
+        from: base + range.lowerBound, count: range.count)
+    }
+    // To the left from the first on, then to the right from the last on: nothing is overwritten.
+    var (distance, first) = (0, 0)
     for edit in edits {
       let place = edit.position - start
-      result += entries[next..<place]
-      next = place
-      if let entry = edit.entry {
-        result.append(entry)
-        growth.add(entry)
-      } else {
-        growth.subtract(entries[place])
-        next += 1
-      }
+      if distance < 0 { move(first..<place, by: distance) }
+      first = edit.entry == nil ? place + 1 : place
+      distance += edit.entry == nil ? -1 : 1
     }
-    result += entries[next...]
-    entries = result
-    return growth
+    if distance < 0 { move(first..<count, by: distance) }
+    var end = count
+    for edit in edits.reversed() {
+      let place = edit.position - start
+      if distance > 0 { move((edit.entry == nil ? place + 1 : place)..<end, by: distance) }
+      end = place
+      distance -= edit.entry == nil ? -1 : 1
+    }
+    for edit in edits {
+      if let entry = edit.entry { entries[edit.position - start + distance] = entry }
+      distance += edit.entry == nil ? -1 : 1
+    }
   }
 
   /// Makes edits in those children that have the positions.
