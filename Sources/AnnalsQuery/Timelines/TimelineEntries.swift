@@ -48,12 +48,15 @@ package struct TimelineEntries: Sendable {
     self.columns = columns
     self.order = order
     self.now = now
+    // Local: what a method appends to a property of its own is copied each time.
+    var made: ContiguousArray<Entry> = []
+    made.reserveCapacity(columns.count * (order.hidesEnds ? 1 : 2))
     entries = []
-    entries.reserveCapacity(columns.count * (order.hidesEnds ? 1 : 2))
     for index in 0..<columns.count where group == nil || columns.group(index) == group {
-      forEachEntry(of: index) { entries.append($0) }
+      forEachEntry(of: index) { made.append($0) }
     }
-    entries.sort(by: <)
+    made.sort(by: <)
+    entries = made
   }
 
   /// Calls `body` with the rows of an object.

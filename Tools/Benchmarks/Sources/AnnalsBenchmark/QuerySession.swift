@@ -39,6 +39,7 @@ struct QuerySession {
     let newest = Fetch(PostRecord.self).sorted(by: \.timestamp, .descending)
     try measure(snapshot, newest, "index")
     try measure(snapshot, newest.withoutIndexes(), "scan")
+    try measureTimeline(snapshot)
     guard lists == nil else { return try store.close() }
     for (degrees, name) in [(2, "2"), (0.2, "0.2")] {
       try measureBoxes(snapshot, degrees, name, "scan")
@@ -67,6 +68,20 @@ struct QuerySession {
         fetch.sorted(), by: .each(.day, of: \.timestamp, in: Self.days))
       try expect("counts of days", days.map(\.count).sorted(), is: answers.days.sorted())
       return days.count
+    }
+  }
+
+  private func measureTimeline(_ snapshot: Snapshot) throws {
+    let timeline = Timeline(start: \PostRecord.timestamp).labeled(by: \.title)
+    let now = Date(timeIntervalSince1970: 0)
+    try median("18", "timeline", "rows") {
+      let rows = try snapshot.timeline(timeline, now: now)
+      try expect("rows of the timeline", rows.count, is: answers.byDate.count)
+      return rows.count
+    }
+    let rows = try snapshot.timeline(timeline, now: now)
+    try median("18", "timeline", "in another order") {
+      rows.ordered(TimelineOrder(isDescending: true)).count
     }
   }
 
