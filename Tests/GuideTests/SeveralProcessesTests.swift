@@ -14,14 +14,14 @@ private struct Entry: Record {
 
 private func bringUpToDate(_ copy: inout [ObjectID: Entry], from store: Store) throws {
   let sync = try store.consumer("copy", blocking: true, lease: .days(30))
-  guard try sync.lag().isPruned else {
+  guard try copy.isEmpty || sync.lag().isPruned else {
     let unread = try sync.unread(notBy: "copy", where: .touches(Entry.self))
     let now = store.snapshot()
     // Without the condition the ids would be those of all record types.
     for id in try unread.objectIDs() { copy[id] = try now.object(Entry.self, id)?.value }
     return try sync.advance(to: unread.end)
   }
-  let resync = try sync.resync()  // it was away for longer than its lease, or passed by force
+  let resync = try sync.resync()  // it is new, was away longer than its lease, or passed by force
   for entry in try resync.snapshot.objects(of: Entry.self) { copy[entry.id] = entry.value }
   try resync.forEachTombstone { print("gone:", try $0.tombstone(as: Entry.self)?.id ?? "?") }
   for id in copy.keys where try !resync.contains(id) { copy[id] = nil }

@@ -222,6 +222,45 @@ private struct RatedVisit: Record, Equatable {
     }
   }
 
+  /// A past state without the attributes reads as their defaults; other attributes may have had
+  /// their names then.
+  @Test(arguments: [false, true]) func aStateBeforeTheAttributes(hasOthers: Bool) throws {
+    let schema = Schema {
+      Entity("Place") { Attribute("id", .int64) }
+      Entity("Visit") {
+        Attribute("number", .int64, isOptional: false)
+        Relationship("place", to: "Place")
+        if hasOthers {
+          Attribute("stars", .string)
+          Attribute("title", .date)
+        }
+      }
+    }
+    let store = try Store(.memory, schema: schema)
+    try store.write { tx in
+      let place = try tx.insert("Place", ["id": 1])
+      for number in 0..<20 {
+        let leads = number % 3 == 0
+        let values: [String: Value] = [
+          "number": .int(Int64(number)), "place": leads ? .object(ObjectReference(place)) : .null,
+        ]
+        let others: [String: Value] = hasOthers ? ["stars": "x", "title": .date(.now)] : [:]
+        try tx.insert("Visit", values.merging(others) { a, _ in a })
+      }
+    }
+    let then = store.token
+    if hasOthers {
+      try store.edit(
+        .renameProperty(entity: "Visit", "stars", to: "old stars"),
+        .removeProperty(entity: "Visit", "title"))
+    }
+    try store.require([RatedVisit.self, NamedPlace.self])
+    let past = try store.snapshot(at: then)
+    #expect(try past.fetch(Fetch(RatedVisit.self)).allSatisfy { $0.value.stars == 3 })
+    try check(past)
+    try check(store.snapshot())
+  }
+
   @Test(arguments: indexes, [3, 4] as [UInt64])
   func liveViewsSeeTheValuesOfRecords(indexes: [[String]], seed: UInt64) async throws {
     var random = SeededRandom(seed: seed)

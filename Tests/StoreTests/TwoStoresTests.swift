@@ -82,6 +82,28 @@ import Testing
     #expect(try second.ids() == ["a", "b"])
   }
 
+  @Test func aRewriteWaitsForAnother() throws {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: "/test.annals")
+    let store = try noteStore(location)
+    for number in 1...300 { try store.note("\(number)") }
+    var impatient = StoreOptions()
+    impatient.lockTimeout = .milliseconds(20)
+    let other = try Store(location, creates: false, options: impatient)
+    let unfinished = try files.create("/test.annals.new", like: nil, requiresOwner: false)
+    #expect(try unfinished.lock(.exclusive, wait: .none))
+    #expect(#expect(throws: AnnalsError.self) { try other.compact() }?.code == .busy)
+    let plan = try store.prunePlan(before: 100)
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: 0.03)
+      try? files.remove("/test.annals.new")
+      unfinished.close()
+    }
+    #expect(try store.prune(plan).isRewritten)
+    try other.compact(smallest: true)
+    #expect(try store.verify().allSatisfy { $0.severity == .note })
+  }
+
   @Test(arguments: [StoreOptions.Durability.full, .deferred])
   func aWriterThatNeverRestsGivesOthersTheirTurn(_ durability: StoreOptions.Durability) throws {
     let location = StoreLocation(

@@ -30,7 +30,8 @@ extension Store {
   ///   - lease: how long the store waits for it. Nil keeps the registered lease; a new consumer
   ///     gets one for ever.
   ///   - start: the position up to which a new consumer counts as having read. Nil is the base: all
-  ///     history that the store keeps is new to it.
+  ///     history that the store keeps is new to it. Objects from before a prune are in no history:
+  ///     a reader that needs every object begins with `Consumer.resync()`.
   /// - Returns: the consumer, to read and to advance with.
   /// - Throws: `.invalidArgument` for an impossible name or kind; `.tooLarge` if there would be
   ///   more than 1,000 consumers; `.readOnly`; for `start` as `history(after:before:where:)` does;

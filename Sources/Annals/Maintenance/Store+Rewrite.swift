@@ -33,6 +33,14 @@ extension Store {
   public func prune(
     _ plan: PrunePlan, author: String? = nil, force: Bool = false
   ) throws(AnnalsError) -> RewriteSummary {
+    try waitingForRewrites { () throws(AnnalsError) in
+      try pruneNow(plan, author: author, force: force)
+    }
+  }
+
+  private func pruneNow(
+    _ plan: PrunePlan, author: String?, force: Bool
+  ) throws(AnnalsError) -> RewriteSummary {
     // Another process may have pruned since.
     try refresh()
     let version = version
@@ -76,6 +84,11 @@ extension Store {
   /// one that is registered and cannot be rebuilt because history was pruned.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
+    try waitingForRewrites { () throws(AnnalsError) in try compactNow(smallest: smallest) }
+  }
+
+  private func compactNow(smallest: Bool) throws(AnnalsError) -> RewriteSummary {
+    try refresh()
     let before = version.view.end
     if smallest { try projections.requireMakeable(in: version, for: "the smallest file") }
     if !smallest {
@@ -135,6 +148,23 @@ extension Store {
     )
   }
 
+  /// Rewrites the file by `body`, again if another process is rewriting it: when that is done, but
+  /// no later than the lock is waited for.
+  private func waitingForRewrites(
+    _ body: () throws(AnnalsError) -> RewriteSummary
+  ) throws(AnnalsError) -> RewriteSummary {
+    let deadline = ContinuousClock.now.advanced(by: options.lockTimeout)
+    while true {
+      do throws(AnnalsError) {
+        return try body()
+      } catch {
+        guard error.code == .busy, ContinuousClock.now < deadline else { throw error }
+        writer.log.awaitRewrite(until: deadline)
+        try refresh()
+      }
+    }
+  }
+
   /// Rewrites the file. Calls `check` under the lock, before the new file replaces the old one; an
   /// error of `check` ends the rewrite.
   private func rewrite(
@@ -167,7 +197,8 @@ extension Store {
       if case .replace = plan.destination {
         report = try writer.writeAlone { writer in
           guard writer.log.view.file === generation else {
-            throw AnnalsError.conflict(
+            throw AnnalsError(
+              .busy,
               "another process has rewritten the file meanwhile; nothing was changed, try again")
           }
           try check()

@@ -22,10 +22,11 @@ extension WriteTransaction {
 extension ObjectSource {
   /// The objects that the fetch finds, in its order.
   ///
-  /// In a past state, properties have the names of that time, and one that did not exist is nil.
+  /// In a past state, properties have the names of that time, and one that did not exist is nil, or
+  /// its default if it is required.
   /// Without an index costs O(objects of the entity), and with sort keys O(n log n) of those found.
   /// Throws `.invalidSchema` if the store has no such entity, `.invalidArgument` for values that
-  /// cannot be compared or were a default then, `.otherStore` for an object of another store, and
+  /// cannot be compared, `.otherStore` for an object of another store, and
   /// as `object(_:_:)` does.
   public func fetch<R: Record>(_ fetch: Fetch<R>) throws(AnnalsError) -> [Object<R>] {
     let query = try _query(R.self)

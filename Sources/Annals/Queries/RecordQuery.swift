@@ -108,9 +108,7 @@ extension RecordQuery {
   }
 
   /// The path with the state's own names, and with what records read in place of missing values;
-  /// nil if a part of it did not exist then.
-  ///
-  /// Throws `.invalidArgument` if the missing property reads as a default, not as nil.
+  /// nil if a part of it did not exist then and reads as nil.
   func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
     let past = reader.state.schema
     var properties = binding.record.properties
@@ -118,24 +116,20 @@ extension RecordQuery {
     var names: [String] = []
     for (place, name) in path.names.enumerated() {
       guard let now = entity else { return path }
-      guard let number = now.propertyNumber(named: name) else {
-        let position =
-          place == 0 ? binding.layout.names.firstIndex { $0.hasSameBytes(as: name) } : nil
-        // The evaluation refuses unknown names.
-        guard let position else { return path }
-        try requireNil(binding.layout.defaults[position], path)
-        return nil
-      }
+      let property = properties.first { $0.name.hasSameBytes(as: name) }
+      let isLast = place == path.names.count - 1
       let attribute = now.attribute(named: name)
-      guard let then = past.entity(numbered: now.number), let old = then.propertyName(number) else {
-        if place == 0, let attribute, !attribute.isOptional {
-          try requireNil(attribute.defaultValue ?? .null, path)
-        }
-        return nil
+      guard let number = now.propertyNumber(named: name) else {
+        // The evaluation refuses unknown names.
+        guard let property else { return path }
+        return isLast ? lacked(names + [name], property, property.attribute) : nil
+      }
+      guard let old = past.entity(numbered: now.number)?.propertyName(number) else {
+        guard isLast, let attribute else { return nil }
+        return lacked(names + [name], property, attribute)
       }
       names.append(old)
-      let property = properties.first { $0.name.hasSameBytes(as: name) }
-      if let attribute, place == path.names.count - 1 {
+      if let attribute, isLast {
         return PropertyPath(names).replacing(property?.replacement(over: attribute))
       }
       properties = property?.relationship?.properties() ?? []
@@ -144,11 +138,15 @@ extension RecordQuery {
     return PropertyPath(names)
   }
 
-  private func requireNil(_ value: Value, _ path: PropertyPath) throws(AnnalsError) {
-    guard !value.isNull else { return }
-    throw AnnalsError(
-      .invalidArgument,
-      "\(binding.layout.entityName).\(path) did not exist in this state, where it reads as its "
-        + "default; ask without it")
+  /// The path to an attribute that did not exist in this state; nil if it reads as nil.
+  private func lacked(
+    _ names: [String], _ property: PropertyDefinition?, _ attribute: Attribute
+  ) -> PropertyPath? {
+    guard property?.relationship == nil else { return nil }
+    let own = property.flatMap { $0.attribute.isOptional ? nil : $0.attribute.defaultValue }
+    let value = (attribute.isOptional ? own : attribute.defaultValue ?? own) ?? .null
+    guard !value.isNull else { return nil }
+    return PropertyPath(names).replacing(
+      ValueReplacement(missing: value, lackedType: attribute.type.rawValue))
   }
 }

@@ -14,6 +14,11 @@ public struct Commit<Value> {
   /// had changed. Empty without a policy.
   public let conflicts: [PropertyConflict]
 
+  /// The objects that the write inserted with a unique key which another object has got since: the
+  /// id that the insert returned, which no object has, and that of the object that it has become.
+  /// Empty without a policy.
+  public internal(set) var unitedObjects: [ObjectID: ObjectID] = [:]
+
   package init(value: Value, token: Token, conflicts: [PropertyConflict] = []) {
     self.value = value
     self.token = token

@@ -102,7 +102,14 @@ extension Store {
       if preconditions.policy != nil { merged = $0 }
     }
     guard let value else { preconditionFailure("a commit returned without having run its closure") }
-    return Commit(value: value, token: token, conflicts: merged?.resolvedConflicts ?? [])
+    var commit = Commit(value: value, token: token, conflicts: merged?.resolvedConflicts ?? [])
+    for (inserted, stored) in merged?.unitedObjects ?? [:] {
+      let id = { (object: ObjectReference) in
+        ObjectID(store: token.store, entity: object.entity, row: object.row)
+      }
+      commit.unitedObjects[id(inserted)] = id(stored)
+    }
+    return commit
   }
 
   /// Makes everything written so far survive a power cut. Only needed with `.deferred`.

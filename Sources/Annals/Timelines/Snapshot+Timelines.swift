@@ -11,7 +11,8 @@ extension Snapshot {
   /// snapshot a point on the second. The present time is that of the store's clock, whatever the
   /// snapshot, unless `now` is given; the kinds and dates of rows do not depend on it.
   ///
-  /// In a past state, properties have the names of that time, and one that did not exist is nil.
+  /// In a past state, properties have the names of that time, and one that did not exist is nil, or
+  /// its default if it is required.
   /// O(n log n).
   ///
   /// - Parameters:

@@ -9,10 +9,11 @@
 /// has got since. The two become one object under the stored one's id: `.ownWins` sets what the
 /// write has set, `.storedWins` sets that only where the stored object has no value, `.overwrite`
 /// replaces the stored object by the write's, `.rollBack` leaves it unchanged. References that the
-/// write made to the inserted object lead to the stored one. If the write gives such a value to an
-/// object that existed before, `.storedWins` keeps that object's stored value and `.rollBack` drops
-/// the write's changes of it. With the other policies, and with `.error` in every case, the write
-/// fails with `.invalidChange`, since both cannot have the value.
+/// write made to the inserted object lead to the stored one; the id that the insert returned is
+/// that of no object, and `Commit.unitedObjects` has the stored one for it. If the write gives such
+/// a value to an object that existed before, `.storedWins` keeps that object's stored value and
+/// `.rollBack` drops the write's changes of it. With the other policies, and with `.error` in every
+/// case, the write fails with `.invalidChange`, since both cannot have the value.
 public enum MergePolicy: String, Hashable, Sendable, CaseIterable {
   /// Records nothing and throws `.conflict`, which lists each differing property with its base,
   /// stored and own value. Also conflicts: the two sides changed different properties of one

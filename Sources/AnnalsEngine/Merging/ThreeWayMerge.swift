@@ -45,6 +45,9 @@ struct ThreeWayMerge {
     merged = stored
   }
 
+  /// The objects that the write inserted, each with the stored object it was united with.
+  var unitedObjects: [(inserted: ObjectReference, stored: ObjectReference)] { keys.united }
+
   /// Merges the objects that the transaction has touched.
   mutating func run(_ objects: ContiguousArray<ObjectReference>) throws(AnnalsError) {
     for _ in 0..<ThreeWayMerge.mostRounds {

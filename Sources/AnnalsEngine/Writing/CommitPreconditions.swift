@@ -98,6 +98,7 @@ extension WriteTransaction {
       basis, own: takeState(), stored: version.state, largeValues: largeValues)
     try merge.run(objects)
     resolvedConflicts = try resolving(merge.conflicts)
+    for (inserted, stored) in merge.unitedObjects { unitedObjects[inserted] = stored }
     let result = WriteTransaction(
       base: version.state, working: merge.merged, store: reader.store, origin: origin,
       largeValues: largeValues, records: boundRecords)

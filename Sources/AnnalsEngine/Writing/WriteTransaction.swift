@@ -35,6 +35,8 @@ public final class WriteTransaction {
   @exclusivity(unchecked) package var earlier: State?
   /// The conflicts that a merge policy resolved.
   @exclusivity(unchecked) package var resolvedConflicts: [PropertyConflict] = []
+  /// The objects that a merge united with stored ones, by the ids under which they were inserted.
+  @exclusivity(unchecked) package var unitedObjects: [ObjectReference: ObjectReference] = [:]
   /// The record types, bound to the schema before the transaction.
   package let boundRecords: BoundRecords
   /// The record type used last, bound to the schema before the transaction.

@@ -57,6 +57,13 @@ extension LogFile {
     }
   }
 
+  /// Waits until nobody rewrites the file, or until the deadline; at least for a moment.
+  package func awaitRewrite(until deadline: ContinuousClock.Instant) {
+    LogFile.awaitCreator(of: path, in: fileSystem, until: deadline)
+    // The unfinished file may be gone, or about to be locked.
+    sleepThread(for: .milliseconds(2))
+  }
+
   /// Waits until the creator of a file for `path` releases it.
   private static func awaitCreator(
     of path: String, in fileSystem: any FileSystem, until deadline: ContinuousClock.Instant

@@ -38,15 +38,28 @@ extension PropertyPath {
 
 /// What a record type reads where an attribute has no value, or an erased one. A class, so that
 /// paths stay small.
-package final class ValueReplacement: Sendable {
+package final class ValueReplacement: Hashable, Sendable {
   /// Stands for nil, unless the schema has a default of its own; null if nil is read as nil.
   package let missing: Value
   /// Stands for an erased value; null if that is not replaced.
   package let erased: Value
+  /// The type of the attribute, as its raw value, where a past state does not have the attribute,
+  /// so that every object lacks a value; nil if the state has it.
+  package let lackedType: UInt8?
 
-  package init(missing: Value, erased: Value) {
+  package init(missing: Value, erased: Value = .null, lackedType: UInt8? = nil) {
     self.missing = missing
     self.erased = erased
+    self.lackedType = lackedType
+  }
+
+  package static func == (a: ValueReplacement, b: ValueReplacement) -> Bool {
+    a.missing == b.missing && a.erased == b.erased && a.lackedType == b.lackedType
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(missing)
+    hasher.combine(erased)
   }
 }
 
@@ -54,8 +67,7 @@ extension PropertyPath: Hashable {
   /// Whether both have the same names, byte by byte.
   public static func == (a: PropertyPath, b: PropertyPath) -> Bool {
     a.names.count == b.names.count && zip(a.names, b.names).allSatisfy { $0.hasSameBytes(as: $1) }
-      && a.replacement?.missing == b.replacement?.missing
-      && a.replacement?.erased == b.replacement?.erased
+      && a.replacement == b.replacement
   }
 
   /// Feeds the bytes of the names to the hasher.

@@ -29,7 +29,8 @@ extension RowQuery {
 extension PropertyPath {
   /// Whether an index shows that no object of an entity needs the replacement. O(log n).
   func isReplacementIdle(_ number: EntityNumber, in state: State) throws(StateFault) -> Bool {
-    guard let replacement, names.count == 1, let entity = state.schema.entity(numbered: number),
+    guard let replacement, replacement.lackedType == nil, names.count == 1,
+      let entity = state.schema.entity(numbered: number),
       let attribute = entity.attribute(named: names[0])
     else { return false }
     for shape in entity.indexShapes where shape.columns[0].property == attribute.number {

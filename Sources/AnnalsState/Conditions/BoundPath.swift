@@ -39,15 +39,17 @@ package struct BoundPath: Sendable {
     var bytes: ContiguousArray<UInt8> = []
     for (place, name) in path.names.enumerated() {
       let isLast = place == path.names.count - 1
-      if let attribute = entity.attribute(named: name) {
+      let lacked = isLast ? path.lackedAttribute : nil
+      if let attribute = lacked ?? entity.attribute(named: name) {
         guard isLast else {
           let reason = "\"\(name)\" of \(entity.name) is an attribute: no name can follow it"
           throw ConditionError(.notToOne, path, reason)
         }
         self.hops = hops
         end = .attribute(attribute)
-        column = state.findTable(entity.number)?.position(of: attribute.number)
-        let value = attribute.isOptional ? .null : attribute.defaultValue ?? .null
+        column =
+          lacked == nil ? state.findTable(entity.number)?.position(of: attribute.number) : nil
+        let value = lacked != nil || attribute.isOptional ? .null : attribute.defaultValue ?? .null
         fallback = ValueCell(
           value.isNull ? path.replacement?.missing ?? .null : value, appendingTo: &bytes)
         erasedFallback = ValueCell(path.replacement?.erased ?? .null, appendingTo: &bytes)
@@ -164,5 +166,13 @@ package struct BoundPath: Sendable {
     } catch {
       throw .state(error)
     }
+  }
+}
+
+extension PropertyPath {
+  /// The attribute at the path, if the state does not have it.
+  fileprivate var lackedAttribute: Attribute? {
+    guard let type = replacement?.lackedType.flatMap(AttributeType.init) else { return nil }
+    return names.last.map { Attribute($0, type) }
   }
 }

@@ -29,7 +29,7 @@ import Testing
       // The caller learns what became of the id.
       let whole = try #require(commit.conflicts.first)
       #expect(whole.property == nil && whole.insertedAs == commit.value && whole.object == theirs)
-      #expect(commit.value != theirs)
+      #expect(commit.value != theirs && commit.unitedObjects == [commit.value: theirs])
       let lost = policy == .overwrite ? ["text", "count"] : ["text"]
       #expect(commit.conflicts.dropFirst().map(\.property) == lost)
       #expect(try store.verify().allSatisfy { $0.severity == .note })
