@@ -88,7 +88,6 @@ extension Store {
   }
 
   private func compactNow(smallest: Bool) throws(AnnalsError) -> RewriteSummary {
-    try refresh()
     let before = version.view.end
     if smallest { try projections.requireMakeable(in: version, for: "the smallest file") }
     if !smallest {
