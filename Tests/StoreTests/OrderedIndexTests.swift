@@ -220,4 +220,37 @@ import Testing
     #expect(try store.verify() == [])
     try store.close()
   }
+
+  /// Runs of equal values are turned round where ties fall; values that end alike are no run.
+  @Test(arguments: ["flag", "small", "text"]) func `values that end alike`(first: String) throws {
+    let schema = Schema {
+      Entity("Item") {
+        Attribute("flag", .bool)
+        Attribute("small", .int16)
+        Attribute("text", .string)
+        Attribute("date", .date)
+        IndexDescription("both", [IndexElement(first), IndexElement("date", isDescending: true)])
+      }
+    }
+    let store = try Store(.memory, schema: schema)
+    let date = Value.date(Timestamp(microseconds: 1 << 40))
+    try store.write { tx in
+      for number in 0..<900 {
+        let kind = number % 7 % 2
+        try tx.insert(
+          "Item",
+          [
+            "flag": .bool(kind == 0), "small": .int(Int64(kind)), "text": ["a", "b"][kind],
+            "date": date,
+          ])
+      }
+    }
+    let keys = [SortKey.ascending(PropertyPath(first)), .descending("date")]
+    let fetch = ObjectFetch("Item").sorted(by: keys)
+    let snapshot = store.snapshot()
+    #expect(try snapshot.explain(fetch).hasPrefix("by index `both`"))
+    let wanted = try snapshot.objectIDs(fetch.withoutIndexes())
+    #expect(try snapshot.objectIDs(fetch) == wanted)
+    #expect(try snapshot.objectIDs(fetch.offset(300).limit(250)) == Array(wanted[300..<550]))
+  }
 }

@@ -10,7 +10,7 @@ struct LeafEntries: Sendable {
   /// Where each key ends in `bytes`; empty where all are equally long.
   private var ends: ContiguousArray<UInt32>
   /// How long each key is, where all are equally long; otherwise 0.
-  private var length: Int
+  private(set) var length: Int
 
   /// How many entries there are.
   var count: Int { rows.count }

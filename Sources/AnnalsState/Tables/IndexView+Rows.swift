@@ -75,23 +75,44 @@ private struct TieRuns {
   mutating func reverse(in rows: inout [Int64], _ entries: LeafEntries, _ some: Range<Int>) {
     if some.isEmpty { return }
     entries.bytes.withUnsafeBytes { bytes in
-      var isSame = values.withUnsafeBytes {
+      let goesOn = values.withUnsafeBytes {
         $0.hasSameBytes(as: entries.values(some.lowerBound, in: bytes))
       }
-      var place = rows.count - some.count
-      for entry in some {
-        if entry > some.lowerBound {
-          isSame = entries.values(entry, in: bytes)
-            .hasSameBytes(as: entries.values(entry - 1, in: bytes))
+      let place = rows.count - some.count
+      if !goesOn { endRun(at: place, in: &rows) }
+      // Two words have all of a number's or a date's value.
+      let width = entries.length - IndexEntries.rowLength
+      if (8...16).contains(width), let start = bytes.baseAddress {
+        endRuns(in: &rows, some, at: place) { entry in
+          let key = start + entry * entries.length
+          let before = key - entries.length
+          return key.word(at: width - 8) == before.word(at: width - 8)
+            && key.word(at: 0) == before.word(at: 0)
         }
-        if !isSame {
-          if place - start > 1 { rows[start..<place].reverse() }
-          start = place
+      } else {
+        endRuns(in: &rows, some, at: place) { entry in
+          entries.values(entry, in: bytes).hasSameBytes(as: entries.values(entry - 1, in: bytes))
         }
-        place += 1
       }
       values = ContiguousArray(entries.values(some.upperBound - 1, in: bytes))
     }
+  }
+
+  /// Ends runs between entries, the first of whose rows is at a place, that have not the same
+  /// values as the one before.
+  @inline(__always)
+  private mutating func endRuns(
+    in rows: inout [Int64], _ some: Range<Int>, at place: Int, unless isSame: (Int) -> Bool
+  ) {
+    for entry in some.dropFirst() where !isSame(entry) {
+      endRun(at: place + entry - some.lowerBound, in: &rows)
+    }
+  }
+
+  @inline(__always)
+  private mutating func endRun(at place: Int, in rows: inout [Int64]) {
+    if place - start > 1 { rows[start..<place].reverse() }
+    start = place
   }
 
   /// Turns the last run round.
@@ -109,5 +130,12 @@ extension LeafEntries {
     let range = range(entry)
     return UnsafeRawBufferPointer(
       rebasing: bytes[range.lowerBound..<range.upperBound - IndexEntries.rowLength])
+  }
+}
+
+extension UnsafeRawPointer {
+  @inline(__always)
+  fileprivate func word(at offset: Int) -> UInt64 {
+    loadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }
 }
