@@ -25,6 +25,9 @@ extension Store {
   /// with running leases have not read everything that would be dropped. With `force` they lose it,
   /// and get `.pruned` when they read on.
   ///
+  /// Waits for another process that rewrites the file as long as `lockTimeout` says, then throws
+  /// `.busy`.
+  ///
   /// Registered projections are brought up to date and saved first, so that those that need the
   /// whole history can go on; throws, with nothing changed, if one of them fails. A program that
   /// has not registered such a projection drops its history too, and keeps only what was saved as
@@ -81,7 +84,8 @@ extension Store {
   /// slowly. Without it, if more than 5,000 changes follow the newest checkpoint, as in a smallest
   /// file, a checkpoint of the newest state is written first; only then may the file grow. Saved
   /// states of projections belong to the checkpoint: throws `.unsupported` if `smallest` would drop
-  /// one that is registered and cannot be rebuilt because history was pruned.
+  /// one that is registered and cannot be rebuilt because history was pruned. Waits for another
+  /// process that rewrites the file as long as `lockTimeout` says, then throws `.busy`.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
     try waitingForRewrites { () throws(AnnalsError) in try compactNow(smallest: smallest) }
