@@ -77,7 +77,7 @@ struct TransactionInverse {
     guard entity?.relationships.contains(where: { $0.number == property }) == true else {
       return nil
     }
-    let kept = entry.kind == .delete ? [] : try references(entry, property, in: after)
+    let kept = entry.kind == .delete ? [] : Set(try references(entry, property, in: after))
     for target in try references(entry, property, in: before) where !kept.contains(target) {
       let (row, number) = (target.row, target.entity)
       // One that did not exist then is restored as it was; one that the transaction deleted, too.
@@ -91,10 +91,10 @@ struct TransactionInverse {
 
   private func references(
     _ entry: ChangeEntry, _ property: PropertyNumber, in state: State
-  ) throws(StateFault) -> Set<ObjectReference> {
+  ) throws(StateFault) -> [ObjectReference] {
     switch try state.value(entry.entity, entry.row, property) {
     case .object(let target): [target]
-    case .objects(let targets): Set(targets)
+    case .objects(let targets): targets
     default: []
     }
   }
