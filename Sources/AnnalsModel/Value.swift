@@ -104,4 +104,13 @@ extension Value: Hashable {
     case .erased: .erased
     }
   }
+
+  /// The objects that the value of a relationship refers to; none for other values.
+  package var targets: [ObjectReference] {
+    switch self {
+    case .object(let target): [target]
+    case .objects(let targets): targets
+    default: []
+    }
+  }
 }

@@ -151,19 +151,19 @@ extension Store {
     )
   }
 
-  /// Rewrites the file by `body`, again if another process is rewriting it: when that is done, but
-  /// no later than the lock is waited for.
+  /// Rewrites the newest file by `body`, again if another process is rewriting it: when that is
+  /// done, but no later than the lock is waited for.
   private func waitingForRewrites(
     _ body: () throws(AnnalsError) -> RewriteSummary
   ) throws(AnnalsError) -> RewriteSummary {
     let deadline = ContinuousClock.now.advanced(by: options.lockTimeout)
     while true {
+      try refresh()
       do throws(AnnalsError) {
         return try body()
       } catch {
         guard error.code == .busy, ContinuousClock.now < deadline else { throw error }
         writer.log.awaitRewrite(until: deadline)
-        try refresh()
       }
     }
   }

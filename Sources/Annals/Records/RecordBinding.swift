@@ -213,13 +213,7 @@ extension RecordBinding {
   private func relationship<V: AttributeValue>(
     _ value: Value, row: Int64, index: Int, store: RawUUID
   ) throws(AnnalsError) -> V {
-    let references: [ObjectReference] =
-      switch value {
-      case .object(let target): [target]
-      case .objects(let targets): targets
-      default: []
-      }
-    let objects = references.map { ObjectID(store: store, entity: $0.entity, row: $0.row) }
+    let objects = value.targets.map { ObjectID(store: store, entity: $0.entity, row: $0.row) }
     guard let result = V._read(objects) else {
       throw AnnalsError(
         .unreadableRecord, "\(record.name)#\(row).\(layout.names[index]) leads to no object")

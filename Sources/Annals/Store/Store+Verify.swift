@@ -151,12 +151,9 @@ extension State {
       var rows = rows(of: entity.number)
       while let row = try rows.next() {
         for property in columns {
-          switch try value(entity.number, row, property) {
-          case .object(let target):
-            if try !contains(target.entity, target.row) { count += 1 }
-          case .objects(let list):
-            for target in list where try !contains(target.entity, target.row) { count += 1 }
-          default: break
+          for target in try value(entity.number, row, property).targets
+          where try !contains(target.entity, target.row) {
+            count += 1
           }
         }
       }

@@ -77,8 +77,11 @@ struct TransactionInverse {
     guard entity?.relationships.contains(where: { $0.number == property }) == true else {
       return nil
     }
-    let kept = entry.kind == .delete ? [] : Set(try references(entry, property, in: after))
-    for target in try references(entry, property, in: before) where !kept.contains(target) {
+    let (source, object) = (entry.entity, entry.row)
+    let kept =
+      entry.kind == .delete ? [] : Set(try after.value(source, object, property).targets)
+    for target in try before.value(source, object, property).targets
+    where !kept.contains(target) {
       let (row, number) = (target.row, target.entity)
       // One that did not exist then is restored as it was; one that the transaction deleted, too.
       guard try before.contains(number, row), try !current.contains(number, row),
@@ -87,16 +90,6 @@ struct TransactionInverse {
       return target
     }
     return nil
-  }
-
-  private func references(
-    _ entry: ChangeEntry, _ property: PropertyNumber, in state: State
-  ) throws(StateFault) -> [ObjectReference] {
-    switch try state.value(entry.entity, entry.row, property) {
-    case .object(let target): [target]
-    case .objects(let targets): targets
-    default: []
-    }
   }
 
   /// Undoes every change; requires that there are no conflicts.

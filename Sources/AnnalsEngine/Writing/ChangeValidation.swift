@@ -126,14 +126,9 @@ struct ChangeValidation {
     _ change: PropertyChange, in batch: ChangeBatch
   ) throws(AnnalsError) {
     let targets = batch.arena.withUnsafeBytes { arena -> [ObjectReference] in
-      if change.isEdits {
-        return RelationshipEdits.list(change.after, in: arena).map(\.object)
-      }
-      switch change.after.value(in: arena) {
-      case .object(let target): return [target]
-      case .objects(let list): return list
-      default: return []
-      }
+      change.isEdits
+        ? RelationshipEdits.list(change.after, in: arena).map(\.object)
+        : change.after.value(in: arena).targets
     }
     for target in targets {
       if target.entity != relationship.destination {
@@ -144,7 +139,8 @@ struct ChangeValidation {
       if allowsDangling { continue }
       let isAllowed = try AnnalsError.translating { () throws(StateFault) in
         if try state.contains(target.entity, target.row) { return true }
-        return try earlier?.refers(entry, change.property, to: target) ?? false
+        let before = try earlier?.value(entry.entity, entry.row, change.property).targets
+        return before?.contains(target) ?? false
       }
       if !isAllowed { add(rules, entry, change.property, .existing(target), .object(target)) }
     }
@@ -166,18 +162,5 @@ struct ChangeValidation {
       ValidationViolation(
         entity: rules.entity.name, object: object,
         property: rules.entity.propertyName(property) ?? "#\(property)", rule: rule, value: value))
-  }
-}
-
-extension State {
-  /// Whether the changed object refers to `target` in this state.
-  fileprivate func refers(
-    _ entry: ChangeEntry, _ property: PropertyNumber, to target: ObjectReference
-  ) throws(StateFault) -> Bool {
-    switch try value(entry.entity, entry.row, property) {
-    case .object(let other): other == target
-    case .objects(let list): list.contains(target)
-    default: false
-    }
   }
 }
