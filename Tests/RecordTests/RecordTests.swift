@@ -69,8 +69,9 @@ import Testing
     try bench.update(row, to: post)
     #expect(bench.largeValues.values.count == 2)
     let binding = try bench.binding(Post.self)
+    let base = bench.state
     try binding.set(
-      \.body, to: post.body, row, into: &bench.state, store: Bench.store,
+      \.body, to: post.body, row, into: &bench.state, base: base, store: Bench.store,
       largeValues: bench.largeValues, violations: &bench.violations)
     #expect(bench.largeValues.values.count == 2)
   }
@@ -223,20 +224,6 @@ import Testing
     #expect(try value(\.mood, .string("calm")) == .calm)
     #expect(try value(\.rating, .int(3)) == 3)
     #expect(throws: AnnalsError.self) { try value(\.rating, .null) }
-  }
-
-  @Test func objectsAreLookedUpByTypedKeys() throws {
-    var bench = try Bench(Post.self)
-    let post = Post.sample()
-    _ = try bench.insert(post)
-    let binding = try bench.binding(Post.self)
-    let key = try binding.uniqueKey(\.identifier, is: post.identifier)
-    #expect(key.rule == binding.property(\.identifier))
-    #expect(
-      key.arena.withUnsafeBytes { key.cells[0].value(in: $0) } == .uuid(RawUUID(post.identifier)))
-    #expect(!key.isNull)
-    let error = #expect(throws: AnnalsError.self) { try binding.uniqueKey(\.title, is: "Fog") }
-    #expect(error?.code == .invalidArgument)
   }
 
   @Test func theObjectShowsItsRecord() {

@@ -47,10 +47,10 @@ struct Bench {
   }
 
   mutating func update<R: Record>(_ row: Int64, to record: R) throws {
-    let binding = try binding(R.self)
+    let (binding, base) = (try binding(R.self), state)
     try binding.update(
-      from: try read(R.self, row), to: record, row, into: &state, store: Bench.store,
-      largeValues: largeValues, violations: &violations)
+      from: try read(R.self, row), to: record, row, into: &state, base: base,
+      store: Bench.store, largeValues: largeValues, violations: &violations)
   }
 
   func read<R: Record>(_ type: R.Type, _ row: Int64) throws -> R {

@@ -73,6 +73,15 @@ import Testing
     #expect(throws: AnnalsError.self) { try store.blame(elsewhere) }
   }
 
+  @Test func anObjectWithoutPropertiesHasItsDeletion() throws {
+    let store = try Store(.memory, schema: Schema { Entity("Mark") { Attribute("x", .int64) } })
+    let mark = try store.write { try $0.insert("Mark", ["x": 1]) }
+    try store.write(author: "ann") { try $0.delete(mark) }
+    try store.edit(.removeProperty(entity: "Mark", "x"))
+    let blame = try store.blame(mark)
+    #expect(blame.isEmpty && blame.deletion?.author == "ann")
+  }
+
   @Test func aRevivedObjectNamesTheRevival() throws {
     let store = try noteStore()
     let note = try store.note("a", text: "one")

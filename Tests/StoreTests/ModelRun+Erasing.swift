@@ -24,7 +24,7 @@ extension ModelRun {
     }
     hasErased = true
     states.append(newest)
-    times.append(store.version.position.timestamp)
+    times.append(store.snapshot().moment)
     try demand(summary.token.number == head, "the erasure is \(summary.token), not \(head)")
     for number in base...Int(head) {
       guard let row = states[number].rows[object] else { continue }

@@ -65,7 +65,7 @@ extension ModelRun {
     fill(&state)
     state.schema = schema
     states.append(state)
-    times.append(store.version.position.timestamp)
+    times.append(store.snapshot().moment)
     steps.append("  transaction \(head)")
     try state.compare(with: store.snapshot())
   }

@@ -67,7 +67,7 @@ extension ModelRun {
       steps.append("  transaction \(token.number)")
       for object in working.rows.keys { usedRows.insert(object) }
       states.append(working)
-      times.append(store.version.position.timestamp)
+      times.append(store.snapshot().moment)
     }
   }
 

@@ -124,4 +124,52 @@ private struct Shelf: Record {
     #expect(try store.snapshot().objects(of: Page.self).first?.value.body == long + "!")
     #expect(try store.verifyHistory() == [])
   }
+
+  @Test func aLongTextThatIsPutBackIsNoChange() throws {
+    let store = try Store(.memory, records: Page.self)
+    let long = String(repeating: "fog ", count: 4_000)
+    var made: Object<Page>?
+    try store.write {
+      made = try $0.insert(Page(key: "a", title: nil, visits: 0, shelf: 0, body: long))
+    }
+    let object = try #require(made)
+    let head = store.token
+    for other in ["short", long + "!"] {
+      try store.write { tx in
+        try tx.set(\.body, of: object, to: other)
+        try tx.set(\.body, of: object, to: long)
+      }
+      try store.write { tx in
+        try tx.update(object) { $0.body = other }
+        try tx.update(object) { $0.body = long }
+      }
+      #expect(store.token == head)
+    }
+  }
+
+  @Test func jsonIsAKeyAndHasRulesAsTextHas() throws {
+    let store = try Store(.memory, records: Sheet.self)
+    var made: Object<Sheet>?
+    try store.write { tx in
+      made = try tx.insert(Sheet(document: "{}", kind: "1"))
+      try tx.insert(Sheet(document: "[]", kind: "2"))
+      #expect(try tx.object(Sheet.self, where: \.document, is: "{}") == made)
+    }
+    #expect(try store.snapshot().object(Sheet.self, where: \.document, is: "{}") == made)
+    #expect(try store.snapshot().object(Sheet.self, where: \.document, is: "{ }") == nil)
+    #expect(throws: AnnalsError.self) {
+      try store.write { _ = try $0.insert(Sheet(document: "{\"a\":1}", kind: "3")) }
+    }
+    try store.erase(\Sheet.kind, of: try #require(made), reason: "r")
+    #expect(try store.snapshot().count(Fetch<Sheet>().where(\.kind == "2")) == 2)
+  }
+}
+
+/// JSON whose rules are stated before it is called that.
+private struct Sheet: Record, Equatable {
+  var document: String
+  var kind: String
+  static let entity = RecordEntity(
+    "Sheet", Sheet.init, Property("document", \.document).unique().json(),
+    Property("kind", \.kind).oneOf(["1", "2"]).whenErased("2").json())
 }

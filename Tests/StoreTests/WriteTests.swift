@@ -124,11 +124,11 @@ import Testing
     var seen: [Int64] = []
     for index in 0..<4 {
       try store.importTransaction(metadata: ["n": .int(Int64(index))]) { _ in }
-      seen.append(store.version.position.timestamp.microseconds)
+      seen.append(store.snapshot().moment.microseconds)
     }
     #expect(seen == [90, 90, 200, 201])
     try store.importTransaction(timestamp: Timestamp(microseconds: 3)) { _ in }
-    #expect(store.version.position.timestamp.microseconds == 3)
+    #expect(store.snapshot().moment.microseconds == 3)
   }
 
   @Test func aNestedWriteIsRefusedAndNothingIsRecorded() throws {

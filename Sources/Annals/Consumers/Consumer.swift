@@ -59,7 +59,7 @@ public struct Consumer: Sendable {
     do throws(AnnalsError) {
       return try store.history(after: token, where: condition)
     } catch {
-      guard [.pruned, .lost, .lostBranch, .beyondHead].contains(error.code) else { throw error }
+      guard error.isMissingHistory else { throw error }
       var told = error
       told.message += ". The consumer `\(name)` continues with resync()"
       throw told

@@ -31,7 +31,7 @@ extension ChangeBatch {
   }
 
   /// Leaves properties out of one change; the others are appended after those of all changes.
-  private mutating func leaveOut(_ removed: Set<PropertyNumber>, ofChange index: Int) {
+  mutating func leaveOut(_ removed: Set<PropertyNumber>, ofChange index: Int) {
     let change = changes[index]
     guard change.propertyRange.contains(where: { removed.contains(properties[$0].property) }) else {
       return

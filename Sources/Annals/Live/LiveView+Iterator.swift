@@ -37,10 +37,5 @@ extension LiveView {
       }
       return nil
     }
-
-    /// As `next(isolation:)`.
-    public mutating func next() async throws(AnnalsError) -> LiveUpdate<Row>? {
-      try await next(isolation: nil)
-    }
   }
 }

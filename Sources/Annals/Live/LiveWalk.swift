@@ -67,9 +67,10 @@ struct LiveWalk {
       _ = try AnnalsError.translating { () throws(StateFault) in try state.checkUniqueness() }
       snapshot = Snapshot(
         reader: version.reader(of: state),
-        position: Position(
+        position: LogPosition(
           number: record.number, timestamp: record.timestamp,
-          opening: part.transaction.token.opening), bindings: version.records
+          maximumTimestamp: max(snapshot.position.maximumTimestamp, record.timestamp),
+          openingID: part.transaction.token.opening), bindings: version.records
       ).with(clock: snapshot.clock)
       transactionCount += 1
       return isStep

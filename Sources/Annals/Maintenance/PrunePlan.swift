@@ -55,6 +55,7 @@ extension Store {
     var newest: Date?
     try AnnalsError.narrowing {
       try doomed.forEachHeader { header in
+        if header.lost != nil { return }
         transactions += 1
         changes += header.changeCount
         oldest = min(oldest ?? header.timestamp, header.timestamp)

@@ -27,7 +27,7 @@ extension ObjectSource {
         result.append((repeat try (each V)._next(&reader)))
       }
     } catch {
-      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(reader.name) is unreadable")
+      throw reader.error
     }
     return result
   }

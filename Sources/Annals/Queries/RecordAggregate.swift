@@ -63,8 +63,6 @@ extension Value {
       default: return nil
       }
     }
-    var arena: ContiguousArray<UInt8> = []
-    let cell = ValueCell(self, appendingTo: &arena)
-    return arena.withUnsafeBytes { V._read(StoredCell(cell, in: $0)) }
+    return decoded(as: type)
   }
 }

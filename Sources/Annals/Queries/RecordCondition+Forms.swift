@@ -83,16 +83,6 @@ extension RecordCondition {
   }
 }
 
-extension RecordEntity {
-  /// The property that the key path leads to. Traps if there is none.
-  func definition(of keyPath: PartialKeyPath<R>) -> PropertyDefinition {
-    guard let position = position(of: keyPath) else {
-      stop("\(keyPath) is none of the properties that \(R.self).entity lists")
-    }
-    return properties[position]
-  }
-}
-
 extension PropertyDefinition {
   /// A value as the property stores it: one object instead of a list, and JSON as JSON.
   func single<V: AttributeValue>(_ value: V) -> Value {

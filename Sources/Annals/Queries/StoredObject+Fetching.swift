@@ -1,7 +1,7 @@
 import AnnalsEngine
 import AnnalsModel
 
-extension Snapshot {
+extension ObjectSource {
   /// The objects of the named entity that meet the condition, in the order of the keys and then of
   /// their ids.
   ///
@@ -17,22 +17,6 @@ extension Snapshot {
 
   /// How many objects of the named entity meet the condition; throws as
   /// `objects(of:where:sortedBy:limit:offset:)` does.
-  public func count(of entity: String, where condition: Condition?) throws(AnnalsError) -> Int {
-    try count(ObjectFetch(entity).where(condition))
-  }
-}
-
-extension WriteTransaction {
-  /// The objects of the named entity that meet the condition, with the transaction's own changes;
-  /// as `Snapshot.objects(of:where:sortedBy:limit:offset:)`.
-  public func objects(
-    of entity: String, where condition: Condition? = nil, sortedBy keys: [SortKey] = [],
-    limit: Int? = nil, offset: Int = 0
-  ) throws(AnnalsError) -> [StoredObject] {
-    try fetch(ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset))
-  }
-
-  /// How many objects of the named entity meet the condition.
   public func count(of entity: String, where condition: Condition?) throws(AnnalsError) -> Int {
     try count(ObjectFetch(entity).where(condition))
   }

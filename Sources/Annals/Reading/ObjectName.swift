@@ -47,14 +47,12 @@ extension StateReader {
   package func value(
     of object: ObjectReference, _ attribute: Attribute
   ) throws(AnnalsError) -> Value {
-    do throws(StateFault) {
+    try AnnalsError.translating { () throws(StateFault) in
       let stored = try state.value(object.entity, object.row, attribute.number)
       guard stored.isNull, !attribute.isOptional, let value = attribute.defaultValue else {
         return stored
       }
       return try state.contains(object.entity, object.row) ? value : .null
-    } catch {
-      throw AnnalsError(error)
     }
   }
 }

@@ -1,4 +1,5 @@
 import AnnalsEngine
+import AnnalsLog
 import AnnalsModel
 import AnnalsState
 import Foundation
@@ -10,7 +11,7 @@ import Foundation
 /// `throws`; what a read returns is complete.
 public struct Snapshot: Sendable {
   package let reader: StateReader
-  package let position: Position
+  package let position: LogPosition
 
   /// The record types, bound to the store's newest schema.
   package let bindings: BoundRecords
@@ -18,7 +19,7 @@ public struct Snapshot: Sendable {
   /// The clock of the store's environment, for timelines.
   package var clock: @Sendable () -> Timestamp = StoreEnvironment.systemTime
 
-  package init(reader: StateReader, position: Position, bindings: BoundRecords) {
+  package init(reader: StateReader, position: LogPosition, bindings: BoundRecords) {
     self.reader = reader
     self.position = position
     self.bindings = bindings
@@ -26,11 +27,14 @@ public struct Snapshot: Sendable {
 
   /// The position in history of this state.
   public var token: Token {
-    Token(store: reader.store, number: position.number, opening: position.opening)
+    Token(store: reader.store, number: position.number, opening: position.openingID)
   }
 
   /// The number of the last transaction in this state; 0 for an empty store.
   public var number: Int64 { position.number }
+
+  /// The moment of that transaction, to the microsecond; 0 if there is none.
+  package var moment: Timestamp { position.timestamp }
 
   /// The timestamp of that transaction; nil if there is none.
   public var timestamp: Date? { position.number == 0 ? nil : Date(position.timestamp) }

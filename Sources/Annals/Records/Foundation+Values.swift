@@ -74,10 +74,15 @@ extension Value {
   /// This value as typed code reads it: as a Bool, integer, double, text, date, UUID, URL or data.
   /// Nil if the value is of another kind or does not fit.
   public func `as`<T: AttributeValue>(_ type: T.Type) -> T? {
+    if case .large = self { return nil }
+    return decoded(as: type)
+  }
+
+  /// The attribute's value as a property of this type reads it; nil if it does not fit the type.
+  func decoded<V: AttributeValue>(as type: V.Type) -> V? {
     var arena: ContiguousArray<UInt8> = []
     let cell = ValueCell(self, appendingTo: &arena)
-    guard !cell.isLarge else { return nil }
-    return arena.withUnsafeBytes { T._read(StoredCell(cell, in: $0)) }
+    return arena.withUnsafeBytes { V._read(StoredCell(cell, in: $0)) }
   }
 
   /// The stored form of a typed value; null for nil.

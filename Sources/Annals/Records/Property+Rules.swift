@@ -109,6 +109,11 @@ extension Property where V.Required == String {
       $0.attribute.type = .json
       let value = $0.attribute.defaultValue
       $0.attribute.defaultValue = value?.retagged(for: .json)
+      $0.attribute.validation.oneOf = $0.attribute.validation.oneOf.map { $0.retagged(for: .json) }
+      if let erased = $0.valueWhenErased {
+        $0.valueWhenErased = ErasedValue(
+          value: erased.value.retagged(for: .json), objects: erased.objects)
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ extension RecordBinding {
     let violationsBefore = violations.count
     if !layout.others.isEmpty { try insertOthers(row, into: &state) }
     try write(
-      value, row, into: &state, store: store, largeValues: largeValues, isNew: true,
+      value, row, into: &state, base: nil, store: store, largeValues: largeValues,
       violations: &violations)
     if exchange.isOpen, violations.count == violationsBefore {
       stopIfExchanged(value, row, state, store, largeValues)
@@ -23,16 +23,17 @@ extension RecordBinding {
   }
 
   /// Writes the properties in which `value` differs from `previous`, the object's current record.
+  /// `base` is the state before the transaction.
   package func update(
-    from previous: R, to value: R, _ row: Int64, into state: inout State, store: RawUUID,
-    largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+    from previous: R, to value: R, _ row: Int64, into state: inout State, base: State,
+    store: RawUUID, largeValues: any LargeValueSink, violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     try checkComplete()
     var fault: AnnalsError?
     withUnsafePointer(to: previous) { old in
       do throws(AnnalsError) {
         try write(
-          value, row, into: &state, store: store, largeValues: largeValues, isNew: false,
+          value, row, into: &state, base: base, store: store, largeValues: largeValues,
           previous: UnsafeRawPointer(old), violations: &violations)
       } catch {
         fault = error
@@ -41,15 +42,15 @@ extension RecordBinding {
     if let fault { throw fault }
   }
 
-  /// Writes one property, without reading the others.
+  /// Writes one property, without reading the others. `base` is the state before the transaction.
   package func set<V: AttributeValue>(
-    _ keyPath: KeyPath<R, V>, to value: V, _ row: Int64, into state: inout State, store: RawUUID,
-    largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+    _ keyPath: KeyPath<R, V>, to value: V, _ row: Int64, into state: inout State, base: State,
+    store: RawUUID, largeValues: any LargeValueSink, violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     try checkComplete()
     var writer = RecordWriter(
       layout: layout, editor: try editor(row, of: &state), store: store,
-      largeValues: largeValues, isNew: false)
+      largeValues: largeValues, base: base)
     writer.index = position(of: keyPath)
     if try isImplied(value, writer) { return }
     writer.put(value)
@@ -63,11 +64,10 @@ extension RecordBinding {
   ) throws(AnnalsError) -> Bool {
     let column = layout.columns[writer.index]
     guard column.hasDefault, !column.isOptional else { return false }
-    do throws(StateFault) {
-      guard try writer.editor.value(of: column.property).isNull else { return false }
-    } catch {
-      throw AnnalsError(error)
+    let isNull = try AnnalsError.translating { () throws(StateFault) in
+      try writer.editor.value(of: column.property).isNull
     }
+    guard isNull else { return false }
     let implied = layout.defaults[writer.index]
     var arena: ContiguousArray<UInt8> = []
     let cell = ValueCell(implied, appendingTo: &arena)
@@ -81,13 +81,13 @@ extension RecordBinding {
   }
 
   private func write(
-    _ value: R, _ row: Int64, into state: inout State, store: RawUUID,
-    largeValues: any LargeValueSink, isNew: Bool, previous: UnsafeRawPointer? = nil,
+    _ value: R, _ row: Int64, into state: inout State, base: State?, store: RawUUID,
+    largeValues: any LargeValueSink, previous: UnsafeRawPointer? = nil,
     violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     var writer = RecordWriter(
       layout: layout, editor: try editor(row, of: &state), store: store,
-      largeValues: largeValues, isNew: isNew)
+      largeValues: largeValues, base: base)
     withUnsafePointer(to: value) { address in
       put(UnsafeRawPointer(address), unless: previous, &writer)
     }
@@ -98,23 +98,15 @@ extension RecordBinding {
   private func editor(
     _ row: Int64, of state: inout State
   ) throws(AnnalsError) -> RowEditor {
-    do throws(StateFault) {
-      return try state.editor(of: entity, row)
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { () throws(StateFault) in try state.editor(of: entity, row) }
   }
 
   /// Gives a new object the defaults of attributes that the record type does not have.
   private func insertOthers(
     _ row: Int64, into state: inout State
   ) throws(AnnalsError) {
-    for (property, value) in layout.others {
-      do throws(StateFault) {
-        try state.set(entity, row, property, to: value)
-      } catch {
-        throw AnnalsError(error)
-      }
+    try AnnalsError.translating { () throws(StateFault) in
+      for (property, value) in layout.others { try state.set(entity, row, property, to: value) }
     }
   }
 

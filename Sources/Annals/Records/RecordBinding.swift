@@ -63,11 +63,7 @@ package final class RecordBinding<R: Record>: Sendable {
     {
       return index
     }
-    guard let position = record.position(of: keyPath) else {
-      stop(
-        "\(keyPath) is none of the properties that \(R.self).entity lists")
-    }
-    return position
+    return record.listedPosition(of: keyPath)
   }
 }
 
@@ -158,12 +154,8 @@ extension RecordBinding {
         for place in reader.places { buffer.deinitializeElement(at: place) }
       }
     }
-    guard isDone else { throw stopped(reader) }
+    guard isDone else { throw reader.error }
     return result
-  }
-
-  private func stopped(_ reader: RecordReader) -> AnnalsError {
-    reader.fault ?? AnnalsError(.unreadableRecord, "\(reader.name) is unreadable")
   }
 
   /// The record of an object that exists in the reader's state.
@@ -175,7 +167,7 @@ extension RecordBinding {
       try reader.move(to: row)
       return try record.read(&reader)
     } catch {
-      throw stopped(reader)
+      throw reader.error
     }
   }
 
@@ -206,7 +198,7 @@ extension RecordBinding {
       if let value = V._read(try reader.erasedObjects(V.self)) { return value }
       throw RecordReader.Stop()
     } catch {
-      throw reader.fault ?? AnnalsError(.unreadableRecord, "\(record.name)#\(row) is unreadable")
+      throw reader.error
     }
   }
 

@@ -161,10 +161,20 @@ extension RecordEntity {
 
   /// The name of the property that the key path leads to. Traps if there is none.
   package func propertyName(of keyPath: PartialKeyPath<R>) -> String {
+    definition(of: keyPath).name
+  }
+
+  /// The property that the key path leads to. Traps if there is none.
+  func definition(of keyPath: PartialKeyPath<R>) -> PropertyDefinition {
+    properties[listedPosition(of: keyPath)]
+  }
+
+  /// The position of the property that the key path leads to. Traps if there is none.
+  func listedPosition(of keyPath: PartialKeyPath<R>) -> Int {
     guard let position = position(of: keyPath) else {
       stop("\(keyPath) is none of the properties that \(R.self).entity lists")
     }
-    return properties[position].name
+    return position
   }
 
   /// The position of the property that the key path leads to; nil if there is none.

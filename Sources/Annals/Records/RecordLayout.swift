@@ -25,8 +25,6 @@ package final class RecordLayout: Sendable {
   let reasonsMissing: [String: String]
   /// The attributes that only the store has and that have a default, which a new object gets.
   let others: ContiguousArray<(property: PropertyNumber, value: Value)>
-  /// The uniqueness rules of the store's entity.
-  let uniqueRules: [UniqueRule]
   /// Whether a value read back may differ from the one written: dates are rounded to microseconds,
   /// and unordered lists are sorted by id.
   let roundsValues: Bool
@@ -41,7 +39,6 @@ package final class RecordLayout: Sendable {
     var attributes: ContiguousArray<Attribute?> = []
     var defaults: ContiguousArray<Value> = []
     var missing: [String] = []
-    uniqueRules = stored.uniqueRules
     for property in properties {
       var column = RecordColumn(property)
       var meaning = property.attribute.isOptional ? nil : property.attribute.defaultValue

@@ -31,7 +31,7 @@ public struct RecordReader {
   private var readCount = 0
   /// For each property the texts that were read of it; none until some objects were read.
   private var texts: ContiguousArray<SharedTexts> = []
-  private(set) var fault: AnnalsError?
+  private var fault: AnnalsError?
   /// Where objects are made, if they are made far apart, and how long each is.
   private var target: UnsafeRawPointer?
   private var targetStride = 0
@@ -245,6 +245,9 @@ public struct RecordReader {
     return stop(unreadable(stored ?? .null, as: type))
   }
 
+  /// Why reading has stopped.
+  var error: AnnalsError { fault ?? AnnalsError(.unreadableRecord, "\(name) is unreadable") }
+
   /// Reads a property that is a large value, a default, or unreadable.
   private mutating func nextIndirect<V: AttributeValue>(
     _ column: RecordColumn
@@ -257,7 +260,9 @@ public struct RecordReader {
     }
     var arena: ContiguousArray<UInt8> = []
     let cell = ValueCell(stored, appendingTo: &arena)
-    return try decode(cell, in: arena)
+    return try arena.withUnsafeBytes { bytes in
+      Result { () throws(Stop) in try decoded(cell, in: bytes) }
+    }.get()
   }
 
   /// Decodes a cell of the property at `index`.
@@ -266,13 +271,7 @@ public struct RecordReader {
   ) throws(Stop) -> V {
     if cell.isNull {
       let value = layout.defaults[index]
-      if !value.isNull {
-        var bytes: ContiguousArray<UInt8> = []
-        let cell = ValueCell(value, appendingTo: &bytes)
-        if let result = bytes.withUnsafeBytes({ V._read(StoredCell(cell, in: $0)) }) {
-          return result
-        }
-      }
+      if !value.isNull, let result = value.decoded(as: V.self) { return result }
     }
     if cell.tag == .erased { return try erased() }
     if cell.isLarge {
@@ -293,21 +292,6 @@ public struct RecordReader {
       return result
     }
     throw stop(unreadable(cell.value(in: arena), as: V.self))
-  }
-
-  /// As `decoded`, for an owned arena.
-  private mutating func decode<V: AttributeValue>(
-    _ cell: ValueCell, in arena: ContiguousArray<UInt8>
-  ) throws(Stop) -> V {
-    var result: Result<V, Stop> = .failure(Stop())
-    arena.withUnsafeBytes { bytes in
-      do throws(Stop) {
-        result = .success(try decoded(cell, in: bytes))
-      } catch {
-        result = .failure(error)
-      }
-    }
-    return try result.get()
   }
 
   /// Reads a relationship. A to-one relationship to a deleted object reads as nil.
@@ -335,12 +319,10 @@ public struct RecordReader {
 
   /// What the erased value of the property at `index` reads as: the record's value for it, or nil.
   private mutating func erased<V: AttributeValue>() throws(Stop) -> V {
-    if let value = layout.valuesWhenErased[index]?.value {
-      var arena: ContiguousArray<UInt8> = []
-      let cell = ValueCell(value, appendingTo: &arena)
-      if let result = arena.withUnsafeBytes({ V._read(StoredCell(cell, in: $0)) }) {
-        return result
-      }
+    if let value = layout.valuesWhenErased[index]?.value,
+      let result = value.decoded(as: V.self)
+    {
+      return result
     }
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     if V._isOptional, let none = V._read(StoredCell(.null, in: nothing)) { return none }

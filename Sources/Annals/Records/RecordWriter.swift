@@ -14,12 +14,15 @@ public struct RecordWriter {
   let editor: RowEditor
   let store: RawUUID
   let largeValues: any LargeValueSink
-  /// Whether the object is new, so that nulls need no writing.
-  let isNew: Bool
+  /// The state before the transaction; nil for a new object.
+  let base: State?
   var violations: [ValidationViolation] = []
   var fault: AnnalsError?
   /// The index of the next property.
   var index = 0
+
+  /// Whether the object is new, so that nulls need no writing.
+  private var isNew: Bool { base == nil }
 
   /// Writes the next property of a record from memory, unless the previous value is the same.
   @inline(__always)
@@ -71,7 +74,7 @@ public struct RecordWriter {
       let type = layout.attributes[index]?.type ?? .any
       return violate(.type(type), cell.value(in: stored.arena))
     }
-    if cell.tag.isBytes, stored.arena.count > SchemaLimits.uniqueValueLength {
+    if cell.tag.isBytes, stored.arena.count > FormatLimits.largeValueThreshold {
       return putLong(cell, stored.arena, column)
     }
     set(cell, in: stored.arena, column)
@@ -97,24 +100,17 @@ public struct RecordWriter {
     }
   }
 
-  /// The large value for these bytes; reuses the object's current one if it is the same.
+  /// The large value for these bytes; reuses the one that the object has, or had before the
+  /// transaction, if it is the same.
   private func largeValue(
     _ tag: ValueTag, _ bytes: UnsafeRawBufferPointer, _ column: RecordColumn
   ) throws(AnnalsError) -> LargeValue {
-    let owned = ContiguousArray(bytes)
-    let current: Value
-    do throws(StateFault) {
-      current = isNew ? .null : try editor.value(of: column.property)
-    } catch {
-      throw AnnalsError(error)
+    let known = try AnnalsError.translating { () throws(StateFault) -> [Value] in
+      guard let base else { return [] }
+      let before = try base.value(layout.entity, editor.row, column.property)
+      return [try editor.value(of: column.property), before]
     }
-    if case .large(let stored) = current, stored.tag == tag,
-      stored.length == UInt64(bytes.count), stored.checksum == Checksum.crc32(bytes),
-      try largeValues.bytesLeft(of: stored) == owned
-    {
-      return stored
-    }
-    return try largeValues.add(owned, tag: tag)
+    return try largeValues.value(of: ContiguousArray(bytes), tag: tag, reusing: known)
   }
 
   private mutating func put(_ objects: [ObjectID], _ column: RecordColumn) {

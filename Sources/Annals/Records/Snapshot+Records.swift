@@ -91,7 +91,8 @@ extension StateReader {
       let entity = state.schema.entity(numbered: binding.entity),
       let attribute = entity.attributes.first(where: { $0.number == property })
     else { return nil }
-    guard let row = try row(of: entity, where: attribute.name, is: Value(value)) else { return nil }
+    let wanted = R.entity.definition(of: keyPath).single(Value.whole(value))
+    guard let row = try row(of: entity, where: attribute.name, is: wanted) else { return nil }
     return try object(ObjectID(store: store, entity: binding.entity, row: row), binding)
   }
 

@@ -61,8 +61,8 @@ extension WriteTransaction {
     let violationCount = violations.count
     do throws(AnnalsError) {
       try binding.update(
-        from: current.value, to: record, id.row, into: &reader.state, store: reader.store,
-        largeValues: largeValues, violations: &violations)
+        from: current.value, to: record, id.row, into: &reader.state, base: base,
+        store: reader.store, largeValues: largeValues, violations: &violations)
     } catch {
       violations.removeLast(violations.count - violationCount)
       if !undoUpdate(of: id.row, from: record, to: current.value, binding) { _ = fail(error) }
@@ -98,7 +98,7 @@ extension WriteTransaction {
     do throws(AnnalsError) {
       let written = try toOnes(of: row, binding)
       try binding.update(
-        from: record, to: previous, row, into: &reader.state, store: reader.store,
+        from: record, to: previous, row, into: &reader.state, base: base, store: reader.store,
         largeValues: StoredLargeValues(source: largeValues), violations: &broken)
       // A nil that stood for a deleted object looks the same as a stored nil.
       let cleared = zip(written, try toOnes(of: row, binding)).contains { !$0.isNull && $1.isNull }
@@ -155,7 +155,7 @@ extension WriteTransaction {
       }
     }
     try binding.set(
-      keyPath, to: value, id.row, into: &reader.state, store: reader.store,
+      keyPath, to: value, id.row, into: &reader.state, base: base, store: reader.store,
       largeValues: largeValues, violations: &violations)
   }
 

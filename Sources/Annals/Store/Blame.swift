@@ -111,7 +111,7 @@ private struct BlameWalk {
   }
 
   /// Whether earlier transactions have nothing to add.
-  var isOver: Bool { isAtInsertion || open.isEmpty }
+  var isOver: Bool { isAtInsertion || isFound && open.isEmpty }
 
   /// Applies the next older transaction.
   mutating func apply(_ transaction: Transaction) {

@@ -102,7 +102,11 @@ private struct DifferenceCursor {
         guard try changes.append(object, to: &batch),
           let entity = schema.entity(numbered: object.entity)
         else { continue }
-        batch.leaveOut(entity.removedProperties)
+        let last = batch.changes.count - 1
+        batch.leaveOut(entity.removedProperties, ofChange: last)
+        if batch.changes[last].kind == .update, batch.changes[last].propertyRange.isEmpty {
+          batch.changes.removeLast()
+        }
       }
     } catch {
       throw AnnalsError(error)
@@ -113,20 +117,5 @@ private struct DifferenceCursor {
     record.changeCount = UInt32(batch.changes.count)
     batch.transactions = [record]
     return TransactionPage(batch: batch, glossary: glossary)
-  }
-}
-
-extension ChangeBatch {
-  /// Leaves properties out of the last change, and removes an update without any left.
-  fileprivate mutating func leaveOut(_ removed: Set<PropertyNumber>) {
-    guard !removed.isEmpty, let change = changes.popLast() else { return }
-    let kept = properties[change.propertyRange].filter { !removed.contains($0.property) }
-    properties.removeLast(change.propertyRange.count)
-    if kept.isEmpty, change.kind == .update { return }
-    changes.append(
-      ChangeEntry(
-        kind: change.kind, entity: change.entity, row: change.row,
-        firstProperty: properties.count, propertyCount: kept.count))
-    properties += kept
   }
 }

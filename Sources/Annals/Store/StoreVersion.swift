@@ -42,7 +42,25 @@ extension StoreVersion {
     }
     return Snapshot(
       reader: StateReader(state: state, store: store, largeValues: LogLargeValues(view)),
-      position: Position(position), bindings: records)
+      position: position, bindings: records)
+  }
+}
+
+extension StoreVersion {
+  /// The newest change of an object after a transaction, of those that meet the condition; nil if
+  /// there is none. O(length of history since).
+  func lastChange(
+    of object: ObjectID, after number: Int64, where isWanted: (Change) -> Bool
+  ) throws(AnnalsError) -> Change? {
+    let later = History(
+      version: self, after: number, through: view.head.number, condition: .touches(object))
+    var cursor = try later.reversed().makeCursor()
+    while let found = try cursor.next() {
+      for change in found.changes where change.objectID == object && isWanted(change) {
+        return change
+      }
+    }
+    return nil
   }
 }
 

@@ -146,18 +146,10 @@ struct TransactionInverse {
   }
 
   private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Change? {
-    let later = History(
-      version: version, after: transaction.number, through: version.view.head.number,
-      condition: .touches(object)
-    ).reversed()
-    guard var cursor = try? later.makeCursor() else { return nil }
-    while let found = try? cursor.next() {
-      for change in found.changes where change.objectID == object {
-        guard let property, change.kind == .update else { return change }
-        if change.touches(property) { return change }
-      }
+    try? version.lastChange(of: object, after: transaction.number) { change in
+      guard let property, change.kind == .update else { return true }
+      return change.touches(property)
     }
-    return nil
   }
 }
 

@@ -78,11 +78,6 @@ public struct TransactionStream: AsyncSequence, Sendable {
       return .read
     }
 
-    /// As `next(isolation:)`.
-    public mutating func next() async throws(AnnalsError) -> Transaction? {
-      try await next(isolation: nil)
-    }
-
     /// The next transaction of the cursor, if there is one; otherwise `position` is at its end.
     private mutating func advance() throws(AnnalsError) -> Transaction? {
       guard cursor != nil else { return nil }

@@ -1,4 +1,5 @@
 import AnnalsEngine
+import AnnalsLog
 import AnnalsModel
 import AnnalsQuery
 import AnnalsState
@@ -126,11 +127,6 @@ extension LiveTimeline {
         await head.wait(beyond: newest)
       }
       return nil
-    }
-
-    /// As `next(isolation:)`.
-    public mutating func next() async throws(AnnalsError) -> TimelineUpdate? {
-      try await next(isolation: nil)
     }
 
     /// One step to the newest state; nil if it makes no update.

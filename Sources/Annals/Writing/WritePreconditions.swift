@@ -49,22 +49,15 @@ struct WritePreconditions: CommitPreconditions {
     of object: ObjectID, in transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) -> AnnalsError? {
     guard let basedOn, policy == nil, basedOn.number < version.head.number else { return nil }
-    let reference = ObjectReference(entity: object.entity, row: object.row)
     let wasThere = try AnnalsError.translating { () throws(StateFault) in
-      try transaction.base.contains(reference.entity, reference.row)
+      try transaction.base.contains(object.entity, object.row)
     }
     guard !wasThere, object.store == version.store else { return nil }
     let first = try version.number(after: .token(basedOn))
-    let later = History(
-      version: version, after: first, through: version.head.number, condition: .touches(object))
-    var cursor = try later.reversed().makeCursor()
-    while let found = try cursor.next() {
-      for change in found.changes where change.objectID == object && change.kind == .delete {
-        return refusal(
-          basedOn, [PropertyConflict(change, nil, named: transaction.base, with: change)])
-      }
+    let deletion = try version.lastChange(of: object, after: first) { $0.kind == .delete }
+    return deletion.map {
+      refusal(basedOn, [PropertyConflict($0, nil, named: transaction.base, with: $0)])
     }
-    return nil
   }
 
   func refusal(_ basedOn: Token, _ conflicts: [PropertyConflict]) -> AnnalsError {

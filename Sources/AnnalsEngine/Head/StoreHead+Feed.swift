@@ -77,21 +77,19 @@ extension StoreHead {
   /// Wakes all waiting tasks for another reason than a commit. A task that has no use for it waits
   /// again.
   package func wake() {
-    let waiters = content.withLock { content in
+    change { content in
       content.edition &+= 1
-      return content.takeWaiters()
+      return (nil, content.takeWaiters())
     }
-    for waiter in waiters { waiter.resume() }
   }
 
   /// Tells all waiting tasks that the commits of other processes cannot be read.
   func fail(_ error: AnnalsError) {
-    let waiters = content.withLock { content in
+    change { content in
       content.failure = error
       content.edition &+= 1
-      return content.takeWaiters()
+      return (nil, content.takeWaiters())
     }
-    for waiter in waiters { waiter.resume() }
   }
 
   /// Clears the failure: the commits of other processes can be read again.
@@ -101,10 +99,9 @@ extension StoreHead {
 
   /// Ends the feed: nothing will be published any more.
   package func end() {
-    let waiters = content.withLock { content in
+    change { content in
       content.isLast = true
-      return content.takeWaiters()
+      return (nil, content.takeWaiters())
     }
-    for waiter in waiters { waiter.resume() }
   }
 }

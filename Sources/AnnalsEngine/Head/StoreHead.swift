@@ -112,17 +112,22 @@ package final class StoreHead: Sendable {
   func publishAppended() { publish { $0.closeGroup() } }
 
   private func publish(_ prepare: (inout Content) -> Void) {
-    let (old, waiters) = content.withLock { content in
+    change { content in
       prepare(&content)
       // If another group was appended in time, it is closed and published with the one before.
       guard let group = content.pending.first, group.isClosed else {
-        return (StoreVersion?.none, [Waiter]())
+        return (nil, [])
       }
       content.pending.removeFirst()
       let old = content.publish(group)
       return (old, content.takeWaiters())
     }
-    // The old version may be large: it is released, and waiters are woken, outside the lock.
+  }
+
+  /// Changes the content under the lock. Outside it, wakes the waiters that `body` returns, and
+  /// releases the version, which may be large.
+  func change(_ body: (inout Content) -> (old: StoreVersion?, waiters: [Waiter])) {
+    let (old, waiters) = content.withLock { body(&$0) }
     for waiter in waiters { waiter.resume() }
     withExtendedLifetime(old) {}
   }
@@ -130,18 +135,16 @@ package final class StoreHead: Sendable {
   /// Publishes a version that no commit of this store made: after a catch-up, a reload, or a
   /// checkpoint. Nothing may be pending. Wakes nobody if it holds no new transaction.
   func replace(with version: StoreVersion) {
-    let (old, waiters) = content.withLock { content in
+    change { content in
       let old = content.published
       content.published = version
       content.pending = []
       content.working = nil
-      if old.token == version.token { return (old, [Waiter]()) }
+      if old.token == version.token { return (old, []) }
       content.note(
         PublishedChanges(after: old.head.number, through: version.head.number, batch: nil))
       return (old, content.takeWaiters())
     }
-    for waiter in waiters { waiter.resume() }
-    withExtendedLifetime(old) {}
   }
 
   /// Drops the pending commits: their sync failed, and nobody may see them.

@@ -149,9 +149,11 @@ struct ThreeWayMerge {
   private mutating func unite(
     _ inserted: ObjectReference, with object: ObjectReference
   ) throws(AnnalsError) {
-    conflicts.append(
-      MergeConflict(
-        object: object, property: nil, base: nil, stored: nil, own: nil, insertedAs: inserted))
+    if conflicts.count < ThreeWayMerge.mostConflicts {
+      conflicts.append(
+        MergeConflict(
+          object: object, property: nil, base: nil, stored: nil, own: nil, insertedAs: inserted))
+    }
     for property in readableProperties(of: object.entity) {
       let (given, has, isSame) = try AnnalsError.narrowing {
         (

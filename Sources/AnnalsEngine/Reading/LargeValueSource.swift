@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 
 /// Reads the bytes of large values (over 4 KiB).
@@ -25,4 +26,19 @@ extension LargeValueSource {
 package protocol LargeValueSink: LargeValueSource {
   /// Stores the bytes of a new large value.
   func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
+}
+
+extension LargeValueSink {
+  /// The large value for these bytes: one of those that the property has or had, if its bytes are
+  /// the same, or a new one. So setting a value to what it was is no change.
+  package func value(
+    of bytes: ContiguousArray<UInt8>, tag: ValueTag, reusing known: [Value]
+  ) throws(AnnalsError) -> LargeValue {
+    let checksum = bytes.withUnsafeBytes { Checksum.crc32($0) }
+    for case .large(let stored) in known
+    where stored.tag == tag && stored.length == UInt64(bytes.count) && stored.checksum == checksum {
+      if try bytesLeft(of: stored) == bytes { return stored }
+    }
+    return try add(bytes, tag: tag)
+  }
 }

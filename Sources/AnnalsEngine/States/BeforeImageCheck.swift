@@ -26,7 +26,10 @@ package struct BeforeImageCheck {
         rest.remove(property.property)
         let was = try state.value(change.entity, change.row, property.property)
         let said = batch.arena.withUnsafeBytes { property.before.value(in: $0) }
-        if was == said || was.isNull && isRemoved(property.property, of: entity) { continue }
+        // A base leaves removed properties out, while deletes after it may still list them.
+        if was == said || was.isNull && entity.removedProperties.contains(property.property) {
+          continue
+        }
         return note(property.property, of: change, in: record, entity)
       }
       for property in rest.sorted() {
@@ -36,20 +39,11 @@ package struct BeforeImageCheck {
     }
   }
 
-  /// Whether the property was removed. A base leaves removed properties out, while deletes after it
-  /// may still list them.
-  private func isRemoved(_ property: PropertyNumber, of entity: Entity) -> Bool {
-    entity.attributes.contains { $0.number == property && $0.isRemoved }
-      || entity.relationships.contains { $0.number == property && $0.isRemoved }
-  }
-
   private mutating func note(
     _ property: PropertyNumber, of change: ChangeEntry, in record: TransactionRecord,
     _ entity: Entity
   ) {
-    let name =
-      entity.attributes.first { $0.number == property }?.name
-      ?? entity.relationships.first { $0.number == property }?.name ?? "\(property)"
+    let name = entity.propertyName(property) ?? "\(property)"
     difference = (
       record.number,
       "says that \(name) of \(entity.name)#\(change.row) was otherwise before it than it was"

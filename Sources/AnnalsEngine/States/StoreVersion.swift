@@ -68,7 +68,7 @@ package final class StoreVersion: @unchecked Sendable {
   }
 
   /// The position of the last transaction.
-  package var position: Position { Position(head) }
+  package var position: LogPosition { head }
 
   /// The position just after the last transaction.
   package var token: Token {
@@ -93,14 +93,6 @@ package final class StoreVersion: @unchecked Sendable {
 extension StoreVersion: LargeValueSource {
   package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
     try LogLargeValues(view).bytes(of: value)
-  }
-}
-
-extension Position {
-  /// Converts a position of the log.
-  package init(_ position: LogPosition) {
-    self.init(
-      number: position.number, timestamp: position.timestamp, opening: position.openingID)
   }
 }
 

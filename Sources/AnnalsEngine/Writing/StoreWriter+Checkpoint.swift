@@ -63,12 +63,10 @@ extension StoreWriter {
       return [position.openingID, 0].contains(image.position.opening) || position.openingID == 0
     }
     let source = LogChunkSource(log.view.file)
-    do throws(LogError) {
+    _ = try AnnalsError.translating { () throws(LogError) in
       try log.writeCheckpoint(schema: state.schema, projections: images) { chunks in
         try state.writeChunks(to: chunks, of: source, full: false)
       }
-    } catch {
-      throw AnnalsError(error)
     }
     projections.withLock { $0 }?.noteSaved(images)
     adopt(state)

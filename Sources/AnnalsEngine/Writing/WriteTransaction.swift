@@ -196,7 +196,10 @@ public final class WriteTransaction {
     _ value: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
   ) throws(AnnalsError) -> Value {
     if let bytes = value.largeBytes {
-      return try large(bytes, tag: value.tag, in: property, row: row, of: entity)
+      let known = try AnnalsError.translating { () throws(StateFault) in
+        [try reader.state.value(entity, row, property), try base.value(entity, row, property)]
+      }
+      return .large(try largeValues.value(of: bytes, tag: value.tag, reusing: known))
     }
     guard case .objects(let list) = value else { return value }
     try requireWithinLimit(list, in: property, row: row, of: entity)
@@ -219,27 +222,6 @@ public final class WriteTransaction {
     } catch {
       throw fail(AnnalsError(error))
     }
-  }
-
-  /// The large value for these bytes. Reuses the one that the property has, or had before the
-  /// transaction, if the bytes are the same, so that setting a value to what it was is no change.
-  package func large(
-    _ bytes: ContiguousArray<UInt8>, tag: ValueTag, in property: PropertyNumber, row: Int64,
-    of entity: EntityNumber
-  ) throws(AnnalsError) -> Value {
-    let checksum = bytes.withUnsafeBytes { Checksum.crc32($0) }
-    for state in [reader.state, base] {
-      let known = try AnnalsError.translating { () throws(StateFault) in
-        try state.value(entity, row, property)
-      }
-      if case .large(let reference) = known, reference.tag == tag,
-        reference.length == UInt64(bytes.count), reference.checksum == checksum,
-        try largeValues.bytesLeft(of: reference) == bytes
-      {
-        return known
-      }
-    }
-    return .large(try largeValues.add(bytes, tag: tag))
   }
 
   /// Notes that the transaction must not be committed, since an operation was left half done.

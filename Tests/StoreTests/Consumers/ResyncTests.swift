@@ -322,6 +322,8 @@ struct ResyncTests {
       #expect(try resync.snapshot.count(of: "Note") == saved.snapshot().count(of: "Note"))
     }
     #expect(try saved.resync(after: saved.token(at: 6)).hasAllTombstones)
+    // The lost transaction is none that is dropped.
+    #expect(try saved.prunePlan(before: Int64(8)).transactions == 6)
     try saved.prune(saved.prunePlan(before: Int64(8)), force: true)
     let resync = try saved.consumer("sync").resync()
     #expect(try told(resync).count == 1 && !resync.hasAllTombstones)

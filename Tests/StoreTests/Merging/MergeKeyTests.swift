@@ -36,6 +36,17 @@ import Testing
     }
   }
 
+  @Test func noMoreConflictsAreListedThanPromised() throws {
+    let store = try noteStore()
+    let seen = store.token
+    let ids = (1...1_200).map { Value.string("n\($0)") }
+    try store.write { tx in for id in ids { try tx.insert("Note", ["id": id]) } }
+    let commit = try store.commit(basedOn: seen, merging: .ownWins) { tx in
+      for id in ids { try tx.insert("Note", ["id": id, "count": 1]) }
+    }
+    #expect(commit.conflicts.count == 1_000 && commit.unitedObjects.count == 1_200)
+  }
+
   @Test func whatHasNoValueTakesTheOthersUnderStoredWins() throws {
     let store = try noteStore()
     let seen = store.token

@@ -103,7 +103,7 @@ struct ImportCommand: FileCommand {
     guard let store = lines.store, lines.count > 0 else { return }
     console.report(store.schema, besides: lines.schemaBefore)
     guard let latest = lines.latest, latest > console.now() else { return }
-    let newest = store.snapshot().position.timestamp
+    let newest = store.snapshot().moment
     console.report(
       "note: the latest line is dated \(console.zone.text(latest)), in the future"
         + (newest > console.now()

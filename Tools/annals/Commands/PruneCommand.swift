@@ -53,7 +53,7 @@ struct PruneCommand: FileCommand {
   private func text(of plan: PrunePlan, _ console: Console) -> String {
     var text =
       "drops \(Numerals.counted(plan.transactions, "transaction")) "
-      + "(\(plan.floor - Int64(plan.transactions)) to \(plan.floor - 1)) with "
+      + "(\(plan.oldFloor) to \(plan.floor - 1)) with "
       + "\(Numerals.counted(plan.changes, "change")), about \(Numerals.size(plan.bytes))"
     if let oldest = plan.oldest, let newest = plan.newest {
       text +=

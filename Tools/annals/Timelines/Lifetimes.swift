@@ -45,7 +45,7 @@ struct Lifetimes {
   /// Adds the objects that existed at the base.
   private mutating func addOlder(_ store: Store, _ entity: Entity?) throws {
     let base = try store.version.snapshot(at: store.base.number, withOnly: [])
-    let start = base.position.timestamp
+    let start = base.moment
     for one in base.schema.entities
     where !one.isRemoved && entity?.number ?? one.number == one.number {
       try base.reader.forEachRow(of: one.number) { row in
