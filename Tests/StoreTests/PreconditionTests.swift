@@ -35,8 +35,6 @@ import Testing
     try store.write(basedOn: seen) { try $0.update(note, ["count": 1]) }
     try store.write(basedOn: seen) { try $0.update(other, ["text": "z"]) }
     try store.write(basedOn: seen) { try $0.insert("Note", ["id": "c"]) }
-    // The value that it has already: nothing is changed.
-    try store.write(basedOn: seen) { try $0.update(note, ["text": "y"]) }
     let head = store.token
     let error = #expect(throws: AnnalsError.self) {
       try store.write(basedOn: seen) { tx in
@@ -51,6 +49,36 @@ import Testing
       ])
     try store.write(basedOn: head) { try $0.update(note, ["text": "mine"]) }
     #expect(try store.texts() == ["mine", "z", .null])
+  }
+
+  /// Two that read 5 and both write 6 have counted once.
+  @Test func theValueThatOthersSetIsAConflictToo() throws {
+    let store = try Store(.memory, records: Meter.self)
+    let meter = try store.write { try $0.insert(Meter(name: "a", count: 5)) }
+    let seen = store.snapshot()
+    var edited = try #require(try seen.object(Meter.self, meter.objectID))
+    edited.count += 1
+    try store.write { try $0.set(\.count, of: meter, to: 6) }
+    let head = store.token
+    let writes: [(WriteTransaction) throws -> Void] = [
+      { try $0.set(\.count, of: meter, to: 6) },
+      { try $0.update(meter.objectID, ["count": 6]) },
+      { [edited] in try $0.save(edited) },
+      {
+        try $0.set(\.count, of: meter, to: 7)
+        try $0.set(\.count, of: meter, to: 6)
+      },
+    ]
+    for write in writes {
+      let error = #expect(throws: AnnalsError.self) {
+        try store.write(basedOn: seen.token, write)
+      }
+      #expect(error?.conflicts.map(\.description) == ["Meter/a.count, changed by transaction 3"])
+    }
+    #expect(store.token == head)
+    // What the closure reads is the newest, and another property is nobody's business.
+    try store.write(basedOn: seen.token) { tx in try tx.update(meter) { $0.name = "b" } }
+    try store.write(basedOn: head) { try $0.set(\.count, of: meter, to: 6) }
   }
 
   @Test func deletingWhatOthersChangedIsAConflictAndSoIsTheReverse() throws {
@@ -162,4 +190,11 @@ struct TextNote: Record {
   var text: String?
   static let entity = RecordEntity(
     "Note", TextNote.init, Property("id", \.id).unique(), Property("text", \.text))
+}
+
+private struct Meter: Record, Equatable {
+  var name: String
+  var count: Int
+  static let entity = RecordEntity(
+    "Meter", Meter.init, Property("name", \.name).unique(), Property("count", \.count))
 }

@@ -85,7 +85,16 @@ extension WriteTransaction {
   /// `update(_:_:)` does.
   @discardableResult
   public func save<R: Record>(_ edited: Object<R>) throws(AnnalsError) -> Object<R> {
-    try AnnalsError.narrowing { try update(R.self, edited.objectID) { $0 = edited.value } }
+    let saved = try AnnalsError.narrowing {
+      try update(R.self, edited.objectID) { $0 = edited.value }
+    }
+    if assigned != nil {
+      let (binding, id) = (try binding(of: R.self), edited.objectID)
+      for column in binding.layout.columns where column.property != 0 {
+        noteAssignment(of: column.property, row: id.row, of: id.entity)
+      }
+    }
+    return saved
   }
 
   /// Undoes an update that failed halfway. Returns false if the object cannot be restored exactly.
@@ -147,6 +156,7 @@ extension WriteTransaction {
     else { throw missing(id) }
     defer { touch(id.entity, id.row) }
     let column = binding.layout.columns[binding.position(of: keyPath)]
+    noteAssignment(of: column.property, row: id.row, of: id.entity)
     if column.hasDefault, let entity = schema.entity(numbered: id.entity) {
       let given = Value.whole(value)
       let settled = try normalised(given, of: column.property, of: entity, row: id.row)

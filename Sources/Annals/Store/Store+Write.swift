@@ -23,8 +23,10 @@ extension Store {
   ///   - metadata: key-value pairs to store with the transaction.
   ///   - basedOn: the position of the state that the changes are based on, if it was read before
   ///     the call. Nothing is recorded if others have since changed a property that the transaction
-  ///     changes or an object that it deletes, or have deleted an object that it changes.
-  ///     Properties that were only read are not compared.
+  ///     sets or an object that it deletes, or have deleted an object that it changes. What `set`,
+  ///     `save` and updates by name set counts even if the value is now the same; of a closure of
+  ///     `update`, which reads the newest record, only what differs from that. Properties that were
+  ///     only read are not compared.
   ///   - merging: how to merge with what others have changed since `basedOn`. With a policy the
   ///     closure reads the state as of `basedOn`, with the newest schema, and its changes are then
   ///     merged into the newest state; see `MergePolicy`. Rules, references and uniqueness are

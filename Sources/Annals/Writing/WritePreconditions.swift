@@ -66,8 +66,8 @@ struct WritePreconditions: CommitPreconditions {
         + "has changed since; nothing was recorded", conflicts)
   }
 
-  /// Throws `.conflict` if a property that the transaction changes, or an object that it deletes,
-  /// was changed after the state that it is based on. O(length of history since).
+  /// Throws `.conflict` if a property that the transaction sets, or an object that it deletes, was
+  /// changed after the state that it is based on. O(length of history since).
   package func check(
     after transaction: WriteTransaction, on version: StoreVersion
   ) throws(AnnalsError) {
@@ -89,6 +89,7 @@ struct WritePreconditions: CommitPreconditions {
 private struct ConflictSearch {
   private let transaction: WriteTransaction
   private let touched: Set<ObjectReference>
+  private let assigned: Set<AssignedProperty>
   /// The most conflicts that are reported.
   private static let limit = 20
 
@@ -102,6 +103,7 @@ private struct ConflictSearch {
   init(_ transaction: WriteTransaction) {
     self.transaction = transaction
     touched = Set(transaction.touched.list)
+    assigned = transaction.assigned ?? []
   }
 
   /// The conflicts with the transactions after this number, each with the last of them.
@@ -136,15 +138,18 @@ private struct ConflictSearch {
     return try AnnalsError.translating { () throws(StateFault) in
       let existed = try before.contains(entry.entity, entry.row)
       let exists = try after.contains(entry.entity, entry.row)
+      let object = ObjectReference(entity: entry.entity, row: entry.row)
       guard existed, exists, change.kind == .update else {
-        var isTouched = existed != exists
+        var isTouched = existed != exists || assigned.contains { $0.object == object }
         if !isTouched { isTouched = try isChanged(entry, in: before, after) }
         return isTouched ? [nil] : []
       }
       var both: [PropertyNumber?] = []
       for position in entry.propertyRange {
         let property = change.page.batch.properties[position].property
-        if try !before.hasSameValue(entry.entity, entry.row, property, as: after) {
+        if assigned.contains(AssignedProperty(object: object, property: property)) {
+          both.append(property)
+        } else if try !before.hasSameValue(entry.entity, entry.row, property, as: after) {
           both.append(property)
         }
       }

@@ -68,6 +68,7 @@ extension StoreWriter {
       } else {
         begin(origin, pending)
       }
+    if merge == nil { transaction.assigned = [] }
     defer {
       transaction.close()
       transaction.deletionConflict = nil

@@ -30,6 +30,9 @@ public final class WriteTransaction {
   /// if it is not based on an earlier one.
   @exclusivity(unchecked) package var deletionConflict:
     ((ObjectID) throws(AnnalsError) -> AnnalsError?)?
+  /// The properties that were set by value, whether or not that changed them, for the check of a
+  /// write that is based on an earlier state; nil for other writes.
+  @exclusivity(unchecked) package var assigned: Set<AssignedProperty>?
   /// The earlier state that merged changes are based on, or that a revert restores; nil for other
   /// transactions. What an object refers to there may have been deleted since.
   @exclusivity(unchecked) package var earlier: State?
@@ -157,6 +160,7 @@ public final class WriteTransaction {
     }
     for (property, value) in kept {
       try put(value, in: property, row: id.row, of: entity.number)
+      noteAssignment(of: property, row: id.row, of: entity.number)
     }
     touch(entity.number, id.row)
   }
@@ -181,6 +185,14 @@ public final class WriteTransaction {
     if row < base.nextRow(of: entity) {
       touched.insert(ObjectReference(entity: entity, row: row))
     }
+  }
+
+  /// Notes that a property was set by value.
+  package func noteAssignment(
+    of property: PropertyNumber, row: Int64, of entity: EntityNumber
+  ) {
+    let object = ObjectReference(entity: entity, row: row)
+    assigned?.insert(AssignedProperty(object: object, property: property))
   }
 
   /// Sets a property in the working state. Long bytes become a large value.
@@ -270,5 +282,16 @@ public final class WriteTransaction {
     } catch {
       return error
     }
+  }
+}
+
+/// A property of one object that a transaction set.
+package struct AssignedProperty: Hashable {
+  package let object: ObjectReference
+  package let property: PropertyNumber
+
+  package init(object: ObjectReference, property: PropertyNumber) {
+    self.object = object
+    self.property = property
   }
 }
