@@ -113,6 +113,38 @@ private struct Event: Record {
     #expect(text(one.or(.never)) == "count == 1 OR FALSEPREDICATE")
   }
 
+  /// Using a condition takes stack for each level: too many would end the program.
+  @Test func howDeepConditionsMayBeNested() throws {
+    let store = try Store(.memory, records: Event.self, Place.self)
+    func nested(_ depth: Int) -> RecordCondition<Event> {
+      var condition: RecordCondition<Event> = \.count == 0
+      for level in 1..<depth {
+        condition = level % 2 == 0 ? condition && \.count == level : condition || \.count == level
+      }
+      return condition
+    }
+    let event = Event(
+      title: "x", count: 5_000, start: Self.day, end: nil, rating: 1, flag: true, note: nil,
+      kind: .single, place: nil, source: nil, page: nil, key: Self.key, json: nil)
+    try store.write { try $0.insert(event) }
+    let snapshot = store.snapshot()
+    _ = try snapshot.count(Fetch<Event>().where(nested(250)))
+    let untyped = ObjectFetch("Event").where(nested(3_000).condition)
+    let calls: [() throws -> Void] = [
+      { _ = try snapshot.count(Fetch<Event>().where(nested(251))) },
+      { _ = try snapshot.fetch(Fetch<Event>().where(nested(3_000))) },
+      { _ = try snapshot.fetch(untyped) },
+    ]
+    for (number, call) in calls.enumerated() {
+      let error = #expect(throws: AnnalsError.self, "\(number)") { try call() }
+      #expect(error?.code == .invalidArgument && error?.message.contains("most is 250") == true)
+    }
+    // One operator counts once.
+    var wide: RecordCondition<Event> = \.count == 0
+    for number in 1..<1_000 { wide = wide || \.count == number }
+    #expect(try snapshot.count(Fetch<Event>().where(wide)) == 0)
+  }
+
   @Test func theStoresOfObjectsAreKnown() {
     let place = Reference<Place>(Self.id)
     let conditions: [RecordCondition<Event>] = [

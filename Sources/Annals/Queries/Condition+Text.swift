@@ -30,6 +30,18 @@ extension Condition {
   }
 }
 
+extension Condition {
+  /// Throws `.invalidArgument` if conditions are nested so deep that using them could exhaust the
+  /// stack.
+  func requireUsableDepth() throws(AnnalsError) {
+    guard depth > Condition.deepest else { return }
+    throw AnnalsError(
+      .invalidArgument,
+      "the condition is nested \(depth) deep; the most is \(Condition.deepest). Many alternatives "
+        + "of one property are `.isIn`; many conditions with one operator count once")
+  }
+}
+
 extension SortKey {
   /// Reads sort keys from text, such as `-timestamp,title[c],place.name NILS LAST`: the form of
   /// `annals query --sort`. `[c]` ignores case, `[l]` sorts as the current locale does.

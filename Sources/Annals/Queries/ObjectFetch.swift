@@ -72,6 +72,7 @@ public struct ObjectQuery {
 
   func query(_ fetch: ObjectFetch) throws(AnnalsError) -> (entity: Entity, query: RowQuery) {
     let entity = try reader.entity(named: fetch.entity)
+    try fetch.condition?.requireUsableDepth()
     return (
       entity,
       RowQuery(

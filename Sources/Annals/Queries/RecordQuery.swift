@@ -82,6 +82,7 @@ public struct RecordQuery<R: Record> {
 extension RecordQuery {
   /// The condition with the state's own names. A property that did not exist then has no value.
   func resolved(_ condition: Condition) throws(AnnalsError) -> Condition {
+    try condition.requireUsableDepth()
     switch condition.form {
     case .constant: return condition
     case .isNil(let old): return try path(old).map { .isNil($0) } ?? .always

@@ -82,13 +82,25 @@ extension Array: AttributeValue where Element: RelationshipValue {
   /// The value of a relationship to these objects; nil for types of attributes.
   public static func _read(_ objects: [ObjectID]) -> [Element]? {
     if Element.self == ObjectID.self { return unsafeBitCast(objects, to: [Element].self) }
-    return objects.compactMap { Element._read([$0]) }
+    guard Element.self is any TypedReference.Type else {
+      return objects.compactMap { Element._read([$0]) }
+    }
+    // A reference is its object's id, so that long lists are copied as bytes: without the type,
+    // making each would cost more than all else.
+    return [Element](unsafeUninitializedCapacity: objects.count) { buffer, count in
+      objects.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
+      count = objects.count
+    }
   }
 
   /// The objects that the relationship leads to.
   public var _objects: [ObjectID] {
     if Element.self == ObjectID.self { return unsafeBitCast(self, to: [ObjectID].self) }
-    return flatMap(\._objects)
+    guard Element.self is any TypedReference.Type else { return flatMap(\._objects) }
+    return [ObjectID](unsafeUninitializedCapacity: count) { buffer, initialized in
+      withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
+      initialized = count
+    }
   }
 }
 

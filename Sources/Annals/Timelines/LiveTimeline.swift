@@ -175,7 +175,9 @@ struct TimelineSource: Sendable {
     _ unit: CalendarUnit?
   ) {
     self.definition = { snapshot throws(AnnalsError) in
-      (definition, try snapshot.reader.entity(named: definition.entity).number)
+      try definition.condition?.requireUsableDepth()
+      try definition.endCondition?.requireUsableDepth()
+      return (definition, try snapshot.reader.entity(named: definition.entity).number)
     }
     self.order = order
     self.zone = zone

@@ -63,7 +63,9 @@ extension StateReader {
   package func timelineColumns(
     _ definition: TimelineDefinition, of entity: EntityNumber
   ) throws(AnnalsError) -> TimelineColumns {
-    try AnnalsError.timing { () throws(TimelineFailure) in
+    try definition.condition?.requireUsableDepth()
+    try definition.endCondition?.requireUsableDepth()
+    return try AnnalsError.timing { () throws(TimelineFailure) in
       try TimelineColumns(definition, of: entity, in: state, sources)
     }
   }

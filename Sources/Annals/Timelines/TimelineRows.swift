@@ -71,7 +71,9 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
   /// The rows in sections by a calendar unit, with ongoing rows after every date in one of their
   /// own. Without a unit, only separates those from rows with a date. O(sections × log n).
   ///
-  /// Dates written as texts have no zone, and are grouped as written.
+  /// Dates written as texts are grouped in UTC: those without an offset as they are written. Rows
+  /// are in the order of their moments, so one with an offset cannot be grouped as written, as
+  /// `groups(_:by:)` does.
   public func sections(by unit: CalendarUnit?) -> [TimelineSection] {
     entries.sections(by: unit, in: clock.zone)
   }

@@ -14,9 +14,15 @@
 public struct Condition: Hashable, Sendable {
   /// The parts of the condition.
   package let form: Form
+  /// How many conditions are nested in each other, this one counted.
+  package let depth: Int
 
-  private init(_ form: Form) {
+  /// The greatest depth of a condition that can be used.
+  package static let deepest = 250
+
+  private init(_ form: Form, around parts: [Condition] = []) {
     self.form = form
+    depth = 1 + (parts.lazy.map(\.depth).max() ?? 0)
   }
 
   /// The parts of a condition; made by the members of `Condition` alone, which keep these rules:
@@ -145,7 +151,8 @@ extension Condition {
     for condition in conditions {
       if case .all(let inner) = condition.form { parts += inner } else { parts.append(condition) }
     }
-    return parts.count == 1 ? parts[0] : parts.isEmpty ? .always : Condition(.all(parts))
+    if parts.count == 1 { return parts[0] }
+    return parts.isEmpty ? .always : Condition(.all(parts), around: parts)
   }
 
   /// At least one of these conditions is met; never met if there are none.
@@ -154,7 +161,8 @@ extension Condition {
     for condition in conditions {
       if case .any(let inner) = condition.form { parts += inner } else { parts.append(condition) }
     }
-    return parts.count == 1 ? parts[0] : parts.isEmpty ? .never : Condition(.any(parts))
+    if parts.count == 1 { return parts[0] }
+    return parts.isEmpty ? .never : Condition(.any(parts), around: parts)
   }
 
   /// All of these conditions that are not nil are met; nil if all are nil.
@@ -184,7 +192,7 @@ extension Condition {
     switch form {
     case .not(let condition): condition
     case .constant(let flag): flag ? .never : .always
-    default: Condition(.not(self))
+    default: Condition(.not(self), around: [self])
     }
   }
 }

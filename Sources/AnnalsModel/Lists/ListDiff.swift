@@ -3,7 +3,8 @@
 /// Positions in `deletes`, `deletedSections` and `from` are those in the old rows; positions in
 /// `inserts`, `insertedSections` and `to` those in the new ones. A row moves only if its own sort
 /// keys or section changed, or if the order itself was replaced. A row that moved is not also an
-/// update: its changed properties are listed there. All other rows are unchanged.
+/// update: its changed properties are listed there. All other rows are unchanged. Rows without
+/// sections are one section of their own, also if there are none: it is inserted at first.
 public struct ListDiff: Hashable, Sendable {
   /// The place of a row.
   public struct Place: Hashable, Sendable {

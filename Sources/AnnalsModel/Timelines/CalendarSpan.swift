@@ -33,8 +33,6 @@ public struct CalendarSpan: Hashable, Sendable {
     )
     var whole = (dates.1.year - dates.0.year) * 12 + dates.1.month - dates.0.month
     func anchor() -> Int64 { CalendarSpan.day(dates.0, plusMonths: whole) ?? first.day }
-    if (anchor(), first.inDay) > (last.day, last.inDay) { whole -= 1 }
-    whole = max(whole, 0)
     var wholeDays = max(0, last.day - anchor())
     var rest: Int64 = 0
     while true {
@@ -45,9 +43,14 @@ public struct CalendarSpan: Hashable, Sendable {
       let (difference, overflow) = late.microseconds.subtractingReportingOverflow(
         reached.microseconds)
       rest = overflow ? 0 : difference
+      guard rest < 0, whole > 0 || wholeDays > 0 else { break }
       // The same time of day lies beyond: by the clock, or where clocks were set.
-      guard rest < 0, wholeDays > 0 else { break }
-      wholeDays -= 1
+      if wholeDays > 0 {
+        wholeDays -= 1
+      } else {
+        whole -= 1
+        wholeDays = max(0, last.day - anchor())
+      }
     }
     (years, months) = whole.quotientAndRemainder(dividingBy: 12)
     days = wholeDays

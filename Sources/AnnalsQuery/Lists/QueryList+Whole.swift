@@ -40,7 +40,7 @@ extension QueryList {
   package func initialDiff() -> ListDiff {
     var diff = ListDiff()
     diff.inserts = places()
-    diff.insertedSections = Array(0..<sectionCount)
+    diff.insertedSections = query.sections == nil ? [0] : Array(0..<sectionCount)
     diff.entity = state.schema.entity(numbered: query.rows.entity)
     return diff
   }

@@ -3,8 +3,8 @@ import Foundation
 
 extension TimelineEntries {
   /// The rows in sections, in their order: by the buckets of a unit in a zone, or without a unit
-  /// only what goes on apart from what has a date. Dates that are written as texts have no zone:
-  /// theirs is UTC. O(sections × log n), and O(rows) without a unit.
+  /// only what goes on apart from what has a date. Dates that are written as texts
+  /// are grouped in UTC. O(sections × log n), and O(rows) without a unit.
   ///
   /// What stands at the time now is in the section of that time; otherwise what goes on has one of
   /// its own.

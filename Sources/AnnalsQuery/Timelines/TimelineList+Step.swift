@@ -314,7 +314,7 @@ extension TimelineList {
   package var initialDiff: ListDiff {
     var diff = ListDiff()
     diff.inserts = (0..<count).map(place)
-    diff.insertedSections = Array(sections.indices)
+    diff.insertedSections = division == nil ? [0] : Array(sections.indices)
     return diff
   }
 }

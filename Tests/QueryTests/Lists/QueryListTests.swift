@@ -206,6 +206,9 @@ import Testing
     var first: [Int64] = []
     trial.list.initialDiff().apply(to: &first) { old.flatMap(\.self)[$0.position] }
     #expect(first == old.flatMap(\.self))
+    var divided: [[Int64]] = []
+    trial.list.initialDiff().apply(to: &divided) { old.flatMap(\.self)[$0.position] }
+    #expect(divided == old)
     for step in 0..<25 {
       let comment: Comment = "\(text), step \(step)"
       let before = trial

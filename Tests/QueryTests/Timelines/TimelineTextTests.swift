@@ -46,6 +46,14 @@ import Testing
     ("2019-03-31T00:30:00Z", "2019-03-31T01:30:00Z", "1 hour"),
     ("2019-10-27T00:30:00Z", "2019-10-27T01:30:00Z", "1 hour"),
     ("2019-10-26T22:30:00Z", "2019-10-27T22:30:00Z", "24 hours"),
+    // The clock shows the time of day twice: the months are over at the first.
+    ("2019-09-27T00:30:00Z", "2019-10-27T00:45:00Z", "1 month"),
+    ("2019-09-27T00:30:00Z", "2019-10-27T01:15:00Z", "1 month"),
+    ("2019-09-27T00:30:00Z", "2019-10-27T01:30:00Z", "1 month"),
+    // The clock never shows it: they are over when it would have.
+    ("2019-01-31T01:30:00Z", "2019-03-31T01:00:00Z", "1 month 30 days"),
+    ("2019-01-31T01:30:00Z", "2019-03-31T01:29:59Z", "1 month 30 days"),
+    ("2019-01-31T01:30:00Z", "2019-03-31T01:30:00Z", "2 months"),
   ])
   func spans(from: String, to: String, text: String) throws {
     let (a, b) = (try #require(Timestamp(from)), try #require(Timestamp(to)))
@@ -55,6 +63,27 @@ import Testing
     let back = CalendarSpan(from: b, to: a, offset: Self.berlin)
     #expect(back.isNegative == (a != b))
     #expect(back.description == span.description)
+  }
+
+  /// A later end is a longer time, also while clocks change.
+  @Test(arguments: [
+    ("2019-09-27T00:30:00Z", "2019-10-26T20:00:00Z"),
+    ("2019-01-31T01:30:00Z", "2019-03-30T20:00:00Z"),
+    ("2019-10-26T00:30:00Z", "2019-10-26T20:00:00Z"),
+    ("2019-03-30T01:30:00Z", "2019-03-30T20:00:00Z"),
+    ("2018-10-27T00:30:00Z", "2019-10-26T20:00:00Z"),
+    ("2018-03-31T01:30:00Z", "2019-03-30T20:00:00Z"),
+  ])
+  func laterEndsAreLonger(from: String, to: String) throws {
+    let (start, first) = (try #require(Timestamp(from)), try #require(Timestamp(to)))
+    var last: [Int64] = []
+    for minutes in 0..<720 {
+      let end = Timestamp(microseconds: first.microseconds + Int64(minutes) * 60_000_000)
+      let span = CalendarSpan(from: start, to: end, offset: Self.berlin)
+      let parts = [span.years, span.months, span.days, span.hours, span.minutes]
+      #expect(last.lexicographicallyPrecedes(parts), "\(end): \(span)")
+      last = parts
+    }
   }
 
   /// The parts add up to the later moment, and the greatest come first.

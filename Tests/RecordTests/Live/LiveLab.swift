@@ -114,7 +114,7 @@ struct Follower {
     let list = update.rows
     if update.isInitial {
       rows = []
-      sections = list.hasSections ? [] : [[]]
+      sections = []
     }
     try update.diff.apply(to: &rows) { place throws(AnnalsError) in try list[place.position] }
     update.diff.apply(to: &sections) { list.objectIDs[$0.position] }

@@ -45,7 +45,7 @@ import Testing
       _ update: LiveUpdate<Object<Concert>>, inSections hasSections: Bool, _ comment: Comment
     ) throws {
       let list = update.rows
-      if update.isInitial { sections = hasSections ? [] : [[]] }
+      if update.isInitial { sections = [] }
       update.diff.apply(to: &rows) { list.objectIDs[$0.position] }
       update.diff.apply(to: &sections) { list.objectIDs[$0.position] }
       #expect(rows == Array(list.objectIDs), comment)
