@@ -60,9 +60,9 @@ public struct Consumer: Sendable {
       return try store.history(after: token, where: condition)
     } catch {
       guard error.isMissingHistory else { throw error }
-      var told = error
-      told.message += ". The consumer `\(name)` continues with resync()"
-      throw told
+      var remedied = error
+      remedied.message += ". The consumer `\(name)` continues with resync()"
+      throw remedied
     }
   }
 

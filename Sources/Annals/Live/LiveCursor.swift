@@ -9,7 +9,7 @@ final class LiveCore: Sendable {
   /// The current source, and how often it was replaced.
   struct Current: Sendable {
     var source: LiveSource
-    var edition = 0
+    var revision = 0
   }
 
   let store: Store
@@ -35,7 +35,7 @@ final class LiveCore: Sendable {
     shown.withLock { shown in
       let stay = keepsSections && shown.source.entity == source.entity
       shown.source = stay ? LiveSource(source, sectionsOf: shown.source) : source
-      shown.edition += 1
+      shown.revision += 1
     }
     store.writer.head.wake()
   }
@@ -72,7 +72,7 @@ struct LiveCursor {
   let core: LiveCore
   /// The rows of the last update.
   private var shown: RowListContent?
-  private var edition = 0
+  private var revision = 0
   /// All transactions up to here are in the shown rows, or were held back.
   private var seen: Token?
   /// For `.everyTransaction`: the state that the walk has reached, and what was held back.
@@ -81,9 +81,9 @@ struct LiveCursor {
   init(_ core: LiveCore) { self.core = core }
 
   /// Continues from rows of the view.
-  init(_ core: LiveCore, from rows: RowListContent, edition: Int) {
+  init(_ core: LiveCore, from rows: RowListContent, revision: Int) {
     self.core = core
-    self.edition = edition
+    self.revision = revision
     shown = rows
     seen = rows.snapshot.token
   }
@@ -99,43 +99,43 @@ struct LiveCursor {
     // Moved out, so that rows that nobody else holds are changed in place.
     guard var rows = shown.take() else {
       let rows = try current.source.rows(in: core.store.snapshot())
-      edition = current.edition
+      revision = current.revision
       (shown, seen) = (rows, rows.snapshot.token)
       return Step(rows: rows, diff: rows.list.initialDiff(), isInitial: true)
     }
     defer { shown = rows }
-    if current.edition != edition {
-      let diff = try turn(&rows, to: current.source)
-      edition = current.edition
+    if current.revision != revision {
+      let diff = try rebuild(&rows, to: current.source)
+      revision = current.revision
       seen = rows.snapshot.token
       return Step(rows: rows, diff: diff)
     }
     guard !isLevel(with: newest) else { return nil }
     let diff =
       core.steps == .latest
-      ? try leap(&rows, current.source) : try walk(&rows, current.source)
+      ? try stepToNewest(&rows, current.source) : try stepThroughHistory(&rows, current.source)
     guard let diff, !diff.isEmpty else { return nil }
     return Step(rows: rows, diff: diff)
   }
 
   /// The step after the view's source has changed.
-  private mutating func turn(
+  private mutating func rebuild(
     _ rows: inout RowListContent, to source: LiveSource
   ) throws(AnnalsError) -> ListDiff {
     if core.steps == .everyTransaction {
       let changes = try walk?.changes() ?? ListChanges()
-      let diff = try source.turn(&rows, to: walk?.snapshot ?? rows.snapshot, changes)
+      let diff = try source.rebuild(&rows, to: walk?.snapshot ?? rows.snapshot, changes)
       walk?.clear()
       return diff
     }
     let snapshot = core.store.snapshot()
     let changes = try core.store.version.changes(
       from: rows.snapshot, to: snapshot, of: rows.list.entities)
-    return try source.turn(&rows, to: snapshot, changes)
+    return try source.rebuild(&rows, to: snapshot, changes)
   }
 
   /// The step for all new transactions at once; nil if none makes one.
-  private mutating func leap(
+  private mutating func stepToNewest(
     _ rows: inout RowListContent, _ source: LiveSource
   ) throws(AnnalsError) -> ListDiff? {
     let publication = core.store.writer.head.publication(after: rows.snapshot.position.number)
@@ -153,7 +153,7 @@ struct LiveCursor {
   }
 
   /// The step for the next transaction that makes one; nil if there is none.
-  private mutating func walk(
+  private mutating func stepThroughHistory(
     _ rows: inout RowListContent, _ source: LiveSource
   ) throws(AnnalsError) -> ListDiff? {
     do throws(AnnalsError) {
@@ -165,7 +165,7 @@ struct LiveCursor {
         let changes = try walk.changes()
         let diff =
           walk.hasNewSchema
-          ? try source.turn(&rows, to: walk.snapshot, changes)
+          ? try source.rebuild(&rows, to: walk.snapshot, changes)
           : try source.step(&rows, to: walk.snapshot, changes)
         walk.clear()
         self.walk = walk

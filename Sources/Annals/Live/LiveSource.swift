@@ -85,13 +85,13 @@ final class LiveSource: Sendable {
   ) throws(AnnalsError) -> ListDiff {
     guard rows.snapshot.bindings.schemaVersion == snapshot.bindings.schemaVersion else {
       // Names may have another meaning.
-      return try turn(&rows, to: snapshot, changes)
+      return try rebuild(&rows, to: snapshot, changes)
     }
     return try RowListContent.advance(&rows, to: snapshot, changes, try records?(snapshot))
   }
 
   /// As `step`, from the rows of another source.
-  func turn(
+  func rebuild(
     _ rows: inout RowListContent, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> ListDiff {
     let turned = try self.rows(in: snapshot)

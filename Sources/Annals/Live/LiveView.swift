@@ -42,7 +42,7 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
     let rows = try current.source.rows(in: core.store.snapshot())
     return (
       RowList(rows, read),
-      Iterator(LiveCursor(core, from: rows, edition: current.edition), read)
+      Iterator(LiveCursor(core, from: rows, revision: current.revision), read)
     )
   }
 

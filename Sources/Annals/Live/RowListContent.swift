@@ -23,7 +23,7 @@ final class RowListContent: @unchecked Sendable {
     _ rows: inout RowListContent, to snapshot: consuming Snapshot, _ changes: ListChanges,
     _ records: (any RecordWork)?
   ) throws(AnnalsError) -> ListDiff {
-    if isHeldHereOnly(&rows) {
+    if isUniquelyHeld(&rows) {
       let diff = try rows.list.step(to: snapshot.reader, changes, records)
       rows.snapshot = snapshot
       return diff

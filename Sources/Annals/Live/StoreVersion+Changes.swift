@@ -103,6 +103,6 @@ extension Store {
     var rows = try source.rows(in: start)
     let changes = try version.changes(from: start, to: end, of: rows.list.entities)
     return start.schema == end.schema
-      ? try source.step(&rows, to: end, changes) : try source.turn(&rows, to: end, changes)
+      ? try source.step(&rows, to: end, changes) : try source.rebuild(&rows, to: end, changes)
   }
 }

@@ -159,8 +159,8 @@ extension WriteTransaction {
     noteAssignment(of: column.property, row: id.row, of: id.entity)
     if column.hasDefault, let entity = schema.entity(numbered: id.entity) {
       let given = Value.whole(value)
-      let settled = try normalised(given, of: column.property, of: entity, row: id.row)
-      if settled.isNull, !given.isNull {
+      let stored = try normalised(given, of: column.property, of: entity, row: id.row)
+      if stored.isNull, !given.isNull {
         return try store(.null, in: column.property, row: id.row, of: id.entity)
       }
     }

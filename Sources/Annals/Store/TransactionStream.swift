@@ -48,7 +48,7 @@ public struct TransactionStream: AsyncSequence, Sendable {
     ) async throws(AnnalsError) -> Transaction? {
       while !Task.isCancelled {
         if let transaction = try advance() { return transaction }
-        switch try goOn() {
+        switch try openCursorOrWait() {
         case .read: break
         case .wait(let position): await stream.store.writer.head.wait(beyond: position)
         case .end: return nil
@@ -64,7 +64,7 @@ public struct TransactionStream: AsyncSequence, Sendable {
 
     /// Looks for transactions after the position. While waiting no version is held, so that commits
     /// can apply in place.
-    private mutating func goOn() throws(AnnalsError) -> Step {
+    private mutating func openCursorOrWait() throws(AnnalsError) -> Step {
       let head = stream.store.writer.head
       let newest = try head.feedPosition()
       if newest.token == position {

@@ -24,7 +24,7 @@ public final class LiveTimeline: AsyncSequence, Sendable {
   /// The current source, how often it was replaced, and how often the time was asked for anew.
   struct Shown: Sendable {
     var source: TimelineSource
-    var edition = 0
+    var revision = 0
     var tick = 0
   }
 
@@ -54,7 +54,7 @@ public final class LiveTimeline: AsyncSequence, Sendable {
   private func replace(_ source: (TimelineSource) -> TimelineSource) {
     shown.withLock { shown in
       shown.source = source(shown.source)
-      shown.edition += 1
+      shown.revision += 1
     }
     store.writer.head.wake()
   }
@@ -93,7 +93,7 @@ extension LiveTimeline {
   public struct Iterator: AsyncIteratorProtocol {
     private let view: LiveTimeline
     private var shown: TimelineRowList?
-    private var edition = 0
+    private var revision = 0
     private var tick = 0
     /// Kept from the first wait on, so that other processes' commits arrive.
     private var listener: FeedListener?
@@ -103,7 +103,7 @@ extension LiveTimeline {
     init(_ view: LiveTimeline, from rows: TimelineRowList, _ shown: Shown) {
       self.view = view
       self.shown = rows
-      (edition, tick) = (shown.edition, shown.tick)
+      (revision, tick) = (shown.revision, shown.tick)
     }
 
     /// The next update, once there is one; nil when the store is closed or the task cancelled.
@@ -134,10 +134,10 @@ extension LiveTimeline {
       let current = view.current
       guard let shown else {
         let rows = try current.source.rows(in: view.store.snapshot())
-        (edition, tick, self.shown) = (current.edition, current.tick, rows)
+        (revision, tick, self.shown) = (current.revision, current.tick, rows)
         return TimelineUpdate(rows: rows, diff: rows.list.initialDiff, isInitial: true)
       }
-      let isSame = current.edition == edition
+      let isSame = current.revision == revision
       guard !isSame || current.tick != tick || newest != shown.token else { return nil }
       let publication = view.store.writer.head.publication(after: shown.snapshot.position.number)
       let snapshot = publication.version.snapshot.with(clock: view.store.environment.clock)
@@ -146,8 +146,8 @@ extension LiveTimeline {
       let update =
         try isSame
         ? current.source.step(from: shown, to: snapshot, changes)
-        : current.source.turn(from: shown, to: snapshot, changes)
-      (edition, tick, self.shown) = (current.edition, current.tick, update.rows)
+        : current.source.rebuild(from: shown, to: snapshot, changes)
+      (revision, tick, self.shown) = (current.revision, current.tick, update.rows)
       return update.diff.isEmpty ? nil : update
     }
   }
@@ -201,7 +201,7 @@ struct TimelineSource: Sendable {
   ) throws(AnnalsError) -> TimelineUpdate {
     guard old.snapshot.bindings.schemaVersion == snapshot.bindings.schemaVersion else {
       // Names may have another meaning.
-      return try turn(from: old, to: snapshot, changes)
+      return try rebuild(from: old, to: snapshot, changes)
     }
     var list = old.list
     var diff = try AnnalsError.timing { () throws(TimelineFailure) in
@@ -215,7 +215,7 @@ struct TimelineSource: Sendable {
   }
 
   /// As `step`, from the rows of another source.
-  func turn(
+  func rebuild(
     from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> TimelineUpdate {
     let rows = try rows(in: snapshot)

@@ -104,7 +104,7 @@ extension StoreHead.Content {
 private func advance(
   _ version: inout StoreVersion, by batch: ChangeBatch, like state: State, view: LogView
 ) -> Bool {
-  guard isHeldHereOnly(&version) else { return false }
+  guard isUniquelyHeld(&version) else { return false }
   do throws(StateFault) {
     try version.applyInPlace(batch, like: state, view: view)
     return true

@@ -35,7 +35,7 @@ struct ConflictValues {
       return try state.value(object.entity, object.row, property.number)
     }
     switch stored {
-    case .null: return property.valueForOlder ?? .null
+    case .null: return property.impliedDefault ?? .null
     case .large(let reference):
       guard reference.length <= bytesLeft,
         let bytes = try largeValues.bytesLeft(of: reference)

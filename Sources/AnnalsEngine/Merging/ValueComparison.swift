@@ -28,7 +28,7 @@ struct ValueComparison {
       } ?? (.null, .null)
     switch (a, b) {
     case (.null, .null): return true
-    case (.null, let value), (let value, .null): return value == property.valueForOlder
+    case (.null, let value), (let value, .null): return value == property.impliedDefault
     case (.large(let one), .large(let other)):
       // The same bytes may have been written twice, as two large values.
       return one.tag == other.tag && one.length == other.length && one.checksum == other.checksum

@@ -60,7 +60,7 @@ package struct StateReader: Sendable {
   ) throws(AnnalsError) -> Value {
     let stored = try AnnalsError.translating(read)
     switch stored {
-    case .null: return property.valueForOlder ?? .null
+    case .null: return property.impliedDefault ?? .null
     case .large(let reference):
       // A lost large value stays a reference, so that the rest of the object can be read.
       guard let bytes = try largeValues.bytesLeft(of: reference) else { return stored }
@@ -156,7 +156,7 @@ package struct ReadableProperty: Sendable {
   package var number: PropertyNumber
   package var name: String
   /// The value of objects older than the property; nil if they have none.
-  package var valueForOlder: Value?
+  package var impliedDefault: Value?
 }
 
 extension Entity {
@@ -167,7 +167,7 @@ extension Entity {
       result.append(
         ReadableProperty(
           number: attribute.number, name: attribute.name,
-          valueForOlder: attribute.isOptional ? nil : attribute.defaultValue))
+          impliedDefault: attribute.isOptional ? nil : attribute.defaultValue))
     }
     for relationship in relationships where !relationship.isRemoved {
       result.append(ReadableProperty(number: relationship.number, name: relationship.name))

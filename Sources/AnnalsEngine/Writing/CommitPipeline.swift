@@ -136,8 +136,8 @@ private struct CommitPipeline {
 
   private func refuseIfBroken() throws(AnnalsError) {
     guard isBroken else { return }
-    let told = transaction.violations + collisions
-    let violations = told + validation.violations.besides(told)
+    let known = transaction.violations + collisions
+    let violations = known + validation.violations.besides(known)
     throw AnnalsError.invalidChange(violations.named(in: transaction))
   }
 

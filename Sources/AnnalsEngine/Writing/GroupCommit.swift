@@ -41,7 +41,7 @@ final class GroupCommit: @unchecked Sendable {
 
   /// Guards what follows. The leader of the open group waits on it; so does, briefly, a leader that
   /// another member has replaced.
-  private let turn = Condition()
+  private let lock = Condition()
   @exclusivity(unchecked) private var filling: CommitGroup?
   @exclusivity(unchecked) private var syncing: CommitGroup?
   @exclusivity(unchecked) private var firstFailure: AnnalsError?
@@ -50,12 +50,12 @@ final class GroupCommit: @unchecked Sendable {
   private let wakeUps = Atomic<Int>(0)
 
   /// Whether commits wait for their sync.
-  var isPending: Bool { turn.withLock { filling != nil || syncing != nil } }
+  var isPending: Bool { lock.withLock { filling != nil || syncing != nil } }
 
   /// The error of the first failed sync; after it nothing is acknowledged any more.
-  var failure: AnnalsError? { turn.withLock { firstFailure } }
+  var failure: AnnalsError? { lock.withLock { firstFailure } }
 
-  /// How often threads were woken that waited for a group or for their turn.
+  /// How often threads were woken that waited for a group or for the lock.
   var wakeUpCount: Int { wakeUps.load(ordering: .relaxed) }
 
   /// Adds an appended commit to the open group.
@@ -63,7 +63,7 @@ final class GroupCommit: @unchecked Sendable {
   /// `earlier` is the membership of the same caller's previous commit, which this one then stands
   /// for: whoever joins must call `acknowledge` with the last membership.
   func join(after earlier: Membership? = nil) -> Membership {
-    turn.withLock {
+    lock.withLock {
       if let earlier, earlier.group === filling { return earlier }
       let group = filling ?? CommitGroup()
       filling = group
@@ -108,16 +108,16 @@ final class GroupCommit: @unchecked Sendable {
   private func awaitTurn(
     of member: Membership, _ mayWait: () -> Bool, _ failure: inout AnnalsError?
   ) -> Bool {
-    turn.withLock {
+    lock.withLock {
       let group = member.group
       while group.leader == member.number, syncing != nil {
-        turn.wait()
+        lock.wait()
         wakeUps.wrappingAdd(1, ordering: .relaxed)
       }
       // If the last expected member leads now, it does not wait for this thread to notice.
       guard group.leader == member.number else { return false }
       if let deadline = returning.deadline, firstFailure == nil, mayWait() {
-        while group.leader == member.number, turn.wait(until: deadline) {}
+        while group.leader == member.number, lock.wait(until: deadline) {}
       } else {
         returning.forget()
       }
@@ -135,18 +135,18 @@ final class GroupCommit: @unchecked Sendable {
   private func end(
     _ group: CommitGroup, _ failure: AnnalsError?, since start: ContinuousClock.Instant?
   ) {
-    turn.withLock {
+    lock.withLock {
       syncing = nil
       if firstFailure == nil { firstFailure = failure }
       returning.begin(released: group.count, joined: filling?.count ?? 0, since: start)
-      turn.broadcast()
+      lock.broadcast()
     }
     group.end(failure)
   }
 
   /// Waits until every commit appended so far is acknowledged or has failed.
   func drain() {
-    let last = turn.withLock { () -> CommitGroup? in
+    let last = lock.withLock { () -> CommitGroup? in
       let last = filling ?? syncing
       last?.admitWaiter()
       return last
@@ -211,7 +211,7 @@ private struct ReturningWriters {
 
 /// The commits that share one sync, and the threads that wait for it.
 private final class CommitGroup: @unchecked Sendable {
-  // Guarded by `GroupCommit.turn`.
+  // Guarded by `GroupCommit.lock`.
   /// How many commits have joined.
   @exclusivity(unchecked) var count = 0
   /// The number of the commit whose thread syncs.
@@ -223,7 +223,7 @@ private final class CommitGroup: @unchecked Sendable {
   @exclusivity(unchecked) private var hasEnded = false
   @exclusivity(unchecked) private var failure: AnnalsError?
 
-  /// Makes sure that a follower can wait; call it under `GroupCommit.turn`.
+  /// Makes sure that a follower can wait; call it under `GroupCommit.lock`.
   func admitWaiter() {
     if condition == nil { condition = Condition() }
   }

@@ -36,7 +36,7 @@ extension StoreWriter {
       isCheckpointDue.exchange(false, ordering: .relaxed)
     else { return }
     let images = imagesToSave()
-    notingFailure { writer in
+    ignoringFailure { writer in
       let cost = UInt64(writer.newest.state.unsavedByteEstimate)
       guard writer.log.bytesSinceCheckpoint > cost else {
         writer.checkpointThreshold.store(
@@ -103,10 +103,10 @@ extension StoreWriter {
 
   /// Writes a checkpoint if it is worth it, and closes.
   package func checkpointAndClose() throws {
-    if log.hasPendingAdvances, !log.isPoisoned { notingFailure { try $0.appendAdvances() } }
+    if log.hasPendingAdvances, !log.isPoisoned { ignoringFailure { try $0.appendAdvances() } }
     if !options.isReadOnly, !log.isPoisoned, hasMuchToSave, try !isBare() {
       let images = imagesToSave()
-      notingFailure { try $0.checkpoint(saving: images) }
+      ignoringFailure { try $0.checkpoint(saving: images) }
     }
     try close()
     if let failure = backgroundFailure.withLock({ $0.take() }) { throw failure }
@@ -114,7 +114,7 @@ extension StoreWriter {
 
   /// Runs `body` as the only writer and ignores its errors, except those that may have lost
   /// `.deferred` commits: `close()` rethrows them.
-  func notingFailure(waiting wait: LockWait? = nil, _ body: (StoreWriter) throws -> Void) {
+  func ignoringFailure(waiting wait: LockWait? = nil, _ body: (StoreWriter) throws -> Void) {
     do {
       try writeAlone(waiting: wait, body)
     } catch let error as AnnalsError {

@@ -42,7 +42,7 @@ extension StoreWriter {
     }
     // Inside the closure of a write, the advance goes with that commit.
     guard isDue, writingThread.load(ordering: .relaxed) != CurrentThread.number else { return }
-    notingFailure(waiting: LockWait.none) { try $0.appendAdvances() }
+    ignoringFailure(waiting: LockWait.none) { try $0.appendAdvances() }
   }
 
   /// Appends the pending advances. For the only writer.

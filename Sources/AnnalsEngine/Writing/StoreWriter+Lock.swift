@@ -13,7 +13,7 @@ extension StoreWriter {
   /// How long after their last write other processes are expected to write again.
   private static let othersMemory = Duration.seconds(1)
 
-  /// Waits for the writer's turn among threads. Throws `.nestedWrite` inside the closure of this
+  /// Locks the writer for the thread. Throws `.nestedWrite` inside the closure of this
   /// store's own write.
   func enter() throws(AnnalsError) {
     let thread = try requireOutside()

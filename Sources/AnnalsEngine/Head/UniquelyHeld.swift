@@ -2,7 +2,7 @@
 ///
 /// The reference count proves that earlier readers are done. The thread sanitizer does not see the
 /// count, so in its builds no object counts as free.
-package func isHeldHereOnly(_ object: inout some AnyObject) -> Bool {
+package func isUniquelyHeld(_ object: inout some AnyObject) -> Bool {
   #if ANNALS_THREAD_SANITIZER
     false
   #else
