@@ -35,9 +35,9 @@ extension WriteTransaction {
   /// Throws `.noSuchObject` if the object does not exist, `.conflict` if it was deleted since the
   /// position that the write is based on, what `body` throws, and as `insert` does. Then nothing is
   /// changed, and the transaction may go on. One exception: if a partial update cannot be undone
-  /// exactly (a large value was replaced, a default that was never stored, or a to-one relationship
-  /// that read as nil since its object was deleted), the transaction fails with the same error at
-  /// its end.
+  /// exactly (a large value of this transaction was replaced, a default that was never stored, or a
+  /// to-one relationship that read as nil since its object was deleted), the transaction fails with
+  /// the same error at its end.
   @discardableResult
   public func update<R: Record>(
     _ object: Object<R>, _ body: (inout R) throws -> Void
