@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFormat
 import AnnalsModel
 
 // Fits values to the schema: adds or widens attributes, and resolves the keys in relationships.
@@ -83,7 +84,8 @@ extension ChangeReading {
       let inner = JSONReader(MemorySource(text.utf8), framing: .document)
       guard try inner.next() == .beginObject, try inner.next() == .key,
         inner.text.elementsEqual("$row".utf8), case let token = try inner.next(),
-        case let row = try inner.whole(token, of: "$row"), row > 0, try inner.next() == .endObject
+        case let row = try inner.whole(token, of: "$row"), row > 0,
+        row <= FormatLimits.maximumRow, try inner.next() == .endObject
       else { throw reader.fault("`\(relationship.name)` is neither a key nor {\"$row\":N}") }
       transaction.origin.allowsDangling = true
       return ObjectReference(entity: plan.entity.number, row: row)

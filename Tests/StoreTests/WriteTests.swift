@@ -115,6 +115,33 @@ import Testing
     #expect(try store.texts() == ["two", .null])
   }
 
+  /// The text of an id may name any row; a record of one that no object can have was not readable.
+  @Test(arguments: [Int64(0), -1, 1 << 40 + 1, 1 << 62, .max])
+  func metadataThatRefersToAnImpossibleRowIsRefused(row: Int64) throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    let note = try store.note("a")
+    let right = ObjectReference(note)
+    let wrong = ObjectReference(entity: note.entity, row: row)
+    for value in [Value.object(wrong), .objects([right, wrong])] {
+      let error = #expect(throws: AnnalsError.self) {
+        try store.write(metadata: ["of": value]) { try $0.update(note, ["count": 1]) }
+      }
+      #expect(error?.code == .invalidChange && error?.message.contains("row \(row)") == true)
+    }
+    let kept: [Value] = [.object(right), .objects([ObjectReference(entity: 9, row: 1 << 40)])]
+    for (count, value) in kept.enumerated() {
+      let count = Value.int(Int64(count))
+      try store.write(metadata: ["of": value]) { try $0.update(note, ["count": count]) }
+    }
+    try store.close()
+    let again = try Store(location, creates: false)
+    let head = again.token.number
+    for (number, value) in zip([head - 1, head], kept) {
+      #expect(try again.transaction(number).metadata["of"] == value)
+    }
+  }
+
   @Test func timestampsNeverGoBack() throws {
     let location = memoryFile()
     let times = Times([100, 90, 90, 200, 5])

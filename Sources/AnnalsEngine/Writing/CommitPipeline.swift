@@ -225,6 +225,11 @@ extension StoreWriter {
       case .double(let number) where !number.isFinite: problem = "\(number) is no finite number"
       case .erased: problem = "it is no value"
       case .large: problem = "it is a large value that was not read; give it its bytes"
+      case .object, .objects:
+        // A row comes from the text form of an id, too, and may be any number.
+        let rows = 1...FormatLimits.maximumRow
+        guard let wrong = value.targets.first(where: { !rows.contains($0.row) }) else { continue }
+        problem = "no object can be in row \(wrong.row)"
       default: continue
       }
       throw AnnalsError(
