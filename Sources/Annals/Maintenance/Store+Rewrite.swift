@@ -157,13 +157,15 @@ extension Store {
     _ body: () throws(AnnalsError) -> RewriteSummary
   ) throws(AnnalsError) -> RewriteSummary {
     let deadline = ContinuousClock.now.advanced(by: options.lockTimeout)
+    // Whatever keeps the store from it, `body` says.
+    try? refresh()
     while true {
-      try refresh()
       do throws(AnnalsError) {
         return try body()
       } catch {
         guard error.code == .busy, ContinuousClock.now < deadline else { throw error }
         writer.log.awaitRewrite(until: deadline)
+        try refresh()
       }
     }
   }
