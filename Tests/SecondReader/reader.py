@@ -229,7 +229,7 @@ def reference(c):
 
 
 def check_reference(entity, row):
-    need(1 <= entity < 1 << 32 and 1 <= row <= 1 << 40, "a reference to entity %d, row %d" % (entity, row))
+    need(0 <= entity < 1 << 32 and 0 <= row < 1 << 62, "a reference to entity %d, row %d" % (entity, row))
 
 
 def check_edits(edits):

@@ -37,6 +37,8 @@ import Testing
         case .bool: values.words.append(number & 1)
         // Without one bit of the exponent, so finite.
         case .double: values.words.append(number & ~(1 << 52))
+        // Rows have 62 bits.
+        case .object: values.words.append(number >> 2)
         default: values.words.append(number)
         }
         if kind == .object { values.target = 3 }
@@ -68,8 +70,9 @@ import Testing
     if isLarge { length = 20 }
     values.large.append(isLarge)
     values.lengths.append(UInt64(length))
+    // Without two bits of each byte, so that rows of references have 62.
     values.bytes.append(
-      contentsOf: (0..<length).map { $0 < 4 ? UInt8($0) : UInt8(truncatingIfNeeded: number) })
+      contentsOf: (0..<length).map { $0 < 4 ? UInt8($0) : UInt8(truncatingIfNeeded: number & 63) })
   }
 
   static func encode(_ values: ColumnValues) -> ContiguousArray<UInt8> {

@@ -148,11 +148,7 @@ extension CheckpointDirectory {
   /// Whether the frames of all chunks have room before the end of the last. If not, one is named
   /// twice or lies within another; so what is read through a directory is bounded by the file.
   var chunksHaveRoom: Bool {
-    var all: [ChunkReference] = []
-    for list in [names.chunks, openings.chunks, largeValues.chunks, schemaHistory.chunks] {
-      all += list
-    }
-    all += historyIndex.chunks
+    var all = tables.flatMap(\.chunks)
     for entity in entities {
       all += entity.rowLists + entity.rows
       for column in entity.columns { all += column.lists + column.chunks }

@@ -124,6 +124,25 @@ extension ChunkHeader {
   }
 }
 
+extension CheckpointDirectory {
+  /// The chunks of the tables, and what they are said to be.
+  package var tables: [(chunks: [ChunkReference], role: ChunkRole)] {
+    [
+      (names.chunks, .names), (openings.chunks, .openings), (largeValues.chunks, .largeValues),
+      (schemaHistory.chunks, .schemaHistory), (historyIndex.chunks, .historyIndex),
+    ]
+  }
+
+  /// Every chunk of the tables, the state and the saved projections, and what each is said to be.
+  package var chunks: [(reference: ChunkReference, role: ChunkRole)] {
+    tables.flatMap { table in table.chunks.map { ($0, table.role) } }
+      + entities.flatMap { $0.lists + $0.chunks }
+      + (projections?.list ?? []).map {
+        ($0.chunk, .projection(name: $0.name, version: $0.version))
+      }
+  }
+}
+
 extension EntityDirectory {
   /// The list chunks, and what each is said to be.
   package var lists: [(reference: ChunkReference, role: ChunkRole)] {

@@ -59,6 +59,9 @@ package enum ColumnChunkCodec {
     case .object:
       values.target = try reader.readVarUInt32()
       values.words = try NumberList.read(&reader, count: header.count, inflate: &inflate)
+      guard values.words.allSatisfy({ $0 <= FormatLimits.maximumNumber }) else {
+        throw reader.invalid("a reference to no object")
+      }
     case .double:
       values.words = try DoubleSection.read(&reader, count: header.count, inflate: &inflate)
       guard values.words.allSatisfy(ValueCodec.isFinite) else {
@@ -116,22 +119,34 @@ extension ColumnChunkCodec {
     }
     try read.get()
     try checkLengths(values, at: start)
-    guard doublesAreFinite(values) else { throw .invalid(at: start, reason: ValueCodec.notFinite) }
+    if let reason = brokenRule(of: values) { throw .invalid(at: start, reason: reason) }
   }
 
-  /// Whether the doubles among values of any kind are finite.
-  private static func doublesAreFinite(_ values: ColumnValues) -> Bool {
-    guard values.tags.contains(ValueTag.double.rawValue) else { return true }
+  /// What is wrong with the doubles and references among the values, whose lengths fit; nil if
+  /// nothing is.
+  private static func brokenRule(of values: ColumnValues) -> DecodeFault.Reason? {
+    let checked = [ValueTag.double, .object, .objects].map(\.rawValue)
+    guard values.kind == .objects || values.tags.contains(where: checked.contains) else {
+      return nil
+    }
     return values.bytes.withUnsafeBytes { bytes in
       var start = 0
-      for (tag, length) in zip(values.tags, values.lengths) {
-        if tag == ValueTag.double.rawValue {
+      for (index, length) in values.lengths.enumerated() {
+        let end = start + Int(length)
+        switch values.kind.tag ?? ValueTag(rawValue: values.tags[index]) {
+        case .double:
           let bits = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-          guard ValueCodec.isFinite(UInt64(littleEndian: bits)) else { return false }
+          guard ValueCodec.isFinite(UInt64(littleEndian: bits)) else { return ValueCodec.notFinite }
+        case .object, .objects:
+          for offset in stride(from: start, to: end, by: ObjectReference.byteCount)
+          where !ValueCodec.isRow(ObjectReference(bytes: bytes, at: offset).row) {
+            return "a reference to no object"
+          }
+        default: break
         }
-        start += Int(length)
+        start = end
       }
-      return true
+      return nil
     }
   }
 

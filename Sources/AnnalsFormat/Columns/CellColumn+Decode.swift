@@ -128,7 +128,9 @@ package struct CellReader: ~Copyable {
     }
     try IntegerColumn.decode(&reader, into: numbers)
     for index in cells.indices {
-      guard numbers[index] >= 0 else { throw reader.invalid("a reference to no object") }
+      guard ValueCodec.isRow(numbers[index]) else {
+        throw reader.invalid("a reference to no object")
+      }
       cells[index].bits = UInt64(bitPattern: numbers[index])
     }
   }

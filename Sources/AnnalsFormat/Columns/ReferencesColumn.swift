@@ -62,7 +62,8 @@ enum ReferencesColumn {
     try IntegerColumn.decode(&reader, into: entities)
     try IntegerColumn.decode(&reader, into: rows)
     for index in 0..<total {
-      guard let entity = EntityNumber(exactly: entities[index]), rows[index] >= 0 else {
+      guard let entity = EntityNumber(exactly: entities[index]), ValueCodec.isRow(rows[index])
+      else {
         throw reader.invalid("a reference to no object")
       }
       if isEdits {

@@ -56,19 +56,29 @@ package enum LargeValueCodec {
     -> LargeValuePiece
   {
     var reader = ByteReader(payload)
+    var part = try decodeHead(&reader)
+    if part.isFirst { part.extensions = try ExtensionArea.read(&reader) }
+    guard UInt64(reader.remaining) <= part.totalLength - part.start else {
+      throw reader.invalid("a piece that reaches beyond its value")
+    }
+    part.bytes = try reader.readBytes(reader.remaining)
+    return part
+  }
+
+  /// The greatest count of bytes before a piece's extension area or bytes.
+  package static let maximumHeadLength = 3 * VarInt.maximumLength
+
+  /// Reads what a payload begins with: the piece without its extension area and bytes.
+  package static func decodeHead(
+    _ reader: inout ByteReader
+  ) throws(DecodeFault) -> LargeValuePiece {
     let number = try reader.readVarUInt62()
     guard number > 0 else { throw reader.invalid("a large value without a number") }
     let total = try reader.readVarUInt62()
     let start = try reader.readVarUInt62()
     guard start <= total else { throw reader.invalid("a piece that begins beyond its value") }
-    var part = LargeValuePiece(
+    return LargeValuePiece(
       number: number, totalLength: total, start: start,
       bytes: UnsafeRawBufferPointer(start: nil, count: 0))
-    if part.isFirst { part.extensions = try ExtensionArea.read(&reader) }
-    guard UInt64(reader.remaining) <= total - start else {
-      throw reader.invalid("a piece that reaches beyond its value")
-    }
-    part.bytes = try reader.readBytes(reader.remaining)
-    return part
   }
 }

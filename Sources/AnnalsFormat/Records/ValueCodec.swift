@@ -19,6 +19,11 @@ package enum ValueCodec {
   /// What is said of another double.
   static let notFinite: DecodeFault.Reason = "a double that is no finite number"
 
+  /// Whether a reference may have this row: a number, in whatever form it is stored, so that one
+  /// form can be rewritten into another.
+  @inline(__always)
+  static func isRow(_ row: Int64) -> Bool { UInt64(bitPattern: row) <= FormatLimits.maximumNumber }
+
   /// The tag byte of a cell.
   static func tagByte(_ cell: ValueCell, isEdits: Bool) -> UInt8 {
     cell.tag.rawValue | (cell.isLarge ? largeBit : 0) | (isEdits ? editsBit : 0)

@@ -93,7 +93,8 @@ extension ByteAnnotation {
     }
   }
 
-  /// A count, and as many items, one level deeper.
+  /// A count, and as many items, one level deeper. An item that reads nothing ends the list: a
+  /// later version wrote the rest.
   func list(
     _ reader: inout FieldReader, _ name: String,
     _ item: (inout FieldReader) throws(DecodeFault) -> Void
@@ -106,7 +107,9 @@ extension ByteAnnotation {
       guard reader.remaining > 0 else {
         throw .truncated(at: reader.reader.offset, needed: Int(clamping: count - index))
       }
+      let before = reader.remaining
       try item(&reader)
+      if reader.remaining == before { break }
       index += 1
     }
     reader.depth -= 1

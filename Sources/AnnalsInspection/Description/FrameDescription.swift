@@ -138,7 +138,8 @@ extension FrameDescription {
         rest -= Int(record.changeCount)
       }
     }
-    if rest < 0 { result.add("more tombstones", -rest) }
+    let more = batch.changes.count - maximumItems
+    if more > 0 { result.add("more tombstones", more) }
   }
 }
 

@@ -95,18 +95,12 @@ struct StatisticsCollector {
     vocabulary: Vocabulary, largeValueCount: Int
   ) -> FileStatistics {
     var used = offsets
-    for directory in [base, newest] {
-      guard let directory else { continue }
-      directory.forEachReference { reference, entity, property in
-        let isNew = used.insert(reference.offset).inserted
-        guard let length = checkpointFrames[reference.offset] else { return }
-        let isState = newest == nil || directory.number == newest?.number
-        if isState, let entity {
-          shares.add(state: length, entity: entity, property: property)
-        } else if isNew, let entity {
-          // The base's own chunks are state, too.
-          shares.add(state: length, entity: entity, property: property)
-        }
+    // What both refer to counts once.
+    for (reference, role) in [newest, base].compactMap({ $0 }).flatMap(\.chunks)
+    where used.insert(reference.offset).inserted {
+      guard let length = checkpointFrames[reference.offset] else { continue }
+      if let (entity, property) = role.part {
+        shares.add(state: length, entity: entity, property: property)
       }
     }
     for (offset, length) in checkpointFrames {
@@ -137,22 +131,16 @@ struct StatisticsCollector {
   }
 }
 
-extension CheckpointDirectory {
-  /// Calls `body` with each reference to a chunk, its entity and property; nil for tables.
-  func forEachReference(_ body: (ChunkReference, EntityNumber?, PropertyNumber?) -> Void) {
-    let tables = [
-      names.chunks, openings.chunks, largeValues.chunks, schemaHistory.chunks, historyIndex.chunks,
-    ]
-    for chunk in tables.joined() { body(chunk, nil, nil) }
-    for entity in entities {
-      for chunk in entity.rowLists + entity.rows { body(chunk, entity.entity, nil) }
-      for column in entity.columns {
-        for chunk in column.lists { body(chunk, entity.entity, column.property) }
-        for chunk in column.chunks { body(chunk, entity.entity, column.property) }
-      }
-      for index in entity.indexes {
-        for chunk in index.chunks { body(chunk.reference, entity.entity, index.rule) }
-      }
+extension ChunkRole {
+  /// The entity and property whose state the chunk holds: no property for rows; nil for what is of
+  /// no entity.
+  fileprivate var part: (entity: EntityNumber, property: PropertyNumber?)? {
+    switch self {
+    case .rows(let entity), .references(let entity, 0): (entity, nil)
+    case .column(let entity, let property), .index(let entity, let property),
+      .references(let entity, let property):
+      (entity, property)
+    case .names, .openings, .largeValues, .schemaHistory, .historyIndex, .projection: nil
     }
   }
 }

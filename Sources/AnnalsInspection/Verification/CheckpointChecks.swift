@@ -14,6 +14,8 @@ struct CheckpointChecks {
     /// Its role according to a directory, and what it holds; nil until it is decoded.
     var role: ChunkRole?
     var contents: ChunkContents?
+    /// Why it does not decode in other roles.
+    var faults: [ChunkRole: String] = [:]
   }
 
   private(set) var chunks: [UInt64: Chunk] = [:]
@@ -26,7 +28,8 @@ struct CheckpointChecks {
   private(set) var newestOffset: [UInt64] = []
   /// The first chunk with an erased value.
   private(set) var firstErasure: UInt64?
-  /// The frames in history indexes, with their first transactions; 0 where there is none.
+  /// The frames in history indexes, and those behind them in their units, with the units' first
+  /// transactions; 0 where there is none.
   private var indexed: [UInt64: Int64] = [:]
   let header: FileHeader?
 
@@ -158,13 +161,7 @@ extension CheckpointChecks {
     _ directory: CheckpointDirectory, at place: Place, largeValues: inout LargeValueChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
-    let tables: [(ChunkRole, [ChunkReference])] = [
-      (.names, directory.names.chunks), (.openings, directory.openings.chunks),
-      (.largeValues, directory.largeValues.chunks),
-      (.schemaHistory, directory.schemaHistory.chunks),
-      (.historyIndex, directory.historyIndex.chunks),
-    ]
-    for (role, chunks) in tables {
+    for (chunks, role) in directory.tables {
       try check(chunks, as: role, at: place, largeValues: &largeValues, in: &walk, &log)
     }
     for entry in directory.largeValues.entries { largeValues.check(entry, in: place.offset, &log) }
@@ -198,14 +195,7 @@ extension CheckpointChecks {
     {
       report("out of order")
     }
-    if let number = indexed[entry.offset] {
-      if number != entry.firstNumber {
-        report(number == 0 ? "where no transaction begins" : "where \(number) is")
-      }
-      return
-    }
-    let number = try walk.frames?.firstNumber(ofUnitAt: entry.offset) ?? 0
-    indexed[entry.offset] = number
+    let number = try walk.frames?.firstNumber(ofUnitAt: entry.offset, &indexed) ?? 0
     if number != entry.firstNumber {
       report(number == 0 ? "where no transaction begins" : "where \(number) is")
     }
@@ -300,6 +290,7 @@ extension CheckpointChecks {
       return known == role
         ? contents.contradiction(to: reference, as: role) : "it is the chunk of \(known)"
     }
+    if let fault = chunk.faults[role] { return fault }
     guard let payload = try walk.frames?.chunk(reference) else {
       return "there is no whole chunk"
     }
@@ -307,7 +298,9 @@ extension CheckpointChecks {
       Result { () throws(DecodeFault) in try ChunkContents(bytes, as: role) }
     }
     switch result {
-    case .failure(let fault): return "\(fault)"
+    case .failure(let fault):
+      chunks[reference.offset]?.faults[role] = "\(fault)"
+      return "\(fault)"
     case .success(let contents):
       chunks[reference.offset]?.role = role
       chunks[reference.offset]?.contents = contents.outline

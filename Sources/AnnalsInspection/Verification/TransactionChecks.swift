@@ -128,7 +128,7 @@ struct TransactionChecks {
     _ record: TransactionRecord, of first: TransactionRecord, behind last: TransactionRecord,
     at offset: UInt64, _ log: inout FindingLog
   ) {
-    if record.part != last.part + 1 {
+    if record.part != last.part &+ 1 {
       log.error(
         .part, at: offset,
         "part \(record.part) of transaction \(record.number) behind part \(last.part)")

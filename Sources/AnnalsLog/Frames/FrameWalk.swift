@@ -39,6 +39,8 @@ enum WalkEnd: Hashable {
   case limit
   /// A header's worth of zeros: space that was never written.
   case zeros
+  /// A frame that does not name the one before it.
+  case unchained
   /// Bytes that are not the next frame.
   case badFrame(reason: String)
   /// A header with a right checksum, so somebody wrote it, and with fields that this version
@@ -50,6 +52,7 @@ enum WalkEnd: Hashable {
     switch self {
     case .limit: "the log ends here"
     case .zeros: "zeros where a frame should be"
+    case .unchained: "a frame that does not follow the one before it"
     case .badFrame(let reason), .refusedFrame(let reason): reason
     }
   }
@@ -149,7 +152,7 @@ struct FrameWalk {
     _ header: FrameHeader, at offset: UInt64, left: UInt64
   ) throws(LogError) -> WalkStep {
     if let previous = point.previousChecksum, header.previousChecksum != previous {
-      return .end(.badFrame(reason: "a frame that does not follow the one before it"))
+      return .end(.unchained)
     }
     guard header.frameLength <= left else {
       return .end(.badFrame(reason: "a frame that reaches beyond the end of the file"))

@@ -70,15 +70,13 @@ struct UnitReader {
   /// Notes the large value whose first piece this frame holds, if it does. The payload is checked
   /// when the value is read.
   private mutating func note(largeValue frame: WalkedFrame) throws(LogError) {
-    let entry = try walk.withPayloadPrefix(of: frame, 3 * VarInt.maximumLength) { bytes in
+    let piece = try walk.withPayloadPrefix(of: frame, LargeValueCodec.maximumHeadLength) { bytes in
       var reader = ByteReader(bytes)
-      guard let number = try? reader.readVarInt(), let length = try? reader.readVarInt(),
-        let start = try? reader.readVarInt(),
-        start == 0 || start == length
-      else { return LargeValueEntry?.none }
-      return LargeValueEntry(number: number, offset: frame.offset, length: length)
+      return try? LargeValueCodec.decodeHead(&reader)
     }
-    if let entry { largeValues.append(entry) }
+    guard let piece, piece.isFirst else { return }
+    largeValues.append(
+      LargeValueEntry(number: piece.number, offset: frame.offset, length: piece.totalLength))
   }
 
   /// Whether all parts after `frame`, the first of several, exist, whole and in order.

@@ -166,7 +166,7 @@ struct EndOfLog {
     if sizeNow != size { return true }
     guard let badSpot else { return false }
     switch badSpot.end {
-    case .badFrame("a frame that does not follow the one before it"), .refusedFrame: return false
+    case .unchained, .refusedFrame: return false
     default: break
     }
     var walk = FrameWalk(

@@ -224,8 +224,10 @@ struct LogTables: Sendable {
 
   private func openingID(of record: TransactionRecord) -> UInt64 {
     if record.opening == 0 { return 0 }
-    if let opening = record.newOpening, opening.number == record.opening { return opening.id }
-    return shared.openings.list[Int(record.opening) - 1].id
+    let known = shared.openings.list
+    let place = Int(record.opening) - 1
+    // What is not known yet is among those that the record adds, as `check` has seen.
+    return place < known.count ? known[place].id : record.openings[place - known.count].id
   }
 
   /// Adds large values.

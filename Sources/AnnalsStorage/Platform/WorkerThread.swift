@@ -21,7 +21,8 @@ package final class WorkerThread: Sendable {
   }
 
   private let queue: Monitor<Queue>
-  private let thread: ThreadIdentity
+  /// The thread's `CurrentThread.number`.
+  private let thread: UInt64
 
   /// Starts the thread; debuggers show `name`.
   package init(name: String) throws(StorageError) {
@@ -33,7 +34,7 @@ package final class WorkerThread: Sendable {
       throw StorageError(.startThread, name, error)
     }
     self.queue = queue
-    thread = start.identity.wait { $0 }
+    thread = start.number.wait { $0 }
   }
 
   deinit { queue.withLock { $0.isStopping = true } }
@@ -58,7 +59,7 @@ package final class WorkerThread: Sendable {
   }
 
   /// Whether the caller runs on this thread.
-  package var isCurrent: Bool { ThreadIdentity.current == thread }
+  package var isCurrent: Bool { CurrentThread.number == thread }
 
   fileprivate static func run(_ queue: Monitor<Queue>) {
     while true {
@@ -75,29 +76,11 @@ package final class WorkerThread: Sendable {
   }
 }
 
-/// Identifies a thread while it runs.
-package struct ThreadIdentity: Hashable, Sendable {
-  private let number: UInt
-
-  /// The identity of the calling thread (C: `pthread_self`).
-  package static var current: ThreadIdentity {
-    #if canImport(Glibc)
-      ThreadIdentity(number: UInt(pthread_self()))
-    #else
-      ThreadIdentity(number: UInt(bitPattern: pthread_self()))
-    #endif
-  }
-
-  private init(number: UInt) {
-    self.number = number
-  }
-}
-
 /// The argument of a new thread.
 private final class ThreadStart: Sendable {
   let queue: Monitor<WorkerThread.Queue>
   let name: String
-  let identity = Monitor<ThreadIdentity?>(nil)
+  let number = Monitor<UInt64?>(nil)
 
   init(queue: Monitor<WorkerThread.Queue>, name: String) {
     self.queue = queue
@@ -109,7 +92,7 @@ private final class ThreadStart: Sendable {
     #if canImport(Darwin)
       pthread_setname_np(name)
     #endif
-    identity.withLock { $0 = .current }
+    number.withLock { $0 = CurrentThread.number }
     WorkerThread.run(queue)
   }
 }
