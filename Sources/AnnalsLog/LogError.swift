@@ -84,6 +84,11 @@ package struct LogDamage: Error, Hashable, Sendable {
 }
 
 extension LogError {
+  /// Damage found at this offset, in words.
+  static func damage(at offset: UInt64, _ reason: String) -> LogError {
+    .damage(LogDamage(offset: offset, reason: reason))
+  }
+
   /// Whether the error means that the file is damaged where it was read.
   var isDamage: Bool {
     switch self {

@@ -98,19 +98,19 @@ package final class LogGeneration: Sendable {
     at offset: UInt64, kind: FrameKind
   ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>, crc: UInt32) {
     guard let header = try frameHeader(at: offset), header.kind == kind else {
-      throw .damage(LogDamage(offset: offset, reason: "the frame that should be here is not"))
+      throw .damage(at: offset, "the frame that should be here is not")
     }
     let start = offset + UInt64(FormatLimits.frameHeaderLength)
     let length = Int(header.payloadLength)
     let size = try size()
     guard size >= start, size - start >= UInt64(length) else {
-      throw .damage(LogDamage(offset: offset, reason: "the file ends within the frame"))
+      throw .damage(at: offset, "the file ends within the frame")
     }
     let bytes = try read(length, at: start)
     let crc = bytes.withUnsafeBytes { Checksum.crc32($0) }
     let checksum = seed.checksum(ofBytesWith: crc, count: bytes.count, at: offset)
     guard bytes.count == length, checksum == header.payloadChecksum else {
-      throw .damage(LogDamage(offset: offset, reason: "the frame's payload was changed"))
+      throw .damage(at: offset, "the frame's payload was changed")
     }
     return (header, bytes, crc)
   }
@@ -121,8 +121,7 @@ package final class LogGeneration: Sendable {
   ) throws(LogError) -> ContiguousArray<UInt8> {
     let (_, bytes, crc) = try checkedPayload(at: reference.offset, kind: .chunk)
     guard bytes.count == Int(reference.length), crc == reference.checksum else {
-      throw .damage(
-        LogDamage(offset: reference.offset, reason: "the chunk is not the one referred to"))
+      throw .damage(at: reference.offset, "the chunk is not the one referred to")
     }
     return bytes
   }
@@ -134,8 +133,7 @@ package final class LogGeneration: Sendable {
   ) throws(LogError) -> (flags: FrameFlags, bytes: ContiguousArray<UInt8>) {
     let (header, bytes, crc) = try checkedPayload(at: reference.offset, kind: .tombstones)
     guard bytes.count == Int(reference.length), crc == reference.checksum else {
-      throw .damage(
-        LogDamage(offset: reference.offset, reason: "the tombstones are not those referred to"))
+      throw .damage(at: reference.offset, "the tombstones are not those referred to")
     }
     return (header.flags, bytes)
   }
@@ -166,8 +164,7 @@ package final class LogGeneration: Sendable {
         }
       }
       guard let reason else { continue }
-      throw .damage(
-        LogDamage(offset: reference.offset, reason: "a chunk that should be \(role): \(reason)"))
+      throw .damage(at: reference.offset, "a chunk that should be \(role): \(reason)")
     }
   }
 

@@ -59,14 +59,11 @@ struct RootSlots: Sendable {
     guard !foreign.isEmpty || valid.isEmpty else { return }
     guard let offset = foreign.first else {
       throw .damage(
-        LogDamage(
-          offset: FormatLimits.slotOffsets[0],
-          reason: "no root slot can be read, and nothing else tells what was synced"))
+        at: FormatLimits.slotOffsets[0],
+        "no root slot can be read, and nothing else tells what was synced")
     }
     if valid.isEmpty { throw .header(.foreign) }
-    throw .damage(
-      LogDamage(
-        offset: offset, reason: "the root slot here is of another store or another generation"))
+    throw .damage(at: offset, "the root slot here is of another store or another generation")
   }
 }
 

@@ -47,8 +47,7 @@ struct UnitReader {
         return .checkpoint(frame, largeValues: found)
       case .transaction, .block:
         guard try walk.payloadIsValid(frame) else {
-          throw .damage(
-            LogDamage(offset: frame.offset, reason: "the frame's payload was changed"))
+          throw .damage(at: frame.offset, "the frame's payload was changed")
         }
         let found = largeValues
         if frame.header.closesUnit { close() } else { largeValues = [] }

@@ -96,15 +96,14 @@ package struct FrameHistoryReader {
         continue
       }
       guard entry.offset >= FormatLimits.logStart, end > entry.offset, end <= view.end else {
-        throw .damage(LogDamage(offset: entry.offset, reason: "the history index is out of order"))
+        throw .damage(at: entry.offset, "the history index is out of order")
       }
       order.begin(at: direction == .forward ? first(of: entry.firstNumber) : last)
       try list(from: entry.offset, to: end)
       return true
     }
     guard order.isAtEnd else {
-      throw .damage(
-        LogDamage(offset: walk.point.offset, reason: "a transaction without all its parts"))
+      throw .damage(at: walk.point.offset, "a transaction without all its parts")
     }
     return false
   }
@@ -135,8 +134,7 @@ package struct FrameHistoryReader {
         if frame.header.kind.holdsTransactions { frames.append(frame) }
       case .end(let end):
         guard end == .limit else {
-          throw .damage(
-            LogDamage(offset: walk.point.offset, reason: "the chain of frames is broken"))
+          throw .damage(at: walk.point.offset, "the chain of frames is broken")
         }
         if direction == .backward { frames.reverse() }
         return
@@ -146,7 +144,7 @@ package struct FrameHistoryReader {
 
   private mutating func check(_ frame: WalkedFrame) throws(LogError) {
     guard try walk.payloadIsValid(frame) else {
-      throw .damage(LogDamage(offset: frame.offset, reason: "the frame's payload was changed"))
+      throw .damage(at: frame.offset, "the frame's payload was changed")
     }
   }
 
@@ -156,7 +154,7 @@ package struct FrameHistoryReader {
     if try pass(frame) { return }
     try check(frame)
     guard let number = walk.number(of: frame), number > 0 else {
-      throw .damage(LogDamage(offset: frame.offset, reason: "a record without a number"))
+      throw .damage(at: frame.offset, "a record without a number")
     }
     try requireOrder(of: frame, number...number, part: nil)
     if number <= after || number > through { return }
@@ -177,9 +175,7 @@ package struct FrameHistoryReader {
   ) throws(LogError) {
     guard follows(frame, numbers, part: part) else {
       throw .damage(
-        LogDamage(
-          offset: frame.offset,
-          reason: "transaction \(numbers.lowerBound) does not follow what is before it"))
+        at: frame.offset, "transaction \(numbers.lowerBound) does not follow what is before it")
     }
   }
 
@@ -202,7 +198,7 @@ package struct FrameHistoryReader {
   ) throws(LogError) {
     try check(frame)
     guard let summary = walk.summary(of: frame) else {
-      throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
+      throw .damage(at: frame.offset, "a block that cannot be decoded")
     }
     try requireOrder(
       of: frame, summary.firstNumber...summary.lastNumber,
@@ -242,8 +238,7 @@ package struct FrameHistoryReader {
       firstPart = other.transactions.first
     }
     guard let firstPart, firstPart.number == number, firstPart.part == 0 else {
-      throw .damage(
-        LogDamage(offset: frames[place].offset, reason: "a part without its beginning"))
+      throw .damage(at: frames[place].offset, "a part without its beginning")
     }
     batch.transactions[0].copyDetails(of: firstPart)
   }

@@ -48,19 +48,17 @@ extension LogGeneration {
         }
         guard !part.isLost else { throw .largeValueLost(value.number) }
         guard pieces.add(part) else {
-          throw .damage(LogDamage(offset: offset, reason: "the piece of another large value"))
+          throw .damage(at: offset, "the piece of another large value")
         }
         try calling { try body(part.bytes) }
         return part.bytes.isEmpty
       }
       isLast = !header.flags.contains(.continued)
-      guard isLast || !isEmpty else {
-        throw .damage(LogDamage(offset: offset, reason: "an empty piece of a large value"))
-      }
+      guard isLast || !isEmpty else { throw .damage(at: offset, "an empty piece of a large value") }
       offset += header.frameLength
     }
     guard pieces.isWhole, pieces.checksum == value.checksum else {
-      throw .damage(LogDamage(offset: offset, reason: "a large value is not what was stored"))
+      throw .damage(at: offset, "a large value is not what was stored")
     }
   }
 }

@@ -29,7 +29,7 @@ extension LogView {
       return true
     }
     guard let result, result.number == number else {
-      throw .damage(LogDamage(offset: entry.offset, reason: "transaction \(number) is not here"))
+      throw .damage(at: entry.offset, "transaction \(number) is not here")
     }
     return result
   }
@@ -79,7 +79,7 @@ extension LogView {
   func segment(of number: Int64) throws(LogError) -> Int {
     let next = try index.partitioningIndex(in: file) { $0.firstNumber > number }
     guard index.count > 0 else {
-      throw .damage(LogDamage(offset: FormatLimits.logStart, reason: "the history index has a gap"))
+      throw .damage(at: FormatLimits.logStart, "the history index has a gap")
     }
     // The index lists a gap record under the last number that it covers, so an earlier number may
     // precede the first segment.

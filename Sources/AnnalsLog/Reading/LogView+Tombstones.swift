@@ -25,10 +25,7 @@ extension LogView {
     }
     guard batch.changes.count == Int(reference.count),
       batch.transactions.last?.number ?? 0 <= base
-    else {
-      throw .damage(
-        LogDamage(offset: reference.offset, reason: "the tombstones are not those referred to"))
-    }
+    else { throw .damage(at: reference.offset, "the tombstones are not those referred to") }
   }
 }
 

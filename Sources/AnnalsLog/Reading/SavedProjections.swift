@@ -77,10 +77,7 @@ extension LogGeneration {
     }
     guard saved.isNamed(contents.name), contents.version == saved.version,
       contents.number == saved.number
-    else {
-      throw .damage(
-        LogDamage(offset: saved.chunk.offset, reason: "the state of another projection"))
-    }
+    else { throw .damage(at: saved.chunk.offset, "the state of another projection") }
     return contents.state
   }
 }

@@ -124,7 +124,7 @@ struct LogLoading {
     let header = generation.header
     let size = try generation.size()
     guard size >= FormatLimits.logStart else {
-      throw .damage(LogDamage(offset: size, reason: "the file ends within its first blocks"))
+      throw .damage(at: size, "the file ends within its first blocks")
     }
     var start = ChainPoint(beginningOf: header)
     if let slot = slots.first, slot.durableMark <= size {
@@ -215,16 +215,12 @@ struct LogLoading {
     let (frame, directory) = try generation.directory(at: candidate.offset)
     if let slot = slots.first(where: { $0.checkpointOffset == candidate.offset }) {
       guard slot.checkpointNumber == directory.number else {
-        throw .damage(
-          LogDamage(offset: candidate.offset, reason: "a checkpoint of another transaction"))
+        throw .damage(at: candidate.offset, "a checkpoint of another transaction")
       }
     }
     guard directory.isBase == candidate.isBase, directory.number >= header.base,
       !candidate.isBase || directory.number == header.base
-    else {
-      throw .damage(
-        LogDamage(offset: candidate.offset, reason: "a checkpoint where another should be"))
-    }
+    else { throw .damage(at: candidate.offset, "a checkpoint where another should be") }
     let end = candidate.offset + frame.frameLength
     let tables = try LogTables(
       directory, at: CheckpointReference(offset: candidate.offset, number: directory.number),

@@ -65,7 +65,7 @@ struct LogReplay {
         continue
       }
       let reason = "root slot \(slot.index) was written behind another frame than the one before"
-      throw .damage(LogDamage(offset: point.offset, reason: reason))
+      throw .damage(at: point.offset, reason)
     }
   }
 
@@ -75,7 +75,7 @@ struct LogReplay {
       try flush(apply: apply)
       return false
     case .end(let end):
-      throw .damage(LogDamage(offset: reader.walk.point.offset, reason: end.reason))
+      throw .damage(at: reader.walk.point.offset, end.reason)
     case .checkpoint(let frame, let largeValues):
       tables.absorb(largeValues)
       try note(checkpoint: frame)
@@ -114,7 +114,7 @@ struct LogReplay {
   ) throws(LogError) {
     let isParted = first.header.flags.contains(.continued)
     if isParted, try !reader.partsFollow(first) {
-      throw .damage(LogDamage(offset: first.offset, reason: "a transaction without its last part"))
+      throw .damage(at: first.offset, "a transaction without its last part")
     }
     try reader.walk.decode(first, into: &batch)
     // Nothing of it may be handed out if it does not follow.
@@ -122,7 +122,7 @@ struct LogReplay {
       !isParted || batch.transactions.count == 1
     else {
       batch.removeAll()
-      throw .damage(LogDamage(offset: first.offset, reason: "a part without those before it"))
+      throw .damage(at: first.offset, "a part without those before it")
     }
     guard isParted else {
       try absorbTransactions(from: 0, at: unitStart, largeValues: largeValues)
@@ -146,7 +146,7 @@ struct LogReplay {
       try reader.walk.decode(frame, into: &batch)
       guard batch.transactions.count == 1, batch.transactions[0].number == record.number,
         batch.transactions[0].part == parts.count
-      else { throw .damage(LogDamage(offset: frame.offset, reason: "a part out of order")) }
+      else { throw .damage(at: frame.offset, "a part out of order") }
       largeValues += more
       parts.add(batch)
       isLast = !frame.header.flags.contains(.continued)

@@ -82,12 +82,12 @@ struct HistorySealer {
   ) throws(LogError) -> (first: Int64, last: Int64) {
     if frame.header.kind == .block {
       guard let summary = walk.summary(of: frame) else {
-        throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
+        throw .damage(at: frame.offset, "a block that cannot be decoded")
       }
       return (summary.firstNumber, summary.lastNumber)
     }
     guard let number = walk.number(of: frame) else {
-      throw .damage(LogDamage(offset: frame.offset, reason: "a record without a number"))
+      throw .damage(at: frame.offset, "a record without a number")
     }
     return (number, number)
   }
@@ -139,10 +139,7 @@ struct HistorySealer {
     guard let record = pending.transactions.last else { return }
     let before = pending.transactions.dropLast().last?.number ?? target.tables.head.number
     guard record.firstNumber == before + 1 else {
-      throw .damage(
-        LogDamage(
-          offset: offset,
-          reason: "transaction \(record.firstNumber) where \(before + 1) should be"))
+      throw .damage(at: offset, "transaction \(record.firstNumber) where \(before + 1) should be")
     }
   }
 
@@ -157,14 +154,14 @@ struct HistorySealer {
   /// Copies one part of a large transaction.
   private mutating func copy(part frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
     guard let summary = walk.summary(of: frame) else {
-      throw .damage(LogDamage(offset: frame.offset, reason: "a block that cannot be decoded"))
+      throw .damage(at: frame.offset, "a block that cannot be decoded")
     }
     if !target.isAmidTransaction {
       try seal()
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
       guard let record = batch.transactions.first, record.part == 0 else {
-        throw .damage(LogDamage(offset: frame.offset, reason: "a part without its beginning"))
+        throw .damage(at: frame.offset, "a part without its beginning")
       }
       target.beginParts(record)
     }

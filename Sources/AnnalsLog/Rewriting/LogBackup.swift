@@ -50,11 +50,11 @@ extension LogView {
       case .frame: continue
       case .end(.limit): break steps
       case .end(let why):
-        throw .damage(LogDamage(offset: walk.point.offset, reason: why.reason))
+        throw .damage(at: walk.point.offset, why.reason)
       }
     }
     guard let last = walk.point.previousChecksum else {
-      throw .damage(LogDamage(offset: start.offset, reason: "the newest checkpoint is unreadable"))
+      throw .damage(at: start.offset, "the newest checkpoint is unreadable")
     }
     var slot = RootSlot(sequence: 1, durableMark: end, head: head.number, markChecksum: last)
     if let place = tables.checkpoint {
@@ -69,9 +69,7 @@ extension LogView {
     var offset = FormatLimits.logStart
     while offset < end {
       let bytes = try file.read(Int(min(end - offset, 1 << 20)), at: offset)
-      guard !bytes.isEmpty else {
-        throw .damage(LogDamage(offset: offset, reason: "the file ends before its log"))
-      }
+      guard !bytes.isEmpty else { throw .damage(at: offset, "the file ends before its log") }
       let place = offset
       try storage { () throws(StorageError) in
         try bytes.withBytes { bytes throws(StorageError) in try copy.write(bytes, at: place) }

@@ -183,7 +183,7 @@ package final class LogRewriter {
         point = reader.walk.point
         return
       case .end(let why):
-        throw .damage(LogDamage(offset: reader.walk.point.offset, reason: why.reason))
+        throw .damage(at: reader.walk.point.offset, why.reason)
       }
     }
   }

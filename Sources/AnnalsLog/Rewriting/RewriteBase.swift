@@ -178,8 +178,7 @@ private struct KeptTables {
         return isFirst ? unitStart : frame.offset
       case .checkpoint, .skipped: continue
       case .end:
-        throw .damage(
-          LogDamage(offset: start.offset, reason: "transaction \(number) is not here"))
+        throw .damage(at: start.offset, "transaction \(number) is not here")
       }
     }
   }

@@ -239,8 +239,7 @@ final class RewriteTarget {
         try? FrameHeader.decode($0, at: offset, seed: header.seed)
       }
       guard var frame = decoded else {
-        throw .damage(
-          LogDamage(offset: offset, reason: "the new file reads otherwise than written"))
+        throw .damage(at: offset, "the new file reads otherwise than written")
       }
       frame.previousChecksum = previous
       bytes.removeAll(keepingCapacity: true)

@@ -36,7 +36,7 @@ struct TombstoneWriter {
     for frame in old?.frames ?? [] {
       try view.read(tombstones: frame, into: &batch)
       guard batch.transactions.first?.number ?? 0 >= last else {
-        throw .damage(LogDamage(offset: frame.offset, reason: "tombstones out of order"))
+        throw .damage(at: frame.offset, "tombstones out of order")
       }
       last = batch.transactions.last?.number ?? last
       for record in batch.transactions where record.number > least {

@@ -41,13 +41,13 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
     if index >= chunkedCount { return entries[index - chunkedCount] }
     let position = chunks.rank { Int(clamping: $0.first) <= index } - 1
     guard chunks.indices.contains(position) else {
-      throw .damage(LogDamage(offset: chunks[0].offset, reason: "a table's chunk is missing"))
+      throw .damage(at: chunks[0].offset, "a table's chunk is missing")
     }
     let reference = chunks[position]
     let chunk = try load(reference, in: generation)
     let local = index - Int(clamping: reference.first)
     guard chunk.indices.contains(local) else {
-      throw .damage(LogDamage(offset: reference.offset, reason: "a table's chunk is missing"))
+      throw .damage(at: reference.offset, "a table's chunk is missing")
     }
     return chunk[local]
   }
@@ -91,7 +91,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
       throw .decode(error, at: reference.offset)
     }
     guard entries.count == Int(reference.count) else {
-      throw .damage(LogDamage(offset: reference.offset, reason: "a table's chunk is incomplete"))
+      throw .damage(at: reference.offset, "a table's chunk is incomplete")
     }
     cache.hold(entries, of: reference.offset)
     return entries
