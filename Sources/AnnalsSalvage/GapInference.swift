@@ -191,11 +191,11 @@ struct GapInference {
       spareReferences -= max(0, references.count - old.count)
       var arena: ContiguousArray<UInt8> = []
       let cell = references.isEmpty ? .null : ValueCell(.objects(references), appendingTo: &arena)
-      return try withBytes(arena) { (bytes) throws(StateFault) in
+      return try arena.withBytes { bytes throws(StateFault) in
         try set(place.object, place.property, cell, in: bytes)
       }
     }
-    try withBytes(batch.arena) { (bytes) throws(StateFault) in
+    try batch.arena.withBytes { bytes throws(StateFault) in
       try set(place.object, place.property, property.before, in: bytes)
     }
   }
@@ -314,17 +314,6 @@ struct NumberDemand {
 
   /// How many must exist before the transactions.
   var count: Int64 { firstNew.map { $0 - 1 } ?? greatestUse }
-}
-
-/// Calls `body` with the bytes.
-private func withBytes(
-  _ bytes: ContiguousArray<UInt8>,
-  _ body: (UnsafeRawBufferPointer) throws(StateFault) -> Void
-) throws(StateFault) {
-  let result = bytes.withUnsafeBytes { bytes in
-    Result { () throws(StateFault) in try body(bytes) }
-  }
-  try result.get()
 }
 
 extension State {

@@ -235,17 +235,27 @@ package struct ByteReader {
   /// Skips `count` bytes that must be zero.
   package mutating func skipZeros(_ count: Int) throws(DecodeFault) {
     let start = offset
-    let bytes = try readBytes(count)
-    var index = 0
-    // Eight at a time: the blocks at the front are nearly all zeros.
-    while count - index >= 8, bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) == 0 {
-      index += 8
-    }
-    while index < count {
-      guard bytes[index] == 0 else {
-        throw .invalid(at: start + index, reason: "a reserved byte that is not zero")
-      }
-      index += 1
+    if let place = try readBytes(count).firstNonzero {
+      throw .invalid(at: start + place, reason: "a reserved byte that is not zero")
     }
   }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The index of the first byte that is not zero; nil if all are. Looks at 32 at a time.
+  package var firstNonzero: Int? {
+    var index = 0
+    while count - index >= 32 {
+      let a = loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let b = loadUnaligned(fromByteOffset: index + 8, as: UInt64.self)
+      let c = loadUnaligned(fromByteOffset: index + 16, as: UInt64.self)
+      let d = loadUnaligned(fromByteOffset: index + 24, as: UInt64.self)
+      if a | b | c | d != 0 { break }
+      index += 32
+    }
+    return self[index...].firstIndex { $0 != 0 }
+  }
+
+  /// Whether all bytes are zero.
+  package var isZero: Bool { firstNonzero == nil }
 }

@@ -1,3 +1,4 @@
+import AnnalsModel
 import CZlib
 
 /// A decompressor of raw deflate streams (RFC 1951) with a known result length.
@@ -58,16 +59,9 @@ package struct Inflate: ~Copyable {
     guard length <= limit else { throw .tooLarge(at: 0, limit: UInt64(limit)) }
     try checkLength(length, from: bytes.count, at: 0)
     var inflate = Inflate()
-    var result = ContiguousArray<UInt8>(repeating: 0, count: length)
-    var fault: DecodeFault?
-    result.withUnsafeMutableBytes { output in
-      do throws(DecodeFault) {
-        try inflate.decompress(bytes, into: output)
-      } catch {
-        fault = error
-      }
+    return try ContiguousArray(count: length) { output throws(DecodeFault) in
+      try inflate.decompress(bytes, into: UnsafeMutableRawBufferPointer(output))
+      return length
     }
-    if let fault { throw fault }
-    return result
   }
 }

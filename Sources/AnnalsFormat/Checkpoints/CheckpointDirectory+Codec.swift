@@ -73,10 +73,10 @@ extension CheckpointDirectory {
   private mutating func readExtensions(_ reader: inout ByteReader) throws(DecodeFault) {
     for (tag, bytes) in ExtensionArea.items(of: try ExtensionArea.read(&reader)) {
       do throws(DecodeFault) {
-        let isKnown = bytes.withUnsafeBytes { bytes in
-          Result { () throws(DecodeFault) in try readExtension(tag, ByteReader(bytes)) }
+        let isKnown = try bytes.withBytes { bytes throws(DecodeFault) in
+          try readExtension(tag, ByteReader(bytes))
         }
-        if !(try isKnown.get()) { ExtensionArea.append(tag, bytes, to: &extensions) }
+        if !isKnown { ExtensionArea.append(tag, bytes, to: &extensions) }
       } catch {
         throw reader.invalid("an extension of a directory that says something else")
       }

@@ -1,12 +1,7 @@
-// A section is a run of bytes within a chunk, raw or deflated, whichever is worth it:
-//
-//   varint  count of bytes x 2, + 1 if deflated
-//   varint  count of deflated bytes, if deflated
-//   bytes
-//
-// FORMAT.md, "Chunks of state".
+import AnnalsModel
 
-/// Encodes and decodes the sections of chunks.
+/// Encodes and decodes the sections of chunks: runs of bytes, raw or deflated, whichever is worth
+/// it (`SectionHeader`).
 enum ChunkSection {
   /// Below this, deflating saves nothing that matters.
   private static let worthDeflating = 48
@@ -63,20 +58,14 @@ enum ChunkSection {
     }
     let packed = try reader.readSizedBytes()
     try Inflate.checkLength(count, from: packed.count, at: start)
-    var fault: DecodeFault?
-    // With no capacity it would write its length into the empty array that all threads share.
-    let capacity = max(count, 1)
-    let result = ContiguousArray<UInt8>(unsafeUninitializedCapacity: capacity) { buffer, filled in
+    return try ContiguousArray(count: count) { bytes throws(DecodeFault) in
       do throws(DecodeFault) {
-        let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-        try inflate.decompress(packed, into: bytes)
-        filled = count
+        try inflate.decompress(packed, into: UnsafeMutableRawBufferPointer(bytes))
       } catch {
-        fault = .invalid(at: start, reason: "a damaged deflate stream")
+        throw .invalid(at: start, reason: "a damaged deflate stream")
       }
+      return count
     }
-    if let fault { throw fault }
-    return result
   }
 
   /// Reads a section of exactly `count` bytes.

@@ -110,14 +110,11 @@ extension ColumnChunkCodec {
     }
     let section = try ChunkSection.read(
       &reader, limit: FormatLimits.maximumDecodedLength, inflate: &inflate)
-    let read = section.withUnsafeBytes { section in
-      Result { () throws(DecodeFault) in
-        var run = ByteReader(section)
-        try BytesColumn.decode(&run, count: count, into: &values)
-        try run.expectEnd()
-      }
+    try section.withBytes { section throws(DecodeFault) in
+      var run = ByteReader(section)
+      try BytesColumn.decode(&run, count: count, into: &values)
+      try run.expectEnd()
     }
-    try read.get()
     try checkLengths(values, at: start)
     if let reason = brokenRule(of: values) { throw .invalid(at: start, reason: reason) }
   }

@@ -1,3 +1,5 @@
+import AnnalsModel
+
 /// Encodes and decodes lists of numbers in chunks: each is a section that holds an integer run.
 ///
 /// FORMAT.md, "Integer runs".
@@ -45,32 +47,17 @@ enum NumberList {
     guard count > 0 else { return [] }
     let limit = IntegerColumn.greatestLength(count: count)
     let section = try ChunkSection.read(&reader, limit: limit, inflate: &inflate)
-    let result = section.withUnsafeBytes { section in
-      Result { () throws(DecodeFault) in try decode(section, count: count) }
-    }
-    return try result.get()
-  }
-
-  private static func decode(
-    _ bytes: UnsafeRawBufferPointer, count: Int
-  ) throws(DecodeFault) -> ContiguousArray<UInt64> {
-    var reader = ByteReader(bytes)
-    var fault: DecodeFault?
-    let numbers = ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { buffer, filled in
-      let room = UnsafeMutableBufferPointer(rebasing: buffer[..<count])
-      room.initialize(repeating: 0)
-      room.withMemoryRebound(to: Int64.self) { room in
-        do throws(DecodeFault) {
+    return try section.withBytes { bytes throws(DecodeFault) in
+      try ContiguousArray(count: count) { room throws(DecodeFault) in
+        var reader = ByteReader(bytes)
+        room.initialize(repeating: 0)
+        try room.withMemoryRebound(to: Int64.self) { room throws(DecodeFault) in
           try IntegerColumn.decode(&reader, into: room)
-          try reader.expectEnd()
-        } catch {
-          fault = error
         }
+        try reader.expectEnd()
+        return count
       }
-      filled = count
     }
-    if let fault { throw fault }
-    return numbers
   }
 
   /// The numbers as they are or their differences, whichever take fewer bits.

@@ -58,7 +58,7 @@ package struct CellReader: ~Copyable {
     return (CellColumn.mixed, tags)
   }
 
-  /// Reads as many plain values as `cells` has room for: what chunks hold. Edits are refused.
+  /// Reads as many plain values as `cells` has room for. Edits are refused.
   package mutating func decode(
     _ reader: inout ByteReader, into cells: UnsafeMutableBufferPointer<ValueCell>,
     arena: inout ContiguousArray<UInt8>

@@ -30,7 +30,7 @@ package enum CellColumn {
     }
   }
 
-  /// Appends a column of plain values, edits not among them: what chunks hold.
+  /// Appends a column of plain values, edits not among them.
   package static func encode(
     _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
     into bytes: inout ContiguousArray<UInt8>

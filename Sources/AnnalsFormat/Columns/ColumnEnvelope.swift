@@ -1,8 +1,5 @@
-/// A run of bytes that is stored as it is or as a deflate stream, whichever is worth it: first a
-/// number whose lowest bit says which and whose others are the length of the bytes themselves,
-/// then, if deflated, the length of the stream, then the bytes or the stream.
-///
-/// FORMAT.md, "Sections".
+/// Encodes the sections of a block: runs of bytes, raw or deflated, whichever is worth it
+/// (`SectionHeader`).
 package enum ColumnEnvelope {
   /// Shorter runs are not worth trying.
   private static let shortest = 32

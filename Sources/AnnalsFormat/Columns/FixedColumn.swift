@@ -45,7 +45,6 @@ enum FixedColumn {
     case .distinct:
       let count = try reader.readCount(limit: cells.count)
       guard count > 0 else { throw reader.invalid("an empty list of distinct values") }
-      // The distinct values go to the front of the room, and from there to their places.
       let distinct = UnsafeMutableBufferPointer<ValueCell>.allocate(capacity: count)
       defer { distinct.deallocate() }
       try decodePlain(&reader, model: model, into: distinct, arena: &arena)

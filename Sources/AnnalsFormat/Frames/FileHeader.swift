@@ -113,10 +113,7 @@ extension FileHeader {
     var block = ContiguousArray<UInt8>(bytes.prefix(usedLength))
     block.append(zerosUpTo: FormatLimits.blockLength - 4)
     block.append(fixed: block.withUnsafeBytes { Checksum.crc32($0) })
-    let result = block.withUnsafeBytes { block in
-      Result { () throws(HeaderFault) in try decode(block) }
-    }
-    return try result.get()
+    return try block.withBytes { block throws(HeaderFault) in try decode(block) }
   }
 
   /// Reads a header from the file's first bytes (at least 4096). Checks, in this order: length,

@@ -65,9 +65,9 @@ package struct RootSlot: Hashable, Sendable {
     return bytes
   }
 
-  /// Reads the slot at place `index` (0 or 1) from its 4096 bytes. Zeros are a fault as any other.
-  /// One that needs unknown features throws
-  /// `unknownFeatures`, whatever else it says; so does one whose copy of the header needs them.
+  /// Reads the slot at place `index` (0 or 1) from its 4096 bytes. All zeros is a fault too. One
+  /// that needs unknown features throws `unknownFeatures`, whatever else it says; so does one whose
+  /// copy of the header needs them.
   package static func decode(
     _ bytes: UnsafeRawBufferPointer, index: Int, seed: FrameSeed
   ) throws(DecodeFault) -> RootSlot {
@@ -147,7 +147,7 @@ package struct RootSlot: Hashable, Sendable {
   private static func readHeader(_ reader: inout ByteReader) throws(DecodeFault) -> FileHeader? {
     let start = reader.offset
     let copy = try reader.readBytes(FileHeader.usedLength)
-    if copy.allSatisfy({ $0 == 0 }) { return nil }
+    if copy.isZero { return nil }
     do throws(HeaderFault) {
       return try FileHeader.decode(completing: copy)
     } catch {

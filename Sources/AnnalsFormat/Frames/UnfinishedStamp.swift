@@ -21,7 +21,7 @@ package enum UnfinishedStamp {
   /// one whole sector of it, a part of its first, or, up to the stamp's length, zeros alone.
   package static func marks(_ start: UnsafeRawBufferPointer, size: UInt64) -> Bool {
     let block = UnsafeRawBufferPointer(rebasing: start.prefix(FormatLimits.blockLength))
-    if size <= UInt64(FormatLimits.blockLength), block.allSatisfy({ $0 == 0 }) { return true }
+    if size <= UInt64(FormatLimits.blockLength), block.isZero { return true }
     if size < UInt64(sectorLength) { return isStamp(block) }
     return stride(from: 0, through: block.count - sectorLength, by: sectorLength).contains {
       isStamp(UnsafeRawBufferPointer(rebasing: block[$0..<$0 + sectorLength]))

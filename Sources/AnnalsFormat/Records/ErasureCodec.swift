@@ -31,14 +31,12 @@ package enum ErasureCodec {
     guard !area.isEmpty,
       let item = ExtensionArea.items(of: area).first(where: { $0.tag == ExtensionArea.erasure })
     else { return nil }
-    return try item.bytes.withUnsafeBytes { bytes in
-      Result { () throws(DecodeFault) in
-        var reader = ByteReader(bytes)
-        let erasure = try decode(&reader)
-        try reader.expectEnd()
-        return erasure
-      }
-    }.get()
+    return try item.bytes.withBytes { bytes throws(DecodeFault) in
+      var reader = ByteReader(bytes)
+      let erasure = try decode(&reader)
+      try reader.expectEnd()
+      return erasure
+    }
   }
 
   private static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> Erasure {

@@ -129,7 +129,7 @@ struct FrameWalk {
         return try FrameHeader.decode(head, at: offset, seed: seed)
       } catch {
         fault = error
-        isZero = !head.contains { $0 != 0 }
+        isZero = head.isZero
         return nil
       }
     }

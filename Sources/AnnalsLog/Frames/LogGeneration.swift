@@ -54,17 +54,10 @@ package final class LogGeneration: Sendable {
   private static func read(
     _ count: Int, at offset: UInt64, of file: any StorageFile
   ) throws(LogError) -> ContiguousArray<UInt8> {
-    var fault: StorageError?
-    let bytes = ContiguousArray<UInt8>(unsafeUninitializedCapacity: count) { buffer, filled in
-      do throws(StorageError) {
-        filled = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-      } catch {
-        fault = error
+    try storage { () throws(StorageError) in
+      try ContiguousArray(count: count) { buffer throws(StorageError) in
+        try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
       }
-    }
-    return try storage { () throws(StorageError) in
-      if let fault { throw fault }
-      return bytes
     }
   }
 

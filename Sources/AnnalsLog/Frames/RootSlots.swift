@@ -44,7 +44,7 @@ struct RootSlots: Sendable {
           } else if RootSlot.identity(provenBy: block, index: index, notOf: header) != nil {
             foreign.append(offset)
           }
-          let what = block.allSatisfy { $0 == 0 } ? "holds zeros" : "is unreadable: \(error)"
+          let what = block.isZero ? "holds zeros" : "is unreadable: \(error)"
           findings.append(LogFinding(offset: offset, text: "root slot \(index) \(what)"))
         }
       }

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsModel
 import AnnalsStorage
 
 /// An unfinished file beside the one that it will become or replace, under a fixed name and locked
