@@ -2,8 +2,6 @@ import AnnalsModel
 
 /// The findings of an opening: where it started, how far it came, and what was odd.
 package struct RecoveryReport: Sendable {
-  /// Which root slot was used; nil if none was usable, so that the log was read from its beginning.
-  package var slot: Int?
   /// The transaction whose state the replay started from, and that state's offset; offset 0 stands
   /// for the empty state.
   package var start: Int64 = 0

@@ -139,7 +139,7 @@ import Testing
     var bytes = file.bytes
     for index in lost { bytes[index] ^= 0xA5 }
     let walk = try FileWalk(bytes.opened())
-    #expect(walk.seed?.seed == file.header.seed)
+    #expect(walk.seed == file.header.seed)
     let sound = try regions(in: file.bytes).filter { $0.offset >= UInt64(lost.upperBound) }
     let frames = try regions(in: bytes).filter { $0.frame != nil }
     let expected = sound.filter { $0.frame != nil }.map(\.offset)

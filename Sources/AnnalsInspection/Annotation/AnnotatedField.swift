@@ -158,7 +158,7 @@ struct FieldReader {
     let start = reader.offset
     let run = try reader.readBytes(count)
     if count == 0 { return }
-    guard ZeroRun.firstNonZero(in: run) == nil else {
+    guard run.isZero else {
       self.run(name, "should be zeros", from: start, count: count)
       return
     }
@@ -178,7 +178,7 @@ struct FieldReader {
     while done < count {
       let length = min(count - done, AnnotatedField.maximumLength)
       let piece = UnsafeRawBufferPointer(rebasing: bytes[start + done..<start + done + length])
-      let isZeros = length > 16 && ZeroRun.firstNonZero(in: piece) == nil
+      let isZeros = length > 16 && piece.isZero
       let place = count > length ? "bytes \(done) to \(done + length - 1) of \(count)" : ""
       let text = done == 0 && !value.isEmpty ? [value, place] : [place]
       emitField(

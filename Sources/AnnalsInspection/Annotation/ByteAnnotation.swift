@@ -32,7 +32,7 @@ package struct ByteAnnotation {
     case .damaged(let reason):
       try pieces(of: region, in: &walk, name: reason.description, emit: emit)
     case .header, .slot, .frame:
-      let seed = walk.seed?.seed
+      let seed = walk.seed
       try walk.withBytes(of: region) { bytes in
         var reader = FieldReader(bytes, at: region.offset, emit: emit)
         do throws(DecodeFault) {
@@ -124,7 +124,7 @@ extension ByteAnnotation {
     try reader.fixed("checksum of the frame before the mark", UInt32.self, text: Hex.text)
     try reader.fixed("extent", UInt64.self) { "the file had \($0) bytes" }
     try reader.zeros("reserved", count: 4)
-    if ZeroRun.firstNonZero(in: try reader.peek(FileHeader.usedLength)) != nil {
+    if try !reader.peek(FileHeader.usedLength).isZero {
       try reader.opaque("the header's first bytes, repeated", count: FileHeader.usedLength)
     } else {
       try reader.zeros("no copy of the header", count: FileHeader.usedLength)

@@ -4,7 +4,7 @@ import AnnalsStorage
 
 extension FileWalk {
   /// Access to single frames of the file; nil if the seed of their checksums is unknown.
-  var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0.seed) } }
+  var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0) } }
 
   /// Decodes a frame with `read`, from its payload, as far as the file has it, and its flags.
   mutating func decode<Contents>(

@@ -29,9 +29,6 @@ package struct ReadableTransactions: Sendable {
     package var bytes: Range<UInt64>
     /// Why they could not be read, in words.
     package var reason: String
-    /// The timestamps of the readable transactions before and behind.
-    package var before: Timestamp?
-    package var behind: Timestamp?
   }
 
   /// The transactions of the last item.
@@ -41,7 +38,6 @@ package struct ReadableTransactions: Sendable {
   private var expected: Int64?
   /// The part that comes next of a transaction known to be complete.
   private var nextPart: UInt32 = 0
-  private var lastTimestamp: Timestamp?
   /// What could not be read since the last transaction returned.
   private var lost: (bytes: Range<UInt64>, reason: String)?
   /// The frame of the transactions in `batch`, if the hole before them was returned first.
@@ -83,7 +79,6 @@ package struct ReadableTransactions: Sendable {
         let hole = hole(before: first, at: region)
         expected = last.isContinued ? last.number : last.number.successor
         nextPart = last.isContinued ? last.part + 1 : 0
-        lastTimestamp = last.timestamp
         lost = nil
         unfinished = nil
         guard let hole else { return .transactions(offset: region.offset) }
@@ -211,8 +206,7 @@ package struct ReadableTransactions: Sendable {
     let bytes = lost?.bytes ?? region.offset..<region.offset
     return Hole(
       first: expected, last: record.firstNumber - 1, bytes: bytes,
-      reason: lost?.reason ?? "nothing is unreadable: the numbers themselves leap",
-      before: lastTimestamp, behind: record.timestamp)
+      reason: lost?.reason ?? "nothing is unreadable: the numbers themselves leap")
   }
 
   private mutating func finalHole() -> Item? {
@@ -221,10 +215,7 @@ package struct ReadableTransactions: Sendable {
     unfinished = nil
     guard let lost else { return nil }
     self.lost = nil
-    return .hole(
-      Hole(
-        first: expected, last: nil, bytes: lost.bytes, reason: lost.reason, before: lastTimestamp,
-        behind: nil))
+    return .hole(Hole(first: expected, last: nil, bytes: lost.bytes, reason: lost.reason))
   }
 }
 

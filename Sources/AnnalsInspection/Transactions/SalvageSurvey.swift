@@ -11,18 +11,15 @@ package struct SalvageSurvey: Sendable {
   package struct Run: Hashable, Sendable {
     package var first: Int64
     package var last: Int64
-    /// The offsets of the frame with the first transaction, and of the last frame.
+    /// The offset of the frame with the first transaction.
     package var firstOffset: UInt64
     /// The first number in that frame, which may hold others before the run.
     package var frameFirst: Int64
-    package var lastOffset: UInt64
     /// Why the bytes before it could not be read, in words; empty if all could.
     package var reason: String
     /// The bytes before it that could not be read.
     package var lostBytes: Range<UInt64>
-    /// The timestamp of the first transaction, and the greatest of all.
     package var firstTimestamp: Timestamp
-    package var maximumTimestamp: Timestamp
   }
 
   /// The intact directory of a checkpoint.
@@ -85,7 +82,8 @@ package struct SalvageSurvey: Sendable {
   package let hasSeed: Bool
   package let fileSize: UInt64
 
-  /// Reads an open file three times. Throws if the system cannot read.
+  /// Reads an open file three times: for its end, its frames, and its transactions. Throws if the
+  /// system cannot read.
   package init(_ file: any StorageFile) throws(StorageError) {
     let walk = try FileWalk(file)
     header = walk.restoredHeader
@@ -240,23 +238,17 @@ package struct SalvageSurvey: Sendable {
   private mutating func note(
     _ batch: ChangeBatch, at offset: UInt64, _ lost: (bytes: Range<UInt64>, reason: String)?
   ) {
-    for record in batch.transactions {
-      if record.part == 0 {
-        if let last = runs.indices.last, runs[last].last == record.firstNumber - 1 {
-          runs[last].last = record.number
-        } else {
-          runs.append(
-            Run(
-              first: record.firstNumber, last: record.number, firstOffset: offset,
-              frameFirst: batch.transactions.first?.firstNumber ?? record.firstNumber,
-              lastOffset: offset, reason: lost?.reason ?? "",
-              lostBytes: lost?.bytes ?? offset..<offset, firstTimestamp: record.timestamp,
-              maximumTimestamp: record.timestamp))
-        }
+    for record in batch.transactions where record.part == 0 {
+      if let last = runs.indices.last, runs[last].last == record.firstNumber - 1 {
+        runs[last].last = record.number
+      } else {
+        runs.append(
+          Run(
+            first: record.firstNumber, last: record.number, firstOffset: offset,
+            frameFirst: batch.transactions.first?.firstNumber ?? record.firstNumber,
+            reason: lost?.reason ?? "", lostBytes: lost?.bytes ?? offset..<offset,
+            firstTimestamp: record.timestamp))
       }
-      guard let last = runs.indices.last else { return }
-      runs[last].lastOffset = offset
-      runs[last].maximumTimestamp = max(runs[last].maximumTimestamp, record.timestamp)
     }
   }
 

@@ -18,8 +18,8 @@ package struct FileWalk: Sendable {
   package var bytes: FileBytes
   /// Whether the first block is a valid header.
   package let header: HeaderVerdict
-  /// The seed of the checksums, and where it comes from; nil if nothing can be checked.
-  package let seed: SeedSearch?
+  /// The seed of the checksums; nil if nothing can be checked.
+  package let seed: FrameSeed?
   /// The header, recovered if it is damaged (`HeaderSearch`); nil if it cannot be recovered.
   package let restoredHeader: FileHeader?
   /// Whether payloads are checked; if not, `PayloadVerdict.unchecked` says so.
@@ -46,15 +46,9 @@ package struct FileWalk: Sendable {
     }
     header = verdict
     restoredHeader = try HeaderSearch.find(header: header, in: &bytes)
-    if let restoredHeader {
-      if case .valid = header {
-        seed = SeedSearch(seed: restoredHeader.seed, origin: .header)
-      } else {
-        seed = SeedSearch(seed: restoredHeader.seed, origin: .restoredHeader)
-      }
-    } else {
-      seed = try SeedSearch.find(header: header, in: &bytes)
-    }
+    // Not by `??`, which loses the type of the error.
+    let seed = restoredHeader?.seed
+    self.seed = if let seed { seed } else { try SeedSearch.find(header: header, in: &bytes) }
     if case .valid(let header) = header { previousChecksum = header.checksum }
   }
 
@@ -126,16 +120,16 @@ package struct FileWalk: Sendable {
   }
 
   private mutating func slot(_ index: Int) throws(StorageError) -> SlotVerdict {
-    guard let seed = seed?.seed else {
+    guard let seed else {
       let isZero = try bytes.withBytes(at: position, count: FormatLimits.blockLength) {
-        ZeroRun.firstNonZero(in: $0) == nil
+        $0.isZero
       }
       return isZero ? .unwritten : .unchecked
     }
     let header = restoredHeader
     return try bytes.withBytes(at: position, count: FormatLimits.blockLength) { block in
       if block.count < FormatLimits.blockLength { return .cut }
-      if ZeroRun.firstNonZero(in: block) == nil { return .unwritten }
+      if block.isZero { return .unwritten }
       do throws(DecodeFault) {
         return .valid(try RootSlot.decode(block, index: index, seed: seed))
       } catch {
@@ -164,7 +158,7 @@ extension DecodeFault {
 // The log.
 extension FileWalk {
   private mutating func logRegion() throws(StorageError) -> FileRegion {
-    guard let seed = seed?.seed else {
+    guard let seed else {
       return FileRegion(
         offset: position, length: bytes.size - position, content: .damaged(.noSeed))
     }

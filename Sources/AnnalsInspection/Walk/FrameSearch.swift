@@ -66,26 +66,9 @@ struct FrameSearch {
 
   /// Notes which of the bytes at `offset` are not zero.
   private mutating func note(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) {
-    guard let first = ZeroRun.firstNonZero(in: bytes) else { return }
+    guard let first = bytes.firstNonzero else { return }
     let last = bytes.lastIndex { $0 != 0 } ?? first
     let start = foreign?.lowerBound ?? offset + UInt64(first)
     foreign = start..<offset + UInt64(last) + 1
-  }
-}
-
-/// Finds bytes that are not zero, eight at a time.
-enum ZeroRun {
-  /// The index of the first byte that is not zero; nil if all are.
-  static func firstNonZero(in bytes: UnsafeRawBufferPointer) -> Int? {
-    var index = 0
-    while bytes.count - index >= 8 {
-      if bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) != 0 { break }
-      index += 8
-    }
-    while index < bytes.count {
-      if bytes[index] != 0 { return index }
-      index += 1
-    }
-    return nil
   }
 }

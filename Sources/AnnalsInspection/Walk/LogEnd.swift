@@ -4,10 +4,10 @@ import AnnalsStorage
 /// Where a file's log ends, and whether the bytes behind are what a crash leaves or damage.
 ///
 /// Applies the rule of FORMAT.md, "Recovery", to the whole file from the first frame on, whatever
-/// checkpoint the slots name. A *unit* is what a crash leaves whole or not
-/// at all: a transaction with the large values before it and all its parts, or a checkpoint with
-/// its chunks. The log ends with its last whole unit before the *bad spot*, the first place where
-/// the chain of frames breaks off.
+/// checkpoint the slots name. A *unit* is what a crash leaves whole or not at all: a transaction
+/// with the large values before it and all its parts, or a checkpoint with its chunks. The log ends
+/// with its last whole unit before the *bad spot*, the first place where the chain of frames breaks
+/// off.
 package struct LogEnd: Sendable {
   /// What lies behind the last whole unit.
   package enum Tail: Hashable, Sendable {
@@ -28,8 +28,6 @@ package struct LogEnd: Sendable {
   /// Where the chain of frames breaks off.
   package private(set) var badSpot = FormatLimits.logStart
   package private(set) var tail = Tail.clean
-  /// The greatest offset that a slot or a frame says was synced.
-  package private(set) var provenMark = FormatLimits.logStart
   /// The file's length according to the newer slot; 0 without a slot.
   package private(set) var extent: UInt64 = 0
 
@@ -44,18 +42,6 @@ package struct LogEnd: Sendable {
       return result
     }
     return search.judge(size: walk.bytes.size)
-  }
-
-  fileprivate init() {}
-
-  fileprivate init(
-    end: UInt64, badSpot: UInt64, tail: Tail, provenMark: UInt64, extent: UInt64
-  ) {
-    self.end = end
-    self.badSpot = badSpot
-    self.tail = tail
-    self.provenMark = provenMark
-    self.extent = extent
   }
 }
 
@@ -150,9 +136,7 @@ private struct LogEndSearch {
     let tail = tail(
       end: end, badSpot: badSpot, reason: reason, endsAtZeros: bad == nil && breaksAtZeros,
       size: size)
-    return LogEnd(
-      end: end, badSpot: badSpot, tail: tail, provenMark: max(provenMark, markBehind),
-      extent: extent)
+    return LogEnd(end: end, badSpot: badSpot, tail: tail, extent: extent)
   }
 
   private func tail(

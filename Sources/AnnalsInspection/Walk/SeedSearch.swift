@@ -8,21 +8,7 @@ import AnnalsStorage
 /// is damaged, two ways are left. The two fields may be intact, which one valid slot or frame
 /// proves. And a crc32 can be run backwards over the bytes it covers to the value it started from,
 /// so any intact slot or frame gives the seed.
-package struct SeedSearch: Sendable {
-  /// How the seed was found.
-  package enum Origin: Hashable, Sendable {
-    case header
-    /// From a header that is damaged, but could be restored.
-    case restoredHeader
-    /// From the fields of a damaged header.
-    case headerFields
-    /// From the checksum of the slot or frame at this offset.
-    case checksum(at: UInt64)
-  }
-
-  package var seed: FrameSeed
-  package var origin: Origin
-
+enum SeedSearch {
   /// How far into the log the search for an intact frame goes.
   private static let searchLength: UInt64 = 16 << 20
   /// How many payloads of plausible frames the search tests at most, and their greatest length.
@@ -30,17 +16,13 @@ package struct SeedSearch: Sendable {
   private static let maximumTriedPayload: UInt32 = 1 << 20
 
   /// Searches for the seed; nil if nothing in the file gives it.
-  package static func find(
+  static func find(
     header: HeaderVerdict, in bytes: inout FileBytes
-  ) throws(StorageError) -> SeedSearch? {
-    if case .valid(let header) = header { return SeedSearch(seed: header.seed, origin: .header) }
-    if let seed = try seedOfFields(in: &bytes), try proves(seed, in: &bytes) {
-      return SeedSearch(seed: seed, origin: .headerFields)
-    }
+  ) throws(StorageError) -> FrameSeed? {
+    if case .valid(let header) = header { return header.seed }
+    if let seed = try seedOfFields(in: &bytes), try proves(seed, in: &bytes) { return seed }
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
-      if let seed = try seedOfSlot(index, at: offset, in: &bytes) {
-        return SeedSearch(seed: seed, origin: .checksum(at: offset))
-      }
+      if let seed = try seedOfSlot(index, at: offset, in: &bytes) { return seed }
     }
     return try seedOfFrame(in: &bytes)
   }
@@ -93,7 +75,7 @@ package struct SeedSearch: Sendable {
   }
 
   /// The seed that makes both the header and the payload of some frame valid.
-  private static func seedOfFrame(in bytes: inout FileBytes) throws(StorageError) -> SeedSearch? {
+  private static func seedOfFrame(in bytes: inout FileBytes) throws(StorageError) -> FrameSeed? {
     let headerLength = FormatLimits.frameHeaderLength
     var tries = 0
     var offset = FormatLimits.logStart
@@ -111,7 +93,7 @@ package struct SeedSearch: Sendable {
           seed.checksum(UnsafeRawBufferPointer(rebasing: $0.dropFirst(headerLength)), at: place)
             == header.payloadChecksum
         }
-        if fits { return SeedSearch(seed: seed, origin: .checksum(at: offset)) }
+        if fits { return seed }
       }
       offset += UInt64(FormatLimits.frameAlignment)
     }

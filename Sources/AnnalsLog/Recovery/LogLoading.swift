@@ -48,7 +48,6 @@ struct LogLoading {
       if case .damaged = endOfLog.tail {} else { endOfLog = endOfLog.damaged(.damaged(damage)) }
     }
     if !slots.isEmpty { slots = endOfLog.slots }
-    report.slot = slots.first?.index
     // A slot lists what was announced before its mark; frames announce what came after.
     announced = slots.reduce(endOfLog.announced) { $0.union($1.announced) }
     if case .damaged(let damage) = endOfLog.tail {
