@@ -108,6 +108,12 @@ extension Features {
   }
 }
 
+/// Throws `tooLarge` if a payload of this length does not fit into a frame.
+func requireFits(_ length: Int) throws(LogError) {
+  let limit = FormatLimits.maximumPayload
+  guard length <= limit else { throw .tooLarge(length: length, limit: limit) }
+}
+
 /// Runs a storage operation and wraps its error.
 @inline(__always)
 func storage<R>(_ body: () throws(StorageError) -> R) throws(LogError) -> R {

@@ -65,3 +65,16 @@ package struct ChunkReference: Hashable, Sendable {
     return result
   }
 }
+
+extension FrameWriter {
+  /// Appends the frame of a chunk, or of tombstones; returns its reference.
+  package mutating func append(
+    chunk payload: UnsafeRawBufferPointer, kind: FrameKind = .chunk, flags: FrameFlags = [],
+    first: Int64, count: UInt32
+  ) -> ChunkReference {
+    append(kind: kind, flags: flags, payload: payload)
+    return ChunkReference(
+      offset: point.previousOffset, length: UInt32(payload.count),
+      checksum: Checksum.crc32(payload), first: first, count: count)
+  }
+}

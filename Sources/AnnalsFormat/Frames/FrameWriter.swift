@@ -4,24 +4,32 @@ import AnnalsModel
 package struct FrameWriter: Sendable {
   /// The frames appended since the start or the last `removeAll`.
   package private(set) var bytes: ContiguousArray<UInt8> = []
-  /// Where in the file the next frame begins.
-  package private(set) var offset: UInt64
-  /// The header checksum of the last frame.
-  package private(set) var previousChecksum: UInt32
+  /// Behind the last frame.
+  package private(set) var point: ChainPoint
   /// What frames name as the durable mark; nil if none is known.
   package var durableMark: UInt64?
   private let seed: FrameSeed
 
+  /// A writer of a run that begins at a point.
+  package init(seed: FrameSeed, at point: ChainPoint, durableMark: UInt64?) {
+    let alignment = UInt64(FormatLimits.frameAlignment)
+    precondition(point.offset % alignment == 0, "frames begin at multiples of 8")
+    self.seed = seed
+    self.point = point
+    self.durableMark = durableMark
+  }
+
   /// A writer of a run that begins at `offset`, behind the frame whose header has
   /// `previousChecksum`.
   package init(seed: FrameSeed, offset: UInt64, previousChecksum: UInt32, durableMark: UInt64?) {
-    let alignment = UInt64(FormatLimits.frameAlignment)
-    precondition(offset % alignment == 0, "frames begin at multiples of 8")
-    self.seed = seed
-    self.offset = offset
-    self.previousChecksum = previousChecksum
-    self.durableMark = durableMark
+    let point = ChainPoint(offset: offset, previousChecksum: previousChecksum)
+    self.init(seed: seed, at: point, durableMark: durableMark)
   }
+
+  /// Where in the file the next frame begins.
+  package var offset: UInt64 { point.offset }
+  /// The header checksum of the last frame.
+  package var previousChecksum: UInt32 { point.previousChecksum ?? 0 }
 
   /// Where in the file the first frame of `bytes` begins.
   package var start: UInt64 { offset - UInt64(bytes.count) }
@@ -40,18 +48,17 @@ package struct FrameWriter: Sendable {
     header.encode(into: &bytes, at: offset, seed: seed)
     bytes.append(contentsOf: payload)
     bytes.append(zerosUpTo: end)
-    offset += header.frameLength
-    previousChecksum = header.checksum
+    point = ChainPoint(
+      offset: offset + header.frameLength, previousChecksum: header.checksum,
+      previousOffset: offset)
     return header
   }
 
-  /// Removes the last frames, from `place` on, none of which was written; the header of the frame
-  /// before them has the checksum `previous`.
-  package mutating func rollBack(to place: UInt64, behind previous: UInt32) {
-    precondition(place >= start && place <= offset, "frames that were written stay")
-    bytes.removeLast(Int(offset - place))
-    offset = place
-    previousChecksum = previous
+  /// Removes the frames behind a point, none of which was written.
+  package mutating func rollBack(to point: ChainPoint) {
+    precondition(point.offset >= start && point.offset <= offset, "frames that were written stay")
+    bytes.removeLast(Int(offset - point.offset))
+    self.point = point
   }
 
   /// Forgets the bytes, which were written, and keeps their memory and the place in the file.

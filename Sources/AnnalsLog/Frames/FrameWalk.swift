@@ -1,28 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
 
-/// A place in the log between two frames, and the predecessor that the next frame must name.
-struct ChainPoint: Hashable, Sendable {
-  /// Where the next frame begins.
-  var offset: UInt64
-  /// The header checksum of the frame before; nil if it is not known and the next frame may name
-  /// any.
-  var previousChecksum: UInt32?
-  /// Where the frame before begins; 0 if there is none.
-  var previousOffset: UInt64 = 0
-
-  init(offset: UInt64, previousChecksum: UInt32?, previousOffset: UInt64 = 0) {
-    self.offset = offset
-    self.previousChecksum = previousChecksum
-    self.previousOffset = previousOffset
-  }
-
-  /// The beginning of a file's log.
-  init(beginningOf header: FileHeader) {
-    self.init(offset: FormatLimits.logStart, previousChecksum: header.checksum)
-  }
-}
-
 /// A frame found by a walk.
 struct WalkedFrame {
   var offset: UInt64

@@ -32,8 +32,7 @@ final class RewriteTarget {
     _ = self.header.encode()
     tables = LogTables(emptyBaseOf: header)
     frames = FrameWriter(
-      seed: header.seed, offset: FormatLimits.logStart, previousChecksum: self.header.checksum,
-      durableMark: nil)
+      seed: header.seed, at: ChainPoint(beginningOf: self.header), durableMark: nil)
   }
 
   /// Where the next frame goes.
@@ -42,11 +41,24 @@ final class RewriteTarget {
   func append(
     kind: FrameKind, flags: FrameFlags = [], payload: UnsafeRawBufferPointer
   ) throws(LogError) {
-    guard payload.count <= FormatLimits.maximumPayload else {
-      throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
-    }
-    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
+    try makeRoom(for: payload)
     frames.append(kind: kind, flags: flags, payload: payload)
+  }
+
+  /// Appends the frame of a payload that `encode` makes.
+  private func append(
+    _ kind: FrameKind, _ encode: (inout ContiguousArray<UInt8>) -> Void
+  ) throws(LogError) {
+    payload.removeAll(keepingCapacity: true)
+    encode(&payload)
+    try payload.withBytes { bytes throws(LogError) in
+      try append(kind: kind, flags: .skippable, payload: bytes)
+    }
+  }
+
+  private func makeRoom(for payload: UnsafeRawBufferPointer) throws(LogError) {
+    try requireFits(payload.count)
+    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
   }
 
   /// Writes the frames gathered so far.
@@ -65,26 +77,19 @@ final class RewriteTarget {
   func store(
     chunk payload: UnsafeRawBufferPointer, first: Int64, count: UInt32
   ) throws(LogError) -> ChunkReference {
-    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
-    let offset = frames.offset
-    try append(kind: .chunk, payload: payload)
-    return ChunkReference(
-      offset: offset, length: UInt32(payload.count), checksum: Checksum.crc32(payload),
-      first: first, count: count)
+    try makeRoom(for: payload)
+    return frames.append(chunk: payload, first: first, count: count)
   }
 
   /// Writes a frame of tombstones, which the base's directory will name.
   func store(
     tombstones payload: UnsafeRawBufferPointer, count: UInt32
   ) throws(LogError) {
-    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
-    let offset = frames.offset
-    try append(kind: .tombstones, flags: .skippable, payload: payload)
+    try makeRoom(for: payload)
     var kept = tombstones ?? KeptTombstones(completeAfter: header.base)
     kept.frames.append(
-      ChunkReference(
-        offset: offset, length: UInt32(payload.count), checksum: Checksum.crc32(payload),
-        first: kept.count, count: count))
+      frames.append(
+        chunk: payload, kind: .tombstones, flags: .skippable, first: kept.count, count: count))
     tombstones = kept
   }
 
@@ -177,16 +182,15 @@ final class RewriteTarget {
     if !projections.isEmpty {
       directory.projections = SavedProjections(generation: header.generation, projections)
     }
-    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
-    let offset = frames.offset
     try directory.encode().withBytes { bytes throws(LogError) in
       try append(kind: .checkpoint, payload: bytes)
     }
+    let end = frames.point
     tables.absorb(
-      checkpoint: CheckpointReference(offset: offset, number: tables.head.number),
-      end: frames.offset)
+      checkpoint: CheckpointReference(offset: end.previousOffset, number: tables.head.number),
+      end: end.offset)
     self.tables = tables
-    return offset
+    return end.previousOffset
   }
 
   /// Writes a checkpoint of the state at the head, whose chunks are stored.
@@ -259,22 +263,14 @@ final class RewriteTarget {
   /// Writes the state of each consumer.
   func append(_ consumers: ConsumerTable) throws(LogError) {
     for consumer in consumers.list {
-      payload.removeAll(keepingCapacity: true)
-      ConsumerCodec.encode(.set(consumer), into: &payload)
-      try payload.withBytes { bytes throws(LogError) in
-        try append(kind: .consumerChange, flags: .skippable, payload: bytes)
-      }
+      try append(.consumerChange) { ConsumerCodec.encode(.set(consumer), into: &$0) }
     }
   }
 
   /// Writes the retention policy, if one was ever set.
   func append(_ retention: RetentionPolicy) throws(LogError) {
     if retention.isOff { return }
-    payload.removeAll(keepingCapacity: true)
-    RetentionCodec.encode(retention, into: &payload)
-    try payload.withBytes { bytes throws(LogError) in
-      try append(kind: .retention, flags: .skippable, payload: bytes)
-    }
+    try append(.retention) { RetentionCodec.encode(retention, into: &$0) }
   }
 
   // MARK: Large values
@@ -283,7 +279,6 @@ final class RewriteTarget {
   func copy(largeValue entry: LargeValueEntry, from old: LogGeneration) throws(LogError)
     -> LargeValueEntry
   {
-    if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
     let result = LargeValueEntry(number: entry.number, offset: frames.offset, length: entry.length)
     var offset = entry.offset
     while true {

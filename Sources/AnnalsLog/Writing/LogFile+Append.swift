@@ -117,12 +117,15 @@ extension LogFile {
     state.tables.announce(transaction.features)
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
     if !transaction.consumers.isEmpty { state.adoptStaged(transaction.consumers) }
-    state.end = ChainPoint(
-      offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
-      previousOffset: state.lastFrameOffset)
+    advanceEnd(&state)
+    return state.tables.head
+  }
+
+  /// Moves the end behind the frames that were written; what is deferred is thereby acknowledged.
+  func advanceEnd(_ state: inout LogState) {
+    state.end = state.frames.point
     state.kept = state.end
     if options.durability == .deferred { state.acknowledged = state.end }
-    return state.tables.head
   }
 
   /// Aborts the transaction; nothing of it is left. Poisons the log if what was already written

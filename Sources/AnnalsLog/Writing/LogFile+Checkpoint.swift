@@ -85,16 +85,9 @@ extension LogState {
   mutating func store(
     chunk payload: UnsafeRawBufferPointer, first: Int64, count: UInt32
   ) throws(LogError) -> ChunkReference {
-    guard payload.count <= FormatLimits.maximumPayload else {
-      throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
-    }
+    try requireFits(payload.count)
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
-    let offset = frames.offset
-    lastFrameOffset = offset
-    frames.append(kind: .chunk, payload: payload)
-    return ChunkReference(
-      offset: offset, length: UInt32(payload.count), checksum: Checksum.crc32(payload),
-      first: first, count: count)
+    return frames.append(chunk: payload, first: first, count: count)
   }
 
   /// Appends the states of projections. Returns their places, and the places of those saved before.
@@ -130,20 +123,15 @@ extension LogState {
     }
     directory.projections = projections
     let bytes = directory.encode()
-    guard bytes.count <= FormatLimits.maximumPayload else {
-      throw .tooLarge(length: bytes.count, limit: FormatLimits.maximumPayload)
-    }
-    let offset = frames.offset
-    lastFrameOffset = offset
+    try requireFits(bytes.count)
     bytes.withUnsafeBytes { _ = frames.append(kind: .checkpoint, payload: $0) }
     try writeFrames()
+    end = frames.point
     tables.absorb(
-      checkpoint: CheckpointReference(offset: offset, number: tables.head.number),
-      end: frames.offset)
+      checkpoint: CheckpointReference(offset: end.previousOffset, number: tables.head.number),
+      end: end.offset)
     self.tables = tables
     if !staged.isEmpty { adoptStaged(staged) }
-    end = ChainPoint(
-      offset: frames.offset, previousChecksum: frames.previousChecksum, previousOffset: offset)
     transaction = nil
   }
 }

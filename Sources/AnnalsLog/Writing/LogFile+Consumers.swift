@@ -77,9 +77,7 @@ extension LogFile {
     try state.withLock { (state) throws(LogError) in
       try begin(&state)
       state.announce(.retention)
-      state.payload.removeAll(keepingCapacity: true)
-      RetentionCodec.encode(retention, into: &state.payload)
-      state.appendStaged(.retention)
+      state.appendFrame(.retention) { RetentionCodec.encode(retention, into: &$0) }
       try commitAlone(&state)
       state.adoptAnnounced(.retention)
       state.tables.absorb(retention)
@@ -94,12 +92,8 @@ extension LogFile {
       abort(&state)
       throw .storage(error)
     }
-    state.end = ChainPoint(
-      offset: state.frames.offset, previousChecksum: state.frames.previousChecksum,
-      previousOffset: state.lastFrameOffset)
     state.transaction = nil
-    state.kept = state.end
-    if options.durability == .deferred { state.acknowledged = state.end }
+    advanceEnd(&state)
   }
 }
 
@@ -119,29 +113,14 @@ extension LogState {
     guard !changes.isEmpty else { return dropWrittenAdvances() }
     announce(.consumers)
     for change in changes {
-      payload.removeAll(keepingCapacity: true)
-      ConsumerCodec.encode(change, into: &payload)
-      appendStaged(.consumerChange)
+      appendFrame(.consumerChange) { ConsumerCodec.encode(change, into: &$0) }
     }
-  }
-
-  /// Appends the announcement of a feature unless the file has it.
-  fileprivate mutating func announce(_ feature: Features) {
-    if features.contains(feature) { return }
-    payload.removeAll(keepingCapacity: true)
-    feature.append(to: &payload)
-    appendStaged(.featureAnnouncement)
   }
 
   /// Adds a feature to the tables once its announcement is written. One that is in the header was
   /// not announced.
   fileprivate mutating func adoptAnnounced(_ feature: Features) {
     if !features.contains(feature) { tables.announce(feature) }
-  }
-
-  fileprivate mutating func appendStaged(_ kind: FrameKind) {
-    lastFrameOffset = frames.offset
-    payload.withUnsafeBytes { _ = frames.append(kind: kind, flags: .skippable, payload: $0) }
   }
 
   /// Adds changes to the tables once their frames are written.

@@ -9,7 +9,7 @@ extension LogState {
 
   /// Appends a large value in pieces; returns its number.
   mutating func appendLargeValue(_ bytes: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
-    let number = try beginLargeValue(length: UInt64(bytes.count))
+    let number = beginLargeValue(length: UInt64(bytes.count))
     var start = 0
     repeat {
       let count = min(bytes.count - start, FormatLimits.largeValuePieceLength)
@@ -23,13 +23,12 @@ extension LogState {
     return number
   }
 
-  private mutating func beginLargeValue(length: UInt64) throws(LogError) -> UInt64 {
+  private mutating func beginLargeValue(length: UInt64) -> UInt64 {
     guard let transaction, transaction.parts.count == 0 else {
       preconditionFailure("large values come before a transaction's first part")
     }
     let number =
       (transaction.largeValues.last?.number).map { $0 + 1 } ?? tables.nextLargeValueNumber
-    if frames.bytes.count >= LogState.writeLength { try writeFrames() }
     self.transaction?.largeValues.append(
       LargeValueEntry(number: number, offset: frames.offset, length: length))
     return number
@@ -39,11 +38,8 @@ extension LogState {
     throws(LogError)
   {
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
-    payload.removeAll(keepingCapacity: true)
-    LargeValueCodec.encode(part, into: &payload)
-    payload.withUnsafeBytes {
-      noteFrame()
-      frames.append(kind: .largeValue, flags: FrameFlags(isContinued: !isLast), payload: $0)
+    appendFrame(.largeValue, FrameFlags(isContinued: !isLast)) {
+      LargeValueCodec.encode(part, into: &$0)
     }
   }
 
@@ -148,32 +144,33 @@ extension LogState {
     open.isComplete = isLast
   }
 
-  /// Appends an announcement before the transaction that uses the announced features.
-  private mutating func announce(_ features: Features) {
-    payload.removeAll(keepingCapacity: true)
-    features.append(to: &payload)
-    noteFrame()
-    payload.withUnsafeBytes {
-      _ = frames.append(
-        kind: .featureAnnouncement, flags: features.required == 0 ? .skippable : [], payload: $0)
+  /// Appends an announcement, before what uses the features, unless the file has them.
+  mutating func announce(_ added: Features) {
+    if features.contains(added) { return }
+    appendFrame(.featureAnnouncement, added.required == 0 ? .skippable : []) {
+      added.append(to: &$0)
     }
+  }
+
+  /// Appends a frame whose payload `encode` makes.
+  mutating func appendFrame(
+    _ kind: FrameKind, _ flags: FrameFlags = .skippable,
+    _ encode: (inout ContiguousArray<UInt8>) -> Void
+  ) {
+    payload.removeAll(keepingCapacity: true)
+    encode(&payload)
+    payload.withUnsafeBytes { _ = frames.append(kind: kind, flags: flags, payload: $0) }
   }
 
   private mutating func encode(
     _ batch: ChangeBatch, isLast: Bool
   ) throws(LogError) {
     let kind = batch.encode(into: &payload)
-    guard payload.count <= FormatLimits.maximumPayload else {
-      throw .tooLarge(length: payload.count, limit: FormatLimits.maximumPayload)
-    }
-    noteFrame()
+    try requireFits(payload.count)
     payload.withUnsafeBytes {
       _ = frames.append(kind: kind, flags: FrameFlags(isContinued: !isLast), payload: $0)
     }
   }
-
-  /// Notes where the next frame begins.
-  private mutating func noteFrame() { lastFrameOffset = frames.offset }
 }
 
 extension ChangeBatch {

@@ -48,8 +48,6 @@ struct LogState: Sendable {
   var advances = PendingAdvances()
   /// The frames that are not written yet.
   var frames: FrameWriter
-  /// Where the last frame in `frames` begins.
-  var lastFrameOffset: UInt64 = 0
   /// Memory for encoding payloads.
   var payload: ContiguousArray<UInt8> = []
   var names = NameNumbers()
@@ -83,9 +81,7 @@ struct LogState: Sendable {
     slot = SlotStanding(newest: loading.newestSlot)
     synced = SyncedPoint(
       offset: 0, checksum: 0, head: loading.tables.head.number, size: slot.newest?.extent ?? 0)
-    frames = FrameWriter(
-      seed: generation.seed, offset: end.offset, previousChecksum: end.previousChecksum ?? 0,
-      durableMark: nil)
+    frames = FrameWriter(seed: generation.seed, at: end, durableMark: nil)
     if let opening = options.opening {
       let known = tables.openings.list.last { $0.id == opening.id }
       ownOpening = known?.number ?? 0
@@ -122,9 +118,7 @@ struct LogState: Sendable {
 
   /// Drops the frames that were not written, and returns to the end.
   mutating func resetFrames() {
-    frames = FrameWriter(
-      seed: generation.seed, offset: end.offset, previousChecksum: end.previousChecksum ?? 0,
-      durableMark: durableMark)
+    frames = FrameWriter(seed: generation.seed, at: end, durableMark: durableMark)
   }
 }
 
@@ -192,36 +186,30 @@ extension LogState {
 
   /// A point of the open transaction to roll back to.
   struct Standing {
-    fileprivate let offset: UInt64
-    fileprivate let previousChecksum: UInt32
-    fileprivate let lastFrameOffset: UInt64
+    fileprivate let point: ChainPoint
     fileprivate let largeValueCount: Int
   }
 
   var standing: Standing {
-    Standing(
-      offset: frames.offset, previousChecksum: frames.previousChecksum,
-      lastFrameOffset: lastFrameOffset, largeValueCount: transaction?.largeValues.count ?? 0)
+    Standing(point: frames.point, largeValueCount: transaction?.largeValues.count ?? 0)
   }
 
   /// Rolls the open transaction back to `standing`: removes the frames since then, including
   /// written ones. Throws `outcomeUnknown`, poisoned, if that fails.
   mutating func rollBack(to standing: Standing) throws(LogError) {
     let written = frames.start
-    if written > standing.offset {
+    if written > standing.point.offset {
       do {
-        try erase(from: standing.offset, upTo: written)
+        try erase(from: standing.point.offset, upTo: written)
       } catch {
         poison(error, writtenUpTo: frames.offset)
         throw .outcomeUnknown(error)
       }
       frames = FrameWriter(
-        seed: generation.seed, offset: standing.offset,
-        previousChecksum: standing.previousChecksum, durableMark: frames.durableMark)
+        seed: generation.seed, at: standing.point, durableMark: frames.durableMark)
     } else {
-      frames.rollBack(to: standing.offset, behind: standing.previousChecksum)
+      frames.rollBack(to: standing.point)
     }
-    lastFrameOffset = standing.lastFrameOffset
     let count = transaction?.largeValues.count ?? 0
     transaction?.largeValues.removeLast(count - standing.largeValueCount)
   }
