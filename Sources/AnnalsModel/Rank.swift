@@ -13,6 +13,32 @@ extension RandomAccessCollection where Index == Int {
   }
 }
 
+extension Array where Element: Comparable {
+  /// Inserts an element where it belongs in a list that rises, unless it is there; returns whether
+  /// it was not. O(n).
+  @inlinable @inline(__always)
+  package mutating func insertRising(_ element: Element) -> Bool {
+    let place = rank { $0 < element }
+    if place < count, self[place] == element { return false }
+    insert(element, at: place)
+    return true
+  }
+}
+
+extension Sequence where Element: Comparable {
+  /// The distinct elements, rising. For few of them, neighbours mostly equal.
+  @inlinable
+  package var distinctRising: [Element] {
+    var result: [Element] = []
+    var last: Element?
+    for element in self where element != last {
+      last = element
+      _ = result.insertRising(element)
+    }
+    return result
+  }
+}
+
 extension [Int] {
   /// The places of one of the longest sequences of the numbers, not necessarily next to each other,
   /// that rise; the places rise, too. O(n log n).

@@ -34,23 +34,11 @@ struct BlockEncoder: ~Copyable {
       summary.minimumTimestamp = min(summary.minimumTimestamp, record.timestamp)
       summary.maximumTimestamp = max(summary.maximumTimestamp, record.timestamp)
     }
-    summary.authors = BlockEncoder.distinct(batch.transactions.lazy.map(\.author))
-    summary.contexts = BlockEncoder.distinct(batch.transactions.lazy.map(\.context))
-    summary.entities = BlockEncoder.distinct(batch.changes.lazy.map(\.entity))
+    summary.authors = batch.transactions.lazy.map(\.author).distinctRising
+    summary.contexts = batch.transactions.lazy.map(\.context).distinctRising
+    summary.entities = batch.changes.lazy.map(\.entity).distinctRising
       .map { BlockSummary.EntitySummary(entity: $0) }
     summarizeChanges(batch)
-  }
-
-  /// The distinct numbers, rising.
-  private static func distinct(_ numbers: some Sequence<UInt32>) -> [UInt32] {
-    var result: [UInt32] = []
-    var last: UInt32?
-    for number in numbers where number != last {
-      last = number
-      let index = result.rank { $0 < number }
-      if index == result.count || result[index] != number { result.insert(number, at: index) }
-    }
-    return result
   }
 
   private mutating func summarizeChanges(_ batch: ChangeBatch) {
@@ -78,7 +66,7 @@ struct BlockEncoder: ~Copyable {
       for shape in table.shapes { kinds |= 1 << shape.kind.rawValue }
       summary.entities[ordinal].kinds = kinds
       summary.entities[ordinal].properties = ContiguousArray(
-        BlockEncoder.distinct(table.shapes.lazy.flatMap(\.properties)))
+        table.shapes.lazy.flatMap(\.properties).distinctRising)
     }
   }
 

@@ -38,15 +38,6 @@ package struct ConsumerTable: Equatable, Sendable {
 
   /// The place of the first name that does not precede this one.
   private func place(of name: String) -> Int {
-    var range = 0..<list.count
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      if list[middle].name.precedesInBytes(name) {
-        range = middle + 1..<range.upperBound
-      } else {
-        range = range.lowerBound..<middle
-      }
-    }
-    return range.lowerBound
+    list.rank { $0.name.precedesInBytes(name) }
   }
 }

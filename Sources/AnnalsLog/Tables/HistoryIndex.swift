@@ -26,7 +26,8 @@ struct HistoryIndex: Sendable {
     firstNumber: Int64, at offset: UInt64, maximumTimestamp: Timestamp, entities: [EntityNumber]
   ) {
     if isOpen, var entry = table.entries.last, offset - entry.offset < HistoryIndex.segmentLength {
-      if HistoryIndex.merge(entities, into: &entry.entities) { table.replaceLast(with: entry) }
+      let isNew = entities.map { entry.entities.insertRising($0) }
+      if isNew.contains(true) { table.replaceLast(with: entry) }
       return
     }
     table.append(
@@ -46,18 +47,6 @@ struct HistoryIndex: Sendable {
 
   /// Closes the open segment, if any: the next unit begins another.
   mutating func closeSegment() { isOpen = false }
-
-  /// Merges rising `numbers` into a rising list; returns whether any was new.
-  static func merge(_ numbers: [EntityNumber], into list: inout [EntityNumber]) -> Bool {
-    var hasChanged = false
-    for number in numbers {
-      let position = list.rank { $0 < number }
-      if position < list.count, list[position] == number { continue }
-      list.insert(number, at: position)
-      hasChanged = true
-    }
-    return hasChanged
-  }
 
   mutating func checkpoint(
     _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference

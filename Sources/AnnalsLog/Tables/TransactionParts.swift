@@ -27,24 +27,13 @@ struct TransactionParts: Sendable {
   mutating func add(_ changes: Int, of added: [EntityNumber]) {
     count += 1
     changeCount += changes
-    if entities.isEmpty {
-      entities = added
-    } else {
-      _ = HistoryIndex.merge(added, into: &entities)
-    }
+    for entity in added { _ = entities.insertRising(entity) }
   }
 }
 
 extension ChangeBatch {
   /// The entities of a run of changes, rising.
   func entities(of range: Range<Int>) -> [EntityNumber] {
-    guard let first = range.first.map({ changes[$0].entity }) else { return [] }
-    var result = [first]
-    var last = first
-    for index in range.dropFirst() where changes[index].entity != last {
-      last = changes[index].entity
-      _ = HistoryIndex.merge([last], into: &result)
-    }
-    return result
+    changes[range].lazy.map(\.entity).distinctRising
   }
 }
