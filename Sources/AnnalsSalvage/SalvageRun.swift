@@ -25,7 +25,7 @@ package struct SalvageRun {
   var remains: State?
   var largeValues: SalvagedLargeValues
   /// Checks the transactions behind those written.
-  var checks: CopyChecks
+  var checks: TransactionChecks
   /// The collisions of unique keys in `state` that no gap could resolve; usually none.
   var collisions: Set<UniqueViolation> = []
   /// The transactions left out since the last gap; nil if there are none.
@@ -72,7 +72,7 @@ package struct SalvageRun {
       report.hasNewIdentity = true
     }
     header.base = base.number
-    header.baseTimestamp = base.position?.maximumTimestamp ?? Timestamp(microseconds: 0)
+    header.baseTimestamp = base.log?.position.maximumTimestamp ?? Timestamp(microseconds: 0)
     if base.number == 0 {
       header.baseTimestamp = Timestamp(microseconds: 0)
       header.prunedAt = nil
@@ -92,7 +92,7 @@ package struct SalvageRun {
         "the state at the base (transaction \(base.number)) was damaged; it is exact again, from a "
           + "later checkpoint")
     }
-    guard let position = base.position, let whole = base.state else { return }
+    guard let known = base.log, let whole = base.state else { return }
     state = whole
     // A store with a new UUID has no consumers that need them.
     var tombstones: [ChangeBatch] = []
@@ -106,17 +106,13 @@ package struct SalvageRun {
     try largeValues.write(before: base.offset, from: source, to: target)
     try largeValues.write(whole.largeValues(), from: source, to: target)
     for batch in tombstones { try largeValues.write(mentionedIn: batch, from: source, to: target) }
-    let known = LogSalvage.Base(
-      position: position, names: base.names, openings: base.openings,
-      nextLargeValueNumber: base.nextLargeValueNumber, clockJumps: base.clockJumps, gaps: base.gaps,
-      extensions: base.extensions)
     try target.writeBase(known, schema: whole.schema) { try store(whole, $0) }
     renewChecks()
   }
 
   /// Checks that begin behind the last transaction written.
-  private static func checks(behind target: LogSalvage) -> CopyChecks {
-    CopyChecks(
+  private static func checks(behind target: LogSalvage) -> TransactionChecks {
+    TransactionChecks(
       head: target.head, timestamp: target.maximumTimestamp, names: target.names,
       openings: target.openings, schema: target.schema)
   }
@@ -243,11 +239,8 @@ package struct SalvageRun {
 
   /// Writes an exact gap up to each readable checkpoint of a lost transaction.
   private mutating func useCheckpoints(upTo limit: Int64, _ reason: String) throws {
-    for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
-    where place.number > target.head && place.number <= limit {
-      guard let directory = try source.directory(at: place.offset),
-        let loaded = try states.load(directory), loaded.isWhole, try largeValues.match(loaded.state)
-      else { continue }
+    for place in checkpoints where place.number > target.head && place.number <= limit {
+      guard let (directory, state) = try wholeState(at: place) else { continue }
       var gap = SalvageGap(first: target.head + 1, last: place.number, reason: reason)
       gap.directory = directory
       gap.isExact = true
@@ -255,21 +248,32 @@ package struct SalvageRun {
       gap.names = Int64(try source.entries(of: directory.names)?.count ?? 0)
       gap.openings = Int64(try source.entries(of: directory.openings)?.count ?? 0)
       gap.largeValueLimit = place.offset
-      try write(gap, leadingTo: loaded.state)
+      try write(gap, leadingTo: state)
     }
+  }
+
+  /// The checkpoints by number.
+  private var checkpoints: [SalvageSurvey.Checkpoint] {
+    survey.checkpoints.sorted { $0.number < $1.number }
+  }
+
+  /// The state of a checkpoint, with its directory; nil if it is not whole.
+  private func wholeState(
+    at place: SalvageSurvey.Checkpoint
+  ) throws -> (CheckpointDirectory, State)? {
+    guard let directory = try source.directory(at: place.offset),
+      let loaded = try states.load(directory), loaded.isWhole, try largeValues.match(loaded.state)
+    else { return nil }
+    return (directory, loaded.state)
   }
 
   /// The exact state before a run, from a checkpoint within it by undoing; nil if none can be read,
   /// or a transaction does not fit.
   private func stateBefore(_ run: SalvageSurvey.Run) throws -> State? {
-    for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
-    where place.number >= run.first && place.number <= run.last {
-      guard let directory = try source.directory(at: place.offset),
-        let loaded = try states.load(directory), loaded.isWhole, try largeValues.match(loaded.state)
-      else { continue }
+    for place in checkpoints where place.number >= run.first && place.number <= run.last {
+      guard let (directory, state) = try wholeState(at: place) else { continue }
       do {
-        return try states.undo(
-          loaded.state, directory, to: run.first - 1, through: run, in: file)
+        return try states.undo(state, directory, to: run.first - 1, through: run, in: file)
       } catch is TransactionMisfit {
         return nil
       }
@@ -280,8 +284,7 @@ package struct SalvageRun {
   /// The directory of the first readable checkpoint at or behind a transaction; nil if there is
   /// none.
   private func laterDirectory(than number: Int64) throws -> CheckpointDirectory? {
-    for place in survey.checkpoints.sorted(by: { $0.number < $1.number })
-    where place.number >= number {
+    for place in checkpoints where place.number >= number {
       if let directory = try source.directory(at: place.offset) { return directory }
     }
     return nil

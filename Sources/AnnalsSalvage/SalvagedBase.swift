@@ -12,13 +12,8 @@ struct SalvagedBase {
   var number: Int64 = 0
   /// The state at the base; nil for the empty state.
   var state: State?
-  var position: LogPosition?
-  var names: [String] = []
-  var openings: [Opening] = []
-  var nextLargeValueNumber: UInt64 = 1
-  var clockJumps: Int64 = 0
-  var gaps: [LostTransactions] = []
-  var extensions: ContiguousArray<UInt8> = []
+  /// What the log knew at the base; nil for the empty state.
+  var log: LogBase?
   /// Large values before this offset belong to the base.
   var offset: UInt64 = 0
   /// Whether the state was rebuilt from a later checkpoint.
@@ -61,23 +56,15 @@ struct SalvagedBase {
     guard let names = try states.source.entries(of: directory.names),
       let openings = try states.source.entries(of: directory.openings)
     else { return nil }
-    self.names = names
     // Transactions refer to openings by their position in the table.
-    self.openings = openings.enumerated().map { place, opening in
+    let renumbered = openings.enumerated().map { place, opening in
       var renumbered = opening
       renumbered.number = OpeningNumber(place + 1)
       return renumbered
     }
     self.state = state
     number = directory.number
-    position = LogPosition(
-      number: directory.number, timestamp: directory.timestamp,
-      maximumTimestamp: directory.maximumTimestamp,
-      openingID: directory.openingID)
-    nextLargeValueNumber = directory.nextLargeValueNumber
-    clockJumps = directory.clockJumps
-    gaps = directory.gaps
-    extensions = directory.extensions
+    log = LogBase(directory, names: names, openings: renumbered)
   }
 
   private init() {}
@@ -110,17 +97,13 @@ struct SalvagedBase {
       try base.dropNames(addedBy: run, file)
       base.number = number
       let maximum = survey.header?.baseTimestamp ?? old?.maximumTimestamp
-      base.position = LogPosition(
+      base.log?.position = LogPosition(
         number: number, timestamp: old?.timestamp ?? maximum ?? run.firstTimestamp,
         maximumTimestamp: maximum ?? run.firstTimestamp, openingID: old?.openingID ?? 0)
-      base.gaps = directory.gaps.filter { $0.last <= number }
+      base.log?.gaps = directory.gaps.filter { $0.last <= number }
+      base.log?.nextLargeValueNumber = old?.nextLargeValueNumber ?? 1
       base.offset = run.firstOffset
       base.isRebuilt = true
-      if let old {
-        base.nextLargeValueNumber = old.nextLargeValueNumber
-      } else {
-        base.nextLargeValueNumber = 1
-      }
       return base
     }
     return nil
@@ -140,8 +123,9 @@ struct SalvagedBase {
         }
       }
     }
-    if names.hasNew { self.names = Array(self.names.prefix(Int(names.count))) }
-    if openings.hasNew { self.openings = Array(self.openings.prefix(Int(openings.count))) }
+    let known = (log?.names ?? [], log?.openings ?? [])
+    if names.hasNew { log?.names = Array(known.0.prefix(Int(names.count))) }
+    if openings.hasNew { log?.openings = Array(known.1.prefix(Int(openings.count))) }
   }
 }
 

@@ -13,9 +13,9 @@ enum SalvagedTombstones {
     _ survey: SalvageSurvey, _ base: SalvagedBase, _ largeValues: inout SalvagedLargeValues,
     from source: FrameSource, to target: LogSalvage
   ) throws -> (mentioning: [ChangeBatch], isWhole: Bool) {
-    guard let state = base.state, base.number > 0 else { return ([], true) }
-    let checks = CopyChecks(
-      head: base.number, timestamp: .min, names: base.names, openings: base.openings,
+    guard let state = base.state, let log = base.log, base.number > 0 else { return ([], true) }
+    let checks = TransactionChecks(
+      head: base.number, timestamp: .min, names: log.names, openings: log.openings,
       schema: state.schema)
     var mentioning: [ChangeBatch] = []
     var last: Int64 = 0

@@ -69,12 +69,9 @@ struct CraftedStore {
     let zero = Timestamp(microseconds: 0)
     let position = LogPosition(
       number: number, timestamp: zero, maximumTimestamp: zero, openingID: 0)
-    try log.writeBase(
-      LogSalvage.Base(
-        position: position, names: [], openings: [], nextLargeValueNumber: 9, clockJumps: 0,
-        gaps: [],
-        extensions: []), schema: schema
-    ) { try store($0) }
+    var base = LogBase(position: position)
+    base.nextLargeValueNumber = 9
+    try log.writeBase(base, schema: schema) { try store($0) }
   }
 
   func writeCheckpoint() throws {

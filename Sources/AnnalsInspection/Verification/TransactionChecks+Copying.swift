@@ -1,30 +1,14 @@
 import AnnalsModel
 
-/// Checks transactions before they are written into a new file, by the checks that
-/// `PhysicalVerification` will apply to them there.
-package struct CopyChecks {
-  private var transactions: TransactionChecks
-
+// Checking transactions before they are written into a new file, as `PhysicalVerification` will
+// check them there.
+extension TransactionChecks {
   /// What is wrong with a transaction.
   package struct Fault: Hashable, Sendable {
     /// The transaction's number.
     package var number: Int64
     /// What is wrong, as a phrase that continues "transaction N …".
     package var reason: String
-  }
-
-  /// Begins behind a written transaction: its number, the greatest timestamp so far, and the names,
-  /// openings and schema as of it. O(names).
-  package init(
-    head: Int64, timestamp: Timestamp, names: [String], openings: [Opening], schema: Schema
-  ) {
-    transactions = TransactionChecks(
-      head: head, timestamp: timestamp, names: names, openings: openings, schema: schema)
-  }
-
-  /// What a verification would find wrong with tombstones in front of the base; nil if nothing.
-  package func fault(ofTombstones batch: ChangeBatch) -> String? {
-    transactions.fault(ofTombstones: batch)
   }
 
   /// Checks the transactions, or the part of one, of the next frame. Returns the first error that a
@@ -40,7 +24,7 @@ package struct CopyChecks {
       var log = FindingLog { finding in
         if found == nil, finding.severity == .error { found = finding.what }
       }
-      transactions.check(record, in: batch, at: 0, &log) { value, log in
+      check(record, in: batch, at: 0, &log) { value, log in
         if let what = fault(value) { log.error(.largeValue, at: nil, "it has \(what)") }
       }
       guard let found else { continue }

@@ -3,7 +3,7 @@ import AnnalsModel
 
 /// Checks the transactions of a file in order: their numbers, parts, names, openings and
 /// timestamps, and their changes against the schema.
-struct TransactionChecks {
+package struct TransactionChecks {
   /// The names, openings and schema as of the last transaction.
   private(set) var vocabulary = Vocabulary()
   /// The number that comes next; nil if the base is unknown.
@@ -42,8 +42,9 @@ struct TransactionChecks {
   /// Notes that transactions may be missing. From here on references are not checked.
   mutating func markIncomplete() { isComplete = false }
 
-  /// Begins at a known position.
-  init(
+  /// Begins behind a written transaction: its number, the greatest timestamp so far, and the names,
+  /// openings and schema as of it. O(names).
+  package init(
     head: Int64, timestamp: Timestamp, names: [String], openings: [Opening], schema: Schema
   ) {
     self.init(base: head, timestamp: timestamp)
@@ -63,7 +64,7 @@ struct TransactionChecks {
 
   /// What is wrong with tombstones according to the base's tables; nil if nothing is, or they are
   /// not known.
-  func fault(ofTombstones batch: ChangeBatch) -> String? {
+  package func fault(ofTombstones batch: ChangeBatch) -> String? {
     guard isComplete else { return nil }
     for record in batch.transactions {
       if let fault = known.faults(of: record).first {

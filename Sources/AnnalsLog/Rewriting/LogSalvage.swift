@@ -65,43 +65,18 @@ package final class LogSalvage {
   /// The length of the file so far.
   package var length: UInt64 { target?.offset ?? 0 }
 
-  /// What the log knew at the base.
-  package struct Base {
-    package var position: LogPosition
-    package var names: [String]
-    package var openings: [Opening]
-    package var nextLargeValueNumber: UInt64
-    package var clockJumps: Int64
-    package var gaps: [LostTransactions]
-    package var extensions: ContiguousArray<UInt8>
-
-    package init(
-      position: LogPosition, names: [String], openings: [Opening], nextLargeValueNumber: UInt64,
-      clockJumps: Int64, gaps: [LostTransactions], extensions: ContiguousArray<UInt8>
-    ) {
-      self.position = position
-      self.names = names
-      self.openings = openings
-      self.nextLargeValueNumber = nextLargeValueNumber
-      self.clockJumps = clockJumps
-      self.gaps = gaps
-      self.extensions = extensions
-    }
-  }
-
   /// Writes the base, whose large values were written before. `image` stores the chunks of its
   /// state.
   package func writeBase(
-    _ base: Base, schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
+    _ base: LogBase, schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
   ) throws(LogError) {
     let target = try writing()
     let entities = try store(image, in: target)
     let largeValues = target.endUnit()
-    let tables = LogTables(
-      base: base.position, schema: schema, names: base.names, openings: base.openings,
-      largeValues: largeValues,
-      nextLargeValueNumber: max(base.nextLargeValueNumber, (largeValues.last?.number ?? 0) &+ 1),
-      clockJumps: base.clockJumps, gaps: base.gaps, extensions: base.extensions)
+    var base = base
+    base.nextLargeValueNumber = max(
+      base.nextLargeValueNumber, (largeValues.last?.number ?? 0) &+ 1)
+    let tables = LogTables(base, schema: schema, largeValues: largeValues)
     try target.writeBase(tables, schema: schema, entities: entities)
   }
 

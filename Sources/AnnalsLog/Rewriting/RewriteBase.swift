@@ -52,11 +52,8 @@ struct RewriteBase {
     for largeValue in try old.largeValues.all(in: view.file) {
       largeValues.append(try target.copy(largeValue: largeValue, from: view.file))
     }
-    let tables = LogTables(
-      base: old.head, schema: directory.schema, names: old.names.list,
-      openings: old.openings.list, largeValues: largeValues,
-      nextLargeValueNumber: directory.nextLargeValueNumber,
-      clockJumps: directory.clockJumps, gaps: directory.gaps, extensions: directory.extensions)
+    let base = LogBase(directory, names: old.names.list, openings: old.openings.list)
+    let tables = LogTables(base, schema: directory.schema, largeValues: largeValues)
     let entities = try target.copy(directory.entities, from: view.file)
     let place = CheckpointReference(offset: header.baseCheckpointOffset, number: header.base)
     let projections = try target.copy(
@@ -98,14 +95,15 @@ struct RewriteBase {
     }
     let missing = Set(made.largeValues).subtracting(largeValues.map(\.number)).min()
     if let missing { throw .largeValueMissing(missing) }
-    var position = try view.position(of: number)
-    position.maximumTimestamp = maximumTimestamp
-    let tables = LogTables(
-      base: position, schema: made.schema, names: Array(view.names.prefix(kept.nameCount)),
-      openings: Array(view.openings.prefix(kept.openingCount)), largeValues: largeValues,
-      nextLargeValueNumber: kept.nextLargeValueNumber,
-      clockJumps: try view.clockJumps(upTo: number),
-      gaps: view.gaps.filter { $0.last <= number }, extensions: view.tables.extensions)
+    var base = LogBase(position: try view.position(of: number))
+    base.position.maximumTimestamp = maximumTimestamp
+    base.names = Array(view.names.prefix(kept.nameCount))
+    base.openings = Array(view.openings.prefix(kept.openingCount))
+    base.nextLargeValueNumber = kept.nextLargeValueNumber
+    base.clockJumps = try view.clockJumps(upTo: number)
+    base.gaps = view.gaps.filter { $0.last <= number }
+    base.extensions = view.tables.extensions
+    let tables = LogTables(base, schema: made.schema, largeValues: largeValues)
     // Projections may contain what is erased.
     let projections =
       erasure == nil ? try target.copy(view.savedProjections, upTo: number, from: view.file) : []

@@ -20,6 +20,36 @@ package struct LogPosition: Hashable, Sendable {
     self.maximumTimestamp = maximumTimestamp
     self.openingID = openingID
   }
+
+  init(_ directory: CheckpointDirectory) {
+    self.init(
+      number: directory.number, timestamp: directory.timestamp,
+      maximumTimestamp: directory.maximumTimestamp, openingID: directory.openingID)
+  }
+}
+
+/// What a log knows as of its base, apart from the schema and the large values.
+package struct LogBase: Sendable {
+  package var position: LogPosition
+  package var names: [String] = []
+  package var openings: [Opening] = []
+  package var nextLargeValueNumber: UInt64 = 1
+  package var clockJumps: Int64 = 0
+  package var gaps: [LostTransactions] = []
+  package var extensions: ContiguousArray<UInt8> = []
+
+  package init(position: LogPosition) { self.position = position }
+
+  /// What a directory says, whose tables have these names and openings.
+  package init(_ directory: CheckpointDirectory, names: [String], openings: [Opening]) {
+    position = LogPosition(directory)
+    self.names = names
+    self.openings = openings
+    nextLargeValueNumber = directory.nextLargeValueNumber
+    clockJumps = directory.clockJumps
+    gaps = directory.gaps
+    extensions = directory.extensions
+  }
 }
 
 /// What the log knows as of one position: the position, interned names, openings, large values, the
@@ -110,27 +140,22 @@ struct LogTables: Sendable {
   }
 
   /// The tables at a new base: what was known as of it.
-  init(
-    base: LogPosition, schema: Schema, names: [String], openings: [Opening],
-    largeValues: [LargeValueEntry],
-    nextLargeValueNumber: UInt64, clockJumps: Int64, gaps: [LostTransactions],
-    extensions: ContiguousArray<UInt8>
-  ) {
-    head = base
-    openingStart = base.number
-    self.nextLargeValueNumber = nextLargeValueNumber
-    self.clockJumps = clockJumps
+  init(_ base: LogBase, schema: Schema, largeValues: [LargeValueEntry]) {
+    head = base.position
+    openingStart = head.number
+    nextLargeValueNumber = base.nextLargeValueNumber
+    clockJumps = base.clockJumps
     let shared = writable()
-    shared.gaps = gaps
-    for name in names { shared.names.append(name) }
-    for opening in openings { shared.openings.append(opening) }
+    shared.gaps = base.gaps
+    for name in base.names { shared.names.append(name) }
+    for opening in base.openings { shared.openings.append(opening) }
     for largeValue in largeValues { shared.largeValues.append(largeValue) }
     shared.schema = schema
     if !schema.entities.isEmpty {
       shared.schemaHistory.append(
-        SchemaHistoryEntry(number: base.number, schema: schema.entities))
+        SchemaHistoryEntry(number: head.number, schema: schema.entities))
     }
-    shared.extensions = extensions
+    shared.extensions = base.extensions
   }
 
   /// Loads the tables from a checkpoint's directory. Reads the chunks with names; throws if one is
@@ -139,9 +164,7 @@ struct LogTables: Sendable {
     _ directory: CheckpointDirectory, at place: CheckpointReference, end: UInt64,
     in generation: LogGeneration
   ) throws(LogError) {
-    head = LogPosition(
-      number: directory.number, timestamp: directory.timestamp,
-      maximumTimestamp: directory.maximumTimestamp, openingID: directory.openingID)
+    head = LogPosition(directory)
     openingStart = directory.number
     nextLargeValueNumber = directory.nextLargeValueNumber
     changeCount = directory.changeCount
