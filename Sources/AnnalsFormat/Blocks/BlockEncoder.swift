@@ -149,22 +149,23 @@ struct BlockEncoder: ~Copyable {
       IntegerColumn.encode(UnsafeBufferPointer(run), into: &raw)
       raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
     }
-    let columns = BlockColumns(
-      shapes: shapes, shapeOf: shapeOfEach, firsts: firsts, properties: entity.properties)
-    for column in columns.indices where columns.count(of: column) > 0 {
-      encode(columns, column, batch, into: &bytes, with: &deflate)
+    var layout = BlockLayout(shapes, entity.properties)
+    for shape in shapeOfEach { layout.use(Int(shape)) }
+    layout.placeColumns()
+    let slots = layout.slots(shapeOfEach, firsts)
+    for (column, range) in layout.columns.enumerated() where !range.isEmpty {
+      encode(slots[range], isBefore: column % 2 == 0, batch, into: &bytes, with: &deflate)
     }
   }
 
+  /// Appends the column of these property changes' values before or after.
   private mutating func encode(
-    _ columns: borrowing BlockColumns, _ column: Int, _ batch: ChangeBatch,
+    _ slots: ArraySlice<UInt32>, isBefore: Bool, _ batch: ChangeBatch,
     into bytes: inout ContiguousArray<UInt8>, with deflate: inout Deflate
   ) {
-    let isBefore = column % 2 == 0
-    let cells = cells.reserve(columns.count(of: column))
+    let cells = cells.reserve(slots.count)
     let tags = tags.reserve(cells.count)
     batch.properties.withUnsafeBufferPointer { properties in
-      let slots = columns.slots(of: column)
       for (index, slot) in slots.enumerated() {
         let change = properties[Int(slot)]
         let cell = isBefore ? change.before : change.after

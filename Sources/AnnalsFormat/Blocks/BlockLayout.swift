@@ -1,6 +1,7 @@
 import AnnalsModel
 
-/// The layout of an entity's values in its columns, from which a decoder assembles the changes.
+/// The layout of an entity's values in its columns, by which an encoder orders the values, and from
+/// which a decoder assembles the changes.
 struct BlockLayout {
   /// One property in changes of some shape: its columns before and after, -1 for none.
   private struct Place {
@@ -45,6 +46,7 @@ struct BlockLayout {
   }
 
   /// Counts a change of this shape.
+  @discardableResult
   mutating func use(_ shape: Int) -> Shape {
     shapes[shape].uses += 1
     return shapes[shape]
@@ -68,6 +70,31 @@ struct BlockLayout {
 
   /// How many values all columns have.
   var cellCount: Int { columns.last?.upperBound ?? 0 }
+
+  /// The property changes of all columns, column after column, each in the order of the changes;
+  /// `shapeOf` gives the shape of each change, `firsts` where its run begins.
+  func slots(
+    _ shapeOf: UnsafeMutableBufferPointer<Int64>, _ firsts: UnsafeMutableBufferPointer<UInt32>
+  ) -> ContiguousArray<UInt32> {
+    var next = ContiguousArray(columns.map(\.lowerBound))
+    var slots = ContiguousArray<UInt32>(repeating: 0, count: cellCount)
+    slots.withUnsafeMutableBufferPointer { slots in
+      func add(_ slot: UInt32, to column: Int32) {
+        guard column >= 0 else { return }
+        slots[next[Int(column)]] = slot
+        next[Int(column)] += 1
+      }
+      for (number, first) in zip(shapeOf, firsts) {
+        let shape = shapes[Int(number)]
+        for index in 0..<shape.length {
+          let place = places[shape.first + index]
+          add(first + UInt32(index), to: place.before)
+          add(first + UInt32(index), to: place.after)
+        }
+      }
+    }
+    return slots
+  }
 
   /// Assembles the changes from the values of all columns; `shapeOf` gives the shape of each. Fills
   /// `run`, which may be uninitialised. Returns false if there are edits (`edits`, empty or one

@@ -21,25 +21,10 @@ package enum IntegerColumn {
   package static func encode(
     _ values: UnsafeBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>
   ) {
-    guard let first = values.first else { return }
+    guard !values.isEmpty else { return }
     let shape = Shape(values)
     switch shape.bestLayout(values) {
-    case .packed:
-      bytes.append(Layout.packed.rawValue)
-      bytes.append(zigzag: shape.minimum)
-      bytes.append(UInt8(shape.width))
-      BitPacking.pack(values, base: shape.minimum, width: shape.width, into: &bytes)
-    case .packedDeltas:
-      bytes.append(Layout.packedDeltas.rawValue)
-      bytes.append(zigzag: first)
-      bytes.append(zigzag: shape.minimumDelta)
-      bytes.append(UInt8(shape.deltaWidth))
-      let deltas = UnsafeMutableBufferPointer<Int64>.allocate(capacity: values.count - 1)
-      defer { deltas.deallocate() }
-      for index in deltas.indices { deltas[index] = values[index + 1] &- values[index] }
-      BitPacking.pack(
-        UnsafeBufferPointer(deltas), base: shape.minimumDelta, width: shape.deltaWidth,
-        into: &bytes)
+    case .packed, .packedDeltas: encodePacked(values, shape, width: shape.width, into: &bytes)
     case .variable:
       bytes.append(Layout.variable.rawValue)
       for value in values { bytes.append(zigzag: value) }
@@ -53,14 +38,36 @@ package enum IntegerColumn {
     }
   }
 
+  /// Appends the run bit packed, in at least as many bits each as its shape says.
+  static func encodePacked(
+    _ values: UnsafeBufferPointer<Int64>, _ shape: Shape, width: Int,
+    into bytes: inout ContiguousArray<UInt8>
+  ) {
+    bytes.append(shape.packedLayout.rawValue)
+    if shape.isDelta { bytes.append(zigzag: values[0]) }
+    bytes.append(zigzag: shape.base)
+    bytes.append(UInt8(width))
+    guard shape.isDelta else {
+      return BitPacking.pack(values, base: shape.base, width: width, into: &bytes)
+    }
+    let deltas = UnsafeMutableBufferPointer<Int64>.allocate(capacity: values.count - 1)
+    defer { deltas.deallocate() }
+    for index in deltas.indices { deltas[index] = values[index + 1] &- values[index] }
+    BitPacking.pack(UnsafeBufferPointer(deltas), base: shape.base, width: width, into: &bytes)
+  }
+
   /// What the choice of a layout rests on.
-  private struct Shape {
-    var minimum = Int64.max, maximum = Int64.min
-    var minimumDelta = Int64.max, maximumDelta = Int64.min
+  struct Shape {
+    /// Whether the differences take fewer bits than the values. A single value has none.
+    let isDelta: Bool
+    /// The least of what is packed: of the values, or of the differences.
+    let base: Int64
+    /// How many bits each takes.
+    let width: Int
 
     init(_ values: UnsafeBufferPointer<Int64>) {
-      minimum = values[0]
-      maximum = values[0]
+      var (minimum, maximum) = (values[0], values[0])
+      var (minimumDelta, maximumDelta) = (Int64.max, Int64.min)
       var previous = values[0]
       for value in values.dropFirst() {
         minimum = min(minimum, value)
@@ -70,17 +77,20 @@ package enum IntegerColumn {
         maximumDelta = max(maximumDelta, delta)
         previous = value
       }
+      let width = BitPacking.width(of: UInt64(bitPattern: maximum &- minimum))
+      let deltaWidth = BitPacking.width(of: UInt64(bitPattern: maximumDelta &- minimumDelta))
+      isDelta = values.count > 1 && deltaWidth < width
+      base = isDelta ? minimumDelta : minimum
+      self.width = isDelta ? deltaWidth : width
     }
 
-    var width: Int { BitPacking.width(of: UInt64(bitPattern: maximum &- minimum)) }
-    var deltaWidth: Int { BitPacking.width(of: UInt64(bitPattern: maximumDelta &- minimumDelta)) }
+    var packedLayout: Layout { isDelta ? .packedDeltas : .packed }
 
     func bestLayout(_ values: UnsafeBufferPointer<Int64>) -> Layout {
       if values.count == 1 { return .variable }
-      let isDelta = deltaWidth < width
-      let packed = BitPacking.byteCount(values.count, width: min(width, deltaWidth))
+      let packed = BitPacking.byteCount(values.count, width: width)
       // A variable-length integer takes a byte at least, so narrow runs need no counting.
-      if packed <= values.count { return isDelta ? .packedDeltas : .packed }
+      if packed <= values.count { return packedLayout }
       var plain = 0
       var deltas = 0
       var previous: Int64 = 0
@@ -89,7 +99,7 @@ package enum IntegerColumn {
         deltas += VarInt.length(VarInt.zigzag(value &- previous))
         previous = value
       }
-      if packed <= min(plain, deltas) { return isDelta ? .packedDeltas : .packed }
+      if packed <= min(plain, deltas) { return packedLayout }
       return deltas < plain ? .variableDeltas : .variable
     }
   }
