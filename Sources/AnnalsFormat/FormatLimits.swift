@@ -32,8 +32,8 @@ package enum FormatLimits {
   package static let maximumPropertyNumber: PropertyNumber = 65_535
   /// The greatest row that an object may have.
   package static let maximumRow: Int64 = 1 << 40
-  /// The greatest number that a file may give to anything, and the greatest offset or length: so
-  /// far off that whoever counts on from it does not overflow.
+  /// The greatest number that a file may give to anything, and the greatest offset or length: it
+  /// leaves room to add without overflow.
   @inlinable package static var maximumNumber: UInt64 { 1 << 62 - 1 }
   /// From this number on of a transaction, a large value, a root slot or a generation writers add
   /// nothing: so that whatever they count up to from below can still be read.

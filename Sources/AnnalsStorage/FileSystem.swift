@@ -44,7 +44,6 @@ package struct FileIdentity: Hashable, Sendable {
   /// The number of the file on the device.
   package var inode: UInt64
 
-  /// Creates the identity from its two numbers.
   package init(device: UInt64, inode: UInt64) {
     self.device = device
     self.inode = inode

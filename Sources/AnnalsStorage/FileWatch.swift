@@ -16,7 +16,6 @@ package final class PollingWatch: FileWatch {
 
   private let isCancelled = Monitor(false)
 
-  /// Creates a watch that suits any file.
   package init() {}
 
   package func wait(until deadline: ContinuousClock.Instant?) -> Bool {
@@ -57,7 +56,6 @@ package final class WatchList: Sendable {
 
   private let watches = Locked<[Reference]>([])
 
-  /// Creates an empty list.
   package init() {}
 
   /// Adds a watch that is notified of every change of every file.

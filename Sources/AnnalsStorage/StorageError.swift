@@ -17,7 +17,6 @@ package struct StorageError: Error, Hashable, Sendable {
   /// The operating system's error number.
   package var errno: Errno
 
-  /// Creates the error of this operation on this file.
   package init(_ operation: Operation, _ path: String, _ errno: Errno) {
     self.operation = operation
     self.path = path

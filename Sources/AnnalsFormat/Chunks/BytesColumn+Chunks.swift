@@ -6,29 +6,23 @@ extension BytesColumn {
   /// The run of a chunk's values: without what each shares with the one before it, if that makes up
   /// a quarter.
   static func encode(_ values: ColumnValues) -> ContiguousArray<UInt8> {
-    let shared = FrontCoding.sharedLengths(values)
-    let saved = shared.reduce(0, &+)
-    let isPrefixed = saved > 0 && saved >= UInt64(values.bytes.count / 4)
+    var start: UInt64 = 0
+    let cells = ContiguousArray(
+      values.lengths.map { length in
+        defer { start += length }
+        return ValueCell(tag: .data, bits: start, length: UInt32(length))
+      })
+    let integers = UnsafeMutableBufferPointer<Int64>.allocate(capacity: cells.count)
+    defer { integers.deallocate() }
     var bytes: ContiguousArray<UInt8> = []
-    bytes.reserveCapacity(values.bytes.count + values.lengths.count * 2)
-    bytes.append((isPrefixed ? ValuesLayout.prefixed : .plain).rawValue)
-    append(values.lengths[...], to: &bytes)
-    if isPrefixed {
-      // The first shares nothing and would only widen the run.
-      append(shared[1...], to: &bytes)
-      bytes += FrontCoding.removeShared(shared, from: values)
-    } else {
-      bytes += values.bytes
+    values.bytes.withUnsafeBytes { arena in
+      cells.withUnsafeBufferPointer {
+        encodeEach($0, in: arena, integers: integers, into: &bytes) { shared, total, _ in
+          shared > 0 && shared >= total / 4
+        }
+      }
     }
     return bytes
-  }
-
-  private static func append(
-    _ numbers: ContiguousArray<UInt64>.SubSequence, to bytes: inout ContiguousArray<UInt8>
-  ) {
-    ContiguousArray(numbers.map { Int64(bitPattern: $0) }).withUnsafeBufferPointer {
-      IntegerColumn.encode($0, into: &bytes)
-    }
   }
 
   /// Reads a run of `count` values, which together have at most as many bytes as one payload may

@@ -12,7 +12,7 @@ enum BytesColumn {
   ) {
     guard !cells.isEmpty else { return }
     guard let distinct = DistinctValues(cells, in: arena, indexes: indexes) else {
-      encodeEach(cells, in: arena, integers: indexes, into: &bytes)
+      encodeEach(cells, in: arena, integers: indexes, into: &bytes, prefixesPay)
       return
     }
     bytes.append(ValuesLayout.distinct.rawValue)
@@ -21,14 +21,21 @@ enum BytesColumn {
     let lengths = UnsafeMutableBufferPointer<Int64>.allocate(capacity: list.count)
     defer { lengths.deallocate() }
     list.withUnsafeBufferPointer {
-      encodeEach($0, in: arena, integers: lengths, into: &bytes)
+      encodeEach($0, in: arena, integers: lengths, into: &bytes, prefixesPay)
     }
     IntegerColumn.encode(UnsafeBufferPointer(indexes), into: &bytes)
   }
 
-  private static func encodeEach(
+  /// Whether prefixes are left out in a block, of this many bytes shared and in all.
+  private static func prefixesPay(shared: Int, total: Int, count: Int) -> Bool {
+    shared > total / 4 + count
+  }
+
+  /// Appends the values one by one, without the prefixes that they share if those `pay`.
+  static func encodeEach(
     _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
-    integers: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>
+    integers: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>,
+    _ pay: (_ shared: Int, _ total: Int, _ count: Int) -> Bool
   ) {
     var prefixes = ContiguousArray<Int64>()
     prefixes.reserveCapacity(cells.count)
@@ -44,7 +51,7 @@ enum BytesColumn {
       total += value.count
       previous = value
     }
-    let isPrefixed = shared > total / 4 + cells.count
+    let isPrefixed = pay(shared, total, cells.count)
     bytes.append((isPrefixed ? ValuesLayout.prefixed : .plain).rawValue)
     IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes)
     if isPrefixed {

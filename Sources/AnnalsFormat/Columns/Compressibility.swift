@@ -3,7 +3,7 @@
 enum Compressibility {
   /// Nothing would be gained.
   case nothing
-  /// Some bytes are more frequent than others, but nothing comes again.
+  /// Some bytes are more frequent than others, without repeats.
   case frequencies
   /// Some groups of bytes come again; or there is too little to tell.
   case repeats

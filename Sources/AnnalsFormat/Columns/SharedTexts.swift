@@ -6,7 +6,7 @@ struct SharedTexts {
   private var first = 0
   private(set) var cells: ContiguousArray<ValueCell> = []
 
-  /// Shorter texts are no quicker had from a list than made.
+  /// Below this length, making a text anew is as quick as a look-up.
   private static let shortest = 16
 
   /// Forgets those of the block before; the batch has `count` by now.

@@ -143,8 +143,9 @@ extension FileHeader {
   private static func checkVersion(_ block: UnsafeRawBufferPointer) throws(HeaderFault) {
     let version = UInt32(littleEndian: block.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     let draft = UInt32(littleEndian: block.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-    if version > FormatLimits.version { throw .newerVersion(version: version, draft: draft) }
-    if draft > FormatLimits.draft { throw .newerVersion(version: version, draft: draft) }
+    if version > FormatLimits.version || draft > FormatLimits.draft {
+      throw .newerVersion(version: version, draft: draft)
+    }
     if draft < FormatLimits.draft { throw .olderDraft(draft) }
   }
 

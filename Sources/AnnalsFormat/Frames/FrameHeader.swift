@@ -62,7 +62,7 @@ package struct FrameHeader: Hashable, Sendable {
   }
 
   /// Whether a frame can begin at this offset of a file.
-  static func mayBegin(at offset: UInt64) -> Bool {
+  package static func mayBegin(at offset: UInt64) -> Bool {
     offset >= FormatLimits.logStart && offset % UInt64(FormatLimits.frameAlignment) == 0
   }
 

@@ -166,7 +166,7 @@ extension ByteAnnotation {
       "\(Hex.text($0)), \(frame.payload == .valid ? "ok" : frame.payload.description)"
     }
     try reader.fixed("previous frame's header checksum", UInt32.self) {
-      "\(Hex.text($0)), \(frame.chain.description)"
+      "\(Hex.text($0)), chain \(frame.chain)"
     }
     try reader.fixed("durable mark back", UInt32.self) { back in
       frame.durableMark.map { "\(back), so at \($0)" } ?? "unknown"
@@ -242,15 +242,5 @@ extension FrameFlags {
       (.encrypted, "encrypted"),
     ]
     return all.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
-  }
-}
-
-extension ChainVerdict: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .follows: "chain ok"
-    case .broken(let expected): "chain broken: the frame before has \(Hex.text(expected))"
-    case .unknown: "chain unknown"
-    }
   }
 }

@@ -24,11 +24,11 @@ enum ChunkGuess {
     } else if let list = try? TableCodec<Opening>.decode(payload) {
       self = .table(name: "openings", count: list.count)
     } else if let list = try? TableCodec<HistoryIndexEntry>.decode(payload),
-      list.allSatisfy({ ChunkGuess.isPlausible($0.offset) })
+      list.allSatisfy({ FrameHeader.mayBegin(at: $0.offset) })
     {
       self = .table(name: "entries of the history index", count: list.count)
     } else if let list = try? TableCodec<LargeValueEntry>.decode(payload),
-      list.allSatisfy({ ChunkGuess.isPlausible($0.offset) })
+      list.allSatisfy({ FrameHeader.mayBegin(at: $0.offset) })
     {
       self = .table(name: "large values", count: list.count)
     } else if let list = try? TableCodec<String>.decode(payload) {
@@ -36,10 +36,6 @@ enum ChunkGuess {
     } else {
       return nil
     }
-  }
-
-  private static func isPlausible(_ offset: UInt64) -> Bool {
-    offset >= FormatLimits.logStart && offset % UInt64(FormatLimits.frameAlignment) == 0
   }
 
   /// The guess as text.

@@ -116,7 +116,7 @@ extension RegionDescription {
     kind = frame.header.kind.name
     flags = frame.header.flags.text
     checksum = frame.payload == .valid ? "ok" : frame.payload.description
-    chain = frame.chain == .follows ? "ok" : frame.chain.shortText
+    chain = "\(frame.chain)"
     durableMark = frame.durableMark
     if frame.hasForeignPadding { checksum += ", padding is not zero" }
     hasProblem = !frame.isIntact
@@ -125,9 +125,9 @@ extension RegionDescription {
   }
 }
 
-extension ChainVerdict {
+extension ChainVerdict: CustomStringConvertible {
   /// The verdict without the word "chain".
-  var shortText: String {
+  package var description: String {
     switch self {
     case .follows: "ok"
     case .broken(let expected): "broken: the frame before has \(Hex.text(expected))"

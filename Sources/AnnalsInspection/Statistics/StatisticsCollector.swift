@@ -17,7 +17,6 @@ struct StatisticsCollector {
     statistics.fileSize = fileSize
     statistics.header = header
     statistics.head = header?.base
-    statistics.earliest = nil
   }
 
   /// Counts a region without transactions and checkpoints.

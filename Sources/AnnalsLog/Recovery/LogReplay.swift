@@ -86,7 +86,7 @@ struct LogReplay {
       if frame.header.kind == .retention { try note(retention: frame) }
       point = reader.walk.point
     case .record(let frame, let start, let largeValues):
-      if frame.header.kind == .transaction, !frame.header.flags.contains(.continued) {
+      if frame.header.kind == .transaction {
         try decode(frame, unitStart: start, largeValues: largeValues)
         batchedBytes += frame.header.frameLength
         if batchedBytes >= LogReplay.batchLength { try flush(apply: apply) }

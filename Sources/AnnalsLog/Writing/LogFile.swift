@@ -93,17 +93,15 @@ package final class LogFile: Sendable {
   static func openGeneration(
     at path: String, in fileSystem: any FileSystem, _ options: LogOptions
   ) throws(LogError) -> LogGeneration {
+    let file: any StorageFile
     do {
-      let generation = try LogGeneration.open(try fileSystem.open(path, for: options.access))
-      if options.access == .writing { try generation.header.features.requireWritable() }
-      return generation
-    } catch let error as LogError {
-      throw error
-    } catch let error as StorageError {
-      throw error.isMissing ? .missing : .storage(error)
+      file = try fileSystem.open(path, for: options.access)
     } catch {
-      throw .interrupted(error)
+      throw error.isMissing ? .missing : .storage(error)
     }
+    let generation = try LogGeneration.open(file)
+    if options.access == .writing { try generation.header.features.requireWritable() }
+    return generation
   }
 
   /// A watch of the path, whichever generation of the file is there.
@@ -124,9 +122,7 @@ package final class LogFile: Sendable {
   }
 
   /// The bytes of log since the newest checkpoint, or since the base.
-  package var bytesSinceCheckpoint: UInt64 {
-    state.withLock { $0.end.offset - min($0.tables.checkpointEnd, $0.end.offset) }
-  }
+  package var bytesSinceCheckpoint: UInt64 { view.bytesSinceCheckpoint }
 
   /// Whether transactions were appended that no sync has covered.
   package var needsSync: Bool { state.withLock { $0.synced.offset < $0.end.offset } }

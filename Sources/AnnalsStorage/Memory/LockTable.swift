@@ -30,7 +30,6 @@ package final class LockTable: Sendable {
 
   private let holders = Monitor(Holders())
 
-  /// Creates a table without locks.
   package init() {}
 
   /// Takes the lock for an open file, in place of the one it holds. Returns whether it was free in

@@ -23,7 +23,6 @@ package final class MemoryFileSystem: FileSystem {
   private let directory = Locked(Directory())
   private let watches = WatchList()
 
-  /// Creates a file system without files.
   package init() {}
 
   package func open(
