@@ -107,9 +107,12 @@ let package = Package(
       path: "Tools/Examples/ReadingList/ShareExtension", swiftSettings: settings),
     // What several test targets use.
     .target(
-      name: "AnnalsTestSupport", path: "Tests/AnnalsTestSupport", swiftSettings: settings),
+      name: "AnnalsTestSupport",
+      dependencies: ["AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsStorage"],
+      path: "Tests/AnnalsTestSupport", swiftSettings: settings),
     tests(
-      "ClientTests", ["Annals", "ReadmeProgram", "ReadingListApp", "ReadingListExtension"]),
+      "ClientTests",
+      ["Annals", "AnnalsTestSupport", "ReadmeProgram", "ReadingListApp", "ReadingListExtension"]),
     tests("ModelTests", ["AnnalsModel", "AnnalsTestSupport"]),
     tests("QueryTests", ["AnnalsQuery", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(
@@ -119,14 +122,14 @@ let package = Package(
         "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
         "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
-    tests("GuideTests", ["Annals", "AnnalsExchange"]),
+    tests("GuideTests", ["Annals", "AnnalsExchange", "AnnalsTestSupport"]),
     tests(
       "RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(
       "CommandTests",
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat", "AnnalsModel",
-        "AnnalsStorage",
+        "AnnalsStorage", "AnnalsTestSupport",
       ]),
     tests(
       "InspectionTests",
@@ -138,7 +141,7 @@ let package = Package(
     tests(
       "StateTests",
       ["AnnalsState", "AnnalsFormat", "AnnalsModel", "AnnalsStorage", "AnnalsTestSupport"]),
-    tests("StorageTests", ["AnnalsFaults", "AnnalsStorage", system]),
+    tests("StorageTests", ["AnnalsFaults", "AnnalsStorage", "AnnalsTestSupport", system]),
     tests(
       "LogTests",
       [
@@ -149,10 +152,10 @@ let package = Package(
       "DamageTests",
       [
         "Annals", "AnnalsCommand", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection",
-        "AnnalsLog",
-        "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport", system,
+        "AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage",
+        "AnnalsTestSupport", system,
       ]),
-    tests("DemoTests", ["AnnalsCommand"]),
+    tests("DemoTests", ["AnnalsCommand", "AnnalsTestSupport"]),
     // What Tools/Fuzzing feeds its bytes to; FuzzTests feeds it some in every run.
     .target(
       name: "FuzzTargets",

@@ -3,6 +3,7 @@ import AnnalsFaults
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import SystemPackage
 import Testing
@@ -30,7 +31,7 @@ import Testing
         bytes.removeLast(100)
       case .damagedHeader: bytes[50] ^= 1
       case .newerVersion: bytes[8] = 7
-      case .newerFrame: appendNewerFrame(&bytes, at: (end + 7) / 8 * 8)
+      case .newerFrame: try appendNewerFrame(&bytes)
       case .foreign: bytes = ContiguousArray("SQLite format 3\0 and so on, for long enough".utf8)
       case .empty: bytes = []
       }
@@ -38,29 +39,10 @@ import Testing
     }
 
     /// A frame behind the end, as a later version may write it.
-    private func appendNewerFrame(_ bytes: inout ContiguousArray<UInt8>, at end: Int) {
-      let header = bytes.withUnsafeBytes { try? FileHeader.decode($0) }
-      guard let seed = header?.seed else { return }
-      var last: UInt32 = 0
-      var offset = Int(FormatLimits.logStart)
-      bytes.withUnsafeBytes { file in
-        while offset < end {
-          let rest = UnsafeRawBufferPointer(rebasing: file[offset...])
-          guard let frame = try? FrameHeader.decode(rest, at: UInt64(offset), seed: seed) else {
-            return
-          }
-          last = frame.checksum
-          offset += Int(frame.frameLength)
-        }
-      }
-      var frame = FrameHeader(
-        kind: FrameKind(rawValue: 77), flags: [], payloadLength: 0,
-        payloadChecksum: seed.checksum(
-          UnsafeRawBufferPointer(start: nil, count: 0), at: UInt64(end)),
-        previousChecksum: last, durableMarkBack: .max)
-      var encoded: ContiguousArray<UInt8> = []
-      frame.encode(into: &encoded, at: UInt64(end), seed: seed)
-      bytes.replaceSubrange(end..<end + encoded.count, with: encoded)
+    private func appendNewerFrame(_ bytes: inout ContiguousArray<UInt8>) throws {
+      var writer = try bytes.writerBehindFrames()
+      writer.append(FrameKind(rawValue: 77), [])
+      bytes.replaceSubrange(Int(writer.start)..<Int(writer.offset), with: writer.bytes)
     }
 
     /// The code of the error; nil if the file opens.
@@ -89,8 +71,7 @@ import Testing
     let bytes = try wrong.file()
     for options in [StoreOptions.readOnly, StoreOptions()] {
       let files = MemoryFileSystem()
-      try files.put(bytes, at: SampleFile.path)
-      let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+      let location = try sampleFile(bytes, in: files)
       let open: () throws -> Store = {
         try Store(location, schema: SampleFile.schema, options: options)
       }
@@ -109,11 +90,8 @@ import Testing
 
   @Test(arguments: Wrong.allCases)
   func theCommandAnswers(wrong: Wrong) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("annals-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appendingPathComponent("a.annals").path
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     let bytes = try wrong.file()
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     let read = runCommand("state", path)
@@ -134,7 +112,7 @@ import Testing
         answer.errors.hasPrefix("annals: ") && answer.errors.contains(wrong.remedy), "\(answer)")
     }
     #expect(try ContiguousArray(Data(contentsOf: URL(fileURLWithPath: path))) == bytes)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.annals"])
+    #expect(try folder.names() == ["a.annals"])
   }
 
   /// A disk that cannot read, and a file that the system does not give out.

@@ -1,6 +1,5 @@
 import Annals
 import AnnalsModel
-import AnnalsStorage
 import AnnalsTestSupport
 import Foundation
 import Testing
@@ -89,11 +88,9 @@ import Testing
     for place in stride(from: 12_289, to: bytes.count, by: isLong ? 1 : 13) {
       var flipped = bytes
       flipped[place] ^= 1
-      let files = MemoryFileSystem()
-      try files.put(flipped, at: SampleFile.path)
+      let location = try sampleFile(flipped)
       do {
-        let store = try Store(
-          StoreLocation(fileSystem: files, path: SampleFile.path), creates: false)
+        let store = try location.store()
         try store.write { tx in try tx.insert("Note", ["id": "new"]) }
         try store.write { tx in
           if let note = try tx.objects(of: "Note").last { try tx.delete(note.id) }

@@ -2,23 +2,11 @@ import Annals
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
-import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Records with right checksums that say what is not so: rows of the damage table.
 @Suite struct CraftedRecordTests {
-  /// A file whose transaction 1 inserts notes 1 and 2, and what comes behind it.
-  private func bytes(
-    _ write: (inout CraftedStore) throws -> Void
-  ) throws -> ContiguousArray<UInt8> {
-    let files = MemoryFileSystem()
-    var crafted = try CraftedStore(files, base: 0)
-    try crafted.transaction(1, text: "one", definesSchema: true)
-    try write(&crafted)
-    try crafted.log.putInPlace()
-    return try files.contents(of: SampleFile.path)
-  }
-
   /// An update of note 1 that puts itself into its list at this position.
   private func edits(at position: UInt32, removes: Bool) -> ChangeBatch {
     var batch = ChangeBatch()
@@ -37,7 +25,7 @@ import Testing
   /// Beyond the list's end, or of a reference that is not there.
   @Test(arguments: [(5, false), (1, false), (0, true)] as [(UInt32, Bool)])
   func editsThatDoNotFitTheList(position: UInt32, removes: Bool) throws {
-    let bytes = try bytes { crafted in
+    let bytes = try CraftedStore.bytesBehindOne { crafted in
       try crafted.append(edits(at: position, removes: removes))
       try crafted.transaction(3, text: "three")
     }
@@ -46,22 +34,20 @@ import Testing
     #expect(error?.code == .damaged && error?.offset == place, "\(error as Any)")
     #expect(error?.message.contains("transaction 2 does not fit the state before it") == true)
     #expect(try verify(bytes).contains { $0.contains("transaction 2") && $0.contains("\(place)") })
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
+    let location = try sampleFile(bytes)
     var options = StoreOptions.readOnly
     options.readsUpToDamage = true
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
-    let store = try Store(location, creates: false, options: options)
-    #expect(store.token.number == 1)
+    #expect(try location.store(options).token.number == 1)
     let report = try Store.salvage(location, to: SalvageLab.out, environment: .fixed(seed: 9))
     #expect(report.lost.map(\.numbers) == [2...2] && report.head == 3, "\(report.lines())")
-    let salvaged = try openForReading(files.contents(of: SalvageLab.out))
+    let salvaged = try openForReading(location.contents(of: SalvageLab.out))
     #expect(try salvaged.snapshot().objects(of: "Note").count == 2)
   }
 
   /// Edits that fit are applied: what the tests above craft is refused for what it says.
   @Test func editsThatFit() throws {
-    let store = try openForReading(bytes { try $0.append(edits(at: 0, removes: false)) })
+    let store = try openForReading(
+      CraftedStore.bytesBehindOne { try $0.append(edits(at: 0, removes: false)) })
     let note = try #require(try store.snapshot().objects(of: "Note").first)
     #expect(note["others"] == .objects([ObjectReference(entity: 1, row: 1)]))
   }
@@ -69,12 +55,9 @@ import Testing
   /// Behind a gap an entity is made up, of which a later checkpoint knows nothing: it was as if its
   /// rows had never been given.
   @Test func rowsOfAnEntityThatACheckpointDoesNotHave() throws {
-    var bytes = try bytes { crafted in
+    var bytes = try CraftedStore.bytesBehindOne { crafted in
       try crafted.transaction(2, text: "lost")
-      var batch = ChangeBatch()
-      batch.changes.append(
-        ChangeEntry(kind: .insert, entity: 2, row: 3, firstProperty: 0, propertyCount: 0))
-      try crafted.append(batch)
+      try crafted.append(ChangeBatch(.insert, 2, 3))
       try crafted.transaction(4, text: "lost as well")
       try crafted.writeCheckpoint()
       try crafted.transaction(5, text: "five")
@@ -89,14 +72,10 @@ import Testing
   /// What an update gives a relationship that nothing left defines tells which entity it leads to:
   /// that has a name as well, or an export could not be read in.
   @Test func whereARelationshipMadeUpLeadsTo() throws {
-    var bytes = try bytes { crafted in
+    var bytes = try CraftedStore.bytesBehindOne { crafted in
       try crafted.transaction(2, text: "lost")
-      var batch = ChangeBatch()
-      let other = ValueCell(.object(ObjectReference(entity: 5, row: 1)), appendingTo: &batch.arena)
-      batch.properties.append(PropertyChange(property: 4, before: .null, after: other))
-      batch.changes.append(
-        ChangeEntry(kind: .update, entity: 1, row: 1, firstProperty: 0, propertyCount: 1))
-      try crafted.append(batch)
+      let other = Value.object(ObjectReference(entity: 5, row: 1))
+      try crafted.append(ChangeBatch(.update, 1, 1, [(4, .null, other)]))
     }
     bytes[Int(try frameList(bytes)[1].offset) + 30] ^= 1
     let (report, store) = try SalvageLab.salvage(bytes)
@@ -110,23 +89,13 @@ import Testing
   @Test(arguments: [(14, 1, 2), (15, 1, 5), (17, 2, 6)] as [(Int, UInt8, UInt8)])
   func aSummaryThatSaysMore(byte: Int, was: UInt8, says: UInt8) throws {
     func bytes(_ value: UInt8) throws -> ContiguousArray<UInt8> {
-      try self.bytes { crafted in
+      try CraftedStore.bytesBehindOne { crafted in
         var batch = ChangeBatch()
         for number in [2, 3] as [Int64] {
-          let record = TransactionRecord(number: number, timestamp: Timestamp(microseconds: 9))
-          var own = record
-          own.firstChange = UInt32(batch.changes.count)
-          own.changeCount = 1
-          let text = ValueCell(.string("new"), appendingTo: &batch.arena)
-          batch.properties.append(PropertyChange(property: 2, before: .null, after: text))
-          batch.changes.append(
-            ChangeEntry(
-              kind: .insert, entity: 1, row: number, firstProperty: batch.properties.count - 1,
-              propertyCount: 1))
-          batch.transactions.append(own)
+          batch.append(.insert, 1, number, [(2, .null, "new")])
+          batch.append(TransactionRecord(number: number, timestamp: Timestamp(microseconds: 9)))
         }
-        var payload: ContiguousArray<UInt8> = []
-        BlockCodec.encode(batch, into: &payload)
+        var payload = batch.block()
         try #require(payload[byte] == was, "\(payload.prefix(20))")
         payload[byte] = value
         try payload.withUnsafeBytes {

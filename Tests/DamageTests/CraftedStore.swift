@@ -5,6 +5,7 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 import AnnalsStorage
+import AnnalsTestSupport
 
 /// A file written frame by frame.
 struct CraftedStore {
@@ -46,6 +47,28 @@ struct CraftedStore {
     state = State(schema: base == 0 ? Schema() : schema)
   }
 
+  /// The bytes of a file with this base and what `write` makes of it.
+  static func bytes(
+    base: Int64 = 0, _ write: (inout CraftedStore) throws -> Void
+  ) throws -> ContiguousArray<UInt8> {
+    let files = MemoryFileSystem()
+    var crafted = try CraftedStore(files, base: base)
+    try write(&crafted)
+    try crafted.log.putInPlace()
+    return try files.contents(of: SampleFile.path)
+  }
+
+  /// The bytes of a file whose transaction 1 inserts note 1 with the text "one", and what comes
+  /// behind it.
+  static func bytesBehindOne(
+    _ write: (inout CraftedStore) throws -> Void
+  ) throws -> ContiguousArray<UInt8> {
+    try bytes {
+      try $0.transaction(1, text: "one", definesSchema: true)
+      try write(&$0)
+    }
+  }
+
   /// A note in the state at the base whose text is this large value.
   mutating func note(_ row: Int64, text: UInt64) throws {
     try note(row, text: CraftedStore.value(text))
@@ -79,12 +102,7 @@ struct CraftedStore {
   }
 
   func largeValue(_ number: UInt64) throws {
-    var payload: ContiguousArray<UInt8> = []
-    Array(CraftedStore.text(number).utf8).withUnsafeBytes {
-      LargeValueCodec.encode(
-        LargeValuePiece(number: number, totalLength: 5_000, start: 0, bytes: $0), into: &payload)
-    }
-    try payload.withUnsafeBytes {
+    try largeValuePiece(number, Array(CraftedStore.text(number).utf8)).withUnsafeBytes {
       try log.append(
         largeValuePiece: $0, number: number, length: 5_000, isFirst: true, isLast: true)
     }
@@ -95,7 +113,6 @@ struct CraftedStore {
     _ row: Int64, text: Value, kind: ChangeKind = .insert, definesSchema: Bool = false,
     author: NameNumber = 0, names: [String] = []
   ) throws {
-    var batch = ChangeBatch()
     var record = TransactionRecord(number: log.head + 1, timestamp: Timestamp(microseconds: 9))
     record.author = author
     record.firstNewName = NameNumber(log.nameCount + 1)
@@ -104,12 +121,8 @@ struct CraftedStore {
       record.schemaChange = schema.entities.map(EntityChange.init)
       state.changeSchema(schema.entities)
     }
-    let cell = ValueCell(text, appendingTo: &batch.arena)
-    batch.properties.append(PropertyChange(property: 2, before: .null, after: cell))
-    batch.changes.append(
-      ChangeEntry(kind: kind, entity: 1, row: row, firstProperty: 0, propertyCount: 1))
-    record.changeCount = 1
-    batch.transactions.append(record)
+    var batch = ChangeBatch(kind, 1, row, [(2, .null, text)])
+    batch.append(record)
     if kind == .insert, !state.schema.entities.isEmpty { try state.insertRow(1, row: row) }
     try append(record: batch)
   }
@@ -117,16 +130,15 @@ struct CraftedStore {
   /// A transaction of these changes, without regard to what they do to the state.
   func append(_ changes: ChangeBatch) throws {
     var batch = changes
-    var record = TransactionRecord(number: log.head + 1, timestamp: Timestamp(microseconds: 9))
-    record.changeCount = UInt32(batch.changes.count)
-    batch.transactions = [record]
+    batch.append(
+      TransactionRecord(number: log.head + 1, timestamp: Timestamp(microseconds: 9)))
     try append(record: batch)
   }
 
   private func append(record batch: ChangeBatch) throws {
-    var payload: ContiguousArray<UInt8> = []
-    TransactionCodec.encode(batch, transaction: 0, into: &payload)
-    try payload.withUnsafeBytes { try log.append(kind: .transaction, payload: $0, batch: batch) }
+    try batch.row().withUnsafeBytes {
+      try log.append(kind: .transaction, payload: $0, batch: batch)
+    }
   }
 
   struct NoChunks: ChunkSource {
@@ -136,13 +148,34 @@ struct CraftedStore {
   }
 }
 
+extension Store {
+  /// The notes' texts by row, those of large values whole; `lost` where the value says that it was
+  /// lost.
+  func texts(at number: Int64? = nil) throws -> [Int64: String] {
+    var result: [Int64: String] = [:]
+    let snapshot = try number.map { try self.snapshot(at: $0) } ?? self.snapshot()
+    for note in try snapshot.objects(of: "Note") {
+      switch note["text"] {
+      case .string(let text): result[note.id.row] = text
+      case .large(let value):
+        do {
+          result[note.id.row] = String(decoding: try bytes(of: value), as: UTF8.self)
+        } catch {
+          guard error.message.contains("lost") else { throw error }
+          result[note.id.row] = "lost"
+        }
+      default: result[note.id.row] = "none"
+      }
+    }
+    return result
+  }
+}
+
 /// The frames of a file, with their kinds and places.
 func frameList(
   _ bytes: ContiguousArray<UInt8>
 ) throws -> [(kind: FrameKind, offset: UInt64, length: UInt64)] {
-  let files = MemoryFileSystem()
-  try files.put(bytes, at: SampleFile.path)
-  var walk = try FileWalk(files.open(SampleFile.path, for: .reading))
+  var walk = try FileWalk(sampleFile(bytes).opened())
   var result: [(kind: FrameKind, offset: UInt64, length: UInt64)] = []
   while let region = try walk.next() {
     if let frame = region.frame { result.append((frame.header.kind, region.offset, region.length)) }

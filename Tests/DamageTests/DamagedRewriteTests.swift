@@ -3,6 +3,7 @@ import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Rewrites of files with damage that no opening meets.
@@ -12,26 +13,14 @@ import Testing
   @Test(arguments: [UInt8(2), 4, 9])
   func numbersOutOfOrderStopARewrite(number: UInt8) throws {
     var bytes = try SampleFile.closed.make()
-    let header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
-    var offset = Int(FormatLimits.logStart)
-    while true {
-      let frame = try bytes.withUnsafeBytes { all in
-        try FrameHeader.decode(
-          UnsafeRawBufferPointer(rebasing: all[offset...]), at: UInt64(offset), seed: header.seed)
-      }
-      let payload = offset + FormatLimits.frameHeaderLength
-      if frame.kind == .transaction, bytes[payload] == 3 {
-        bytes[payload] = number
-        break
-      }
-      offset += Int(frame.frameLength)
+    let third = try bytes.frames().first {
+      $0.header.kind == .transaction && bytes[$0.payload.lowerBound] == 3
     }
+    bytes[try #require(third).payload.lowerBound] = number
     let crafted = bytes.sealed()
     for rewrite in ["compact", "prune"] {
       let files = MemoryFileSystem()
-      try files.put(crafted, at: SampleFile.path)
-      let store = try Store(
-        StoreLocation(fileSystem: files, path: SampleFile.path), creates: false)
+      let store = try sampleFile(crafted, in: files).store()
       let error = #expect(throws: AnnalsError.self) {
         if rewrite == "compact" { try store.compact(smallest: true) }
         if rewrite == "prune" { try store.prune(store.prunePlan(before: 3)) }
@@ -44,35 +33,18 @@ import Testing
   }
 
   private func insert(_ row: Int64, id: String, text: Value) -> ChangeBatch {
-    var batch = ChangeBatch()
-    for (number, value) in [(1, .string(id)), (2, text)] as [(PropertyNumber, Value)] {
-      let cell = ValueCell(value, appendingTo: &batch.arena)
-      batch.properties.append(PropertyChange(property: number, before: .null, after: cell))
-    }
-    batch.changes.append(
-      ChangeEntry(kind: .insert, entity: 1, row: row, firstProperty: 0, propertyCount: 2))
-    return batch
-  }
-
-  /// A store to read in `files`, its transaction 1 of one note, and what comes behind it.
-  private func store(
-    _ files: MemoryFileSystem, _ write: (inout CraftedStore) throws -> Void
-  ) throws -> Store {
-    var crafted = try CraftedStore(files, base: 0)
-    try crafted.transaction(1, text: "one", definesSchema: true)
-    try write(&crafted)
-    try crafted.log.putInPlace()
-    return try Store(StoreLocation(fileSystem: files, path: SampleFile.path), creates: false)
+    ChangeBatch(.insert, 1, row, [(1, .null, .string(id)), (2, .null, text)])
   }
 
   /// A base says nothing of how its state came to be, so it has to be right.
   @Test func aKeyThatIsThereTwiceIsNotMadeABase() throws {
     let files = MemoryFileSystem()
-    let store = try store(files) {
+    let bytes = try CraftedStore.bytesBehindOne {
       try $0.append(insert(2, id: "a", text: "a"))
       try $0.append(insert(3, id: "a", text: "b"))
       try $0.append(insert(4, id: "d", text: "d"))
     }
+    let store = try sampleFile(bytes, in: files).store()
     for rewrite in ["flatten", "prune"] {
       let error = #expect(throws: AnnalsError.self) {
         if rewrite == "prune" { try store.prune(store.prunePlan(before: 4)) }
@@ -91,12 +63,12 @@ import Testing
     let files = MemoryFileSystem()
     var value = CraftedStore.value(1)
     if !isMissing { value.checksum ^= 1 }
-    let store = try store(files) {
+    let bytes = try CraftedStore.bytesBehindOne {
       if !isMissing { try $0.largeValue(1) }
       try $0.append(insert(2, id: "a", text: .large(value)))
     }
-    let place = try #require(
-      try frameList(files.contents(of: SampleFile.path)).last { $0.kind == .transaction })
+    let store = try sampleFile(bytes, in: files).store()
+    let place = try #require(try frameList(bytes).last { $0.kind == .transaction })
     for flatten in [false, true] {
       let error = #expect(throws: AnnalsError.self) {
         try store.replay(to: "/out", at: 2, flatten: flatten)

@@ -1,34 +1,29 @@
 import Annals
 import AnnalsFormat
 import AnnalsModel
-import AnnalsStorage
 import Testing
 
 /// Salvage where transactions are lost before, between and behind those that speak of erased lists:
 /// what an erased list was before an edit, nobody can tell.
 @Suite struct ErasedGapTests {
-  private static func reference(_ id: ObjectID) -> ObjectReference {
-    ObjectReference(entity: id.entity, row: id.row)
-  }
-
   /// A store whose lists were edited, erased in several blocks of history, and edited again.
   private func erasedLists() throws -> ContiguousArray<UInt8> {
-    let files = MemoryFileSystem()
+    let location = try sampleFile()
     let store = try Store(
-      StoreLocation(fileSystem: files, path: SampleFile.path), schema: SampleFile.schema,
+      location, schema: SampleFile.schema,
       environment: .fixed(seed: 1, processName: "sample", processID: 1))
     var notes: [ObjectID] = []
     var folders: [ObjectID] = []
     try store.write(author: "ann") { tx in
       for number in 0..<4 { notes.append(try tx.insert("Note", ["id": .string("n\(number)")])) }
       for number in 0..<3 {
-        let list = notes.prefix(number + 1).map(ErasedGapTests.reference)
+        let list = notes.prefix(number + 1).map { ObjectReference($0) }
         folders.append(
           try tx.insert("Folder", ["name": .string("f\(number)"), "notes": .objects(list)]))
       }
     }
     func set(_ folder: Int, _ places: [Int]) throws {
-      let list = places.map { ErasedGapTests.reference(notes[$0]) }
+      let list = places.map { ObjectReference(notes[$0]) }
       try store.write { try $0.update(folders[folder], ["notes": .objects(list)]) }
     }
     for round in 0..<3 {
@@ -58,7 +53,7 @@ import Testing
     try set(0, [])
     try store.write { try $0.delete(folders[0]) }
     try store.close()
-    return try files.contents(of: SampleFile.path)
+    return try location.contents()
   }
 
   @Test func eachFrameAndNeighboursLost() throws {

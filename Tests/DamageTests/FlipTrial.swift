@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 
 /// Flips bits of a file, one at a time, or cuts it, and looks at what `verify` and every reading
 /// say.
@@ -96,42 +97,26 @@ extension ContiguousArray<UInt8> {
   /// The file with the checksums of all payloads made to fit, as if nobody looked at them.
   func sealed() -> ContiguousArray<UInt8> {
     var bytes = self
-    guard let header = bytes.withUnsafeBytes({ try? FileHeader.decode($0) }) else { return self }
-    var offset = Int(FormatLimits.logStart)
+    guard let header = try? fileHeader(), let frames = try? frames() else { return self }
     var previous = header.checksum
-    while let frame = bytes.frame(at: offset, header.seed) {
-      let start = offset + FormatLimits.frameHeaderLength
-      let payload = bytes[start..<start + Int(frame.payloadLength)]
-      var new = frame
-      new.payloadChecksum = payload.withUnsafeBytes { header.seed.checksum($0, at: UInt64(offset)) }
+    for frame in frames {
+      var new = frame.header
+      let offset = UInt64(frame.offset)
+      new.payloadChecksum = self[frame.payload].withUnsafeBytes {
+        header.seed.checksum($0, at: offset)
+      }
       new.previousChecksum = previous
       var encoded: ContiguousArray<UInt8> = []
-      new.encode(into: &encoded, at: UInt64(offset), seed: header.seed)
-      bytes.replaceSubrange(offset..<start, with: encoded)
+      new.encode(into: &encoded, at: offset, seed: header.seed)
+      bytes.replaceSubrange(frame.offset..<frame.payload.lowerBound, with: encoded)
       previous = new.checksum
-      offset += Int(frame.frameLength)
     }
     // The slots name the last frame before their mark; both are those of a clean close.
-    for (index, slot) in FormatLimits.slotOffsets.enumerated() {
-      let range = Int(slot)..<Int(slot) + FormatLimits.blockLength
-      let decoded = bytes[range].withUnsafeBytes {
-        try? RootSlot.decode($0, index: index, seed: header.seed)
+    for index in 0...1 {
+      try? bytes.editSlot(index) { slot in
+        if slot.durableMark == frames.last.map({ UInt64($0.end) }) { slot.markChecksum = previous }
       }
-      guard var root = decoded, root.durableMark == UInt64(offset) else { continue }
-      root.markChecksum = previous
-      bytes.replaceSubrange(range, with: root.encode(seed: header.seed))
     }
     return bytes
-  }
-
-  private func frame(at offset: Int, _ seed: FrameSeed) -> FrameHeader? {
-    withUnsafeBytes { all in
-      guard offset + FormatLimits.frameHeaderLength <= all.count else { return nil }
-      let rest = UnsafeRawBufferPointer(rebasing: all[offset...])
-      guard let frame = try? FrameHeader.decode(rest, at: UInt64(offset), seed: seed),
-        frame.frameLength <= UInt64(rest.count)
-      else { return nil }
-      return frame
-    }
   }
 }

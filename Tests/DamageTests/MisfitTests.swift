@@ -4,7 +4,7 @@ import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
-import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -40,23 +40,13 @@ import Testing
     }
 
     var batch: ChangeBatch {
-      var batch = ChangeBatch()
       let key = Value.string("\(row)")
-      var properties: [(PropertyNumber, Value, Value)] = []
-      if kind == .insert { properties.append((1, .null, key)) }
-      if kind == .delete { properties.append((1, key, .null)) }
+      var values: [PropertyValues] = []
+      if kind == .insert { values.append((1, .null, key)) }
+      if kind == .delete { values.append((1, key, .null)) }
       let texts = [before, after].map { $0.map { Value.string($0) } ?? .null }
-      properties.append((2, texts[0], texts[1]))
-      for (number, before, after) in properties {
-        let before = ValueCell(before, appendingTo: &batch.arena)
-        let after = ValueCell(after, appendingTo: &batch.arena)
-        batch.properties.append(PropertyChange(property: number, before: before, after: after))
-      }
-      batch.changes.append(
-        ChangeEntry(
-          kind: kind, entity: 1, row: row, firstProperty: 0,
-          propertyCount: batch.properties.count))
-      return batch
+      values.append((2, texts[0], texts[1]))
+      return ChangeBatch(kind, 1, row, values)
     }
   }
 
@@ -65,8 +55,7 @@ import Testing
   private func bytes(
     _ steps: [Step], checkpoint: State? = nil
   ) throws -> ContiguousArray<UInt8> {
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile()
     let store = try Store(
       location, schema: MisfitTests.schema, environment: .fixed(seed: 4))
     try store.write { tx in
@@ -75,66 +64,40 @@ import Testing
       }
     }
     try store.close()
-    let log = try LogFile.open(
-      at: location.path, in: files,
-      LogOptions(
-        access: .writing, durability: .full,
-        opening: Opening(number: 0, id: 5, processName: "odd", processID: 1)),
-      restore: { _ in }, apply: { $0.removeAll() })
-    _ = try log.lock(.none)
-    var steps = steps[...]
-    while let step = steps.popFirst() {
-      try log.begin()
-      try log.describe(
-        TransactionDraft(timestamp: Timestamp(microseconds: 9), author: "ann", context: nil))
-      var batch = step.batch
-      try log.appendPart(&batch, isLast: steps.first?.isPart != true)
-      while let part = steps.first, part.isPart {
-        steps.removeFirst()
-        batch = part.batch
+    try LogFile.write(to: location.path, in: location.fileSystem) { log in
+      var steps = steps[...]
+      while let step = steps.popFirst() {
+        try log.begin()
+        try log.describe(
+          TransactionDraft(timestamp: Timestamp(microseconds: 9), author: "ann", context: nil))
+        var batch = step.batch
         try log.appendPart(&batch, isLast: steps.first?.isPart != true)
+        while let part = steps.first, part.isPart {
+          steps.removeFirst()
+          batch = part.batch
+          try log.appendPart(&batch, isLast: steps.first?.isPart != true)
+        }
+        _ = try log.commit()
       }
-      _ = try log.commit()
-    }
-    if let checkpoint {
-      var image = checkpoint
-      try log.writeCheckpoint(schema: checkpoint.schema) { chunks in
-        try image.writeChunks(full: true, source: NoChunks()) {
+      guard var image = checkpoint else { return }
+      try log.writeCheckpoint(schema: image.schema) { chunks in
+        try image.writeChunks(full: true, source: CraftedStore.NoChunks()) {
           try chunks.store($0, first: $1, count: $2)
         }
       }
     }
-    try log.close()
-    return try files.contents(of: location.path)
-  }
-
-  private struct NoChunks: ChunkSource {
-    func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8> {
-      throw ChunkFault(offset: reference.offset, reason: .mismatch)
-    }
+    return try location.contents()
   }
 
   /// Where the frame of a transaction begins.
   private func offset(of number: Int64, in bytes: ContiguousArray<UInt8>) throws -> UInt64 {
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
-    var cursor = try ReadableTransactions(files.open(SampleFile.path, for: .reading))
+    var cursor = try ReadableTransactions(sampleFile(bytes).opened())
     while let item = try cursor.next() {
       if case .transactions(let offset) = item, cursor.batch.transactions[0].number == number {
         return offset
       }
     }
     throw AnnalsError(.invalidArgument, "no transaction \(number)")
-  }
-
-  /// The texts of the notes, by row.
-  private func texts(_ store: Store, at number: Int64? = nil) throws -> [Int64: String] {
-    let snapshot = try number.map { try store.snapshot(at: $0) } ?? store.snapshot()
-    var result: [Int64: String] = [:]
-    for note in try snapshot.objects(of: "Note") {
-      if case .string(let text) = note["text"] { result[note.id.row] = text }
-    }
-    return result
   }
 
   private static let misfits: [[Step]] = [
@@ -158,14 +121,11 @@ import Testing
     #expect(message.contains("Verify it") && message.contains("salvage everything readable"))
     #expect(try verify(bytes).contains { $0.contains("transaction 3") && $0.contains("\(place)") })
     // As far as before it, if that is asked for.
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
     var options = StoreOptions.readOnly
     options.readsUpToDamage = true
-    let store = try Store(
-      StoreLocation(fileSystem: files, path: SampleFile.path), creates: false, options: options)
+    let store = try sampleFile(bytes).store(options)
     #expect(store.token.number == 2)
-    #expect(try texts(store) == [1: "new 1", 2: "new 2"])
+    #expect(try store.texts() == [1: "new 1", 2: "new 2"])
   }
 
   @Test(arguments: misfits.indices)
@@ -178,8 +138,8 @@ import Testing
     #expect(report.transactions == 4 && report.head == 5)
     #expect(report.lost[0].reason.contains("transaction 3 does not fit the state before it"))
     #expect(report.lost[0].reason.hasSuffix("at offset \(place)"))
-    #expect(try texts(store, at: 2) == [1: "new 1", 2: "new 2"])
-    #expect(try texts(store) == [1: "new 1", 2: "two", 4: "new 4"])
+    #expect(try store.texts(at: 2) == [1: "new 1", 2: "new 2"])
+    #expect(try store.texts() == [1: "new 1", 2: "two", 4: "new 4"])
     #expect(try store.history().collect().map(\.number) == [1, 2, 3, 4, 5])
   }
 
@@ -187,11 +147,11 @@ import Testing
     let (report, store) = try SalvageLab.salvage(bytes([.update(2, "new 2", "two"), .insert(1)]))
     #expect(report.lost.map(\.numbers) == [4...4])
     #expect(report.head == 4)
-    #expect(try texts(store) == [1: "new 1", 2: "two"])
+    #expect(try store.texts() == [1: "new 1", 2: "two"])
     // Nothing else behind it: what follows makes no sense of its own.
     let (second, twice) = try SalvageLab.salvage(bytes([.insert(1), .insert(1), .insert(5)]))
     #expect(second.head == 5)
-    #expect(try texts(twice)[5] == "new 5")
+    #expect(try twice.texts()[5] == "new 5")
   }
 
   /// Behind the gap there is one that does not fit what comes before it, and nothing could.
@@ -203,7 +163,7 @@ import Testing
       ]))
     // 3 fits nothing before it; 5 and 8 nothing that 4 and 7 leave. 7 fits once 5 is a gap.
     #expect(report.lost.map(\.numbers) == [3...3, 5...5, 8...8])
-    #expect(try texts(store) == [1: "new 1", 2: "new 2", 3: "three", 6: "new 6"])
+    #expect(try store.texts() == [1: "new 1", 2: "new 2", 3: "three", 6: "new 6"])
     #expect(report.transactions == 6)
   }
 
@@ -211,7 +171,7 @@ import Testing
     let steps = (0..<150).flatMap { _ in [Step.delete(9, "odd"), .delete(9, "odd")] }
     let (report, store) = try SalvageLab.salvage(bytes(steps + [.insert(5)]))
     #expect(report.head == 303)
-    #expect(try texts(store, at: 2) == [1: "new 1", 2: "new 2"])
+    #expect(try store.texts(at: 2) == [1: "new 1", 2: "new 2"])
     #expect(
       report.lost.last?.reason.contains("what follows was given up") == true,
       "\(report.lost.last as Any)")
@@ -225,16 +185,16 @@ import Testing
     let bytes = try bytes(steps, checkpoint: twin.version.state)
     let place = try offset(of: 3, in: bytes)
     let store = try openForReading(bytes)
-    #expect(try texts(store) == [1: "new 1", 2: "two", 4: "new 4"])
-    #expect(try texts(store, at: 2) == [1: "new 1", 2: "new 2"])
-    #expect(try texts(store, at: 4) == [1: "new 1", 2: "two"])
+    #expect(try store.texts() == [1: "new 1", 2: "two", 4: "new 4"])
+    #expect(try store.texts(at: 2) == [1: "new 1", 2: "new 2"])
+    #expect(try store.texts(at: 4) == [1: "new 1", 2: "two"])
     #expect(try store.history().collect().map(\.number) == [1, 2, 3, 4, 5])
     #expect(try store.transaction(3).changes.count == 1)
     let error = #expect(throws: AnnalsError.self) { try store.verifyHistory() }
     #expect(error?.offset == place && error?.message.contains("transaction 3 does") == true)
     let (report, salvaged) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [3...3])
-    #expect(try texts(salvaged) == [1: "new 1", 2: "two", 4: "new 4"])
+    #expect(try salvaged.texts() == [1: "new 1", 2: "two", 4: "new 4"])
     #expect(report.lost[0].isExact)
   }
 
@@ -251,7 +211,7 @@ import Testing
       #expect(report.lost.map(\.numbers) == [4...4], "\(name)")
       #expect(report.lost[0].reason.contains("transaction 4 does not fit"), "\(name)")
       // What comes next says nothing of it: row 2 may be stale.
-      #expect(try texts(store) == [1: "one", 2: "new 2", 4: "new 4"], "\(name)")
+      #expect(try store.texts() == [1: "one", 2: "new 2", 4: "new 4"], "\(name)")
     }
   }
 
@@ -260,15 +220,11 @@ import Testing
   private func edited(
     _ bytes: ContiguousArray<UInt8>, _ number: Int64, _ edit: (inout TransactionRecord) -> Void
   ) throws -> ContiguousArray<UInt8> {
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
-    let file = try files.open(SampleFile.path, for: .reading)
+    let file = try sampleFile(bytes).opened()
     var walk = try FileWalk(file)
     let source = try #require(try FrameSource(file))
-    var header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
-    var writer = FrameWriter(
-      seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
-      durableMark: FormatLimits.logStart)
+    var header = try bytes.fileHeader()
+    var writer = FrameWriter(behind: header)
     var result = header.encode(
       with: RootSlot(
         sequence: 1, durableMark: FormatLimits.logStart, head: header.base,
@@ -281,13 +237,10 @@ import Testing
         batch.transactions[0].number == number
       {
         edit(&batch.transactions[0])
-        payload.removeAll()
-        TransactionCodec.encode(batch, transaction: 0, into: &payload)
+        payload = batch.row()
         header.kind = .transaction
       }
-      payload.withUnsafeBytes {
-        _ = writer.append(kind: header.kind, flags: header.flags, payload: $0)
-      }
+      writer.append(header.kind, flags: header.flags, payload)
       result += writer.bytes
       writer.removeAll()
     }
@@ -295,10 +248,11 @@ import Testing
   }
 
   @Test func theCommandTellsOfIt() throws {
-    let path = NSTemporaryDirectory() + "annals-misfit-\(UUID().uuidString)"
-    try Data(bytes([.delete(9, "never"), .insert(4)])).write(to: URL(fileURLWithPath: path))
-    defer { for end in ["", ".out"] { try? FileManager.default.removeItem(atPath: path + end) } }
-    let place = try offset(of: 3, in: ContiguousArray(Data(contentsOf: URL(filePath: path))))
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
+    let bytes = try bytes([.delete(9, "never"), .insert(4)])
+    try Data(bytes).write(to: folder.url("a.annals"))
+    let place = try offset(of: 3, in: bytes)
     for command in ["state", "log"] {
       let run = runCommand(command, path)
       #expect(run.status == .couldNotRun, "\(run)")

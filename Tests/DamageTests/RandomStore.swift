@@ -97,7 +97,7 @@ struct RandomStore {
       case 0: try tx.update(note, ["count": .int(Int64(random.below(1_000)))])
       case 1:
         let folder = folders[random.below(folders.count)].id
-        try tx.update(note, ["folder": .object(reference(folder))])
+        try tx.update(note, ["folder": .object(ObjectReference(folder))])
       case 2 where !extraProperties.isEmpty:
         let name = extraProperties[random.below(extraProperties.count)]
         try tx.update(note, [name: .string(text(&random))])
@@ -105,7 +105,7 @@ struct RandomStore {
       default: try tx.update(note, ["text": .string(text(&random))])
       }
     } else if action < 88 {
-      let some = notes.filter { _ in random.chance(50) }.prefix(6).map { reference($0.id) }
+      let some = notes.filter { _ in random.chance(50) }.prefix(6).map { ObjectReference($0.id) }
       let folder = folders[random.below(folders.count)].id
       try tx.update(folder, ["notes": some.isEmpty ? .null : .objects(some)])
     } else if action < 95 {
@@ -122,9 +122,5 @@ struct RandomStore {
     let letters = (0..<16).map { _ in Character(UnicodeScalar(UInt8(random.number(97...122)))) }
     let repeated = String(repeating: String(letters), count: length / 16 + 1)
     return "\(textCount) \(repeated.prefix(length))"
-  }
-
-  private func reference(_ id: ObjectID) -> ObjectReference {
-    ObjectReference(entity: id.entity, row: id.row)
   }
 }

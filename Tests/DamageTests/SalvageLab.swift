@@ -6,6 +6,7 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Salvages damaged bytes, and compares what comes out with what was there.
@@ -30,9 +31,7 @@ struct SalvageLab {
     original = try Reading(store)
     base = store.base.number
     head = store.token.number
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
-    let file = try files.open(SampleFile.path, for: .reading)
+    let file = try sampleFile(bytes).opened()
     var walk = try FileWalk(file)
     let source = try #require(try FrameSource(file))
     var frames: [(range: Range<UInt64>, numbers: ClosedRange<Int64>)] = []
@@ -85,8 +84,7 @@ struct SalvageLab {
   @discardableResult
   func check(_ damaged: ContiguousArray<UInt8>, _ what: String) throws -> SalvageReport? {
     let files = MemoryFileSystem()
-    try files.put(damaged, at: SampleFile.path)
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile(damaged, in: files)
     let report: SalvageReport
     do {
       report = try Store.salvage(location, to: SalvageLab.out, environment: .fixed(seed: 9))
@@ -133,9 +131,7 @@ struct SalvageLab {
         $0.numbers.contains((base ?? 0) - 1) && $0.last != (base ?? 0) - 1
       }
       guard base ?? 1 <= report.head, !isWithinGap else { continue }
-      let files = MemoryFileSystem()
-      try files.put(salvaged, at: SampleFile.path)
-      let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+      let location = try sampleFile(salvaged)
       let store = try Store(location, creates: false, environment: .fixed(seed: 12))
       if store.schema.entity(named: "Folder") != nil {
         try store.write { try $0.insert("Folder", ["name": "behind the salvage"]) }
@@ -149,9 +145,9 @@ struct SalvageLab {
         try store.compact(smallest: true)
       }
       try store.close()
-      let found = try verify(files.contents(of: SampleFile.path)).filter { !$0.hasPrefix("note") }
+      let found = try verify(location.contents()).filter { !$0.hasPrefix("note") }
       #expect(found.isEmpty, "\(what): \(way): \(found)")
-      let after = SalvageLab.states(of: try openForReading(files))
+      let after = SalvageLab.states(of: try location.store(.readOnly))
       for (number, state) in after {
         // The state behind a gap that is not exact can be had once it is the base.
         if base == number + 1, before[number] == "refused: lost" { continue }
@@ -250,11 +246,9 @@ struct SalvageLab {
 extension Store {
   /// What a salvage of the bytes gives.
   static func salvaged(_ bytes: ContiguousArray<UInt8>) throws -> ContiguousArray<UInt8> {
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile(bytes)
     _ = try Store.salvage(location, to: SalvageLab.out)
-    return try files.contents(of: SalvageLab.out)
+    return try location.contents(of: SalvageLab.out)
   }
 }
 
@@ -264,11 +258,9 @@ extension SalvageLab {
   static func salvage(
     _ bytes: ContiguousArray<UInt8>, _ comment: Comment? = nil
   ) throws -> (SalvageReport, Store) {
-    let files = MemoryFileSystem()
-    try files.put(bytes, at: SampleFile.path)
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile(bytes)
     let report = try Store.salvage(location, to: out, environment: .fixed(seed: 9))
-    let salvaged = try files.contents(of: out)
+    let salvaged = try location.contents(of: out)
     let found = try verify(salvaged).filter { !$0.hasPrefix("note") }
     #expect(found == [], comment)
     return (report, try openForReading(salvaged))

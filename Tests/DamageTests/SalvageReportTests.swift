@@ -3,7 +3,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
-import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// What the report of a salvage says of what nobody can know for certain.
@@ -55,8 +55,7 @@ import Testing
 
   /// Objects of which later transactions tell everything are not counted as possibly stale.
   @Test func whatIsToldLaterIsNotStale() throws {
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile()
     let schema = Schema {
       Entity("Event") {
         Attribute("name", .string)
@@ -73,7 +72,7 @@ import Testing
         days.append(try tx.insert("Day", [:]))
       }
     }
-    let all = Value.objects(events.map { ObjectReference(entity: $0.entity, row: $0.row) })
+    let all = Value.objects(events.map { ObjectReference($0) })
     try store.write { tx in
       for index in events.indices {
         try tx.update(events[index], ["count": 1])
@@ -87,7 +86,7 @@ import Testing
       try tx.delete(events[3])
       try tx.update(days[0], ["events": .null])
     }
-    var bytes = try files.contents(of: SampleFile.path)
+    var bytes = try location.contents()
     bytes[try record(2, in: bytes) + 30] ^= 1
     let (report, salvaged) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [3...3])
@@ -110,21 +109,11 @@ import Testing
   /// What was there before the gap is deleted behind it, and the delete says what it was.
   @Test func noObjectCanBeStale() throws {
     for isDeleted in [true, false] {
-      let files = MemoryFileSystem()
-      var crafted = try CraftedStore(files, base: 0)
-      try crafted.transaction(1, text: "one", definesSchema: true)
-      try crafted.transaction(9, text: "of nothing", kind: .update)
-      var batch = ChangeBatch()
-      let text = ValueCell(.string("one"), appendingTo: &batch.arena)
-      let change = PropertyChange(property: 2, before: text, after: .null)
-      batch.properties.append(change)
-      batch.changes.append(
-        ChangeEntry(
-          kind: isDeleted ? .delete : .update, entity: 1, row: 1, firstProperty: 0,
-          propertyCount: 1))
-      try crafted.append(batch)
-      try crafted.log.putInPlace()
-      let (report, _) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
+      let bytes = try CraftedStore.bytesBehindOne {
+        try $0.transaction(9, text: "of nothing", kind: .update)
+        try $0.append(ChangeBatch(isDeleted ? .delete : .update, 1, 1, [(2, "one", .null)]))
+      }
+      let (report, _) = try SalvageLab.salvage(bytes)
       #expect(report.lost.map(\.numbers) == [2...2])
       let line = try #require(report.lines().first)
       let told = isDeleted ? "; no object can be stale (" : "; 1 object of Note may be stale ("
@@ -132,47 +121,26 @@ import Testing
     }
   }
 
-  /// Changes the payload of a frame and makes its own checksums fit.
-  private func edit(
-    _ bytes: inout ContiguousArray<UInt8>, frameAt offset: Int,
-    _ change: (inout ContiguousArray<UInt8>) -> Void
-  ) throws {
-    let seed = try bytes.withUnsafeBytes { try FileHeader.decode($0).seed }
-    let start = offset + FormatLimits.frameHeaderLength
-    var header = try bytes.withUnsafeBytes {
-      try FrameHeader.decode(
-        UnsafeRawBufferPointer(rebasing: $0[offset..<start]), at: UInt64(offset), seed: seed)
-    }
-    var payload = ContiguousArray(bytes[start..<start + Int(header.payloadLength)])
-    change(&payload)
-    header.payloadChecksum = payload.withUnsafeBytes { seed.checksum($0, at: UInt64(offset)) }
-    var encoded: ContiguousArray<UInt8> = []
-    header.encode(into: &encoded, at: UInt64(offset), seed: seed)
-    bytes.replaceSubrange(offset..<start + payload.count, with: encoded + payload)
-  }
-
   /// More names than one record may bring: the gap record was one that no reader takes.
   @Test func manyLostNames() throws {
     let limit = FormatLimits.maximumChanges
-    let files = MemoryFileSystem()
-    var crafted = try CraftedStore(files, base: 0)
-    try crafted.transaction(1, text: .null, definesSchema: true)
-    for row in [2, 3] as [Int64] {
-      try crafted.transaction(row, text: .null, names: (1...limit).map { "\(row)-\($0)" })
+    let sound = try CraftedStore.bytes { crafted in
+      try crafted.transaction(1, text: .null, definesSchema: true)
+      for row in [2, 3] as [Int64] {
+        try crafted.transaction(row, text: .null, names: (1...limit).map { "\(row)-\($0)" })
+      }
+      try crafted.transaction(4, text: .null, author: NameNumber(limit))
+      try crafted.transaction(5, text: .null)
     }
-    try crafted.transaction(4, text: .null, author: NameNumber(limit))
-    try crafted.transaction(5, text: .null)
-    try crafted.log.putInPlace()
-    let sound = try files.contents(of: SampleFile.path)
+    // Behind the number and the timestamp.
+    let place = try record(3, in: sound) + FormatLimits.frameHeaderLength + 2
     for (author, fits) in [(400_000, true), (2 * limit, true), (2 * limit + 1, false)] {
       var bytes = sound
-      for index in [1, 2] { bytes[try record(index, in: bytes) + 30] ^= 1 }
-      try edit(&bytes, frameAt: record(3, in: bytes)) { payload in
-        // Behind the number and the timestamp.
-        for byte in 0..<3 {
-          payload[2 + byte] = UInt8(author >> (7 * byte) & 127) | (byte < 2 ? 128 : 0)
-        }
+      for byte in 0..<3 {
+        bytes[place + byte] = UInt8(author >> (7 * byte) & 127) | (byte < 2 ? 128 : 0)
       }
+      bytes = bytes.sealed()
+      for index in [1, 2] { bytes[try record(index, in: bytes) + 30] ^= 1 }
       let (report, store) = try SalvageLab.salvage(bytes)
       #expect(report.lost.map(\.numbers) == [fits ? 2...3 : 2...4], "\(report.lines())")
       #expect(report.head == 5)

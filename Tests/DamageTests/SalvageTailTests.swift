@@ -2,7 +2,6 @@ import Annals
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
-import AnnalsStorage
 import Testing
 
 /// What a salvage says of the end of a file whose writer was killed: of what came last nothing else
@@ -76,12 +75,10 @@ import Testing
     #expect(report.lostValues.isEmpty)
 
     // The transactions are zeros, and of a checkpoint behind them the directory is damaged.
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
-    try files.put(bytes, at: SampleFile.path)
+    let location = try sampleFile(bytes)
     let store = try Store(location, creates: false, environment: .fixed(seed: 5))
     try store.checkpoint()
-    var longer = try files.contents(of: SampleFile.path)
+    var longer = try location.contents()
     for offset in FormatLimits.slotOffsets.map(Int.init) {
       longer.replaceSubrange(offset..<offset + 4_096, with: bytes[offset..<offset + 4_096])
     }

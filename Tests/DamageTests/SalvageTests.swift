@@ -85,19 +85,17 @@ import Testing
   /// Once nothing was said to be lost: no transaction behind the base tells that there was one, and
   /// no slot either, but the header does.
   @Test func aBaseThatIsLostWithTheSlotsIsMissed() throws {
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile()
     let store = try Store(location, schema: SampleFile.schema)
     for id in ["a", "b", "c"] { try store.write { try $0.insert("Note", ["id": .string(id)]) } }
     try store.prune(store.prunePlan(before: 4))
     try store.replay(to: "/flat.annals", at: 4, flatten: true)
     try store.close()
-    var bytes = try files.contents(of: "/flat.annals")
+    var bytes = try location.contents(of: "/flat.annals")
     for index in 4096..<12_288 { bytes[index] = 0 }
     // The first chunk of the state.
     bytes[12_320] ^= 1
-    try files.put(bytes, at: SampleFile.path)
-    let report = try Store.salvage(location, to: SalvageLab.out)
+    let report = try Store.salvage(sampleFile(bytes), to: SalvageLab.out)
     #expect(report.lost.map(\.numbers) == [1...4], "\(report.lines())")
     #expect(!report.isComplete)
   }
@@ -110,12 +108,10 @@ import Testing
     damaged[damaged.count - 40] ^= 1
     let whole = try SampleFile.open.make()
     for (name, bytes) in [("block", damaged), ("row", try middleRowDamaged(whole))] {
-      let files = MemoryFileSystem()
-      try files.put(bytes, at: SampleFile.path)
-      let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+      let location = try sampleFile(bytes)
       let report = try Store.salvage(location, to: SalvageLab.out)
       let lost = try #require(report.lost.first)
-      let salvaged = StoreLocation(fileSystem: files, path: SalvageLab.out)
+      let salvaged = location.beside(SalvageLab.out)
       let store = try Store(salvaged, schema: SampleFile.schema)
       // Where the schema was lost, opening has brought it again.
       let head = store.token.number
@@ -129,9 +125,9 @@ import Testing
       try store.compact()
       try expectGap(store, lost)
       try store.close()
-      let again = try Store(salvaged, creates: false)
+      let again = try salvaged.store()
       try expectGap(again, lost)
-      #expect(try verify(files.contents(of: SalvageLab.out)).filter { !$0.hasPrefix("note") } == [])
+      #expect(try verify(salvaged.contents()).filter { !$0.hasPrefix("note") } == [])
       let second = try Store.salvage(salvaged, to: "/again.annals")
       #expect(second.isComplete)
       if lost.last < again.token.number {
@@ -147,8 +143,7 @@ import Testing
   /// A property that a transaction behind the gap defines, and later ones give old objects values
   /// of, was once set in a state that did not know it: the salvage ended with an error.
   @Test func whatIsDefinedBehindAGapHadNoValueInIt() throws {
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile()
     let store = try Store(location, schema: SampleFile.schema)
     var note: ObjectID?
     try store.write { tx in note = try tx.insert("Note", ["id": "a", "text": "Fog"]) }
@@ -158,14 +153,13 @@ import Testing
     }
     try store.require(Schema { Entity("Note") { Attribute("stars", .int32) } })
     try store.write { tx in try tx.update(id, ["stars": 5]) }
-    let bytes = try files.contents(of: SampleFile.path)
+    let bytes = try location.contents()
     let lab = try SalvageLab(bytes)
     let report = try #require(try lab.check(middleRowDamaged(bytes, 4), "defined behind a gap"))
     #expect(report.lost.map(\.numbers) == [4...4])
     #expect(report.lost[0].stale.map(\.objects) == [1])
     // What changed next says what was before: the state behind the gap is right.
-    let salvaged = try openForReading(
-      try Store.salvaged(middleRowDamaged(bytes, 4)))
+    let salvaged = try openForReading(Store.salvaged(middleRowDamaged(bytes, 4)))
     #expect(try Reading.state(salvaged, 7) == lab.original.states[7])
     #expect(try Reading.state(salvaged, 5) == lab.original.states[5])
   }
@@ -173,8 +167,7 @@ import Testing
   /// What a wide entity had before the gap, no later change of the schema says again: its values
   /// are kept under made-up names.
   @Test func aWideEntityWhoseDefinitionIsLostKeepsItsValues() throws {
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile()
     let store = try Store(
       location,
       schema: Schema {
@@ -192,7 +185,7 @@ import Testing
     try store.require(Schema { Entity("Wide") { Attribute("moons", .int32) } })
     try store.write { tx in try tx.update(made[1], ["moons": 3]) }
     try store.write { tx in try tx.delete(made[0]) }
-    let bytes = try files.contents(of: SampleFile.path)
+    let bytes = try location.contents()
     let lab = try SalvageLab(bytes)
     var damaged = bytes
     for frame in try frameList(bytes).filter({ $0.kind == .transaction }).prefix(2) {
@@ -212,8 +205,7 @@ import Testing
   /// A change of the schema says again what an entity had before: what a later delete tells of that
   /// was in the gap as well. The delete was taken not to fit, and lost.
   @Test func whatIsDefinedAgainBehindAGapHadItsValueInIt() throws {
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile()
     let store = try Store(location, schema: SampleFile.schema)
     var made: [ObjectID] = []
     try store.write { tx in
@@ -226,7 +218,7 @@ import Testing
       try store.write { tx in try tx.update(made[1], ["moons": .int(moons), "stars": .int(moons)]) }
     }
     try store.write { tx in try tx.delete(made[0]) }
-    let bytes = try files.contents(of: SampleFile.path)
+    let bytes = try location.contents()
     let lab = try SalvageLab(bytes)
     var damaged = bytes
     for frame in try frameList(bytes).filter({ $0.kind == .transaction }).prefix(2) {

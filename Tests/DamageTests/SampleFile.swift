@@ -3,6 +3,7 @@ import AnnalsExchange
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 
 /// A small store's file of each sort that there is, made by the engine itself.
@@ -42,8 +43,7 @@ enum SampleFile: String, CaseIterable, Sendable {
 
   /// The file's bytes. The same with each call.
   func make() throws -> ContiguousArray<UInt8> {
-    let files = MemoryFileSystem()
-    let location = StoreLocation(fileSystem: files, path: SampleFile.path)
+    let location = try sampleFile()
     let store = try open(location, seed: 1)
     try SampleFile.write(to: store)
     switch self {
@@ -71,17 +71,13 @@ enum SampleFile: String, CaseIterable, Sendable {
       _ = try store.consumer("last")
     }
     if self != .open, self != .prunedOpen { try store.close() }
-    return try files.contents(of: SampleFile.path)
+    return try location.contents()
   }
 
   private func open(_ location: StoreLocation, seed: UInt64) throws -> Store {
     try Store(
       location, schema: SampleFile.schema,
       environment: .fixed(seed: seed, processName: "sample", processID: Int64(seed)))
-  }
-
-  private static func reference(_ id: ObjectID) -> ObjectReference {
-    ObjectReference(entity: id.entity, row: id.row)
   }
 
   /// Eleven transactions: inserts, updates, deletes, two large values, edits of a list, a change of
@@ -97,7 +93,7 @@ enum SampleFile: String, CaseIterable, Sendable {
     var folder: ObjectID?
     try store.write(author: "ben", metadata: ["why": "sorting"]) { tx in
       folder = try tx.insert(
-        "Folder", ["name": "Work", "notes": .objects(notes.map(reference))])
+        "Folder", ["name": "Work", "notes": .objects(notes.map { ObjectReference($0) })])
       try tx.update(notes[0], ["count": 7])
     }
     guard let folder else { return }
@@ -106,7 +102,7 @@ enum SampleFile: String, CaseIterable, Sendable {
     }
     try store.checkpoint()
     try store.write { tx in
-      try tx.update(folder, ["notes": .objects([reference(notes[2]), reference(notes[0])])])
+      try tx.update(folder, ["notes": .objects([2, 0].map { ObjectReference(notes[$0]) })])
     }
     try store.write(author: "ben", context: "clean-up") { tx in try tx.delete(notes[0]) }
     try store.require(Schema { Entity("Note") { Attribute("stars", .int32) } })
@@ -118,7 +114,7 @@ enum SampleFile: String, CaseIterable, Sendable {
     }
     try store.write { tx in try tx.update(notes[1], ["text": "short again", "folder": .null]) }
     try store.write(author: "ann") { tx in
-      try tx.update(folder, ["name": "Home", "notes": .objects([reference(notes[1])])])
+      try tx.update(folder, ["name": "Home", "notes": .objects([ObjectReference(notes[1])])])
     }
   }
 }
@@ -201,15 +197,13 @@ struct Reading: Equatable {
 
 /// What `verify` says, both halves.
 func verify(_ bytes: ContiguousArray<UInt8>) throws -> Set<String> {
-  let files = MemoryFileSystem()
-  try files.put(bytes, at: SampleFile.path)
-  let file = try files.open(SampleFile.path, for: .reading)
+  let location = try sampleFile(bytes)
   var found: Set<String> = []
-  var verification = try PhysicalVerification(file)
+  var verification = try PhysicalVerification(location.opened())
   let report = try verification.run { found.insert($0.description) }
   guard report.isSound else { return found }
   do {
-    for finding in try openForReading(files).verifyHistory() {
+    for finding in try location.store(.readOnly).verifyHistory() {
       found.insert("\(finding.severity): \(finding.message)")
     }
   } catch {
@@ -218,38 +212,39 @@ func verify(_ bytes: ContiguousArray<UInt8>) throws -> Set<String> {
   return found
 }
 
-/// The store in the file, for reading.
-func openForReading(_ files: MemoryFileSystem) throws -> Store {
-  try Store(
-    StoreLocation(fileSystem: files, path: SampleFile.path), creates: false, options: .readOnly)
-}
-
 /// The store in the bytes, for reading.
 func openForReading(_ bytes: ContiguousArray<UInt8>) throws -> Store {
-  let files = MemoryFileSystem()
-  try files.put(bytes, at: SampleFile.path)
-  return try openForReading(files)
+  try sampleFile(bytes).store(.readOnly)
+}
+
+/// A file in memory: one of these bytes, or one still to be made.
+func sampleFile(
+  _ bytes: ContiguousArray<UInt8>? = nil, in files: MemoryFileSystem = MemoryFileSystem()
+) throws -> StoreLocation {
+  if let bytes { try files.put(bytes, at: SampleFile.path) }
+  return StoreLocation(fileSystem: files, path: SampleFile.path)
+}
+
+extension StoreLocation {
+  /// The bytes of the file, or of another beside it.
+  func contents(of other: String? = nil) throws -> ContiguousArray<UInt8> {
+    try fileSystem.contents(of: other ?? path)
+  }
+
+  /// Another place in the same file system.
+  func beside(_ path: String) -> StoreLocation {
+    StoreLocation(fileSystem: fileSystem, path: path)
+  }
+
+  /// The file, open for reading.
+  func opened() throws -> any StorageFile { try fileSystem.open(path, for: .reading) }
+
+  /// The store in the file, which is there.
+  func store(_ options: StoreOptions = StoreOptions()) throws -> Store {
+    try Store(self, creates: false, options: options)
+  }
 }
 
 /// Where samples begin: `ANNALS_DAMAGE_SEED`, printed by whoever draws one.
 let damageSeed =
   ProcessInfo.processInfo.environment["ANNALS_DAMAGE_SEED"].flatMap { UInt64($0) } ?? 1
-
-extension FileSystem {
-  /// The bytes of a file.
-  func contents(of path: String) throws -> ContiguousArray<UInt8> {
-    let file = try open(path, for: .reading)
-    defer { file.close() }
-    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
-    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    return bytes
-  }
-
-  /// Makes a file of these bytes, in place of one that may be there.
-  func put(_ bytes: ContiguousArray<UInt8>, at path: String) throws {
-    try? remove(path)
-    let file = try create(path, like: nil)
-    defer { file.close() }
-    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-  }
-}

@@ -3,31 +3,18 @@ import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
-import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Transactions that can be read and taken in, and that `verify` calls errors: a salvage leaves
 /// them out, says why, and what it writes has none (`SalvageLab.salvage` looks).
 @Suite struct UnfitRecordTests {
   /// A change of a note: its values before and after, by property; 1 is the unique id, 2 the text.
-  private typealias Step = (
-    kind: ChangeKind, row: Int64, values: [(PropertyNumber, before: Value, after: Value)]
-  )
+  private typealias Step = (kind: ChangeKind, row: Int64, values: [PropertyValues])
 
   private func batch(_ steps: [Step]) -> ChangeBatch {
     var batch = ChangeBatch()
-    for step in steps {
-      let first = batch.properties.count
-      for (number, before, after) in step.values {
-        let before = ValueCell(before, appendingTo: &batch.arena)
-        let after = ValueCell(after, appendingTo: &batch.arena)
-        batch.properties.append(PropertyChange(property: number, before: before, after: after))
-      }
-      batch.changes.append(
-        ChangeEntry(
-          kind: step.kind, entity: 1, row: step.row, firstProperty: first,
-          propertyCount: step.values.count))
-    }
+    for step in steps { batch.append(step.kind, 1, step.row, step.values) }
     return batch
   }
 
@@ -37,32 +24,6 @@ import Testing
 
   private func update(_ row: Int64, text: Value, from before: Value) -> Step {
     (.update, row, [(2, before, text)])
-  }
-
-  /// A file whose transaction 1 inserts note 1 with the text "one", and what comes behind it.
-  private func bytes(
-    _ write: (inout CraftedStore) throws -> Void
-  ) throws -> ContiguousArray<UInt8> {
-    let files = MemoryFileSystem()
-    var crafted = try CraftedStore(files, base: 0)
-    try crafted.transaction(1, text: "one", definesSchema: true)
-    try write(&crafted)
-    try crafted.log.putInPlace()
-    return try files.contents(of: SampleFile.path)
-  }
-
-  /// The texts by row; of large ones as many characters as they have.
-  private func texts(_ store: Store) throws -> [Int64: String] {
-    var result: [Int64: String] = [:]
-    for note in try store.snapshot().objects(of: "Note") {
-      switch note["text"] {
-      case .string(let text): result[note.id.row] = text
-      case .large(let value):
-        result[note.id.row] = String(decoding: try store.bytes(of: value), as: UTF8.self)
-      default: result[note.id.row] = "none"
-      }
-    }
-    return result
   }
 
   /// What is wrong with transaction 3 of four, and what a salvage says of it.
@@ -80,11 +41,8 @@ import Testing
       [update(2, text: .int(7), from: "b")], [],
     ]
     var crafted = batch(wrong[fault])
-    if fault == 4 {
-      crafted.changes.append(
-        ChangeEntry(kind: .insert, entity: 9, row: 1, firstProperty: 0, propertyCount: 0))
-    }
-    let bytes = try bytes {
+    if fault == 4 { crafted.append(.insert, 9, 1) }
+    let bytes = try CraftedStore.bytesBehindOne {
       try $0.append(batch([insert(2, id: "b", text: "b")]))
       try $0.append(crafted)
       try $0.append(batch([insert(4, id: "d", text: "d")]))
@@ -96,13 +54,13 @@ import Testing
     #expect(reason.contains("transaction 3 does not fit the state before it ("), "\(reason)")
     #expect(reason.contains(UnfitRecordTests.faults[fault]), "\(reason)")
     #expect(!report.isComplete && report.transactions == 3 && report.head == 4)
-    #expect(try texts(store) == [1: "one", 2: "b", 4: "d"])
+    #expect(try store.texts() == [1: "one", 2: "b", 4: "d"])
     #expect(try store.history().collect().map(\.number) == [1, 2, 3, 4])
   }
 
   /// Of a block only the transactions that do not fit are left out: it is written in pieces.
   @Test func aloneAmongThoseOfABlock() throws {
-    let bytes = try bytes { crafted in
+    let bytes = try CraftedStore.bytesBehindOne { crafted in
       let steps: [[Step]] = [
         [insert(2, id: "b", text: "b")], [insert(3, id: "c", text: "c")],
         [insert(5, id: "b", text: "double")], [insert(4, id: "d", text: "d")],
@@ -111,12 +69,9 @@ import Testing
       ]
       var block = ChangeBatch()
       for (place, step) in steps.enumerated() {
-        var record = TransactionRecord(
-          number: Int64(place) + 2, timestamp: Timestamp(microseconds: 9))
-        record.changeCount = UInt32(step.count)
-        var own = batch(step)
-        own.transactions = [record]
-        block.append(own.transactions[0], from: own)
+        for step in step { block.append(step.kind, 1, step.row, step.values) }
+        block.append(
+          TransactionRecord(number: Int64(place) + 2, timestamp: Timestamp(microseconds: 9)))
       }
       try crafted.log.write(block)
     }
@@ -124,7 +79,7 @@ import Testing
     let (report, store) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [4...4, 6...6], "\(report.lines())")
     #expect(report.transactions == 6 && report.head == 8)
-    #expect(try texts(store) == [1: "one", 2: "B", 3: "c", 4: "d", 6: "f"])
+    #expect(try store.texts() == [1: "one", 2: "B", 3: "c", 4: "d", 6: "f"])
     #expect(try store.history().collect().map(\.number) == [1, 2, 3, 4, 5, 6, 7, 8])
   }
 
@@ -142,7 +97,7 @@ import Testing
     let value = CraftedStore.value(1)
     for isFirst in [false, true] {
       let said = [wrong(value)[fault], value]
-      let bytes = try bytes {
+      let bytes = try CraftedStore.bytesBehindOne {
         try $0.largeValue(1)
         try $0.append(batch([insert(2, id: "b", text: .large(said[isFirst ? 0 : 1]))]))
         try $0.append(batch([insert(3, id: "c", text: .large(said[isFirst ? 1 : 0]))]))
@@ -155,14 +110,14 @@ import Testing
           "transaction \(number) does not fit the state before it (it has a reference to large "
             + "value 1 of \(said[0].length) bytes with crc32") == true, "\(report.lines())")
       #expect(report.lostValues.isEmpty)
-      #expect(try texts(store) == [1: "one", isFirst ? 3 : 2: CraftedStore.text(1)])
+      #expect(try store.texts() == [1: "one", isFirst ? 3 : 2: CraftedStore.text(1)])
     }
   }
 
   /// Where the bytes are gone, the first that speaks of them is right about their length.
   @Test func referencesToALostValueDiffer() throws {
     let value = CraftedStore.value(1)
-    let bytes = try bytes {
+    let bytes = try CraftedStore.bytesBehindOne {
       try $0.append(batch([insert(2, id: "b", text: .large(value))]))
       try $0.append(batch([insert(3, id: "c", text: .large(wrong(value)[0]))]))
     }
@@ -175,7 +130,7 @@ import Testing
   /// Behind a gap, too: what a transaction says was before it would be in the gap's record.
   @Test func oneReferenceBehindAGapSaysOtherwise() throws {
     let value = CraftedStore.value(1)
-    let bytes = try bytes {
+    let bytes = try CraftedStore.bytesBehindOne {
       try $0.largeValue(1)
       try $0.append(batch([insert(2, id: "b", text: .large(value))]))
       try $0.append(batch([update(9, text: "x", from: "never")]))
@@ -184,52 +139,45 @@ import Testing
     }
     let (report, store) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [3...4], "\(report.lines())")
-    #expect(try texts(store) == [1: "one", 2: CraftedStore.text(1), 4: "d"])
+    #expect(try store.texts() == [1: "one", 2: CraftedStore.text(1), 4: "d"])
   }
 
   /// A base that says otherwise of a large value than transactions do, whose bytes are right.
   @Test func theBaseSaysOtherwise() throws {
-    let files = MemoryFileSystem()
-    var crafted = try CraftedStore(files, base: 5)
-    try crafted.state.insertRow(1, row: 1)
-    try crafted.state.set(1, 1, 2, to: .large(wrong(CraftedStore.value(1))[0]))
-    try crafted.largeValue(1)
-    try crafted.writeBase(5)
-    try crafted.append(batch([insert(2, id: "b", text: .large(CraftedStore.value(1)))]))
-    try crafted.log.putInPlace()
-    let (report, store) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
+    let bytes = try CraftedStore.bytes(base: 5) { crafted in
+      try crafted.note(1, text: wrong(CraftedStore.value(1))[0])
+      try crafted.largeValue(1)
+      try crafted.writeBase(5)
+      try crafted.append(batch([insert(2, id: "b", text: .large(CraftedStore.value(1)))]))
+    }
+    let (report, store) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [1...5], "\(report.lines())")
     #expect(report.lostValues.isEmpty)
-    #expect(try texts(store) == [1: "none", 2: CraftedStore.text(1)])
+    #expect(try store.texts() == [1: "none", 2: CraftedStore.text(1)])
   }
 
   /// Two objects of a base have one unique key.
   @Test func theBaseHasAKeyTwice() throws {
-    let files = MemoryFileSystem()
-    var crafted = try CraftedStore(files, base: 5)
-    for row in [1, 2] as [Int64] {
-      try crafted.state.insertRow(1, row: row)
-      try crafted.state.set(1, row, 1, to: "a")
+    let bytes = try CraftedStore.bytes(base: 5) { crafted in
+      for row in [1, 2] as [Int64] {
+        try crafted.state.insertRow(1, row: row)
+        try crafted.state.set(1, row, 1, to: "a")
+      }
+      try crafted.writeBase(5)
+      try crafted.append(batch([insert(3, id: "c", text: "c")]))
     }
-    try crafted.writeBase(5)
-    try crafted.append(batch([insert(3, id: "c", text: "c")]))
-    try crafted.log.putInPlace()
-    let (report, store) = try SalvageLab.salvage(files.contents(of: SampleFile.path))
+    let (report, store) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [1...5], "\(report.lines())")
     #expect(try store.snapshot().objects(of: "Note").count == 2)
   }
 
   /// A piece of a large value that tells of another length does not belong to it.
   @Test func piecesThatSayDifferentLengths() throws {
-    let bytes = try bytes { crafted in
+    let bytes = try CraftedStore.bytesBehindOne { crafted in
       let text = Array(CraftedStore.text(1).utf8)
       for (start, length) in [(0, 5_000), (2_500, 5_001)] as [(Int, UInt64)] {
-        var payload: ContiguousArray<UInt8> = []
-        text[start..<start + 2_500].withUnsafeBytes {
-          let piece = LargeValuePiece(
-            number: 1, totalLength: length, start: UInt64(start), bytes: $0)
-          LargeValueCodec.encode(piece, into: &payload)
-        }
+        let payload = largeValuePiece(
+          1, text[start..<start + 2_500], total: length, start: UInt64(start))
         try payload.withUnsafeBytes {
           try crafted.log.append(
             largeValuePiece: $0, number: 1, length: 5_000, isFirst: start == 0, isLast: start > 0)
@@ -244,7 +192,7 @@ import Testing
   /// Nothing was crafted here, but for the gap. Note 1 gave up its key in it; what comes behind
   /// touches note 1, does not tell of its key, and gives it to another.
   @Test func aKeyThatWasGivenUpInTheGap() throws {
-    let bytes = try bytes {
+    let bytes = try CraftedStore.bytesBehindOne {
       try $0.append(batch([insert(2, id: "a", text: "a"), insert(3, id: "b", text: "b")]))
       try $0.append(batch([update(9, text: "x", from: "never")]))
       try $0.append(batch([update(2, text: "A", from: "a")]))
@@ -263,7 +211,7 @@ import Testing
   /// What was removed stays so: its number is never given to anything else.
   @Test func whatWasRemovedIsNotBroughtBack() throws {
     for isWhole in [false, true] {
-      let bytes = try bytes { crafted in
+      let bytes = try CraftedStore.bytesBehindOne { crafted in
         var entity = crafted.state.schema.entities[0]
         for isRemoved in [true, false] {
           if isWhole {
@@ -289,7 +237,7 @@ import Testing
 
   /// The checkpoint of a lost transaction knows less of the schema than there was before.
   @Test func aGapTakesNothingFromTheSchema() throws {
-    let bytes = try bytes {
+    let bytes = try CraftedStore.bytesBehindOne {
       try $0.append(batch([update(9, text: "x", from: "never")]))
       var entity = $0.state.schema.entities[0]
       entity.relationships = []
@@ -298,6 +246,6 @@ import Testing
     }
     let (report, store) = try SalvageLab.salvage(bytes)
     #expect(report.lost.map(\.numbers) == [2...2] && report.lost.first?.isExact == true)
-    #expect(try texts(store) == [4: "d"])
+    #expect(try store.texts() == [4: "d"])
   }
 }

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
@@ -11,12 +12,10 @@ struct AnnouncementTests {
   private static let writers = Features(optional: 1 << 40 | 2)
   private static let required = Features(required: 1 << 8, optional: 1)
 
-  private static func frame(
-    _ features: Features
-  ) -> (kind: FrameKind, flags: FrameFlags, payload: [UInt8]) {
-    var payload: ContiguousArray<UInt8> = []
+  private static func frame(_ features: Features) -> NewFrame {
+    var payload: Bytes = []
     features.append(to: &payload)
-    return (.featureAnnouncement, features.required == 0 ? .skippable : [], Array(payload))
+    return (.featureAnnouncement, features.required == 0 ? .skippable : [], payload)
   }
 
   /// The file with features announced, and root slots that say so with their mark behind it; or
@@ -25,31 +24,21 @@ struct AnnouncementTests {
     _ features: Features, isClosed: Bool = true, slots: [Int]
   ) throws -> (file: SmallFile, start: Int) {
     var (file, start, added) = try SmallFile(isClosed: isClosed).appending([frame(features)])
-    let header = try file.bytes.withUnsafeBytes { try FileHeader.decode($0) }
-    let checksum = added.withUnsafeBytes {
-      UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))
-    }
+    let checksum = try file.bytes.writerBehindFrames().previousChecksum
+    let (head, extent) = (file.head, UInt64(file.bytes.count))
     for index in slots {
-      let range = slotRange(index)
-      var slot = try Array(file.bytes[range]).withUnsafeBytes {
-        try RootSlot.decode($0, index: index, seed: header.seed)
+      try file.bytes.editSlot(index) { slot in
+        slot.durableMark = UInt64(start + added.count)
+        slot.head = head
+        slot.extent = extent
+        slot.markChecksum = checksum
+        slot.announced = features
       }
-      slot.durableMark = UInt64(start + added.count)
-      slot.head = file.head
-      slot.extent = UInt64(file.bytes.count)
-      slot.markChecksum = checksum
-      slot.announced = features
-      file.bytes.replaceSubrange(range, with: Array(slot.encode(seed: header.seed)))
     }
     return (file, start)
   }
 
-  private static func slotRange(_ index: Int) -> Range<Int> {
-    let offset = Int(FormatLimits.slotOffsets[index])
-    return offset..<offset + FormatLimits.blockLength
-  }
-
-  private func slots(_ files: MemoryFileSystem) throws -> [RootSlot] {
+  private func slots(_ files: any FileSystem) throws -> [RootSlot] {
     try LogLab(files, creates: false, access: .reading).log.view.file.slots().valid
   }
 
@@ -79,14 +68,12 @@ struct AnnouncementTests {
   func aWritersFeatureIsMet(slots: [Int], isClosed: Bool) throws {
     let (file, _) = try AnnouncementTests.file(
       AnnouncementTests.writers, isClosed: isClosed, slots: slots)
-    let files = MemoryFileSystem()
-    try files.put(file.bytes, at: LogLab.path)
-    let error = #expect(throws: LogError.self) { _ = try LogLab(files, creates: false) }
+    let lab = try LogLab(bytes: file.bytes)
+    let error = #expect(throws: LogError.self) { _ = try LogLab(lab.files, creates: false) }
     guard case .newerWriter(1 << 40) = error else {
       Issue.record("\(String(describing: error))")
       return
     }
-    let lab = try LogLab(files, creates: false, access: .reading)
     #expect(lab.state == file.states[file.head])
     #expect(lab.log.view.features == AnnouncementTests.writers)
     // Not even another store is made of it, which would be without.
@@ -99,7 +86,7 @@ struct AnnouncementTests {
       return
     }
     try lab.log.close()
-    #expect(try files.contents(of: LogLab.path) == file.bytes)
+    #expect(try lab.contents() == file.bytes)
   }
 
   /// One that may be ignored is carried from slot to slot, whoever learnt of it from where, and
@@ -108,13 +95,12 @@ struct AnnouncementTests {
   func whatMayBeIgnoredIsCarriedOn(slots: [Int], isClosed: Bool) throws {
     let (file, start) = try AnnouncementTests.file(
       AnnouncementTests.low, isClosed: isClosed, slots: slots)
-    let files = MemoryFileSystem()
-    try files.put(file.bytes, at: LogLab.path)
-    let lab = try LogLab(files, creates: false, opening: 8)
+    let lab = try LogLab(bytes: file.bytes, access: .writing, opening: 8)
+    let files = lab.files
     #expect(lab.state == file.states[file.head])
     try lab.commit([(99, "behind it")])
     let frame = start..<start + 40
-    #expect(try Array(files.contents(of: LogLab.path)[frame]) == Array(file.bytes[frame]))
+    #expect(try lab.contents()[frame] == file.bytes[frame])
     try lab.checkpoint()
     #expect(try self.slots(files).first?.announced == AnnouncementTests.low)
     try lab.log.close()
@@ -139,18 +125,15 @@ struct AnnouncementTests {
       destination: .new(
         path: "/other", store: RawUUID(high: 3, low: 4), created: Timestamp(microseconds: 1)))
     _ = try again.rewrite(other)
-    let bytes = try files.contents(of: "/other")
     #expect(
-      try bytes.withUnsafeBytes { try FileHeader.decode($0) }.features == AnnouncementTests.low)
+      try files.contents(of: "/other").fileHeader().features == AnnouncementTests.low)
   }
 
   /// A slot says what was announced before its mark and no more: of what was met and not synced yet
   /// it says nothing.
   @Test func slotsSayWhatWasSynced() throws {
-    let files = MemoryFileSystem()
-    let plain = try SmallFile(isClosed: true)
-    try files.put(plain.bytes, at: LogLab.path)
-    let lab = try LogLab(files, creates: false, opening: 8)
+    let lab = try LogLab(bytes: SmallFile(isClosed: true).bytes, access: .writing, opening: 8)
+    let files = lab.files
     // The file grows, so that the next transaction begins with a slot.
     try lab.commit([(70, "grown")])
     let (_, start) = try announce(AnnouncementTests.low, in: files)
@@ -168,20 +151,19 @@ struct AnnouncementTests {
 
   /// Announces features at the end of the log, as another process would.
   private func announce(
-    _ features: Features, in files: MemoryFileSystem
-  ) throws -> (bytes: [UInt8], start: Int) {
+    _ features: Features, in files: any FileSystem
+  ) throws -> (bytes: Bytes, start: Int) {
     var now = try SmallFile(isClosed: true)
     now.bytes = try files.contents(of: LogLab.path)
     let (file, start, added) = try now.appending([AnnouncementTests.frame(features)])
-    try files.overwrite(Array(added), at: start, of: LogLab.path)
+    try files.overwrite(added, at: start, of: LogLab.path)
     return (file.bytes, start)
   }
 
   /// A writer at work learns of it when it catches up: it reads on and writes nothing more.
   @Test(arguments: [true, false]) func aWriterAtWorkStops(isCheckpoint: Bool) throws {
-    let files = MemoryFileSystem()
-    try files.put(try SmallFile(isClosed: false).bytes, at: LogLab.path)
-    let lab = try LogLab(files, creates: false, opening: 8)
+    let lab = try LogLab(bytes: SmallFile(isClosed: false).bytes, access: .writing, opening: 8)
+    let files = lab.files
     try lab.commit([(70, "before")])
     let (bytes, _) = try announce(AnnouncementTests.writers, in: files)
     let error = #expect(throws: LogError.self) {
@@ -202,9 +184,8 @@ struct AnnouncementTests {
   /// The same, closed before it has caught up.
   @Test(arguments: [AnnouncementTests.writers, AnnouncementTests.required])
   func closingLeavesTheEndToOthers(features: Features) throws {
-    let files = MemoryFileSystem()
-    try files.put(try SmallFile(isClosed: false).bytes, at: LogLab.path)
-    let lab = try LogLab(files, creates: false, opening: 8)
+    let lab = try LogLab(bytes: SmallFile(isClosed: false).bytes, access: .writing, opening: 8)
+    let files = lab.files
     try lab.commit([(70, "before")])
     let (bytes, _) = try announce(features, in: files)
     try lab.log.close()
@@ -213,9 +194,8 @@ struct AnnouncementTests {
 
   /// One that a reader must know ends its reading, too; what it has read stays.
   @Test func aReaderAtWorkStops() throws {
-    let files = MemoryFileSystem()
-    try files.put(try SmallFile(isClosed: false).bytes, at: LogLab.path)
-    let lab = try LogLab(files, creates: false, opening: 8)
+    let lab = try LogLab(bytes: SmallFile(isClosed: false).bytes, access: .writing, opening: 8)
+    let files = lab.files
     try lab.commit([(70, "before")])
     let before = lab.state
     let (bytes, start) = try announce(AnnouncementTests.required, in: files)
@@ -231,9 +211,8 @@ struct AnnouncementTests {
   /// A rewrite has made its header when it learns of it.
   @Test(arguments: [AnnouncementTests.low, AnnouncementTests.writers])
   func aRewriteThatIsOvertakenGivesUp(features: Features) throws {
-    let files = MemoryFileSystem()
-    try files.put(try SmallFile(isClosed: false).bytes, at: LogLab.path)
-    let lab = try LogLab(files, creates: false, opening: 8)
+    let lab = try LogLab(bytes: SmallFile(isClosed: false).bytes, access: .writing, opening: 8)
+    let files = lab.files
     try lab.commit([(70, "before")])
     let rewriter = try lab.log.rewrite(
       try lab.prunePlan(3, lab.state(at: 3)))
@@ -257,16 +236,13 @@ struct AnnouncementTests {
     let (file, start) = try AnnouncementTests.file(
       AnnouncementTests.required, isClosed: false, slots: [])
     var torn = file
-    torn.bytes.replaceSubrange(
-      start + 24..<start + 40, with: [UInt8](repeating: 0, count: 16))
-    let files = MemoryFileSystem()
-    try files.put(torn.bytes, at: LogLab.path)
-    let lab = try LogLab(files, creates: false, opening: 8)
+    torn.bytes.replaceSubrange(start + 24..<start + 40, with: Bytes(repeating: 0, count: 16))
+    let lab = try LogLab(bytes: torn.bytes, access: .writing, opening: 8)
     #expect(lab.log.report.tail == .unfinished(from: UInt64(start), byteCount: 24))
     try lab.commit([(99, "in its place")])
     try lab.log.close()
-    #expect(try slots(files).allSatisfy { $0.announced == .none })
-    #expect(try LogLab(files, creates: false).state == lab.state)
+    #expect(try slots(lab.files).allSatisfy { $0.announced == .none })
+    #expect(try LogLab(lab.files, creates: false).state == lab.state)
   }
 
   /// One that was synced and is damaged is damage: nobody knows how to read on.
@@ -279,15 +255,16 @@ struct AnnouncementTests {
     damaged.bytes[start + 32] ^= 4
     for slots in [[], [0], [1]] as [[Int]] {
       var bytes = damaged.bytes
-      for index in slots { bytes[AnnouncementTests.slotRange(index).lowerBound + 9] ^= 1 }
-      let files = MemoryFileSystem()
-      try files.put(bytes, at: LogLab.path)
+      for index in slots { bytes[Int(FormatLimits.slotOffsets[index]) + 9] ^= 1 }
       if slots == [0] {
         // Nothing else proves it: a torn tail.
-        #expect(try LogLab(files, creates: false).state == file.states[file.head])
+        let lab = try LogLab(bytes: bytes, access: .writing)
+        #expect(lab.state == file.states[file.head])
         continue
       }
-      let error = #expect(throws: LogError.self) { _ = try LogLab(files, creates: false) }
+      let error = #expect(throws: LogError.self) {
+        _ = try LogLab(bytes: bytes, access: .writing)
+      }
       guard case .damage(let damage) = error else {
         Issue.record("\(slots): \(String(describing: error))")
         continue
@@ -297,8 +274,8 @@ struct AnnouncementTests {
   }
 
   /// One whose checksums fit and that breaks a rule is no crash's.
-  @Test(arguments: [[], [1], [UInt8](repeating: 0, count: 16), [UInt8](repeating: 0, count: 24)])
-  func anAnnouncementThatBreaksARuleIsDamage(payload: [UInt8]) throws {
+  @Test(arguments: [[], [1], Bytes(repeating: 0, count: 16), Bytes(repeating: 0, count: 24)])
+  func anAnnouncementThatBreaksARuleIsDamage(payload: Bytes) throws {
     let (file, start, _) = try SmallFile(isClosed: false).appending(
       [(.featureAnnouncement, .skippable, payload)])
     let files = MemoryFileSystem()

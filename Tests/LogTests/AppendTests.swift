@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
@@ -205,11 +206,7 @@ struct AppendTests {
       }
       values.append(value)
       #expect(try lab.log.pendingBytes(of: value) == bytes)
-      let cell = ValueCell(.large(value), appendingTo: &batch.arena)
-      batch.properties.append(PropertyChange(property: 1, before: .null, after: cell))
-      batch.changes.append(
-        ChangeEntry(
-          kind: .insert, entity: 1, row: Int64(index + 1), firstProperty: index, propertyCount: 1))
+      batch.append(.insert, 1, Int64(index + 1), [(1, .null, .large(value))])
     }
     try lab.log.describe(lab.draft())
     try lab.log.appendPart(&batch, isLast: true)

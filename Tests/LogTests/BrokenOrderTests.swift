@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
@@ -30,37 +31,28 @@ import Testing
     _ change: (inout ContiguousArray<UInt8>) -> Void
   ) throws {
     let bytes = try files.contents(of: LogLab.path)
-    var header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
-    var writer = FrameWriter(
-      seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
-      durableMark: FormatLimits.logStart)
-    var offset = Int(FormatLimits.logStart)
+    var header = try bytes.fileHeader()
+    var writer = FrameWriter(behind: header)
     var count = 0
     var checkpoint: UInt64 = 0
-    while let frame = bytes.withUnsafeBytes({
-      try? FrameHeader.decode(
-        UnsafeRawBufferPointer(rebasing: $0[offset...]), at: UInt64(offset), seed: header.seed)
-    }) {
-      let start = offset + FormatLimits.frameHeaderLength
-      var payload = ContiguousArray(bytes[start..<start + Int(frame.payloadLength)])
-      offset += Int(frame.frameLength)
-      if frame.kind == .transaction || frame.kind == .block {
+    for frame in try bytes.frames() {
+      var payload = Bytes(bytes[frame.payload])
+      let kind = frame.header.kind
+      if kind == .transaction || kind == .block {
         defer { count += 1 }
         if count == wanted {
           if removes { continue }
           change(&payload)
         }
       }
-      if frame.kind == .checkpoint { checkpoint = writer.offset }
-      payload.withUnsafeBytes {
-        _ = writer.append(kind: frame.kind, flags: frame.flags, payload: $0)
-      }
+      if kind == .checkpoint { checkpoint = writer.offset }
+      writer.append(kind, flags: frame.header.flags, payload)
     }
     var slot = RootSlot(
       sequence: 1, durableMark: writer.offset, head: 3, markChecksum: writer.previousChecksum)
     slot.checkpointOffset = checkpoint
     slot.checkpointNumber = checkpoint == 0 ? 0 : 3
-    try files.put(Array(header.encode(with: slot) + writer.bytes), at: LogLab.path)
+    try files.put(header.encode(with: slot) + writer.bytes, at: LogLab.path)
   }
 
   /// A part with a byte behind its end has a right summary and cannot be decoded: what came before

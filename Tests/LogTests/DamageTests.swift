@@ -16,11 +16,15 @@ enum DamageOutcome: Equatable {
   case torn(head: Int64)
   /// An error that names the damage.
   case refused(String)
+
+  var isRefused: Bool {
+    if case .refused = self { true } else { false }
+  }
 }
 
 /// Small files and the states that they lead through.
 struct SmallFile {
-  var bytes: [UInt8]
+  var bytes: Bytes
   var states: [Int64: Titles] = [:]
   var head: Int64
   /// The head before the last sync group.
@@ -69,7 +73,7 @@ struct SmallFile {
   }
 
   /// Opens the bytes for reading and for writing, and checks that neither gives a wrong state.
-  func outcome(of damaged: [UInt8]) throws -> DamageOutcome {
+  func outcome(of damaged: Bytes) throws -> DamageOutcome {
     let files = MemoryFileSystem()
     try files.put(damaged, at: LogLab.path)
     let reading = try outcome(files, .reading)
@@ -77,7 +81,7 @@ struct SmallFile {
     #expect(isUntouched, "opening for reading has written")
     let writing = try outcome(files, .writing)
     #expect(reading == writing)
-    if case .refused = writing {
+    if writing.isRefused {
       let isUntouched = try files.contents(of: LogLab.path) == damaged
       #expect(isUntouched, "a damaged file was written to")
       // On request, a prefix of the history can still be read, unless the header is gone.
@@ -88,6 +92,32 @@ struct SmallFile {
       try goOn(files)
     }
     return writing
+  }
+
+  /// As `outcome(of:)`, of the file with these bytes behind the end of its log.
+  func outcome(behind added: Bytes) throws -> DamageOutcome {
+    var bytes = bytes
+    let end = Int(try bytes.writerBehindFrames().offset)
+    bytes.replaceSubrange(end..<end + added.count, with: added)
+    return try outcome(of: bytes)
+  }
+
+  /// A frame as a writer would put it behind the end, whose header `edit` changes before its
+  /// checksum is computed.
+  func frame(
+    _ kind: FrameKind, _ payload: Bytes = [], flags: FrameFlags = [],
+    _ edit: (inout FrameHeader) -> Void = { _ in }
+  ) throws -> Bytes {
+    let seed = try bytes.fileHeader().seed
+    let writer = try bytes.writerBehindFrames()
+    var header = FrameHeader(
+      kind: kind, flags: flags, payloadLength: UInt32(payload.count),
+      payloadChecksum: payload.withUnsafeBytes { seed.checksum($0, at: writer.offset) },
+      previousChecksum: writer.previousChecksum, durableMarkBack: .max)
+    edit(&header)
+    var frame: Bytes = []
+    header.encode(into: &frame, at: writer.offset, seed: seed)
+    return frame + payload
   }
 
   private func outcome(_ files: MemoryFileSystem, _ access: FileAccess) throws -> DamageOutcome {
@@ -141,7 +171,7 @@ struct DamageTests {
   }
 
   /// Every bit of the parts of a file that hold something, and some of the zeros between.
-  private func flips(_ bytes: [UInt8]) -> [Int] {
+  private func flips(_ bytes: Bytes) -> [Int] {
     var result: [Int] = []
     for offset in bytes.indices {
       let isNear = bytes[max(0, offset - 64)..<min(bytes.count, offset + 65)].contains { $0 != 0 }
@@ -180,15 +210,10 @@ struct DamageTests {
     let lengths = Array(0..<end + 9) + stride(from: end + 9, to: file.bytes.count, by: step)
     for length in lengths where length <= file.bytes.count {
       if !isLong, length % (length < 12_288 ? 97 : 5) != 0, length < end { continue }
-      let outcome = try file.outcome(of: Array(file.bytes[..<length]))
+      let outcome = try file.outcome(of: Bytes(file.bytes[..<length]))
       tally.add(outcome)
       if case .torn = outcome { Issue.record("\(length): a cut that passed for a torn tail") }
-      if length < end - 7 {
-        guard case .refused = outcome else {
-          Issue.record("\(length): \(outcome)")
-          continue
-        }
-      }
+      if length < end - 7 { #expect(outcome.isRefused, "\(length): \(outcome)") }
     }
     #expect(tally.refused > 0)
     #expect(tally.newest > 0)
@@ -197,9 +222,7 @@ struct DamageTests {
   @Test
   func aCheckpointThatCannotBeUsedIsPassedOver() throws {
     let file = try SmallFile(isClosed: true)
-    let files = MemoryFileSystem()
-    try files.put(file.bytes, at: LogLab.path)
-    let places = try LogLab(files, creates: false, access: .reading).log.view
+    let places = try LogLab(bytes: file.bytes).log.view
     let newest = try #require(places.tables.checkpoint)
     let directory = try places.file.directory(at: newest.offset).directory
     #expect(directory.number == 5)
@@ -211,102 +234,64 @@ struct DamageTests {
     ] as [([UInt64], Int64)] {
       var damaged = file.bytes
       for offset in offsets { damaged[Int(offset)] ^= 0x10 }
-      try files.put(damaged, at: LogLab.path)
-      let lab = try LogLab(files, creates: false, access: .reading)
+      let lab = try LogLab(bytes: damaged)
       #expect(lab.state == file.states[file.head])
       #expect(lab.log.report.start == start)
       #expect(!lab.log.report.findings.isEmpty)
     }
   }
 
-  /// The bytes of an open file with something put behind its end.
-  private func outcome(
-    behind file: SmallFile, _ make: (LogView) -> ContiguousArray<UInt8>
-  ) throws -> DamageOutcome {
-    let files = MemoryFileSystem()
-    try files.put(file.bytes, at: LogLab.path)
-    let view = try LogLab(files, creates: false, access: .reading).log.view
-    var bytes = file.bytes
-    let added = make(view)
-    let end = Int(view.end)
-    bytes.replaceSubrange(end..<end + added.count, with: added)
-    return try file.outcome(of: bytes)
-  }
-
-  /// A frame header as a writer would put it behind the end, and its payload.
-  private func frame(
-    _ view: LogView, _ kind: FrameKind, _ payload: [UInt8], length: UInt32? = nil,
-    follows: Bool = true, flags: FrameFlags = [], markBack: UInt32 = .max
-  ) -> ContiguousArray<UInt8> {
-    let seed = view.file.header.seed
-    var last = UInt32(0)
-    var walk = FrameWalk(
-      view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
-    while case .frame(let frame)? = try? walk.next() { last = frame.header.checksum }
-    let checksum = payload.withUnsafeBytes { seed.checksum($0, at: view.end) }
-    var header = FrameHeader(
-      kind: kind, flags: flags, payloadLength: length ?? UInt32(payload.count),
-      payloadChecksum: checksum, previousChecksum: follows ? last : last ^ 1,
-      durableMarkBack: markBack)
-    var bytes: ContiguousArray<UInt8> = []
-    header.encode(into: &bytes, at: view.end, seed: seed)
-    return bytes + payload
-  }
-
   @Test
   func whatMayStandBehindTheEnd() throws {
     let file = try SmallFile(isClosed: false)
-    let newest = DamageOutcome.newest(findings: 0)
-    // Bytes of something else; a part of a header; a frame that reaches beyond the end of the file.
-    #expect(try outcome(behind: file) { _ in [1, 2, 3, 4, 5, 6, 7, 8, 9] } == newest)
-    #expect(try outcome(behind: file) { _ in [0, 0, 0, 0, 0, 0, 0, 1] } == newest)
-    #expect(
-      try outcome(behind: file) { frame($0, .transaction, [1], length: 1 << 20) } == newest)
-    // Whole frames of no whole unit; a frame that does not follow.
-    #expect(try outcome(behind: file) { frame($0, .chunk, [1, 2, 3]) } == newest)
-    #expect(try outcome(behind: file) { frame($0, .largeValue, [1, 3, 0, 1, 2, 3]) } == newest)
-    #expect(
-      try outcome(behind: file) { frame($0, .block, [1, 2, 3], flags: .continued) } == newest)
-    #expect(
-      try outcome(behind: file) { frame($0, .transaction, [1, 2], follows: false) } == newest)
-    // A frame of a later version that may be skipped.
     let later = FrameKind(rawValue: 99)
-    #expect(try outcome(behind: file) { frame($0, later, [7], flags: .skippable) } == newest)
+    let harmless: [Bytes] = [
+      // Bytes of something else; a part of a header; a frame that reaches beyond the file's end.
+      [1, 2, 3, 4, 5, 6, 7, 8, 9], [0, 0, 0, 0, 0, 0, 0, 1],
+      try file.frame(.transaction, [1]) { $0.payloadLength = 1 << 20 },
+      // Whole frames of no whole unit; a frame that does not follow.
+      try file.frame(.chunk, [1, 2, 3]), try file.frame(.largeValue, [1, 3, 0, 1, 2, 3]),
+      try file.frame(.block, [1, 2, 3], flags: .continued),
+      try file.frame(.transaction, [1, 2]) { $0.previousChecksum ^= 1 },
+      // A frame of a later version that may be skipped.
+      try file.frame(later, [7], flags: .skippable),
+    ]
+    for bytes in harmless {
+      #expect(try file.outcome(behind: bytes) == .newest(findings: 0), "\(bytes)")
+    }
   }
 
   @Test
   func whatIsRefusedBehindTheEnd() throws {
     let file = try SmallFile(isClosed: false)
-    func isRefused(_ make: (LogView) -> ContiguousArray<UInt8>) throws -> Bool {
-      if case .refused = try outcome(behind: file, make) { true } else { false }
-    }
-    // Written by a later version: nothing of it may be cleared away.
-    #expect(try isRefused { frame($0, FrameKind(rawValue: 99), [7]) })
-    #expect(try isRefused { frame($0, .transaction, [7], flags: .encrypted) })
-    #expect(try isRefused { frame($0, .transaction, [7], flags: FrameFlags(rawValue: 64)) })
-    #expect(try isRefused { frame($0, .transaction, [7], length: 17 << 20) })
-    // A frame whose checksums fit, but which says nothing that can be read, or says it again.
-    #expect(try isRefused { frame($0, .transaction, [7]) })
     // A mark beyond the bad spot, in a valid frame behind it.
-    #expect(
-      try isRefused { view in
-        let garbage = ContiguousArray<UInt8>(repeating: 1, count: 64)
-        let seed = view.file.header.seed
-        let offset = view.end + 64
-        var header = FrameHeader(
-          kind: .chunk, flags: [], payloadLength: 0,
-          payloadChecksum: [UInt8]().withUnsafeBytes { seed.checksum($0, at: offset) },
-          previousChecksum: 0, durableMarkBack: 8)
-        var bytes = garbage
-        header.encode(into: &bytes, at: offset, seed: seed)
-        return bytes
-      })
+    let offset = try file.bytes.writerBehindFrames().offset + 64
+    let seed = try file.bytes.fileHeader().seed
+    var header = FrameHeader(
+      kind: .chunk, flags: [], payloadLength: 0,
+      payloadChecksum: Bytes().withUnsafeBytes { seed.checksum($0, at: offset) },
+      previousChecksum: 0, durableMarkBack: 8)
+    var proven = Bytes(repeating: 1, count: 64)
+    header.encode(into: &proven, at: offset, seed: seed)
+    let refused: [Bytes] = [
+      // Written by a later version: nothing of it may be cleared away.
+      try file.frame(FrameKind(rawValue: 99), [7]),
+      try file.frame(.transaction, [7], flags: .encrypted),
+      try file.frame(.transaction, [7], flags: FrameFlags(rawValue: 64)),
+      try file.frame(.transaction, [7]) { $0.payloadLength = 17 << 20 },
+      // A frame whose checksums fit, but which says nothing that can be read, or says it again.
+      try file.frame(.transaction, [7]), proven,
+    ]
+    for bytes in refused {
+      let outcome = try file.outcome(behind: bytes)
+      #expect(outcome.isRefused, "\(bytes): \(outcome)")
+    }
   }
 
   @Test
   func aFileOfAnotherKindIsNotTouched() throws {
-    let zeros = [UInt8](repeating: 0, count: 20_000)
-    for bytes in [[], [1, 2, 3], zeros, Array("SQLite format 3".utf8)] as [[UInt8]] {
+    let zeros = Bytes(repeating: 0, count: 20_000)
+    for bytes in [[], [1, 2, 3], zeros, Bytes("SQLite format 3".utf8)] {
       let files = MemoryFileSystem()
       try files.put(bytes, at: LogLab.path)
       #expect(throws: LogError.self) { try LogLab(files, access: .writing) }

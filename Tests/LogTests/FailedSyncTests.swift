@@ -2,6 +2,7 @@ import AnnalsFaults
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import SystemPackage
 import Testing
 

@@ -2,6 +2,7 @@ import AnnalsFaults
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
@@ -17,7 +18,7 @@ import Testing
   }
 
   /// A commit of another opening, and a rewrite; what each leaves of the file beside.
-  private func expectKept(_ lab: LogLab, _ bytes: [UInt8], _ reason: String) throws {
+  private func expectKept(_ lab: LogLab, _ bytes: Bytes, _ reason: String) throws {
     let files = lab.files
     try files.put(bytes, at: new)
     let next = try LogLab(files, creates: false, opening: 8)
@@ -45,15 +46,15 @@ import Testing
   }
 
   @Test func aTextIsLeftAlone() throws {
-    let notes = Array("My notes of yesterday\n".utf8)
-    for bytes in [notes, [1, 2, 3], [0], Array(repeating: 0, count: 5_000), notes + notes] {
+    let notes = Bytes("My notes of yesterday\n".utf8)
+    for bytes in [notes, [1, 2, 3], [0], Bytes(repeating: 0, count: 5_000), notes + notes] {
       if bytes == [0] { continue }
       try expectKept(lab(), bytes, "it is no unfinished file")
     }
     // As long as the stamp, and none of its lines a whole sector.
     let line = Array("Annals: this file is unfinished\n".utf8)
     let quote = Array(repeating: line, count: 15).flatMap { $0 } + [UInt8](repeating: 65, count: 99)
-    try expectKept(lab(), quote, "it is no unfinished file")
+    try expectKept(lab(), Bytes(quote), "it is no unfinished file")
   }
 
   @Test func aStoreIsLeftAlone() throws {
@@ -72,13 +73,13 @@ import Testing
   }
 
   @Test func nobodysFilesAreRemoved() throws {
-    let stamp = Array(UnfinishedStamp.block)
+    let stamp = Bytes(UnfinishedStamp.block)
     var torn = stamp
     torn.replaceSubrange(0..<512, with: (0..<512).map { UInt8(truncatingIfNeeded: $0 &* 77) })
     for bytes in [
-      [], [0], [UInt8](repeating: 0, count: 4096), stamp, torn, Array(stamp[..<7]),
-      Array(stamp[..<512]), stamp + [1, 2, 3],
-    ] {
+      [], [0], Bytes(repeating: 0, count: 4096), stamp, torn, Bytes(stamp[..<7]),
+      Bytes(stamp[..<512]), stamp + [1, 2, 3],
+    ] as [Bytes] {
       let lab = try lab()
       try lab.files.put(bytes, at: new)
       let next = try LogLab(lab.files, creates: false, opening: 8)

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
@@ -91,8 +92,7 @@ struct ListChunkTests {
     let list = try #require(try newest(lab).entities[0].rowLists.first)
     try lab.log.close()
     let place = Int(list.offset) + FormatLimits.frameHeaderLength + 9
-    let byte = try lab.files.contents(of: LogLab.path)[place]
-    try lab.files.overwrite([byte ^ 1], at: place, of: LogLab.path)
+    try lab.files.flip(1, at: place, of: LogLab.path)
     let again = try LogLab(lab.files, creates: false)
     #expect(again.log.report.findings.count == 1)
     #expect(again.log.report.startOffset == 0)

@@ -1,9 +1,12 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
+
+typealias Bytes = ContiguousArray<UInt8>
 
 /// A state small enough to be compared whole: rows with a title each.
 struct Titles: Equatable {
@@ -111,19 +114,26 @@ final class LogLab {
     self.state = state
   }
 
+  /// Opens a log in memory that has these bytes.
+  convenience init(
+    bytes: Bytes, access: FileAccess = .reading, readsUpToDamage: Bool = false, opening: UInt64 = 7
+  ) throws {
+    let files = MemoryFileSystem()
+    try files.put(bytes, at: LogLab.path)
+    try self.init(
+      files, creates: false, access: access, readsUpToDamage: readsUpToDamage, opening: opening)
+  }
+
+  /// The bytes of the file.
+  func contents() throws -> Bytes { try files.contents(of: LogLab.path) }
+
   /// The batch of one transaction that gives the rows these titles.
   static func batch(_ titles: [(row: Int64, title: String)], old: Titles) -> ChangeBatch {
     var batch = ChangeBatch()
     for (row, title) in titles {
-      let before = old.titles[row]
-      let first = batch.properties.count
-      let cell = ValueCell(before.map(Value.string) ?? .null, appendingTo: &batch.arena)
-      let after = ValueCell(.string(title), appendingTo: &batch.arena)
-      batch.properties.append(PropertyChange(property: 1, before: cell, after: after))
-      batch.changes.append(
-        ChangeEntry(
-          kind: before == nil ? .insert : .update, entity: 1, row: row, firstProperty: first,
-          propertyCount: 1))
+      let before = old.titles[row].map(Value.string)
+      batch.append(
+        before == nil ? .insert : .update, 1, row, [(1, before ?? .null, .string(title))])
     }
     return batch
   }
@@ -216,40 +226,6 @@ final class LogLab {
   }
 }
 
-extension FileSystem {
-  /// The bytes of a file.
-  func contents(of path: String) throws -> [UInt8] {
-    let file = try open(path, for: .reading)
-    defer { file.close() }
-    var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-    let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    #expect(count == bytes.count)
-    return bytes
-  }
-
-  /// Makes a file of these bytes, in place of one that may be there.
-  func put(_ bytes: [UInt8], at path: String) throws {
-    try? remove(path)
-    let file = try create(path, like: nil)
-    defer { file.close() }
-    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-  }
-
-  /// Writes over a part of a file.
-  func overwrite(_ bytes: [UInt8], at offset: Int, of path: String) throws {
-    let file = try open(path, for: .writing)
-    defer { file.close() }
-    try bytes.withUnsafeBytes { try file.write($0, at: UInt64(offset)) }
-  }
-
-  /// Cuts a file.
-  func cut(_ path: String, to size: Int) throws {
-    let file = try open(path, for: .writing)
-    defer { file.close() }
-    try file.truncate(to: UInt64(size))
-  }
-}
-
 extension LogLab {
   /// A transaction that gives a row a large value, in one place with others.
   func appendLarge(row: Int64, byte: UInt8, count: Int) throws {
@@ -258,17 +234,9 @@ extension LogLab {
     let value = try bytes.withBytes { bytes throws(LogError) in
       try log.appendLargeValue(bytes, tag: .data)
     }
-    var batch = ChangeBatch()
-    let cell = ValueCell(.large(value), appendingTo: &batch.arena)
-    let old = state.titles[row].map(Value.string) ?? .null
-    let before = large[row].map(Value.large) ?? old
-    batch.properties.append(
-      PropertyChange(
-        property: 1, before: ValueCell(before, appendingTo: &batch.arena), after: cell))
-    batch.changes.append(
-      ChangeEntry(
-        kind: state.titles[row] == nil ? .insert : .update, entity: 1, row: row, firstProperty: 0,
-        propertyCount: 1))
+    let old = large[row].map(Value.large) ?? state.titles[row].map(Value.string)
+    var batch = ChangeBatch(
+      old == nil ? .insert : .update, 1, row, [(1, old ?? .null, .large(value))])
     var next = state
     next.number += 1
     next.titles[row] = "large \(value.number)"
@@ -336,17 +304,17 @@ extension LogLab {
     var writer = FrameWriter(
       seed: view.file.header.seed, offset: place.offset, previousChecksum: header.previousChecksum,
       durableMark: nil)
-    directory.encode().withUnsafeBytes { _ = writer.append(kind: .checkpoint, payload: $0) }
+    writer.append(.checkpoint, directory.encode())
     try #require(view.end == place.offset + header.frameLength)
-    try files.overwrite(Array(writer.bytes), at: Int(place.offset), of: LogLab.path)
+    try files.overwrite(writer.bytes, at: place.offset, of: LogLab.path)
     for slot in try view.file.slots().valid where slot.durableMark == view.end {
       var slot = slot
       slot.durableMark = writer.offset
       slot.extent = max(slot.extent, writer.offset)
       slot.markChecksum = writer.previousChecksum
       try files.overwrite(
-        Array(slot.encode(seed: view.file.header.seed)),
-        at: Int(FormatLimits.slotOffsets[slot.index]), of: LogLab.path)
+        slot.encode(seed: view.file.header.seed), at: FormatLimits.slotOffsets[slot.index],
+        of: LogLab.path)
     }
     try reload()
   }

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
@@ -21,12 +22,7 @@ import Testing
     try lab.log.describe(lab.draft())
     var first = LogLab.batch([(1, "one")], old: lab.state)
     try lab.log.appendPart(&first, isLast: false)
-    var second = ChangeBatch()
-    let after = ValueCell(.large(value), appendingTo: &second.arena)
-    second.properties.append(
-      PropertyChange(property: 1, before: ValueCell(tag: .null), after: after))
-    second.changes.append(
-      ChangeEntry(kind: .insert, entity: 1, row: 2, firstProperty: 0, propertyCount: 1))
+    var second = ChangeBatch(.insert, 1, 2, [(1, .null, .large(value))])
     try lab.log.appendPart(&second, isLast: true)
     _ = try lab.log.commit()
     var state = Titles()
@@ -37,26 +33,16 @@ import Testing
 
   @Test func largeValuesMayStandBetweenParts() throws {
     let (files, state) = try partedLog()
-    let view = try LogLab(files, creates: false, access: .reading).log.view
-    var walk = FrameWalk(
-      view.file, from: ChainPoint(beginningOf: view.file.header), limit: view.end)
-    var frames: [(kind: FrameKind, flags: FrameFlags, payload: [UInt8])] = []
-    while case .frame(let frame) = try walk.next() {
-      try #require(try walk.payloadIsValid(frame))
-      let payload = walk.withPayload(of: frame) { Array($0) }
-      frames.append((frame.header.kind, frame.header.flags, payload))
-    }
-    try #require(frames.map(\.kind) == [.largeValue, .block, .block])
+    let bytes = try files.contents(of: LogLab.path)
+    var frames = try bytes.frames()
+    try #require(frames.map(\.header.kind) == [.largeValue, .block, .block])
     frames.swapAt(0, 1)
-    var writer = FrameWriter(
-      seed: view.file.header.seed, offset: FormatLimits.logStart,
-      previousChecksum: view.file.header.checksum, durableMark: nil)
+    var writer = FrameWriter(behind: try bytes.fileHeader())
+    writer.durableMark = nil
     for frame in frames {
-      frame.payload.withUnsafeBytes {
-        _ = writer.append(kind: frame.kind, flags: frame.flags, payload: $0)
-      }
+      writer.append(frame.header.kind, flags: frame.header.flags, Bytes(bytes[frame.payload]))
     }
-    try files.overwrite(Array(writer.bytes), at: Int(FormatLimits.logStart), of: LogLab.path)
+    try files.overwrite(writer.bytes, at: writer.start, of: LogLab.path)
 
     let lab = try LogLab(files, creates: false, opening: 8)
     #expect(lab.state == state)

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog

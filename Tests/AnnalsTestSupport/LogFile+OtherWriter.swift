@@ -1,0 +1,22 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsStorage
+
+extension LogFile {
+  /// Opens the file of a store as another program does, appends to it under the lock, and closes
+  /// it: what `write` makes is not checked.
+  package static func write(
+    to path: String, in files: any FileSystem, _ write: (LogFile) throws -> Void
+  ) throws {
+    let opening = Opening(number: 0, id: 99, processName: "other", processID: 1)
+    let log = try LogFile.open(
+      at: path, in: files, LogOptions(access: .writing, durability: .full, opening: opening),
+      restore: { _ in }, apply: { $0.removeAll() })
+    guard try log.lock(.none) == .current else { throw TestFailure("the log is not current") }
+    try write(log)
+    try log.sync()
+    log.unlock()
+    try log.close()
+  }
+}
