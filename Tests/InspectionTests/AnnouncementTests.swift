@@ -14,7 +14,7 @@ import Testing
     var file = SampleStore.small(2)
     file.allocated = 64
     let offset = file.announce(features)
-    file.append(.transaction, SampleStore.row(SampleStore.record(3)))
+    file.append(SampleStore.record(3))
     file.writeSlot(head: 3)
     return (file, offset)
   }

@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 
 extension SampleStore {
   /// A closed file with rows, a sealed block, a large value in two pieces, a transaction of two
@@ -11,7 +12,7 @@ extension SampleStore {
     var file = HandMadeFile()
     file.allocated = allocated
     let firstOffset = file.append(
-      .transaction, row(firstRecord(), [insert(1, title: "Fog"), insert(2, title: "Mist")]))
+      firstRecord(), [insert(1, title: "Fog"), insert(2, title: "Mist")])
     file.sync()
     var batch = ChangeBatch()
     for number in Int64(2)...4 {
@@ -20,18 +21,17 @@ extension SampleStore {
         [update(1, from: number == 2 ? "Fog" : "Title \(number - 1)", to: "Title \(number)")],
         to: &batch)
     }
-    file.append(.block, block(batch))
+    file.append(.block, batch.block())
     let largeValueOffset = appendLarge(to: &file, number: 5)
     file.sync()
     appendParts(to: &file)
-    file.append(.transaction, row(record(7)))
+    file.append(record(7))
     let checkpoint = appendCheckpoint(
       to: &file, number: 7, index: firstOffset, largeValueOffset: largeValueOffset, hasState: true,
       project)
     file.writeSlot(head: 7, checkpoint: (checkpoint, 7))
     file.append(
-      .transaction,
-      row(record(8), [(.delete, 1, 2, [(1, .int(200), .null), (2, .string("Mist"), .null)])]))
+      record(8), [(.delete, 1, 2, [(1, .int(200), .null), (2, .string("Mist"), .null)])])
     if isClosed { file.close(head: 8, checkpoint: (checkpoint, 7)) }
     return file
   }
@@ -54,23 +54,12 @@ extension SampleStore {
 
   /// A transaction with large value 1; returns where the value's first frame is.
   private static func appendLarge(to file: inout HandMadeFile, number: Int64) -> UInt64 {
-    var pieces: [ContiguousArray<UInt8>] = []
-    let checksum = picture.withUnsafeBytes { bytes in
-      for (start, count) in [(0, 300), (300, 100)] {
-        let part = LargeValuePiece(
-          number: 1, totalLength: UInt64(bytes.count), start: UInt64(start),
-          bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
-        var payload: ContiguousArray<UInt8> = []
-        LargeValueCodec.encode(part, into: &payload)
-        pieces.append(payload)
-      }
-      return Checksum.crc32(bytes)
-    }
-    let offset = file.append(.largeValue, flags: .continued, pieces[0])
-    file.append(.largeValue, pieces[1])
-    let large = LargeValue(
-      tag: .data, number: 1, length: UInt64(picture.count), checksum: checksum)
-    file.append(.transaction, row(record(number), [(.update, 1, 1, [(3, .null, .large(large))])]))
+    let offset = file.append(
+      .largeValue, flags: .continued, largeValuePiece(1, picture[..<300], total: 400))
+    file.append(.largeValue, largeValuePiece(1, picture[300...], total: 400, start: 300))
+    let checksum = picture.withUnsafeBytes { Checksum.crc32($0) }
+    let large = LargeValue(tag: .data, number: 1, length: 400, checksum: checksum)
+    file.append(record(number), [(.update, 1, 1, [(3, .null, .large(large))])])
     return offset
   }
 
@@ -83,7 +72,7 @@ extension SampleStore {
       record.isContinued = part == 0
       let tag = Int64(part) + 1
       add(record, [(.insert, 2, tag, [(1, .null, .string("tag \(tag)"))])], to: &batch)
-      file.append(.block, flags: part == 0 ? .continued : [], block(batch))
+      file.append(.block, flags: part == 0 ? .continued : [], batch.block())
     }
   }
 
@@ -101,9 +90,7 @@ extension SampleStore {
     ) -> ChunkReference {
       var payload: ContiguousArray<UInt8> = []
       encode(&payload, &deflate)
-      return ChunkReference(
-        offset: file.append(.chunk, payload), length: UInt32(payload.count),
-        checksum: payload.withUnsafeBytes { Checksum.crc32($0) }, first: first, count: count)
+      return file.append(chunk: payload, first: first, count: count)
     }
     func column(_ property: PropertyNumber, _ values: ColumnValues) -> ColumnDirectory {
       let reference = chunk(UInt32(values.rows.count)) {
@@ -149,19 +136,9 @@ extension SampleStore {
   ) -> UInt64 {
     var payload: ContiguousArray<UInt8> = []
     TableCodec<String>.encode(["Safari", "share"], into: &payload)
-    let chunk = file.append(.chunk, payload)
-    var directory = CheckpointDirectory(number: number)
-    directory.timestamp = record(number).timestamp
-    directory.maximumTimestamp = directory.timestamp
-    directory.openingID = opening.id
-    directory.changeCount = number == 7 ? 8 : 4
-    directory.schema = Schema(entities: schema)
-    directory.names.chunks = [
-      ChunkReference(
-        offset: chunk, length: UInt32(payload.count),
-        checksum: payload.withUnsafeBytes { Checksum.crc32($0) }, first: 0, count: 2)
-    ]
-    directory.openings.entries = [opening]
+    var directory = directory(number, changes: number == 7 ? 8 : 4)
+    directory.names.entries = []
+    directory.names.chunks = [file.append(chunk: payload, count: 2)]
     directory.schemaHistory.entries = [SchemaHistoryEntry(number: 1, schema: schema)]
     directory.largeValues.entries = [
       LargeValueEntry(number: 1, offset: largeValueOffset, length: UInt64(picture.count))

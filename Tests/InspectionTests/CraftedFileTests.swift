@@ -68,7 +68,7 @@ import Testing
         $0.generation = max(1, UInt64(bitPattern: edge))
         $0.features.optional = UInt64(bitPattern: edge)
       }
-      crafted.append(.transaction, SampleStore.row(SampleStore.firstRecord()))
+      crafted.append(SampleStore.firstRecord())
       crafted.allocated = Int(file.offset % 64)
       try inspect(crafted.bytes, "\(edge)")
     }
@@ -100,21 +100,13 @@ import Testing
       record.newOpening = Opening(
         number: .max, id: .max, processName: "\u{0}\n\"\\\u{202E}", processID: edge)
       let large = LargeValue(tag: .string, number: .max, length: .max, checksum: .max)
-      crafted.append(
-        .transaction,
-        SampleStore.row(
-          record,
-          [
-            (
-              .insert, 0x3FFF_FFFF, .max,
-              [
-                (1, .null, .int(edge)), (2, .null, .double(.greatestFiniteMagnitude)),
-                (3, .null, .date(Timestamp(microseconds: edge))), (9, .null, .large(large)),
-                (65_535, .null, .object(ObjectReference(entity: .max, row: .max))),
-              ]
-            )
-          ]))
-      crafted.append(.transaction, SampleStore.row(record))
+      let values: [PropertyValues] = [
+        (1, .null, .int(edge)), (2, .null, .double(.greatestFiniteMagnitude)),
+        (3, .null, .date(Timestamp(microseconds: edge))), (9, .null, .large(large)),
+        (65_535, .null, .object(ObjectReference(entity: .max, row: .max))),
+      ]
+      crafted.append(record, [(.insert, 0x3FFF_FFFF, .max, values)])
+      crafted.append(record)
       try inspect(crafted.bytes, "\(edge)")
     }
   }
@@ -159,16 +151,11 @@ import Testing
     for (number, total, start) in [
       (UInt64(1), UInt64.max, UInt64(0)), (1, .max, .max - 3), (.max, 3, 0), (.max, 3, 0),
     ] {
-      let bytes: [UInt8] = [1, 2, 3]
-      var payload: ContiguousArray<UInt8> = []
-      bytes.withUnsafeBytes {
-        LargeValueCodec.encode(
-          LargeValuePiece(number: number, totalLength: total, start: start, bytes: $0),
-          into: &payload)
-      }
-      crafted.append(.largeValue, flags: total == .max ? .continued : [], payload)
+      crafted.append(
+        .largeValue, flags: total == .max ? .continued : [],
+        largeValuePiece(number, [1, 2, 3], total: total, start: start))
     }
-    crafted.append(.transaction, SampleStore.row(SampleStore.record(2)))
+    crafted.append(SampleStore.record(2))
     let isFound = try inspect(crafted.bytes, "large values")
     #expect(isFound)
   }

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -23,15 +24,8 @@ import Testing
   private func expect(
     _ text: String, golden name: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Golden")
-    let file = folder.appending(path: name)
-    if ProcessInfo.processInfo.environment["ANNALS_RECORD"] != nil {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: file)
-    }
-    let golden = try String(contentsOf: file, encoding: .utf8)
-    #expect(text == golden, sourceLocation: sourceLocation)
+    let file = packageFolder.appending(path: "Tests/Golden/\(name)")
+    #expect(try text == golden(file, recording: text), sourceLocation: sourceLocation)
   }
 
   @Test func framesAsText() throws {

@@ -1,11 +1,11 @@
 import AnnalsInspection
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// The files in Fixtures, each with its dump beside it.
 @Suite struct FixtureTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures")
+  private static let folder = packageFolder.appending(path: "Fixtures")
 
   private static var files: [URL] {
     let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
@@ -27,11 +27,8 @@ import Testing
         text += $0
         return true
       }
-      let golden = file.deletingPathExtension().appendingPathExtension("dump.txt")
-      if ProcessInfo.processInfo.environment["ANNALS_RECORD"] != nil {
-        try Data(text.utf8).write(to: golden)
-      }
-      #expect(try String(contentsOf: golden, encoding: .utf8) == text, "\(golden.path)")
+      let kept = file.deletingPathExtension().appendingPathExtension("dump.txt")
+      #expect(try golden(kept, recording: text) == text, "\(kept.path)")
     }
   }
 

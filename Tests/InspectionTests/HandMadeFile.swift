@@ -2,6 +2,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 
 /// A file put together frame by frame, as a writer would leave it or as no writer ever would.
 struct HandMadeFile {
@@ -23,9 +24,7 @@ struct HandMadeFile {
       store: HandMadeFile.store, generation: 1, base: base, created: HandMadeFile.start)
     edit(&header)
     _ = header.encode()
-    writer = FrameWriter(
-      seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
-      durableMark: FormatLimits.logStart)
+    writer = FrameWriter(behind: header)
   }
 
   /// Where the next frame begins.
@@ -37,10 +36,28 @@ struct HandMadeFile {
     _ kind: FrameKind, flags: FrameFlags = [], _ payload: ContiguousArray<UInt8>
   ) -> UInt64 {
     let place = writer.offset
-    payload.withUnsafeBytes { _ = writer.append(kind: kind, flags: flags, payload: $0) }
+    writer.append(kind, flags: flags, payload)
     log += writer.bytes
     writer.removeAll()
     return place
+  }
+
+  /// Appends a transaction by row; returns where it begins.
+  @discardableResult
+  mutating func append(
+    _ record: TransactionRecord, _ changes: [SampleStore.Change] = []
+  ) -> UInt64 {
+    append(.transaction, SampleStore.row(record, changes))
+  }
+
+  /// Appends the frame of a chunk; returns a reference to it.
+  mutating func append(
+    chunk payload: ContiguousArray<UInt8>, _ kind: FrameKind = .chunk, flags: FrameFlags = [],
+    first: Int64 = 0, count: UInt32
+  ) -> ChunkReference {
+    ChunkReference(
+      offset: append(kind, flags: flags, payload), length: UInt32(payload.count),
+      checksum: payload.withUnsafeBytes { Checksum.crc32($0) }, first: first, count: count)
   }
 
   /// Appends zeros as if something had been there.

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 /// References to large values, compared with the bytes: each by one step on either side of right.
@@ -14,26 +15,12 @@ import Testing
   ) throws -> [Finding] {
     var file = SampleStore.small(2)
     file.sync()
-    var payload: ContiguousArray<UInt8> = []
-    let checksum = LargeValueReferenceTests.bytes.withUnsafeBytes { bytes in
-      LargeValueCodec.encode(
-        LargeValuePiece(number: 4, totalLength: 4, start: 0, bytes: bytes), into: &payload)
-      return Checksum.crc32(bytes)
-    }
-    let place = file.append(.largeValue, payload)
+    let checksum = LargeValueReferenceTests.bytes.withUnsafeBytes { Checksum.crc32($0) }
+    let place = file.append(.largeValue, largeValuePiece(4, LargeValueReferenceTests.bytes))
     var large = LargeValue(tag: .data, number: 4, length: 4, checksum: checksum)
     reference(&large)
-    file.append(
-      .transaction,
-      SampleStore.row(SampleStore.record(3), [(.update, 1, 1, [(3, .null, .large(large))])]))
-    var directory = CheckpointDirectory(number: 3)
-    directory.timestamp = SampleStore.record(3).timestamp
-    directory.maximumTimestamp = directory.timestamp
-    directory.openingID = SampleStore.opening.id
-    directory.changeCount = 3
-    directory.schema = Schema(entities: SampleStore.schema)
-    directory.names.entries = ["Safari", "share"]
-    directory.openings.entries = [SampleStore.opening]
+    file.append(SampleStore.record(3), [(.update, 1, 1, [(3, .null, .large(large))])])
+    var directory = SampleStore.directory(3, changes: 3)
     directory.largeValues.entries = [LargeValueEntry(number: 4, offset: place, length: 4)]
     directory.nextLargeValueNumber = 5
     checkpoint(&directory)

@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 
 /// Transactions about posts, and a file with one of each thing that a file may hold.
 enum SampleStore {
@@ -49,74 +50,57 @@ enum SampleStore {
     return record
   }
 
-  typealias Property = (number: PropertyNumber, before: Value, after: Value)
+  /// The directory of a checkpoint of transaction `number`.
+  static func directory(_ number: Int64, changes: Int64 = 0) -> CheckpointDirectory {
+    var directory = CheckpointDirectory(number: number)
+    directory.timestamp = record(number).timestamp
+    directory.maximumTimestamp = directory.timestamp
+    directory.openingID = opening.id
+    directory.changeCount = changes
+    directory.schema = Schema(entities: schema)
+    directory.names.entries = ["Safari", "share"]
+    directory.openings.entries = [opening]
+    return directory
+  }
+
+  typealias Change = (ChangeKind, EntityNumber, Int64, [PropertyValues])
 
   /// Adds a transaction with these changes to a batch.
   static func add(
-    _ record: TransactionRecord,
-    _ changes: [(ChangeKind, EntityNumber, Int64, [Property])] = [], to batch: inout ChangeBatch
+    _ record: TransactionRecord, _ changes: [Change] = [], to batch: inout ChangeBatch
   ) {
-    var record = record
-    record.firstChange = UInt32(batch.changes.count)
-    record.changeCount = UInt32(changes.count)
-    for (kind, entity, row, properties) in changes {
-      let first = batch.properties.count
-      for property in properties {
-        let before = ValueCell(property.before, appendingTo: &batch.arena)
-        let after = ValueCell(property.after, appendingTo: &batch.arena)
-        batch.properties.append(
-          PropertyChange(property: property.number, before: before, after: after))
-      }
-      batch.changes.append(
-        ChangeEntry(
-          kind: kind, entity: entity, row: row, firstProperty: first,
-          propertyCount: properties.count))
-    }
-    batch.transactions.append(record)
+    for (kind, entity, row, values) in changes { batch.append(kind, entity, row, values) }
+    batch.append(record)
   }
 
   /// The payload of one transaction by row.
   static func row(
-    _ record: TransactionRecord,
-    _ changes: [(ChangeKind, EntityNumber, Int64, [Property])] = []
+    _ record: TransactionRecord, _ changes: [Change] = []
   ) -> ContiguousArray<UInt8> {
     var batch = ChangeBatch()
     add(record, changes, to: &batch)
-    var payload: ContiguousArray<UInt8> = []
-    TransactionCodec.encode(batch, transaction: 0, into: &payload)
-    return payload
-  }
-
-  /// The payload of a block.
-  static func block(_ batch: ChangeBatch) -> ContiguousArray<UInt8> {
-    var payload: ContiguousArray<UInt8> = []
-    BlockCodec.encode(batch, into: &payload)
-    return payload
+    return batch.row()
   }
 
   /// The insert of a post.
-  static func insert(
-    _ row: Int64, title: String
-  ) -> (ChangeKind, EntityNumber, Int64, [Property]) {
+  static func insert(_ row: Int64, title: String) -> Change {
     (.insert, 1, row, [(1, .null, .int(row * 100)), (2, .null, .string(title))])
   }
 
   /// The change of a post's title.
-  static func update(
-    _ row: Int64, from old: String, to new: String
-  ) -> (ChangeKind, EntityNumber, Int64, [Property]) {
+  static func update(_ row: Int64, from old: String, to new: String) -> Change {
     (.update, 1, row, [(2, .string(old), .string(new))])
   }
 
   /// `count` small transactions from number 1, the last in a group that nothing proves synced.
   static func small(_ count: Int64) -> HandMadeFile {
     var file = HandMadeFile()
-    file.append(.transaction, row(firstRecord(), [insert(1, title: "Fog")]))
+    file.append(firstRecord(), [insert(1, title: "Fog")])
     for number in 2...max(2, count) where number <= count {
       file.sync()
       let old = number == 2 ? "Fog" : "Title \(number - 1)"
       let change = update(1, from: old, to: "Title \(number)")
-      file.append(.transaction, row(record(number), [change]))
+      file.append(record(number), [change])
     }
     return file
   }

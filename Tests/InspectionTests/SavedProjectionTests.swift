@@ -20,10 +20,7 @@ import Testing
         ProjectionCodec.Contents(
           name: "words", version: 2, number: 7, state: ContiguousArray("fog 3".utf8)))
       var saved = SavedProjection(
-        name: "words", version: 2,
-        chunk: ChunkReference(
-          offset: file.append(.chunk, payload), length: UInt32(payload.count),
-          checksum: payload.withUnsafeBytes { Checksum.crc32($0) }, first: 7, count: 1))
+        name: "words", version: 2, chunk: file.append(chunk: payload, first: 7, count: 1))
       edit(&saved)
       return SavedProjections(generation: generation, [saved])
     }

@@ -38,21 +38,13 @@ import Testing
             return batch.changes.count
           })
         references.append(
-          ChunkReference(
-            offset: file.append(.tombstones, flags: .skippable, payload),
-            length: UInt32(payload.count),
-            checksum: payload.withUnsafeBytes { Checksum.crc32($0) },
+          file.append(
+            chunk: payload, .tombstones, flags: .skippable,
             first: references.last.map { $0.first + Int64($0.count) } ?? 0, count: count))
       }
       edit(&references)
-      var directory = CheckpointDirectory(number: 4)
+      var directory = SampleStore.directory(4)
       directory.isBase = true
-      directory.timestamp = SampleStore.record(4).timestamp
-      directory.maximumTimestamp = directory.timestamp
-      directory.openingID = SampleStore.opening.id
-      directory.schema = Schema(entities: SampleStore.schema)
-      directory.names.entries = ["Safari", "share"]
-      directory.openings.entries = [SampleStore.opening]
       directory.schemaHistory.entries = [
         SchemaHistoryEntry(number: 4, schema: SampleStore.schema)
       ]

@@ -2,6 +2,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @Suite struct VerificationTests {
@@ -92,7 +93,7 @@ import Testing
     var record = SampleStore.record(3)
     record.isContinued = true
     SampleStore.add(record, [SampleStore.insert(2, title: "Half")], to: &batch)
-    file.append(.block, flags: .continued, SampleStore.block(batch))
+    file.append(.block, flags: .continued, batch.block())
     let report = try report(on: file.bytes)
     #expect(report.end.end == end)
     #expect(report.end.tail == .torn(byteCount: file.offset - end))
@@ -104,9 +105,7 @@ import Testing
     var file = SampleStore.small(2)
     file.allocated = 4096
     file.writeSlot(head: 2)
-    file.append(
-      .transaction,
-      SampleStore.row(SampleStore.record(3), [SampleStore.update(1, from: "Title 2", to: "X")]))
+    file.append(SampleStore.record(3), [SampleStore.update(1, from: "Title 2", to: "X")])
     let cut = ContiguousArray(file.bytes.prefix(Int(file.offset) - 8))
     #expect(try findings(in: cut).contains { $0.subject == .damageInside })
   }
@@ -142,127 +141,89 @@ import Testing
       "\(found)", sourceLocation: sourceLocation)
   }
 
-  @Test func numbersRiseByOne() throws {
-    try expect(.number, "transaction 3 is missing") {
-      $0.append(.transaction, SampleStore.row(SampleStore.record(4)))
-    }
-    try expect(.number, "a second time") {
-      $0.append(.transaction, SampleStore.row(SampleStore.record(2)))
+  /// What is said of a transaction 3 with these changes, whose record was edited.
+  private func expectRecord(
+    _ subject: Finding.Subject, _ words: String, as severity: Finding.Severity = .error,
+    _ changes: SampleStore.Change..., sourceLocation: SourceLocation = #_sourceLocation,
+    edit: (inout TransactionRecord) -> Void = { _ in }
+  ) throws {
+    var record = SampleStore.record(3)
+    edit(&record)
+    try expect(subject, words, as: severity, sourceLocation: sourceLocation) {
+      $0.append(record, changes)
     }
   }
 
+  @Test func numbersRiseByOne() throws {
+    try expect(.number, "transaction 3 is missing") { $0.append(SampleStore.record(4)) }
+    try expect(.number, "a second time") { $0.append(SampleStore.record(2)) }
+  }
+
   @Test func timestampsThatGoBackAreNoted() throws {
-    try expect(.timestamp, "before the one in front", as: .note) { file in
-      var record = SampleStore.record(3)
-      record.timestamp = Timestamp(microseconds: 0)
-      file.append(.transaction, SampleStore.row(record))
+    try expectRecord(.timestamp, "before the one in front", as: .note) {
+      $0.timestamp = Timestamp(microseconds: 0)
     }
   }
 
   @Test func namesAndOpeningsFollowOneAnother() throws {
-    try expect(.name, "adds names from number 7") { file in
-      var record = SampleStore.record(3)
-      record.newNames = ["late"]
-      record.firstNewName = 7
-      file.append(.transaction, SampleStore.row(record))
+    try expectRecord(.name, "adds names from number 7") {
+      ($0.newNames, $0.firstNewName) = (["late"], 7)
     }
-    try expect(.name, "has name 9") { file in
-      var record = SampleStore.record(3)
-      record.author = 9
-      file.append(.transaction, SampleStore.row(record))
-    }
-    try expect(.opening, "is of opening 5") { file in
-      var record = SampleStore.record(3)
-      record.opening = 5
-      file.append(.transaction, SampleStore.row(record))
-    }
-    try expect(.opening, "adds opening 3") { file in
-      var record = SampleStore.record(3)
-      record.newOpening = Opening(number: 3, id: 1, processName: "p", processID: 1)
-      file.append(.transaction, SampleStore.row(record))
+    try expectRecord(.name, "has name 9") { $0.author = 9 }
+    try expectRecord(.opening, "is of opening 5") { $0.opening = 5 }
+    try expectRecord(.opening, "adds opening 3") {
+      $0.newOpening = Opening(number: 3, id: 1, processName: "p", processID: 1)
     }
   }
 
   @Test func changesAreOfWhatTheSchemaHas() throws {
-    try expect(.record, "changes entity 9") {
-      $0.append(
-        .transaction, SampleStore.row(SampleStore.record(3), [(.insert, 9, 1, [])]))
-    }
-    try expect(.record, "which the schema does not have") {
-      $0.append(
-        .transaction,
-        SampleStore.row(SampleStore.record(3), [(.insert, 1, 2, [(30, .null, .int(1))])]))
-    }
-    try expect(.record, "another kind") {
-      $0.append(
-        .transaction,
-        SampleStore.row(SampleStore.record(3), [(.insert, 1, 2, [(2, .null, .int(1))])]))
-    }
-    try expect(.record, "changes Post#2 twice") {
-      $0.append(
-        .transaction,
-        SampleStore.row(
-          SampleStore.record(3),
-          [
-            SampleStore.insert(2, title: "a"), (.update, 1, 1, []),
-            SampleStore.update(2, from: "a", to: "b"),
-          ]))
-    }
-    try expect(.record, "gives note of Post#2 a value of another kind") { file in
-      var record = SampleStore.record(3)
-      var post = SampleStore.schema[0]
-      var note = Attribute("note", .any)
-      note.number = 5
-      post.attributes.append(note)
-      post.nextPropertyNumber = 6
-      record.schemaChange = [post].map(EntityChange.init)
-      let reference = Value.object(ObjectReference(entity: 1, row: 1))
-      file.append(
-        .transaction, SampleStore.row(record, [(.insert, 1, 2, [(5, .null, reference)])]))
-    }
-    try expect(.schema, "given out are gone") { file in
-      var record = SampleStore.record(3)
-      var post = SampleStore.schema[0]
-      post.attributes.removeLast()
-      record.schemaChange = [post].map(EntityChange.init)
-      file.append(.transaction, SampleStore.row(record))
-    }
+    try expectRecord(.record, "changes entity 9", (.insert, 9, 1, []))
+    try expectRecord(
+      .record, "which the schema does not have", (.insert, 1, 2, [(30, .null, .int(1))]))
+    try expectRecord(.record, "another kind", (.insert, 1, 2, [(2, .null, .int(1))]))
+    try expectRecord(
+      .record, "changes Post#2 twice", SampleStore.insert(2, title: "a"), (.update, 1, 1, []),
+      SampleStore.update(2, from: "a", to: "b"))
+    var post = SampleStore.schema[0]
+    var note = Attribute("note", .any)
+    note.number = 5
+    post.attributes.append(note)
+    post.nextPropertyNumber = 6
+    let reference = Value.object(ObjectReference(entity: 1, row: 1))
+    try expectRecord(
+      .record, "gives note of Post#2 a value of another kind",
+      (.insert, 1, 2, [(5, .null, reference)])
+    ) { $0.schemaChange = [EntityChange(post)] }
+    post = SampleStore.schema[0]
+    post.attributes.removeLast()
+    try expectRecord(.schema, "given out are gone") { $0.schemaChange = [EntityChange(post)] }
   }
 
   @Test func largeValuesAreThere() throws {
     let large = LargeValue(tag: .data, number: 4, length: 10, checksum: 1)
-    try expect(.largeValue, "large value 4, which is not there") {
-      $0.append(
-        .transaction,
-        SampleStore.row(SampleStore.record(3), [(.update, 1, 1, [(3, .null, .large(large))])]))
-    }
+    try expectRecord(
+      .largeValue, "large value 4, which is not there",
+      (.update, 1, 1, [(3, .null, .large(large))]))
     try expect(.largeValue, "breaks off after 2 of 10") { file in
-      let bytes: [UInt8] = [1, 2]
-      var payload: ContiguousArray<UInt8> = []
-      bytes.withUnsafeBytes {
-        LargeValueCodec.encode(
-          LargeValuePiece(number: 4, totalLength: 10, start: 0, bytes: $0), into: &payload)
-      }
-      file.append(.largeValue, flags: .continued, payload)
-      file.append(.transaction, SampleStore.row(SampleStore.record(3)))
+      file.append(.largeValue, flags: .continued, largeValuePiece(4, [1, 2], total: 10))
+      file.append(SampleStore.record(3))
     }
   }
 
   @Test func partsAreComplete() throws {
-    try expect(.part, "lacks its last part") { file in
+    func part(_ edit: (inout TransactionRecord) -> Void) -> ContiguousArray<UInt8> {
       var batch = ChangeBatch()
       var record = SampleStore.record(3)
-      record.isContinued = true
+      edit(&record)
       SampleStore.add(record, [SampleStore.insert(2, title: "Half")], to: &batch)
-      file.append(.block, flags: .continued, SampleStore.block(batch))
-      file.append(.transaction, SampleStore.row(SampleStore.record(4)))
+      return batch.block()
+    }
+    try expect(.part, "lacks its last part") { file in
+      file.append(.block, flags: .continued, part { $0.isContinued = true })
+      file.append(SampleStore.record(4))
     }
     try expect(.part, "part 2 of transaction 3 without those before it") { file in
-      var batch = ChangeBatch()
-      var record = SampleStore.record(3)
-      record.part = 2
-      SampleStore.add(record, [SampleStore.insert(2, title: "Half")], to: &batch)
-      file.append(.block, SampleStore.block(batch))
+      file.append(.block, part { $0.part = 2 })
     }
   }
 
@@ -289,21 +250,25 @@ import Testing
   }
 
   @Test func theOpeningOfACheckpointIsTheTransactions() throws {
-    try expect(.checkpoint, "is of another opening than the transaction", as: .warning) { file in
-      file.append(.checkpoint, directory { $0.openingID = 99 })
+    try expectDirectory(.checkpoint, "is of another opening than the transaction") {
+      $0.openingID = 99
+    }
+  }
+
+  /// What is said of a checkpoint of transaction 2 with this directory.
+  private func expectDirectory(
+    _ subject: Finding.Subject, _ words: String, as severity: Finding.Severity = .warning,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ edit: (inout CheckpointDirectory) -> Void
+  ) throws {
+    try expect(subject, words, as: severity, sourceLocation: sourceLocation) {
+      $0.append(.checkpoint, directory(edit))
     }
   }
 
   /// The payload of a checkpoint of transaction 2.
   private func directory(_ edit: (inout CheckpointDirectory) -> Void) -> ContiguousArray<UInt8> {
-    var directory = CheckpointDirectory(number: 2)
-    directory.timestamp = SampleStore.record(2).timestamp
-    directory.maximumTimestamp = directory.timestamp
-    directory.openingID = SampleStore.opening.id
-    directory.changeCount = 2
-    directory.schema = Schema(entities: SampleStore.schema)
-    directory.names.entries = ["Safari", "share"]
-    directory.openings.entries = [SampleStore.opening]
+    var directory = SampleStore.directory(2, changes: 2)
     edit(&directory)
     return directory.encode()
   }
@@ -313,11 +278,10 @@ import Testing
     var file = HandMadeFile()
     var record = SampleStore.firstRecord()
     record.timestamp = Timestamp(microseconds: -5_000_000)
-    file.append(.transaction, SampleStore.row(record, [SampleStore.insert(1, title: "Fog")]))
+    file.append(record, [SampleStore.insert(1, title: "Fog")])
     record = SampleStore.record(2)
     record.timestamp = Timestamp(microseconds: -4_000_000)
-    file.append(
-      .transaction, SampleStore.row(record, [SampleStore.update(1, from: "Fog", to: "Dew")]))
+    file.append(record, [SampleStore.update(1, from: "Fog", to: "Dew")])
     file.append(
       .checkpoint,
       directory {
@@ -334,15 +298,10 @@ import Testing
       file.sync()
       var places: [UInt64] = []
       for (part, flags) in [(UInt64(0), FrameFlags.continued), (2, [])] {
-        let bytes: [UInt8] = [1, 2]
-        var payload: ContiguousArray<UInt8> = []
-        bytes.withUnsafeBytes {
-          LargeValueCodec.encode(
-            LargeValuePiece(number: 1, totalLength: 4, start: part, bytes: $0), into: &payload)
-        }
-        places.append(file.append(.largeValue, flags: flags, payload))
+        let piece = largeValuePiece(1, [1, 2], total: 4, start: part)
+        places.append(file.append(.largeValue, flags: flags, piece))
       }
-      places.append(file.append(.transaction, SampleStore.row(SampleStore.record(3))))
+      places.append(file.append(SampleStore.record(3)))
       file.append(
         .checkpoint,
         directory {
@@ -369,52 +328,28 @@ import Testing
     var sound = SampleStore.small(2)
     sound.append(.checkpoint, directory { _ in })
     #expect(try findings(in: sound.bytes) == [])
-    try expect(.checkpoint, "count of names", as: .warning) {
-      $0.append(.checkpoint, directory { $0.names.entries = ["Safari"] })
+    try expectDirectory(.checkpoint, "count of names") { $0.names.entries = ["Safari"] }
+    try expectDirectory(.checkpoint, "another schema") { $0.schema = Schema() }
+    try expectDirectory(.chunk, "there is no whole chunk") {
+      $0.names.chunks = [
+        ChunkReference(offset: 12_288, length: 5, checksum: 5, first: 0, count: 2)
+      ]
+      $0.names.entries = []
     }
-    try expect(.checkpoint, "another schema", as: .warning) {
-      $0.append(.checkpoint, directory { $0.schema = Schema() })
+    try expectDirectory(.largeValue, "lists large value 3", as: .error) {
+      $0.largeValues.entries = [LargeValueEntry(number: 3, offset: 12_288, length: 1)]
+      $0.nextLargeValueNumber = 4
     }
-    try expect(.chunk, "there is no whole chunk", as: .warning) {
-      $0.append(
-        .checkpoint,
-        directory {
-          $0.names.chunks = [
-            ChunkReference(offset: 12_288, length: 5, checksum: 5, first: 0, count: 2)
-          ]
-          $0.names.entries = []
-        })
-    }
-    try expect(.largeValue, "lists large value 3") {
-      $0.append(
-        .checkpoint,
-        directory {
-          $0.largeValues.entries = [LargeValueEntry(number: 3, offset: 12_288, length: 1)]
-          $0.nextLargeValueNumber = 4
-        })
-    }
-    try expect(.index, "where 1 is", as: .warning) {
-      $0.append(
-        .checkpoint,
-        directory {
-          $0.historyIndex.entries = [
-            HistoryIndexEntry(
-              firstNumber: 2, offset: 12_288, maximumTimestamp: Timestamp(microseconds: 0),
-              entities: [])
-          ]
-        })
-    }
-    try expect(.index, "where no transaction begins", as: .warning) {
-      $0.append(
-        .checkpoint,
-        directory {
-          $0.historyIndex.entries = [
-            HistoryIndexEntry(
-              firstNumber: 2, offset: FormatLimits.maximumNumber,
-              maximumTimestamp: Timestamp(microseconds: 0),
-              entities: [])
-          ]
-        })
+    for (offset, words) in [
+      (12_288, "where 1 is"), (FormatLimits.maximumNumber, "where no transaction begins"),
+    ] {
+      try expectDirectory(.index, words) {
+        $0.historyIndex.entries = [
+          HistoryIndexEntry(
+            firstNumber: 2, offset: offset, maximumTimestamp: Timestamp(microseconds: 0),
+            entities: [])
+        ]
+      }
     }
   }
 

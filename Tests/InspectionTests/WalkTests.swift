@@ -106,7 +106,7 @@ import Testing
       file.sync()
       let change = SampleStore.update(
         1, from: "Title \(number - 1)", to: "Title \(number)")
-      file.append(.transaction, SampleStore.row(SampleStore.record(number), [change]))
+      file.append(SampleStore.record(number), [change])
     }
     let bad = FixedFile(file.bytes, unreadable: [20_480..<24_576])
     var walk = try FileWalk(bad)
