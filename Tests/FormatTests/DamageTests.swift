@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsFormat
@@ -148,8 +149,7 @@ struct DamageTests {
   func transactionRecords(seed: UInt64) {
     var maker = RandomBatch(seed: seed)
     let batch = maker.make(transactions: 1, changes: 4)
-    var bytes: ContiguousArray<UInt8> = []
-    TransactionCodec.encode(batch, transaction: 0, into: &bytes)
+    let bytes = batch.row()
     let accepted = truncations(of: bytes) { (prefix) throws(DecodeFault) in
       var decoded = ChangeBatch()
       try TransactionCodec.decode(prefix, into: &decoded)
@@ -167,8 +167,7 @@ struct DamageTests {
   func blocks(seed: UInt64) {
     var maker = RandomBatch(seed: seed)
     let batch = maker.make(transactions: 4, changes: 4)
-    var bytes: ContiguousArray<UInt8> = []
-    BlockCodec.encode(batch, into: &bytes)
+    let bytes = batch.block()
     var decoded = ChangeBatch()
     let accepted = truncations(of: bytes) { (prefix) throws(DecodeFault) in
       try BlockCodec.decode(prefix, into: &decoded)
@@ -264,28 +263,26 @@ struct DamageTests {
 
   @Test
   func largeValues() throws {
+    let value = Array("value".utf8)
     var bytes: ContiguousArray<UInt8> = []
-    try Array("value".utf8).withUnsafeBytes {
+    value.withUnsafeBytes {
       var first = LargeValuePiece(number: 3, totalLength: 9, start: 0, bytes: $0)
       first.extensions = [7, 2, 1, 1]
       LargeValueCodec.encode(first, into: &bytes)
-      let items = try bytes.withUnsafeBytes { try LargeValueCodec.decode($0).extensions }
-      #expect(items == [7, 2, 1, 1])
-      for count in 0..<8 {
-        #expect(throws: DecodeFault.self) {
-          let prefix = bytes.prefix(count)
-          try prefix.withUnsafeBytes { _ = try LargeValueCodec.decode($0) }
-        }
-      }
-      bytes.removeAll()
-      LargeValueCodec.encode(
-        LargeValuePiece(number: 3, totalLength: 9, start: 4, bytes: $0), into: &bytes)
-      let part = try bytes.withUnsafeBytes { bytes in
-        let part = try LargeValueCodec.decode(bytes)
-        return (part.number, part.totalLength, part.start, Array(part.bytes))
-      }
-      #expect(part == (3, 9, 4, Array("value".utf8)))
     }
+    let items = try bytes.withUnsafeBytes { try LargeValueCodec.decode($0).extensions }
+    #expect(items == [7, 2, 1, 1])
+    for count in 0..<8 {
+      #expect(throws: DecodeFault.self) {
+        let prefix = bytes.prefix(count)
+        try prefix.withUnsafeBytes { _ = try LargeValueCodec.decode($0) }
+      }
+    }
+    let part = try largeValuePiece(3, value, total: 9, start: 4).withUnsafeBytes { bytes in
+      let part = try LargeValueCodec.decode(bytes)
+      return (part.number, part.totalLength, part.start, Array(part.bytes))
+    }
+    #expect(part == (3, 9, 4, value))
     let beyond = ContiguousArray<UInt8>([3, 9, 5] + Array("value".utf8))
     #expect(throws: DecodeFault.self) {
       _ = try beyond.withUnsafeBytes { try LargeValueCodec.decode($0).start }

@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsFormat
@@ -20,32 +21,19 @@ struct GapTests {
   }
 
   private static func batch() -> ChangeBatch {
-    var batch = ChangeBatch()
+    var batch = ChangeBatch(.insert, 1, 5, [(2, .null, .string("Fog"))])
     var record = TransactionRecord(number: 122, timestamp: lost().after)
     record.lost = lost()
     record.newNames = ["Ann"]
     record.firstNewName = 3
-    record.changeCount = 1
-    batch.transactions = [record]
-    batch.properties = [
-      PropertyChange(
-        property: 2, before: .null, after: ValueCell(.string("Fog"), appendingTo: &batch.arena))
-    ]
-    batch.changes = [
-      ChangeEntry(kind: .insert, entity: 1, row: 5, firstProperty: 0, propertyCount: 1)
-    ]
+    batch.append(record)
     return batch
   }
 
   @Test(arguments: [true, false])
   func gapRecords(byRow: Bool) throws {
     let batch = GapTests.batch()
-    var bytes: ContiguousArray<UInt8> = []
-    if byRow {
-      TransactionCodec.encode(batch, transaction: 0, into: &bytes)
-    } else {
-      BlockCodec.encode(batch, into: &bytes)
-    }
+    let bytes = byRow ? batch.row() : batch.block()
     func decode(_ bytes: UnsafeRawBufferPointer) throws -> ChangeBatch {
       var result = ChangeBatch()
       if byRow {

@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsFormat
@@ -12,9 +13,7 @@ struct RecordRoundTripTests {
     let batch = maker.make(transactions: 8)
     var decoded = ChangeBatch()
     for index in batch.transactions.indices {
-      var bytes: ContiguousArray<UInt8> = []
-      TransactionCodec.encode(batch, transaction: index, into: &bytes)
-      try bytes.withUnsafeBytes { try TransactionCodec.decode($0, into: &decoded) }
+      try batch.row(index).withUnsafeBytes { try TransactionCodec.decode($0, into: &decoded) }
     }
     #expect(decoded.description == batch.description, "seed \(seed)")
   }
@@ -25,8 +24,7 @@ struct RecordRoundTripTests {
     maker.isRegular = seed % 2 == 0
     let batch = maker.make(
       transactions: 1 + Int(seed) * 3, first: 5, changes: seed % 3 == 0 ? 12 : 3)
-    var bytes: ContiguousArray<UInt8> = []
-    BlockCodec.encode(batch, into: &bytes)
+    let bytes = batch.block()
     var decoded = ChangeBatch()
     try bytes.withUnsafeBytes { try BlockCodec.decode($0, into: &decoded) }
     #expect(decoded.description == batch.description, "seed \(seed)")
@@ -43,18 +41,10 @@ struct RecordRoundTripTests {
     let texts = ["a text of some length", "another one, as long as that", "short"]
     var batch = ChangeBatch()
     for row in 0..<120 {
-      let text = Value.string(texts[row % 3])
-      let cell = ValueCell(text, appendingTo: &batch.arena)
-      batch.properties.append(PropertyChange(property: 1, before: .null, after: cell))
-      batch.changes.append(
-        ChangeEntry(
-          kind: .insert, entity: 1, row: Int64(row + 1), firstProperty: row, propertyCount: 1))
+      batch.append(.insert, 1, Int64(row + 1), [(1, .null, .string(texts[row % 3]))])
     }
-    var record = TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0))
-    record.changeCount = 120
-    batch.transactions = [record]
-    var bytes: ContiguousArray<UInt8> = []
-    BlockCodec.encode(batch, into: &bytes)
+    batch.append(TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0)))
+    let bytes = batch.block()
     var decoded = ChangeBatch()
     for round in 0..<2 {
       try bytes.withUnsafeBytes { try BlockCodec.decode($0, into: &decoded) }
@@ -76,8 +66,7 @@ struct RecordRoundTripTests {
     batch.transactions[0].part = 3
     batch.transactions[0].isContinued = true
     batch.transactions[0].removeDetails()
-    var bytes: ContiguousArray<UInt8> = []
-    BlockCodec.encode(batch, into: &bytes)
+    let bytes = batch.block()
     var decoded = ChangeBatch()
     try bytes.withUnsafeBytes {
       try BlockCodec.decode($0, isContinued: true, into: &decoded)
@@ -96,8 +85,7 @@ struct RecordRoundTripTests {
       batch.transactions.append(
         TransactionRecord(number: Int64(number), timestamp: Timestamp(microseconds: .min)))
     }
-    var bytes: ContiguousArray<UInt8> = []
-    BlockCodec.encode(batch, into: &bytes)
+    let bytes = batch.block()
     var decoded = ChangeBatch()
     try bytes.withUnsafeBytes { try BlockCodec.decode($0, into: &decoded) }
     #expect(decoded.description == batch.description)
@@ -122,8 +110,7 @@ struct RowLengthTests {
     var maker = RandomBatch(seed: seed)
     var batch = maker.make(transactions: 1, changes: 400)
     batch.transactions[0].removeDetails()
-    var bytes: ContiguousArray<UInt8> = []
-    TransactionCodec.encode(batch, transaction: 0, into: &bytes)
+    let bytes = batch.row()
     let guess = batch.changes.indices.reduce(0) { $0 + batch.rowLength(ofChange: $1) }
     #expect(guess >= bytes.count - 40)
     #expect(guess <= bytes.count * 3 / 2 + 40)

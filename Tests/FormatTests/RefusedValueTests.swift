@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsFormat
@@ -19,23 +20,9 @@ struct RefusedValueTests {
 
   private func batch(_ property: PropertyNumber, _ value: Value, count: Int = 1) -> ChangeBatch {
     var batch = ChangeBatch()
-    var record = TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0))
-    record.changeCount = UInt32(count)
-    for row in 1...count {
-      let cell = ValueCell(value, appendingTo: &batch.arena)
-      batch.properties.append(PropertyChange(property: property, before: .null, after: cell))
-      batch.changes.append(
-        ChangeEntry(
-          kind: .insert, entity: 1, row: Int64(row), firstProperty: row - 1, propertyCount: 1))
-    }
-    batch.transactions.append(record)
+    for row in 1...count { batch.append(.insert, 1, Int64(row), [(property, .null, value)]) }
+    batch.append(TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0)))
     return batch
-  }
-
-  private func row(_ batch: ChangeBatch) -> Bytes {
-    var bytes: Bytes = []
-    TransactionCodec.encode(batch, transaction: 0, into: &bytes)
-    return bytes
   }
 
   private func decodeRow(_ bytes: Bytes) throws {
@@ -47,10 +34,9 @@ struct RefusedValueTests {
   @Test(arguments: [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude])
   func doublesAreFinite(number: Double) throws {
     let expected = !number.isFinite
-    #expect(isRefused { try decodeRow(row(batch(2, .double(number)))) } == expected)
+    #expect(isRefused { try decodeRow(batch(2, .double(number)).row()) } == expected)
     for count in [3, 100] {
-      var block: Bytes = []
-      BlockCodec.encode(batch(2, .double(number), count: count), into: &block)
+      let block = batch(2, .double(number), count: count).block()
       var decoded = ChangeBatch()
       #expect(
         isRefused { try block.withUnsafeBytes { try BlockCodec.decode($0, into: &decoded) } }
@@ -83,7 +69,7 @@ struct RefusedValueTests {
   /// Kind 12 stands for an erased value, which has no bytes and no flags; the kinds behind it for
   /// nothing. By row, in columns of one kind and of several, and in chunks.
   @Test(arguments: 12..<16 as Range<UInt8>) func erasedValues(kind: UInt8) throws {
-    var bytes = row(batch(2, .bool(true)))
+    var bytes = batch(2, .bool(true)).row()
     let place = bytes.count - 2
     #expect(bytes[place] == ValueTag.bool.rawValue)
     for flags in [0, ValueCodec.largeBit, ValueCodec.editsBit] {
@@ -129,7 +115,7 @@ struct RefusedValueTests {
   @Test
   func theGreatestPropertyNumber() throws {
     let limit = FormatLimits.maximumPropertyNumber
-    var bytes = row(batch(limit, .bool(true)))
+    var bytes = batch(limit, .bool(true)).row()
     try decodeRow(bytes)
     let place = try #require(bytes.lastIndex(of: 0x40))
     #expect(place == bytes.count - 3)
@@ -163,7 +149,7 @@ struct RefusedValueTests {
       var record = TransactionRecord(number: 1, timestamp: Timestamp(microseconds: 0))
       record.metadata = [MetadataEntry(key: "k", value: value)]
       batch.transactions.append(record)
-      #expect(isRefused { try decodeRow(row(batch)) } == inMetadata, "\(value)")
+      #expect(isRefused { try decodeRow(batch.row()) } == inMetadata, "\(value)")
       var bound = Attribute("a", .any)
       bound.validation.minimum = value
       var choice = Attribute("a", .any)
@@ -204,10 +190,9 @@ struct RefusedValueTests {
     batch.changes.append(
       ChangeEntry(kind: .update, entity: 1, row: 1, firstProperty: 0, propertyCount: 1))
     batch.transactions.append(record)
-    var block: Bytes = []
-    BlockCodec.encode(batch, into: &block)
+    let block = batch.block()
     let isBeyond = position >= FormatLimits.maximumReferences
-    #expect(isRefused { try decodeRow(row(batch)) } == isBeyond)
+    #expect(isRefused { try decodeRow(batch.row()) } == isBeyond)
     let found = isRefused {
       var decoded = ChangeBatch()
       try block.withUnsafeBytes {

@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsFormat
@@ -13,17 +14,9 @@ struct TombstoneTests {
     for (number, rows) in [(3, [2, 7]), (3, [9]), (5, [1])] as [(Int64, [Int64])] {
       var record = TransactionRecord(number: number, timestamp: Timestamp(microseconds: -5))
       record.author = 1
-      record.changeCount = UInt32(rows.count)
       var batch = ChangeBatch()
-      batch.transactions = [record]
-      for row in rows {
-        let cell = ValueCell(.string("n\(row)"), appendingTo: &batch.arena)
-        batch.properties.append(PropertyChange(property: 4, before: cell, after: .null))
-        batch.changes.append(
-          ChangeEntry(
-            kind: .delete, entity: 2, row: row, firstProperty: batch.properties.count - 1,
-            propertyCount: 1))
-      }
+      for row in rows { batch.append(.delete, 2, row, [(4, .string("n\(row)"), .null)]) }
+      batch.append(record)
       TombstoneCodec.append(batch, transaction: 0, to: &payload)
     }
     return payload

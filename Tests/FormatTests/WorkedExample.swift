@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 
 /// The file that FORMAT.md spells out: three small commits as a program makes them, and two
 /// transactions as compaction packs them, closed cleanly.
@@ -12,19 +13,12 @@ enum WorkedExample {
   static var bytes: ContiguousArray<UInt8> {
     var header = FileHeader(store: store, generation: 1, base: 0, created: created)
     _ = header.encode()
-    let seed = header.seed
-    let start = FormatLimits.logStart
-    var writer = FrameWriter(
-      seed: seed, offset: start, previousChecksum: header.checksum, durableMark: start)
+    var writer = FrameWriter(behind: header)
     for index in commits.transactions.indices {
-      var payload: ContiguousArray<UInt8> = []
-      TransactionCodec.encode(commits, transaction: index, into: &payload)
-      payload.withUnsafeBytes { _ = writer.append(kind: .transaction, payload: $0) }
+      writer.append(.transaction, commits.row(index))
       writer.durableMark = writer.offset
     }
-    var payload: ContiguousArray<UInt8> = []
-    BlockCodec.encode(block, into: &payload)
-    payload.withUnsafeBytes { _ = writer.append(kind: .block, payload: $0) }
+    writer.append(.block, block.block())
     let closed = RootSlot(
       sequence: 2, durableMark: writer.offset, head: 5, markChecksum: writer.previousChecksum)
     return header.encode(with: closed) + writer.bytes
@@ -57,15 +51,13 @@ enum WorkedExample {
     record.firstNewName = 1
     record.newNames = ["Ann", "share"]
     record.metadata = [MetadataEntry(key: "message", value: .string("first"))]
-    add(
-      .insert, row: 1, [(1, .null, .uuid(identifier)), (2, .null, .string("Fog"))], to: &batch,
-      &record)
-    batch.transactions.append(record)
+    batch.append(.insert, 1, 1, [(1, .null, .uuid(identifier)), (2, .null, .string("Fog"))])
+    batch.append(record)
 
     record = transaction(3)
     record.author = 1
-    add(.update, row: 1, [(2, .string("Fog"), .string("Misty"))], to: &batch, &record)
-    batch.transactions.append(record)
+    batch.append(.update, 1, 1, [(2, .string("Fog"), .string("Misty"))])
+    batch.append(record)
     return batch
   }
 
@@ -75,15 +67,14 @@ enum WorkedExample {
     var record = transaction(4)
     record.author = 1
     let other = RawUUID(high: identifier.high, low: 1)
-    add(
-      .insert, row: 2, [(1, .null, .uuid(other)), (2, .null, .string("Dew"))], to: &batch, &record)
-    add(.update, row: 1, [(2, .string("Misty"), .null)], to: &batch, &record)
-    batch.transactions.append(record)
+    batch.append(.insert, 1, 2, [(1, .null, .uuid(other)), (2, .null, .string("Dew"))])
+    batch.append(.update, 1, 1, [(2, .string("Misty"), .null)])
+    batch.append(record)
     record = transaction(5)
     record.context = 2
     record.metadata = [MetadataEntry(key: "n", value: .int(-3))]
-    add(.delete, row: 1, [(1, .uuid(identifier), .null)], to: &batch, &record)
-    batch.transactions.append(record)
+    batch.append(.delete, 1, 1, [(1, .uuid(identifier), .null)])
+    batch.append(record)
     return batch
   }
 
@@ -92,23 +83,5 @@ enum WorkedExample {
     var record = TransactionRecord(number: number, timestamp: time)
     record.opening = 1
     return record
-  }
-
-  private static func add(
-    _ kind: ChangeKind, row: Int64, _ properties: [(PropertyNumber, Value, Value)],
-    to batch: inout ChangeBatch, _ record: inout TransactionRecord
-  ) {
-    if record.changeCount == 0 { record.firstChange = UInt32(batch.changes.count) }
-    let first = batch.properties.count
-    for (number, before, after) in properties {
-      batch.properties.append(
-        PropertyChange(
-          property: number, before: ValueCell(before, appendingTo: &batch.arena),
-          after: ValueCell(after, appendingTo: &batch.arena)))
-    }
-    batch.changes.append(
-      ChangeEntry(
-        kind: kind, entity: 1, row: row, firstProperty: first, propertyCount: properties.count))
-    record.changeCount += 1
   }
 }

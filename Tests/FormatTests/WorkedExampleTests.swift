@@ -1,13 +1,12 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// The worked example in FORMAT.md, the fixture and the code say the same.
 struct WorkedExampleTests {
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-  private static let fixture = root.appendingPathComponent("Fixtures/draft-2/worked-example.annals")
+  private static let fixture = AnnalsTestSupport.fixture("worked-example")
 
   @Test
   func theFixtureIsWhatTheCodeWrites() throws {
@@ -22,7 +21,7 @@ struct WorkedExampleTests {
 
   @Test
   func theDocumentSpellsOutTheFixture() throws {
-    let url = WorkedExampleTests.root.appendingPathComponent("FORMAT.md")
+    let url = packageFolder.appending(path: "FORMAT.md")
     let document = try String(contentsOf: url, encoding: .utf8)
     let stored = try [UInt8](Data(contentsOf: WorkedExampleTests.fixture))
     // Lines of `OFFSET: bytes | comment` in the blocks fenced as `hex`; bytes not listed are zero.

@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
+import AnnalsTestSupport
 import Testing
 
 /// States that share what they have in common, read and changed at once.
@@ -49,15 +50,7 @@ import Testing
     func batch(_ properties: [PropertyNumber], row: Int64 = 1) -> ChangeBatch {
       var batch = ChangeBatch()
       for offset: Int64 in 0..<6 {
-        batch.changes.append(
-          ChangeEntry(
-            kind: .insert, entity: 1, row: row + offset, firstProperty: batch.properties.count,
-            propertyCount: properties.count))
-        for property in properties {
-          batch.properties.append(
-            PropertyChange(
-              property: property, before: .null, after: ValueCell(tag: .int, bits: 7)))
-        }
+        batch.append(.insert, 1, row + offset, properties.map { ($0, .null, .int(7)) })
       }
       return batch
     }
