@@ -8,11 +8,8 @@ import Testing
 /// seeded changes of the seeds. Whatever traps takes the test run with it, and the lines before say
 /// where.
 @Suite struct FuzzTests {
-  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   private static func files(in folder: String) throws -> [(name: String, bytes: Bytes)] {
-    let url = root.appending(path: folder)
+    let url = packageFolder.appending(path: folder)
     return try FileManager.default.contentsOfDirectory(atPath: url.path).sorted().map {
       ($0, Bytes(try Data(contentsOf: url.appending(path: $0))))
     }
@@ -38,7 +35,8 @@ import Testing
 
   @Test(arguments: try FuzzTests.crashers()) func standsEveryCrasherFound(name: String) throws {
     let target = try #require(FuzzTarget(rawValue: String(name.prefix { $0 != "-" })))
-    let bytes = Bytes(try Data(contentsOf: Self.root.appending(path: "\(Self.folder)/\(name)")))
+    let file = packageFolder.appending(path: "\(Self.folder)/\(name)")
+    let bytes = Bytes(try Data(contentsOf: file))
     bytes.withUnsafeBytes { target.run($0) }
   }
 
@@ -46,7 +44,7 @@ import Testing
 
   private static func crashers() throws -> [String] {
     let names = try FileManager.default.contentsOfDirectory(
-      atPath: root.appending(path: folder).path)
+      atPath: packageFolder.appending(path: folder).path)
     return names.filter { $0 != "README.md" }.sorted()
   }
 }

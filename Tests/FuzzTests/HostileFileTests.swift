@@ -15,9 +15,9 @@ struct HostileFileTests {
   private static let limit = 700_000
 
   @Test func theLimitBites() throws {
-    let few = try run(["verify", fixture("compacted")], limit: 30_000)
+    let few = try run(["verify", fixture("compacted").path], limit: 30_000)
     #expect(!(0...2).contains(few))
-    #expect(try run(["verify", fixture("compacted")]) == 0)
+    #expect(try run(["verify", fixture("compacted").path]) == 0)
   }
 
   /// A checkpoint whose table of names is one chunk, named again and again: 20,000 names in 20 KB
@@ -27,16 +27,14 @@ struct HostileFileTests {
     let offset = UInt64(image.file.count)
     var chunk: Bytes = []
     TableCodec<String>.encode(repeatElement("", count: 20_000)[...], into: &chunk)
-    image.frames.append(LogImage.Frame(kind: FrameKind.chunk.rawValue, flags: 0, payload: chunk))
+    image.append(.chunk, chunk)
     var directory = CheckpointDirectory(number: 1)
     directory.names.chunks = (0..<100_000).map {
       ChunkReference(
         offset: offset, length: UInt32(chunk.count), checksum: 0, first: Int64($0) * 20_000,
         count: 20_000)
     }
-    image.frames.append(
-      LogImage.Frame(
-        kind: FrameKind.checkpoint.rawValue, flags: 0, payload: directory.encode()))
+    image.append(.checkpoint, directory.encode())
     #expect(try verify(image) == 1)
     #expect(try state(image) == 0)
   }
@@ -50,9 +48,7 @@ struct HostileFileTests {
     zeros.withUnsafeBytes { ColumnEnvelope.append($0, to: &column, with: &deflate) }
     #expect(column.count < 300 << 10)
     for number in UInt8(2)...9 {
-      let payload: Bytes = [0, number, 1, 0, 0, 0, 1, 0, 1, 0, 0] + column
-      image.frames.append(
-        LogImage.Frame(kind: FrameKind.block.rawValue, flags: 0, payload: payload))
+      image.append(.block, [0, number, 1, 0, 0, 0, 1, 0, 1, 0, 0] + column)
     }
     #expect(try verify(image) == 1)
     #expect(try state(image) == 2)
@@ -69,11 +65,9 @@ struct HostileFileTests {
         batch.transactions.append(
           TransactionRecord(number: number, timestamp: Timestamp(microseconds: number)))
       }
-      var payload: Bytes = []
-      BlockCodec.encode(batch, into: &payload)
+      let payload = batch.block()
       #expect(payload.count < 400)
-      image.frames.append(
-        LogImage.Frame(kind: FrameKind.block.rawValue, flags: 0, payload: payload))
+      image.append(.block, payload)
     }
     #expect(try state(image) == 0)
   }
@@ -102,18 +96,10 @@ struct HostileFileTests {
     var added = ChangeBatch()
     if what == "reference" || what == "number" {
       let value = what == "number" ? Value.double(.nan) : reference
-      let after = ValueCell(value, appendingTo: &added.arena)
-      added.properties.append(PropertyChange(property: number, before: .null, after: after))
-      added.changes.append(
-        ChangeEntry(
-          kind: .update, entity: entity.number, row: 1, firstProperty: 0, propertyCount: 1))
-      record.changeCount = 1
+      added.append(.update, entity.number, 1, [(number, .null, value)])
     }
-    added.transactions.append(record)
-    var payload: Bytes = []
-    TransactionCodec.encode(added, transaction: 0, into: &payload)
-    image.frames.append(
-      LogImage.Frame(kind: FrameKind.transaction.rawValue, flags: 0, payload: payload))
+    added.append(record)
+    image.append(.transaction, added.row())
     #expect(try verify(image) == 1)
     #expect(try state(image) == 2)
     #expect(try run("export", image) == 2)
@@ -122,7 +108,7 @@ struct HostileFileTests {
   /// Counts of 2^60 and more, wherever there may be a count.
   @Test(arguments: ["every-value-type", "columnar-transaction", "checkpoint-and-indexes", "pruned"])
   func countsAreNotBelieved(name: String) throws {
-    let image = try self.image(of: name)
+    let image = try LogImage.fixture(name)
     let huge: Bytes = [128, 128, 128, 128, 128, 128, 128, 128, 16]
     for frame in image.frames.indices {
       for place in stride(from: 0, to: min(image.frames[frame].payload.count, 150), by: 3) {
@@ -152,7 +138,7 @@ struct HostileFileTests {
 
   @Test(arguments: isLong ? packedLines : Array(packedLines.prefix(2)))
   func packedLinesAreBounded(start: String, byte: UInt8, reason: String) throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let many = gzip(Bytes(repeating: byte, count: 16 << 20))
     var file = gzip(Bytes((start.isEmpty ? " " : start).utf8))
     for _ in 0..<20 { file += many }
@@ -182,7 +168,7 @@ struct HostileFileTests {
 
   /// Brackets by the million: in an import, in a schema, in a value.
   @Test func nestingIsBounded() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let deep = String(repeating: "[", count: 2_000_000)
     let lines = [
       deep, #"{"changes":"# + deep, #"{"message":"# + deep, #"{"schema":{"entities":"# + deep,
@@ -204,54 +190,43 @@ struct HostileFileTests {
 
   typealias Bytes = ContiguousArray<UInt8>
 
-  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
-  private func fixture(_ name: String) -> String {
-    HostileFileTests.root.appending(path: "Fixtures/draft-2/\(name).annals").path
-  }
-
   /// A large value with other bytes than records say is lost, and not passed on.
   @Test func otherBytesThanThoseSpokenOfAreNotSalvaged() throws {
-    var image = try image(of: "large-values")
+    var image = try LogImage.fixture("large-values")
     // The slot of an image that was closed names no head.
     image.isClosed = false
     let index = try #require(image.frames.firstIndex { $0.kind == FrameKind.largeValue.rawValue })
     image.frames[index].payload[image.frames[index].payload.count - 1] ^= 1
-    let folder = try Folder()
-    try Data(image.file).write(to: folder.url("f.annals"))
-    #expect(try run(["verify", folder.path("f.annals")]) == 1)
-    #expect(try run(["salvage", folder.path("f.annals"), folder.path("out.annals")]) == 1)
-    #expect(try run(["verify", folder.path("out.annals")]) == 0)
+    try expectSalvaged(image, status: 1)
   }
 
   /// A block that says more of itself than it holds is salvaged as one that does not.
   @Test func summariesThatLieAreNotSalvaged() throws {
-    var image = try image(of: "worked-example")
+    var image = try LogImage.fixture("worked-example")
     image.isClosed = false
     // The span of the timestamps, behind form, number, count and the least timestamp.
     image.frames[image.frames.count - 1].payload[13] += 1
-    let folder = try Folder()
+    try expectSalvaged(image, status: 0)
+  }
+
+  /// The file is wrong, and the one that a salvage makes of it is not.
+  private func expectSalvaged(_ image: LogImage, status: Int32) throws {
+    let folder = try TemporaryFolder()
     try Data(image.file).write(to: folder.url("f.annals"))
     #expect(try run(["verify", folder.path("f.annals")]) == 1)
-    #expect(try run(["salvage", folder.path("f.annals"), folder.path("out.annals")]) == 0)
+    #expect(try run(["salvage", folder.path("f.annals"), folder.path("out.annals")]) == status)
     #expect(try run(["verify", folder.path("out.annals")]) == 0)
   }
 
-  private func image(of name: String) throws -> LogImage {
-    let file = try Data(contentsOf: URL(fileURLWithPath: fixture(name)))
-    return try #require(LogImage(file: Bytes(file)))
-  }
-
   /// A file of one transaction, to be gone on with.
-  private func start() throws -> LogImage { try image(of: "one-transaction") }
+  private func start() throws -> LogImage { try .fixture("one-transaction") }
 
   private func verify(_ image: LogImage) throws -> Int32 { try run("verify", image) }
 
   private func state(_ image: LogImage) throws -> Int32 { try run("state", image) }
 
   private func run(_ command: String, _ image: LogImage) throws -> Int32 {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try Data(image.file).write(to: folder.url("f.annals"))
     return try run([command, folder.path("f.annals")])
   }
@@ -260,18 +235,12 @@ struct HostileFileTests {
   private func run(
     _ arguments: [String], limit: Int = limit, errors: String = "/dev/null"
   ) throws -> Int32 {
-    let built =
-      Bundle.allBundles.map(\.bundleURL)
-      + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
-    let program = try #require(
-      built.map { $0.deletingLastPathComponent().appending(path: "annals") }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path) })
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments =
       [
         "-c", "ulimit -c 0; ulimit -v \(limit); exec \"$0\" \"$@\" >/dev/null 2>\"$ERRORS\"",
-        program.path,
+        try built("annals").path,
       ]
       + arguments
     process.environment = [
@@ -286,19 +255,3 @@ struct HostileFileTests {
 
 /// Whether the tests run under a sanitizer; Tools/test says so.
 private let isSanitized = ProcessInfo.processInfo.environment["ANNALS_SANITIZER"] != nil
-
-/// A folder that goes with the test.
-private final class Folder {
-  private let folder = FileManager.default.temporaryDirectory.appending(
-    path: "annals-hostile-\(UUID().uuidString)")
-
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
-
-  func url(_ name: String) -> URL { folder.appending(path: name) }
-
-  func path(_ name: String) -> String { url(name).path }
-}

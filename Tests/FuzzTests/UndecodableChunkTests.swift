@@ -2,7 +2,6 @@ import Annals
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
-import Foundation
 import Testing
 
 @testable import FuzzTargets
@@ -10,25 +9,6 @@ import Testing
 /// Chunks of state whose checksums are right and that are not what their references say: no rewrite
 /// carries them over.
 @Suite struct UndecodableChunkTests {
-  private static let path = "/odd.annals"
-
-  private func image(_ fixture: String) throws -> LogImage {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let file = try Data(contentsOf: root.appending(path: "Fixtures/draft-2/\(fixture).annals"))
-    return try #require(LogImage(file: ContiguousArray(file)))
-  }
-
-  private func location(_ files: MemoryFileSystem, _ path: String) -> StoreLocation {
-    StoreLocation(fileSystem: files, path: path)
-  }
-
-  private func put(_ image: LogImage, in files: MemoryFileSystem) throws {
-    let file = try files.create(UndecodableChunkTests.path, like: nil)
-    try image.file.withUnsafeBytes { try file.write($0, at: 0) }
-    file.close()
-  }
-
   /// The places in a file of the frames that hold chunks of state, by their kind: 1 rows, 2 a
   /// column, 3 an index.
   private func chunks(of image: LogImage) -> [(index: Int, offset: UInt64)] {
@@ -43,7 +23,7 @@ import Testing
 
   /// Of a base they are damage, with its place; nothing is left of the new file.
   @Test(arguments: [false, true]) func ofABaseEndTheReplay(flatten: Bool) throws {
-    let whole = try image("flattened")
+    let whole = try LogImage.fixture("flattened")
     let chunks = chunks(of: whole)
     #expect(chunks.count > 2)
     for (index, offset) in chunks {
@@ -51,16 +31,15 @@ import Testing
         var image = whole
         image.frames[index].payload[byte] ^= 64
         let files = MemoryFileSystem()
-        try put(image, in: files)
+        let location = try image.location(in: files)
         let error = #expect(throws: AnnalsError.self, "\(what) at \(offset)") {
-          let store = try Store(
-            location(files, UndecodableChunkTests.path), creates: false, options: .readOnly)
+          let store = try Store(location, creates: false, options: .readOnly)
           try store.replay(to: "/out.annals", at: store.token.number, flatten: flatten)
         }
         #expect(error?.code == .damaged, "\(what) at \(offset): \(error as Any)")
         #expect(error?.offset == offset, "\(what) at \(offset): \(error as Any)")
         #expect(error?.message.contains("erify") == true, "\(error as Any)")
-        #expect(files.paths == [UndecodableChunkTests.path], "\(what) at \(offset)")
+        #expect(files.paths == [location.path], "\(what) at \(offset)")
       }
     }
   }
@@ -69,25 +48,23 @@ import Testing
   /// all that it says.
   @Test(arguments: ["replay", "flatten", "compact"])
   func ofACheckpointAreMadeAnew(rewrite: String) throws {
-    let whole = try image("compacted")
+    let whole = try LogImage.fixture("compacted")
     let chunks = chunks(of: whole)
     #expect(chunks.count > 2)
     for (index, offset) in chunks {
       var image = whole
       image.frames[index].payload[0] ^= 64
-      let files = MemoryFileSystem()
-      try put(image, in: files)
-      var path = UndecodableChunkTests.path
-      let store = try Store(location(files, path), creates: false)
+      var location = try image.location()
+      let store = try Store(location, creates: false)
       switch rewrite {
       case "compact": try store.compact()
       default:
-        path = "/out.annals"
-        try store.replay(to: path, at: store.token.number, flatten: rewrite == "flatten")
+        location = StoreLocation(fileSystem: location.fileSystem, path: "/out.annals")
+        try store.replay(to: location.path, at: store.token.number, flatten: rewrite == "flatten")
       }
       let notes = try store.snapshot().count(of: "Note")
       try store.close()
-      let new = try Store(location(files, path), creates: false, options: .readOnly)
+      let new = try Store(location, creates: false, options: .readOnly)
       let found = try new.verify().filter { $0.severity != .note }
       #expect(found == [], "\(rewrite), chunk at \(offset)")
       #expect(try new.snapshot().count(of: "Note") == notes)

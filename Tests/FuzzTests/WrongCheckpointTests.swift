@@ -3,7 +3,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
-import Foundation
+import AnnalsTestSupport
 import Testing
 
 @testable import FuzzTargets
@@ -16,38 +16,21 @@ import Testing
   private func findings(
     _ change: (inout CheckpointDirectory) throws -> Void
   ) throws -> [String] {
-    try findings(try image(), change)
+    try findings(.fixture("compacted"), change)
   }
 
   private func findings(
     _ image: LogImage, _ change: (inout CheckpointDirectory) throws -> Void
   ) throws -> [String] {
     var image = image
-    let last = image.frames.count - 1
-    var directory = try image.frames[last].payload.withUnsafeBytes {
-      try CheckpointDirectory.decode($0)
-    }
-    try change(&directory)
-    image.frames[last].payload = directory.encode()
+    try image.editDirectory(change)
     return try findings(image)
   }
 
   private func findings(_ image: LogImage) throws -> [String] {
-    let files = MemoryFileSystem()
-    let file = try files.create("/wrong.annals", like: nil)
-    try image.file.withUnsafeBytes { try file.write($0, at: 0) }
-    file.close()
-    let location = StoreLocation(fileSystem: files, path: "/wrong.annals")
-    let store = try Store(location, creates: false, options: .readOnly)
+    let store = try Store(image.location(), creates: false, options: .readOnly)
     defer { try? store.close() }
     return try store.verifyHistory().filter { $0.severity == .error }.map(\.message)
-  }
-
-  private func image() throws -> LogImage {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let file = try Data(contentsOf: root.appending(path: "Fixtures/draft-2/compacted.annals"))
-    return try #require(LogImage(file: ContiguousArray(file)))
   }
 
   @Test func whatIsRightIsNotTold() throws {
@@ -100,10 +83,7 @@ import Testing
     }
     try store.checkpoint()
     try store.close()
-    let file = try files.open("/rows.annals", for: .reading)
-    defer { file.close() }
-    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
-    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+    let bytes = try files.contents(of: location.path)
     for (nextRow, isRight) in [(Int64(3), true), (2, false)] {
       let found = try findings(try #require(LogImage(file: bytes))) {
         $0.entities[0].nextRow = nextRow
@@ -115,7 +95,7 @@ import Testing
 
   /// All entries of the index name one row.
   @Test func theIndexIsComparedWithTheValues() throws {
-    var image = try image()
+    var image = try LogImage.fixture("compacted")
     let place = try #require(
       image.frames.lastIndex {
         $0.kind == FrameKind.chunk.rawValue && $0.payload.first == 3
@@ -132,10 +112,9 @@ import Testing
     var image = whole
     // The slots that it makes of a closed file name a head of their own.
     image.isClosed = false
-    let files = MemoryFileSystem()
-    let file = try files.create("/wrong.annals", like: nil)
-    try image.file.withUnsafeBytes { try file.write($0, at: 0) }
-    var verification = try PhysicalVerification(file)
+    let location = try image.location()
+    var verification = try PhysicalVerification(
+      location.fileSystem.open(location.path, for: .reading))
     var found: [String] = []
     _ = try verification.run { if $0.severity != .note { found.append("\($0)") } }
     return found
@@ -144,13 +123,8 @@ import Testing
   /// A reference to an index chunk counts the entries in those before.
   @Test func theEntriesBeforeAChunkOfAnIndexAreCounted() throws {
     for (first, isRight) in [(Int64(0), true), (5, false)] {
-      var image = try image()
-      let last = image.frames.count - 1
-      var directory = try image.frames[last].payload.withUnsafeBytes {
-        try CheckpointDirectory.decode($0)
-      }
-      directory.entities[0].indexes[0].chunks[0].reference.first = first
-      image.frames[last].payload = directory.encode()
+      var image = try LogImage.fixture("compacted")
+      try image.editDirectory { $0.entities[0].indexes[0].chunks[0].reference.first = first }
       let found = try physicalFindings(image)
       let told = "counts 5 entries of index 1 before its chunk"
       #expect(isRight ? found.isEmpty : found.contains { $0.contains(told) }, "\(found)")
@@ -170,18 +144,10 @@ import Testing
     try store.write(author: "bob") { try $0.insert("Note", ["id": "d"]) }
     try store.checkpoint()
     try store.close()
-    let file = try files.open("/base.annals", for: .reading)
-    defer { file.close() }
-    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
-    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    var image = try #require(LogImage(file: bytes))
+    var image = try #require(LogImage(file: files.contents(of: "/base.annals")))
     let place = try #require(
       image.frames.firstIndex { $0.kind == FrameKind.checkpoint.rawValue })
-    var directory = try image.frames[place].payload.withUnsafeBytes {
-      try CheckpointDirectory.decode($0)
-    }
-    change(&directory)
-    image.frames[place].payload = directory.encode()
+    try image.editDirectory(in: place, change)
     return image
   }
 
