@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -31,14 +32,9 @@ private struct Spot: Record {
 /// Fetches that a box index serves find what reading all objects finds.
 @Suite struct BoxPlanTests {
   private struct Random {
-    var state: UInt64
+    var numbers: SeededRandom
 
-    mutating func below(_ bound: Int) -> Int {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return Int((z ^ (z >> 31)) % UInt64(bound))
-    }
+    mutating func below(_ bound: Int) -> Int { numbers.draw(bound) }
 
     /// Few values, zeros of both signs among them.
     mutating func degrees() -> Double {
@@ -112,7 +108,7 @@ private struct Spot: Record {
 
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `random fetches find the same, now and as of earlier`(seed: UInt64) throws {
-    var random = Random(state: seed)
+    var random = Random(numbers: SeededRandom(seed: seed))
     let location = memoryFile()
     var store = try Store(location, records: Spot.self)
     try spots(700, &random, in: store)
@@ -154,7 +150,7 @@ private struct Spot: Record {
   }
 
   @Test func `the planner takes it for two ranges, and says so`() throws {
-    var random = Random(state: 7)
+    var random = Random(numbers: SeededRandom(seed: 7))
     let store = try Store(.memory, records: Spot.self)
     try store.write { tx in
       for number in 0..<5_000 {
@@ -234,7 +230,7 @@ private struct Spot: Record {
     }
     let store = try Store(.memory, schema: schema)
     let great: Int64 = 1 << 53
-    var random = Random(state: 11)
+    var random = Random(numbers: SeededRandom(seed: 11))
     try store.write { tx in
       for number in 0..<4_000 {
         let whole = number < 20 ? great + Int64(number - 10) : Int64(random.below(60) - 30)
@@ -288,7 +284,7 @@ private struct Spot: Record {
     var boxed = plain
     boxed.entities[0].indexes = [IndexDescription("box", box: ["x", "y"])]
     let first = try Store(location, schema: plain)
-    var random = Random(state: 11)
+    var random = Random(numbers: SeededRandom(seed: 11))
     try first.write { tx in
       for _ in 0..<3_000 {
         try tx.insert(

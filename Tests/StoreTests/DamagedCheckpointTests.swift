@@ -4,6 +4,7 @@ import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Damage to what can be made anew from base and log, and the remedy that a verification names.
@@ -51,28 +52,12 @@ import Testing
     case .rows: return notes.rows[0].offset + 26
     case .column: return notes.columns[1].chunks[0].offset + 30
     case .directory:
-      let regions = try regions(files).filter { $0.frame?.header.kind == .checkpoint }
+      let regions = try files.regions(of: path).filter { $0.frame?.header.kind == .checkpoint }
       return try #require(regions.last).offset + 40
     case .history:
-      let regions = try regions(files).filter { $0.frame?.header.kind == .transaction }
+      let regions = try files.regions(of: path).filter { $0.frame?.header.kind == .transaction }
       return try #require(regions.last).offset + 30
     }
-  }
-
-  private func regions(_ files: MemoryFileSystem) throws -> [FileRegion] {
-    var walk = try FileWalk(try files.open(path, for: .reading))
-    var result: [FileRegion] = []
-    while let region = try walk.next() { result.append(region) }
-    return result
-  }
-
-  private func flip(_ offset: UInt64, in files: MemoryFileSystem) throws {
-    let file = try files.open(path, for: .writing)
-    defer { file.close() }
-    var byte: [UInt8] = [0]
-    _ = try byte.withUnsafeMutableBytes { try file.read(into: $0, at: offset) }
-    byte[0] ^= 0x10
-    try byte.withUnsafeBytes { try file.write($0, at: offset) }
   }
 
   private func contents(_ store: Store, at number: Int64) throws -> [[String: Value]] {
@@ -86,7 +71,7 @@ import Testing
     let sound = try Store(location, creates: false)
     let states = try [2, 4, 5, 6].map { try contents(sound, at: $0) }
     try sound.close()
-    try flip(try place(of: part, in: files), in: files)
+    try files.flip(0x10, at: place(of: part, in: files), of: path)
     let found = try files.findings(about: path)
     #expect(!found.isEmpty)
     for finding in found {
@@ -118,7 +103,7 @@ import Testing
     let sound = try Store(location, creates: false)
     let states = try [4, 5, 6].map { try contents(sound, at: $0) }
     try sound.close()
-    try flip(try place(of: part, in: files), in: files)
+    try files.flip(0x10, at: place(of: part, in: files), of: path)
     let store = try Store(location, creates: false)
     let copies = [true, false].map { "/copy \($0)" }
     for (path, flatten) in zip(copies, [true, false]) {
@@ -138,7 +123,7 @@ import Testing
   @Test(arguments: [Part.index, .rows, .column])
   func theSmallestFileDoesWithoutIt(part: Part) throws {
     let files = try makeStore(base: true)
-    try flip(try place(of: part, in: files), in: files)
+    try files.flip(0x10, at: place(of: part, in: files), of: path)
     let store = try Store(StoreLocation(fileSystem: files, path: path), creates: false)
     #expect(try store.compact(smallest: true).isRewritten)
     #expect(try files.findings(about: path) == [])

@@ -4,6 +4,7 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// What only a later version knows of an entity's definition: extension areas, a rule and an index.
@@ -15,13 +16,7 @@ import Testing
   private func extended(_ location: StoreLocation) throws {
     let store = try noteStore(location)
     for number in 1...3 { try store.note("n\(number)") }
-    try store.close()
-    let options = LogOptions(
-      access: .writing, durability: .full,
-      opening: Opening(number: 0, id: 99, processName: "later", processID: 1))
-    let log = try LogFile.open(
-      at: location.path, in: location.fileSystem, options, restore: { _ in }, apply: { _ in })
-    var note = try #require(log.view.schema.entity(named: "Note"))
+    var note = try #require(store.schema.entity(named: "Note"))
     note.extensions = EntityExtensionTests.extensions
     note.attributes[0].extensions = EntityExtensionTests.extensions
     note.attributes[0].validation.laterFlags = 0x80
@@ -31,14 +26,13 @@ import Testing
     index.laterDefinition = [0x84, 0, 7]
     note.indexes.append(index)
     note.nextPropertyNumber += 1
-    #expect(try log.lock(.none) == .current)
-    var batch = ChangeBatch()
+    try store.close()
     let draft = TransactionDraft(
       timestamp: Timestamp(microseconds: 2_000_000_000_000_000), schemaChange: [EntityChange(note)])
-    _ = try log.append(draft, &batch)
-    try log.sync()
-    log.unlock()
-    try log.close()
+    try LogFile.write(to: location.path, in: location.fileSystem) { log in
+      var batch = ChangeBatch()
+      _ = try log.append(draft, &batch)
+    }
   }
 
   /// What the log, the state and the newest checkpoint say of notes and of folders.

@@ -13,9 +13,7 @@ import Testing
     let store = try noteStore(StoreLocation(fileSystem: files, path: path))
     let note = try store.note("a", text: "secret")
     let head = store.token
-    let stranger = try files.create(path + ".new", like: nil)
-    try Array("a text of somebody else".utf8).withUnsafeBytes { try stranger.write($0, at: 0) }
-    stranger.close()
+    try files.put(ContiguousArray("a text of somebody else".utf8), at: path + ".new")
     let error = #expect(throws: AnnalsError.self) { try store.erase(note, reason: "asked for") }
     #expect(error?.code == .alreadyExists, "\(String(describing: error))")
     #expect(store.token == head)

@@ -315,10 +315,3 @@ import Testing
     }
   }
 }
-
-extension TemporaryFolder {
-  /// The names of what is in the folder, sorted.
-  fileprivate func names() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: path("")).sorted()
-  }
-}

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -15,8 +16,8 @@ struct Post: Record, Equatable {
 
 @Suite struct FirstSteps {
   @Test func writesReadsAndTravels() throws {
-    let path = NSTemporaryDirectory() + "annals-first-\(UUID().uuidString).annals"
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     let store = try Store(path: path, records: Post.self)
     let id = UUID()
     let first = try store.commit(author: "Safari", context: "share") { tx in

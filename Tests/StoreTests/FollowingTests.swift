@@ -3,7 +3,7 @@ import AnnalsFaults
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
-import Foundation
+import AnnalsTestSupport
 import SystemPackage
 import Testing
 
@@ -13,10 +13,8 @@ import Testing
   /// Runs `body` with a file in memory, and with one on the disk.
   private func onEach(_ body: (StoreLocation) async throws -> Void) async throws {
     try await body(memoryFile())
-    let folder = FileManager.default.temporaryDirectory.appending(path: "annals-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(.file(folder.appending(path: "a.annals").path))
+    let folder = try TemporaryFolder()
+    try await body(.file(folder.path("a.annals")))
   }
 
   @Test(.timeLimit(.minutes(60))) func whatAnotherStoreCommitsArrivesByItself() async throws {

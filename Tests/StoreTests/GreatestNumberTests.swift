@@ -2,7 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
-import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Numbers that only a crafted file has: whoever counted on from them ended the process.
@@ -25,17 +25,13 @@ import Testing
         store: RawUUID(high: 1, low: 2), generation: generation, base: base,
         created: Timestamp(microseconds: 0))
       var bytes = header.encode()
-      var writer = FrameWriter(
-        seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
-        durableMark: FormatLimits.logStart)
+      var writer = FrameWriter(behind: header)
       for number in numbers {
         var batch = ChangeBatch()
         var record = TransactionRecord(number: number, timestamp: Timestamp(microseconds: number))
         record.author = author
-        batch.transactions.append(record)
-        var payload: ContiguousArray<UInt8> = []
-        TransactionCodec.encode(batch, transaction: 0, into: &payload)
-        payload.withUnsafeBytes { _ = writer.append(kind: .transaction, payload: $0) }
+        batch.append(record)
+        writer.append(.transaction, batch.row())
       }
       for slot in [sequence, sequence - 1].sorted(by: { $0 % 2 < $1 % 2 }) {
         let slot = RootSlot(
@@ -43,11 +39,9 @@ import Testing
           markChecksum: header.checksum)
         bytes += slot.encode(seed: header.seed)
       }
-      bytes += writer.bytes
-      let files = MemoryFileSystem()
-      let file = try files.create("/crafted.annals", like: nil)
-      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-      return StoreLocation(fileSystem: files, path: "/crafted.annals")
+      let location = memoryFile()
+      try location.fileSystem.put(bytes + writer.bytes, at: location.path)
+      return location
     }
   }
 

@@ -2,6 +2,7 @@ import Annals
 import AnnalsFaults
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import SystemPackage
 import Testing

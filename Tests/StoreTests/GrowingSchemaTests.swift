@@ -40,11 +40,7 @@ import Testing
   }
 
   private func logLength() throws -> Int {
-    let file = try files.open(location.path, for: .reading)
-    defer { file.close() }
-    var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    return (bytes.lastIndex { $0 != 0 } ?? 0) + 1
+    (try files.contents(of: location.path).lastIndex { $0 != 0 } ?? 0) + 1
   }
 
   /// Each transaction tells the whole definitions, and the past has its own.

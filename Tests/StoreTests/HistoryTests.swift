@@ -24,7 +24,7 @@ import Testing
         "Folder",
         [
           "name": "f",
-          "notes": .objects([ObjectReference(entity: first.entity, row: first.row)]),
+          "notes": .objects([ObjectReference(first)]),
         ])
     }
     try store.importTransaction(author: "bob") { _ in }

@@ -10,13 +10,6 @@ import Testing
 @Suite struct LargeValueRewriteTests {
   private let path = "/test.annals"
 
-  private func regions(_ files: MemoryFileSystem) throws -> [FileRegion] {
-    var walk = try FileWalk(try files.open(path, for: .reading))
-    var result: [FileRegion] = []
-    while let region = try walk.next() { result.append(region) }
-    return result
-  }
-
   private func text(_ value: Value, _ store: Store) throws -> String? {
     switch value {
     case .string(let text): return text
@@ -102,7 +95,7 @@ import Testing
     }
     #expect(try store.compact().isRewritten)
     try store.prune(try store.prunePlan(before: 4))
-    #expect(try regions(files).count { $0.frame?.header.kind == .largeValue } == 1)
+    #expect(try files.regions(of: path).count { $0.frame?.header.kind == .largeValue } == 1)
     #expect(try texts(store, at: 3) == ["a": "short"] && texts(store, at: 4) == ["a": long(61)])
     #expect(try files.findings(about: path) == [] && store.verifyHistory() == [])
   }
@@ -114,11 +107,11 @@ import Testing
     let head = store.token.number
     #expect(try store.compact().isRewritten)
     #expect(try files.findings(about: path) == [])
-    var blocks = try regions(files).filter { $0.frame?.header.kind == .block }
+    var blocks = try files.regions(of: path).filter { $0.frame?.header.kind == .block }
     #expect(blocks.count == 1)
     var mentioned = try readAll(store)
     func countPieces() throws -> Int {
-      try regions(files).count { $0.frame?.header.kind == .largeValue }
+      try files.regions(of: path).count { $0.frame?.header.kind == .largeValue }
     }
     let all = try countPieces()
     var pieces = all
@@ -136,7 +129,7 @@ import Testing
       let fewer = try countPieces()
       #expect(fewer <= pieces)
       pieces = fewer
-      blocks = try regions(files).filter { $0.frame?.header.kind == .block }
+      blocks = try files.regions(of: path).filter { $0.frame?.header.kind == .block }
       #expect(blocks.count == 1)
     }
     #expect(pieces < all, "values that nothing mentions are dropped")
@@ -151,7 +144,7 @@ import Testing
   /// How many entries of the newest history index name frames of large values.
   private func largeValueEntries(_ files: MemoryFileSystem, _ store: Store) throws -> Int {
     var kinds: [UInt64: FrameKind] = [:]
-    for region in try regions(files) {
+    for region in try files.regions(of: path) {
       if let frame = region.frame { kinds[region.offset] = frame.header.kind }
     }
     let directory = try #require(try store.version.view.checkpoint(atOrBefore: .max))

@@ -168,7 +168,7 @@ import Testing
     try store.write { folder = try $0.insert("Folder", ["name": "all"]) }
     let id = try #require(folder)
     let head = store.token
-    let one = ObjectReference(entity: note.entity, row: note.row)
+    let one = ObjectReference(note)
     let many = Value.objects(Array(repeating: one, count: FormatLimits.maximumReferences + 1))
     for body in [
       { try $0.update(id, ["notes": many]) }, { try $0.insert("Folder", ["notes": many]) },
@@ -186,7 +186,7 @@ import Testing
     let store = try noteStore()
     let note = try store.note("a")
     let id = try store.write { try $0.insert("Folder", ["name": "all"]) }
-    let one = ObjectReference(entity: note.entity, row: note.row)
+    let one = ObjectReference(note)
     // They are more than one change can bring, and come in two.
     let most = Array(repeating: one, count: FormatLimits.maximumReferences)
     let half = Value.objects(Array(most.prefix(most.count / 2)))

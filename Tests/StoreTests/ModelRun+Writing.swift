@@ -119,7 +119,7 @@ extension ModelRun {
       given[relationship.name] = value(of: relationship, now: [], in: working)
     }
     let made = try tx.insert(entity.name, given)
-    let object = ObjectReference(entity: made.entity, row: made.row)
+    let object = ObjectReference(made)
     steps.append("  insert \(entity.name)#\(made.row) \(given.map { "\($0): \($1.short)" })")
     try demand(
       !usedRows.contains(object) && working.rows[object] == nil, "row \(object) is used again")
@@ -239,16 +239,15 @@ extension ModelRun {
     _ tx: WriteTransaction, from working: NaiveState, to base: NaiveState
   ) throws {
     for (object, change) in working.changes(to: base).sorted(by: { $0.key < $1.key }) {
-      let reference = ObjectReference(entity: object.entity, row: object.row)
       switch change.kind {
       case .delete: try tx.delete(id(object))
       case .insert:
         guard let entity = working.schema.entity(numbered: object.entity) else { continue }
         _ = try tx.insert(entity: entity.number, row: object.row, defaults: [])
-        for (property, value) in change.after { try tx.set(reference, property, to: value) }
+        for (property, value) in change.after { try tx.set(object, property, to: value) }
       case .update:
         for property in change.properties {
-          try tx.set(reference, property, to: change.after[property] ?? .null)
+          try tx.set(object, property, to: change.after[property] ?? .null)
         }
       }
     }

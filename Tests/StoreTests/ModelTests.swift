@@ -1,5 +1,6 @@
 import Annals
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -36,22 +37,4 @@ import Testing
       Issue.record("seed \(seed), after \(run.steps.count) steps: \(error)\n\(steps)")
     }
   }
-}
-
-/// A folder for one test, gone with it.
-final class TemporaryFolder {
-  private let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("annals-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(at: url)
-  }
-
-  /// The path of a file in the folder.
-  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }

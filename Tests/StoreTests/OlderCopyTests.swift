@@ -1,5 +1,6 @@
 import Annals
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Somebody copies a backup over the file of a store that is open: the next write says so, and
@@ -23,16 +24,12 @@ import Testing
       }
     }
 
-    func bytes() throws -> [UInt8] {
-      let file = try location.fileSystem.open(location.path, for: .reading)
-      defer { file.close() }
-      var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-      _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-      return bytes
+    func bytes() throws -> ContiguousArray<UInt8> {
+      try location.fileSystem.contents(of: location.path)
     }
 
     /// Writes over the file as `cp` does.
-    func copyOver(_ bytes: [UInt8]) throws {
+    func copyOver(_ bytes: ContiguousArray<UInt8>) throws {
       let file = try location.fileSystem.open(location.path, for: .writing)
       defer { file.close() }
       try file.truncate(to: 0)
@@ -107,7 +104,7 @@ import Testing
     try store.note("a")
     let whole = try place.bytes()
     for count in [0, 5, 4_096, 12_288] {
-      let part = Array(whole.prefix(count))
+      let part = ContiguousArray(whole.prefix(count))
       try place.copyOver(part)
       #expect(throws: AnnalsError.self) { try store.note("b") }
       #expect(try place.bytes() == part)

@@ -1,21 +1,16 @@
 import Annals
-import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// What a store says of its file when it was opened.
 @Suite struct OpeningFindingTests {
-  private func contents(_ place: StoreLocation) throws -> [UInt8] {
-    let file = try place.fileSystem.open(place.path, for: .reading)
-    var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    return bytes
+  private func contents(_ place: StoreLocation) throws -> ContiguousArray<UInt8> {
+    try place.fileSystem.contents(of: place.path)
   }
 
-  private func store(of bytes: [UInt8], _ options: StoreOptions) throws -> Store {
+  private func store(of bytes: ContiguousArray<UInt8>, _ options: StoreOptions) throws -> Store {
     let place = memoryFile()
-    let file = try place.fileSystem.create(place.path, like: nil)
-    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-    file.close()
+    try place.fileSystem.put(bytes, at: place.path)
     return try Store(place, creates: false, options: options)
   }
 

@@ -1,5 +1,6 @@
 #if os(Linux)
   import Annals
+  import AnnalsTestSupport
   import Foundation
   import Testing
 

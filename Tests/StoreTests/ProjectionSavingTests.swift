@@ -272,15 +272,9 @@ import Testing
     let list = reader.version.view.savedProjections
     #expect(list.count == 3)
     try reader.close()
-    let file = try location.fileSystem.open(location.path, for: .writing)
     for saved in list {
-      let place = saved.chunk.offset + 24 + 5
-      var byte: [UInt8] = [0]
-      _ = try byte.withUnsafeMutableBytes { try file.read(into: $0, at: place) }
-      byte[0] ^= 4
-      try byte.withUnsafeBytes { try file.write($0, at: place) }
+      try location.fileSystem.flip(4, at: saved.chunk.offset + 24 + 5, of: location.path)
     }
-    file.close()
     #expect(try reading(AppliedCount.self, location) == (AppliedCount(count: 6), 6))
     let store = try noteStore(location, seed: 5)
     #expect(try store.projection(CommitsPerAuthor.self).counts == ["": 1, "ann": 5])

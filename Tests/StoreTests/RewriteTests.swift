@@ -68,8 +68,8 @@ import Testing
   }
 
   @Test func compactionAndPruningKeepEveryStateFromTheBaseOn() throws {
-    let path = NSTemporaryDirectory() + "annals-rewrite-\(UUID().uuidString).annals"
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     let store = try store(path)
     let before = try states(store, from: 1)
     let late = try states(store, from: 100)
@@ -92,7 +92,6 @@ import Testing
     #expect(try states(again, from: 100).count >= late.count)
     #expect(try again.verifyHistory() == [])
     let copy = path + ".copy"
-    defer { try? FileManager.default.removeItem(atPath: copy) }
     try again.replay(to: copy, at: 150, flatten: true)
     let flat = try Store(path: copy)
     #expect(flat.token.number == 150)
@@ -104,8 +103,8 @@ import Testing
   }
 
   @Test func theSmallestFileStaysSmallWhenItIsClosed() throws {
-    let path = NSTemporaryDirectory() + "annals-smallest-\(UUID().uuidString).annals"
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     let size = {
       try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
     }

@@ -48,7 +48,7 @@ import Testing
           "Note",
           [
             "id": .string("new \(round)"), "text": .int(7), "stars": .int(Int64(round)),
-            "tags": .objects([ObjectReference(entity: tag.entity, row: tag.row)]),
+            "tags": .objects([ObjectReference(tag)]),
           ])
       }
       try new.close()

@@ -3,6 +3,7 @@ import AnnalsFaults
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -258,25 +259,15 @@ import Testing
     let location = StoreLocation(fileSystem: files, path: "/a.annals")
     let writer = try Store(location, schema: Schema(records: [Memo.self]))
     try writer.write { try $0.insert(Memo(id: 1, text: "one")) }
-    func bytes() throws -> [UInt8] {
-      let file = try files.open("/a.annals", for: .reading)
-      defer { file.close() }
-      var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-      _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-      return bytes
-    }
-    let before = try bytes()
+    let before = try files.contents(of: location.path)
     let other = try Store(location, creates: false)
     try writer.require(Schema { Entity("Memo") { Attribute("extra", .string) } })
     try other.refresh()
     // Binds the type to the schema of transaction 3.
     _ = try other.snapshot().objects(of: ExtraMemo.self)
-    let lost = try bytes()
-    let file = try files.open("/a.annals", for: .writing)
-    try (before + Array(repeating: 0, count: lost.count - before.count)).withUnsafeBytes {
-      try file.write($0, at: 0)
-    }
-    file.close()
+    let lost = try files.contents(of: location.path)
+    let zeros = repeatElement(UInt8(0), count: lost.count - before.count)
+    try files.overwrite(before + zeros, at: 0, of: location.path)
     let third = try Store(
       location, schema: Schema { Entity("Memo") { Attribute("more", .string) } })
     #expect(third.token.number == 3)

@@ -61,4 +61,12 @@ extension FileSystem {
     _ = try verification.run { found.append($0) }
     return found
   }
+
+  /// The regions of a store's file.
+  func regions(of path: String) throws -> [FileRegion] {
+    var walk = try FileWalk(try open(path, for: .reading))
+    var regions: [FileRegion] = []
+    while let region = try walk.next() { regions.append(region) }
+    return regions
+  }
 }

@@ -1,18 +1,16 @@
 import Annals
 import AnnalsLog
 import AnnalsModel
-import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Changes that decode and do not fit the state before them: no state from there on, and every
 /// opening that comes by them is `.damaged`. (A row beyond the limit does not decode.)
 @Suite struct UnfitChangeTests {
-  private typealias Property = (number: PropertyNumber, before: Value, after: Value)
-
   /// A closed store of a note (row 1), a note that is gone (row 2) and a folder with the first; and
   /// then a transaction of one change that no writer of this version would make.
   private func store(
-    _ kind: ChangeKind, _ entity: EntityNumber, _ row: Int64, _ properties: [Property]
+    _ kind: ChangeKind, _ entity: EntityNumber, _ row: Int64, _ values: [PropertyValues]
   ) throws -> StoreLocation {
     let location = memoryFile()
     let store = try noteStore(location)
@@ -23,34 +21,18 @@ import Testing
       try tx.insert("Folder", ["name": "f", "notes": .objects([ObjectReference(note)])])
     }
     try store.close()
-    let options = LogOptions(
-      access: .writing, durability: .full,
-      opening: Opening(number: 0, id: 99, processName: "other", processID: 1))
-    let log = try LogFile.open(
-      at: location.path, in: location.fileSystem, options, restore: { _ in }, apply: { _ in })
-    var batch = ChangeBatch()
-    for property in properties {
-      let before = ValueCell(property.before, appendingTo: &batch.arena)
-      let after = ValueCell(property.after, appendingTo: &batch.arena)
-      batch.properties.append(
-        PropertyChange(property: property.number, before: before, after: after))
+    try LogFile.write(to: location.path, in: location.fileSystem) { log in
+      var batch = ChangeBatch(kind, entity, row, values)
+      _ = try log.append(
+        TransactionDraft(timestamp: Timestamp(microseconds: 2_000_000_000_000_000)), &batch)
     }
-    batch.changes.append(
-      ChangeEntry(
-        kind: kind, entity: entity, row: row, firstProperty: 0, propertyCount: properties.count))
-    #expect(try log.lock(.none) == .current)
-    _ = try log.append(
-      TransactionDraft(timestamp: Timestamp(microseconds: 2_000_000_000_000_000)), &batch)
-    try log.sync()
-    log.unlock()
-    try log.close()
     return location
   }
 
   @Test func theyAreDamage() throws {
     let fits = try store(.update, 1, 1, [(2, .string("Fog"), .string("Dew"))])
     #expect(try noteStore(fits).texts() == [.string("Dew")])
-    let wrong: [(String, ChangeKind, EntityNumber, Int64, [Property])] = [
+    let wrong: [(String, ChangeKind, EntityNumber, Int64, [PropertyValues])] = [
       ("an entity that is not defined", .insert, 9, 1, []),
       ("a property that is not defined", .update, 1, 1, [(9, .null, .int(1))]),
       ("a kind that the property does not have", .update, 1, 1, [(2, .null, .int(1))]),

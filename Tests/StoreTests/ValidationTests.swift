@@ -58,7 +58,7 @@ import Testing
       try tx.insert(
         "Rule", ["name": .string("b"), "other": .object(ObjectReference(entity: 1, row: 99))])
       try tx.insert(
-        "Rule", ["others": .objects([ObjectReference(entity: other.entity, row: other.row)])])
+        "Rule", ["others": .objects([ObjectReference(other)])])
     }
     #expect(late.count == 4)
     #expect(late.filter { $0.hasPrefix("name required") }.count == 2)

@@ -1,48 +1,26 @@
 import Annals
-import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
-import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// What the logical half of a verification finds in files whose bytes are in order.
 @Suite struct VerifyTests {
-  /// A store of two notes, and behind them a transaction that no store would write.
-  private func store(
-    with change: (ChangeKind, row: Int64, [(PropertyNumber, before: Value, after: Value)])
-  ) throws -> Store {
+  /// What is found in a store of two notes and, behind them, a transaction that no store would
+  /// write.
+  private func findings(
+    _ kind: ChangeKind, row: Int64, _ values: [PropertyValues]
+  ) throws -> [String] {
     let location = memoryFile()
     let notes = try noteStore(location)
     try notes.note("a", text: "one")
     try notes.note("b", text: "two")
     try notes.close()
-    let log = try LogFile.open(
-      at: location.path, in: location.fileSystem,
-      LogOptions(
-        access: .writing, durability: .full,
-        opening: Opening(number: 0, id: 5, processName: "odd", processID: 1)),
-      restore: { _ in }, apply: { $0.removeAll() })
-    var batch = ChangeBatch()
-    for (number, before, after) in change.2 {
-      let before = ValueCell(before, appendingTo: &batch.arena)
-      let after = ValueCell(after, appendingTo: &batch.arena)
-      batch.properties.append(PropertyChange(property: number, before: before, after: after))
+    try LogFile.write(to: location.path, in: location.fileSystem) { log in
+      var batch = ChangeBatch(kind, 1, row, values)
+      _ = try log.append(TransactionDraft(timestamp: Timestamp(microseconds: 1)), &batch)
     }
-    batch.changes.append(
-      ChangeEntry(
-        kind: change.0, entity: 1, row: change.row, firstProperty: 0,
-        propertyCount: batch.properties.count))
-    _ = try log.lock(.none)
-    _ = try log.append(
-      TransactionDraft(timestamp: Timestamp(microseconds: 1), author: nil, context: nil), &batch)
-    try log.close()
-    return try Store(location, creates: false)
-  }
-
-  private func findings(
-    _ kind: ChangeKind, row: Int64, _ properties: [(PropertyNumber, before: Value, after: Value)]
-  ) throws -> [String] {
-    try store(with: (kind, row, properties)).verifyHistory().map(\.message)
+    return try Store(location, creates: false).verifyHistory().map(\.message)
   }
 
   @Test func valuesBeforeAreThoseThatWere() throws {

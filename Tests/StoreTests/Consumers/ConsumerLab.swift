@@ -52,12 +52,7 @@ final class ConsumerLab {
 
   /// Where the frames of a kind are.
   func places(_ kind: FrameKind) throws -> [UInt64] {
-    var walk = try FileWalk(try files.open(location.path, for: .reading))
-    var places: [UInt64] = []
-    while let region = try walk.next() {
-      if region.frame?.header.kind == kind { places.append(region.offset) }
-    }
-    return places
+    try files.regions(of: location.path).filter { $0.frame?.header.kind == kind }.map(\.offset)
   }
 
   /// How many frames of a kind there are; fails where a verification finds anything.

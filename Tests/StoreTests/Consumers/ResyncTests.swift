@@ -4,6 +4,7 @@ import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -275,9 +276,7 @@ struct ResyncTests {
     #expect(try salvaged().lines == expected && salvaged().isComplete)
     // Its frame is damaged.
     let place = try #require(try lab.places(.tombstones).first)
-    let file = try lab.files.open(lab.location.path, for: .writing)
-    try [UInt8(0xFF)].withUnsafeBytes { try file.write($0, at: place + 30) }
-    file.close()
+    try lab.files.overwrite([0xFF], at: place + 30, of: lab.location.path)
     let again = try lab.open()
     let late = try again.consumer("sync")
     #expect(try late.resync().snapshot.count(of: "Note") == 4)
@@ -309,9 +308,7 @@ struct ResyncTests {
     try store.close()
     // Transaction 5 cannot be read.
     let place = try lab.places(.transaction)[4]
-    let file = try lab.files.open(lab.location.path, for: .writing)
-    try [UInt8(0xFF)].withUnsafeBytes { try file.write($0, at: place + 30) }
-    file.close()
+    try lab.files.overwrite([0xFF], at: place + 30, of: lab.location.path)
     _ = try Store.salvage(lab.location, to: "/saved.annals")
     let location = StoreLocation(fileSystem: lab.files, path: "/saved.annals")
     let saved = try Store(location, creates: false)

@@ -203,9 +203,7 @@ struct RetentionTests {
     try store.setRetention(Retention(transactions: 2))
     try store.close()
     let place = try #require(try lab.places(.retention).last)
-    let file = try lab.files.open(lab.location.path, for: .writing)
-    try [UInt8(0xFF)].withUnsafeBytes { try file.write($0, at: place + 25) }
-    file.close()
+    try lab.files.overwrite([0xFF], at: place + 25, of: lab.location.path)
     let reader = try lab.open(.readOnly)
     #expect(reader.retention.isOff)
     #expect(try reader.maintenancePlan().outcome == .off)

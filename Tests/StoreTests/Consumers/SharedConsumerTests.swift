@@ -4,6 +4,7 @@ import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsEngine
@@ -149,15 +150,12 @@ struct SharedConsumerTests {
     try store.note("with it")
     try store.note("behind it")
     try store.close()
-    let file = try lab.location.fileSystem.open(lab.location.path, for: .writing)
-    var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
-    try bytes.withUnsafeMutableBytes { _ = try file.read(into: $0, at: 0) }
+    let bytes = try lab.files.contents(of: lab.location.path)
     // The last place with the name is the consumer's second change.
     let name = Array("sync".utf8)
     let place = bytes.indices.dropLast(4).last { Array(bytes[$0..<$0 + 4]) == name }
     let offset = try #require(place)
-    try [UInt8(ascii: "S")].withUnsafeBytes { try file.write($0, at: UInt64(offset)) }
-    file.close()
+    try lab.files.overwrite([UInt8(ascii: "S")], at: offset, of: lab.location.path)
     let findings = try lab.location.fileSystem.findings(about: lab.location.path)
     #expect(findings.filter { $0.severity == .error }.count == 1)
     let again = try lab.open()

@@ -14,7 +14,7 @@ import Testing
       }
       let commit = try store.commit(basedOn: seen, merging: policy) { tx in
         let note = try tx.insert("Note", ["id": "x", "text": "mine"])
-        let mine = ObjectReference(entity: note.entity, row: note.row)
+        let mine = ObjectReference(note)
         try tx.insert("Folder", ["name": "f", "notes": .objects([mine])])
         return note
       }
@@ -23,7 +23,7 @@ import Testing
       #expect(found["text"] == (policy == .ownWins || policy == .overwrite ? "mine" : "theirs"))
       #expect(found["count"] == (policy == .overwrite ? .null : 1))
       // What referred to the object refers to that one.
-      let reference = ObjectReference(entity: theirs.entity, row: theirs.row)
+      let reference = ObjectReference(theirs)
       let lists = try store.snapshot().objects(of: "Folder").map { $0["notes"] }
       #expect(lists == [.objects([reference])])
       // The caller learns what became of the id.
@@ -153,7 +153,7 @@ import Testing
       if notes.isEmpty || random.chance(40) {
         if try tx.object(of: "Note", where: "id", is: key) == nil {
           let note = try tx.insert("Note", ["id": key, "text": text])
-          let reference = ObjectReference(entity: note.entity, row: note.row)
+          let reference = ObjectReference(note)
           try tx.insert("Folder", ["notes": .objects([reference])])
         }
       } else {

@@ -158,7 +158,7 @@ private struct MergeEdits {
       isNote ? ["id": .string("n\(nextName)")] : ["name": .string("f\(nextName)")]
     if isNote, random.chance(50) { values["text"] = .string(text()) }
     let id = try tx.insert(isNote ? "Note" : "Folder", values)
-    let object = ObjectReference(entity: id.entity, row: id.row)
+    let object = ObjectReference(id)
     try demand(stored.objects[object] == nil, "row \(id.row) was given before")
     world.objects[object] = values
   }

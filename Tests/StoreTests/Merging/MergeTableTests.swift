@@ -20,7 +20,7 @@ import Testing
       case .list:
         let folder = try tx.insert("Folder", ["name": .string("folder of \(name)")])
         try tx.update(
-          note, ["folder": .object(ObjectReference(entity: folder.entity, row: folder.row))])
+          note, ["folder": .object(ObjectReference(folder))])
       }
     }
   }

@@ -104,7 +104,7 @@ import Testing
   @Test func aDeletedObjectIsRevivedUnderItsOwnIDWithAllItHad() throws {
     let store = try noteStore()
     let folder = try store.write { try $0.insert("Folder", ["name": "f"]) }
-    let target = ObjectReference(entity: folder.entity, row: folder.row)
+    let target = ObjectReference(folder)
     let note = try store.write {
       try $0.insert("Note", ["id": "a", "text": "old", "folder": .object(target)])
     }
@@ -136,7 +136,7 @@ import Testing
           "Note",
           [
             "id": "a",
-            "folder": .object(ObjectReference(entity: folder.entity, row: folder.row)),
+            "folder": .object(ObjectReference(folder)),
           ])
       }
     }
@@ -146,7 +146,7 @@ import Testing
   @Test func listsAreMergedWhole() throws {
     let store = try noteStore()
     let notes = try ["a", "b", "c"].map { try store.note($0) }
-      .map { ObjectReference(entity: $0.entity, row: $0.row) }
+      .map { ObjectReference($0) }
     let folder = try store.write {
       try $0.insert("Folder", ["name": "f", "notes": .objects([notes[0]])])
     }
