@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -39,19 +40,14 @@ private struct Reading: Record {
 /// Whatever index serves, a fetch finds what reading all objects finds.
 @Suite struct FetchPlanTests {
   private final class Random {
-    private var state: UInt64
+    private var numbers: SeededRandom
     /// Where readings are taken; one of them is deleted later.
     var sites: [Object<Site>] = []
     var deletedSite = -1
 
-    init(state: UInt64) { self.state = state }
+    init(seed: UInt64) { numbers = SeededRandom(seed: seed) }
 
-    func below(_ bound: Int) -> Int {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return Int((z ^ (z >> 31)) % UInt64(bound))
-    }
+    func below(_ bound: Int) -> Int { numbers.draw(bound) }
 
     func reading(_ number: Int) -> Reading {
       Reading(
@@ -175,7 +171,7 @@ private struct Reading: Record {
 
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `an index changes no answer`(seed: UInt64) throws {
-    let random = Random(state: seed)
+    let random = Random(seed: seed)
     let store = try Store(.memory, records: Reading.self, Site.self)
     random.sites = try store.write { tx in
       try (0..<5).map { number in
@@ -227,7 +223,7 @@ private struct Reading: Record {
   }
 
   @Test func `many records come in the order of their keys`() throws {
-    let random = Random(state: 9)
+    let random = Random(seed: 9)
     let store = try Store(.memory, records: Reading.self, Site.self)
     try store.write { tx in
       for number in 0..<3_000 { try tx.insert(random.reading(number)) }
@@ -246,7 +242,7 @@ private struct Reading: Record {
     let store = try Store(.memory, records: Reading.self, Site.self)
     let fetch = Fetch(Reading.self).where(\.isChecked == true)
     try store.write { tx in
-      let random = Random(state: 4)
+      let random = Random(seed: 4)
       try tx.insert(random.reading(1))
     }
     for name in ["taken descending", "nothing"] {
@@ -260,7 +256,7 @@ private struct Reading: Record {
   @Test func `a plan says what serves and what would help`() throws {
     let store = try Store(.memory, records: Reading.self, Site.self)
     try store.write { tx in
-      let random = Random(state: 5)
+      let random = Random(seed: 5)
       for number in 0..<500 { try tx.insert(random.reading(number)) }
     }
     let snapshot = store.snapshot()
@@ -282,7 +278,7 @@ private struct Reading: Record {
 
   @Test func `several ranges of one index serve`() throws {
     let store = try Store(.memory, records: Reading.self, Site.self)
-    let random = Random(state: 6)
+    let random = Random(seed: 6)
     try store.write { tx in
       for number in 0..<40 {
         random.sites.append(try tx.insert(Site(name: "site \(number)", height: number)))

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -39,11 +40,11 @@ private struct LaterEvent: Record {
   private struct Lab {
     let store: Store
     let places: [Object<Place>]
-    var random: SplitMix
+    var random: SeededRandom
 
     init(seed: UInt64) throws {
       store = try Store(.memory, records: Event.self, Place.self)
-      random = SplitMix(state: seed)
+      random = SeededRandom(seed: seed)
       places = try store.write { tx in
         try ["Kyoto", "Nara", "Uji"].map { try tx.insert(Place(name: $0)) }
       }
@@ -52,18 +53,18 @@ private struct LaterEvent: Record {
     mutating func event() -> Event {
       let texts = ["", "fog", "Fog", "fog at dawn", "mist", "é", "e\u{301}"]
       return Event(
-        title: texts[random.below(texts.count)], count: random.below(6),
-        start: Date(timeIntervalSince1970: Double(random.below(5)) * 86_400),
-        note: random.below(3) == 0 ? nil : texts[random.below(texts.count)],
-        rating: random.below(4) == 0 ? nil : Double(random.below(4)) / 2,
-        kind: Kind.allCases[random.below(3)],
-        place: random.below(3) == 0 ? nil : Reference(places[random.below(3)]))
+        title: texts[random.draw(texts.count)], count: random.draw(6),
+        start: Date(timeIntervalSince1970: Double(random.draw(5)) * 86_400),
+        note: random.draw(3) == 0 ? nil : texts[random.draw(texts.count)],
+        rating: random.draw(4) == 0 ? nil : Double(random.draw(4)) / 2,
+        kind: Kind.allCases[random.draw(3)],
+        place: random.draw(3) == 0 ? nil : Reference(places[random.draw(3)]))
     }
 
     mutating func change(_ tx: WriteTransaction) throws {
       for _ in 0..<40 { try tx.insert(event()) }
       for object in try tx.objects(of: Event.self) {
-        switch random.below(8) {
+        switch random.draw(8) {
         case 0: try tx.delete(object)
         case 1:
           let other = event()

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -40,22 +41,17 @@ private struct Trip: Record {
   private final class Lab {
     let store: Store
     var places: [Object<Place>] = []
-    private var state: UInt64
+    private var numbers: SeededRandom
 
     init(seed: UInt64) throws {
-      state = seed
+      numbers = SeededRandom(seed: seed)
       store = try Store(.memory, records: Place.self, Trip.self)
       places = try store.write { tx in
         try ["Kyoto", "Nara", "Kyoto"].map { try tx.insert(Place(name: $0)) }
       }
     }
 
-    func below(_ bound: Int) -> Int {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return Int((z ^ (z >> 31)) % UInt64(bound))
-    }
+    func below(_ bound: Int) -> Int { numbers.draw(bound) }
 
     /// Over some days around the end of summer time.
     func date() -> Date { Date(timeIntervalSince1970: 1_571_799_600 + Double(below(600)) * 1_800) }

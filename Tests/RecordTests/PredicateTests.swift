@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -32,33 +33,33 @@ private struct Event: Record {
   }
 
   private func store(seed: UInt64) throws -> Store {
-    var random = SplitMix(state: seed)
+    var random = SeededRandom(seed: seed)
     let store = try Store(.memory, records: Event.self)
     try store.write { tx in
       for _ in 0..<700 {
         try tx.insert(
           Event(
-            code: UUID(), title: Self.texts[random.below(Self.texts.count)],
-            count: random.below(6), start: Self.dates[random.below(3)],
-            note: random.below(3) == 0 ? nil : Self.texts[random.below(Self.texts.count)],
-            rating: random.below(4) == 0 ? nil : [0, -0.0, 0.5, 1][random.below(4)],
-            isDone: random.below(2) == 0, kind: Kind.allCases[random.below(3)]))
+            code: UUID(), title: Self.texts[random.draw(Self.texts.count)],
+            count: random.draw(6), start: Self.dates[random.draw(3)],
+            note: random.draw(3) == 0 ? nil : Self.texts[random.draw(Self.texts.count)],
+            rating: random.draw(4) == 0 ? nil : [0, -0.0, 0.5, 1][random.draw(4)],
+            isDone: random.draw(2) == 0, kind: Kind.allCases[random.draw(3)]))
       }
     }
     return store
   }
 
   /// The predicates, and whether a condition says the whole of each.
-  private func predicates(_ random: inout SplitMix) -> [(isPlanned: Bool, Predicate<Event>)] {
-    let text = Self.texts[random.below(Self.texts.count)]
+  private func predicates(_ random: inout SeededRandom) -> [(isPlanned: Bool, Predicate<Event>)] {
+    let text = Self.texts[random.draw(Self.texts.count)]
     let isPlain = text.utf8.allSatisfy { $0 < 0x80 } && text != "K" && text != ";"
-    let date = Self.dates[random.below(Self.dates.count)]
-    let number = random.below(6)
+    let date = Self.dates[random.draw(Self.dates.count)]
+    let number = random.draw(6)
     let numbers = [number, 3]
     let texts = [text, "fog"]
-    let rating = [0, 0.5, 1][random.below(3)]
-    let kind = Kind.allCases[random.below(3)]
-    let optional: String? = random.below(2) == 0 ? nil : "fog"
+    let rating = [0, 0.5, 1][random.draw(3)]
+    let kind = Kind.allCases[random.draw(3)]
+    let optional: String? = random.draw(2) == 0 ? nil : "fog"
     return [
       (isPlain, #Predicate { $0.title == text }), (isPlain, #Predicate { $0.note != text }),
       (true, #Predicate { $0.note == optional }), (true, #Predicate { $0.note == nil }),
@@ -92,7 +93,7 @@ private struct Event: Record {
     let store = try store(seed: seed)
     let snapshot = store.snapshot()
     let all = try snapshot.objects(of: Event.self)
-    var random = SplitMix(state: seed &+ 99)
+    var random = SeededRandom(seed: seed &+ 99)
     for (place, (isPlanned, predicate)) in predicates(&random).enumerated() {
       let note = Comment(rawValue: "seed \(seed), predicate \(place): \(predicate)")
       let expected = try all.filter { try predicate.evaluate($0.value) }.map(\.objectID)
@@ -102,7 +103,7 @@ private struct Event: Record {
       #expect(try snapshot.count(fetch) == expected.count, note)
       #expect(try snapshot.exists(fetch) == !expected.isEmpty, note)
       #expect(try snapshot.first(fetch)?.objectID == expected.first, note)
-      let (offset, limit) = (random.below(40), random.below(40))
+      let (offset, limit) = (random.draw(40), random.draw(40))
       let part = Array(expected.dropFirst(offset).prefix(limit))
       #expect(try snapshot.objectIDs(fetch.offset(offset).limit(limit)) == part, note)
       #expect(try snapshot.count(fetch.offset(offset).limit(limit)) == part.count, note)
@@ -220,7 +221,7 @@ private struct Event: Record {
     let store = try store(seed: seed)
     let snapshot = store.snapshot()
     let all = try snapshot.objects(of: Event.self)
-    var random = SplitMix(state: seed &+ 7)
+    var random = SeededRandom(seed: seed &+ 7)
     for (place, (_, predicate)) in predicates(&random).enumerated() {
       let note = Comment(rawValue: "seed \(seed), predicate \(place): \(predicate)")
       let found = try all.filter { try predicate.evaluate($0.value) }

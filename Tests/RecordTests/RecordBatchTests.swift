@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -60,20 +61,20 @@ private struct Sample: Record, Equatable {
     (self.bytes, self.link) = (bytes, link)
   }
 
-  init(_ random: inout SplitMix) {
-    func maybe<V>(_ value: V) -> V? { random.below(4) == 0 ? nil : value }
+  init(_ random: inout SeededRandom) {
+    func maybe<V>(_ value: V) -> V? { random.draw(4) == 0 ? nil : value }
     // Above 64 KB a value is kept elsewhere.
-    let length = random.below(200) == 0 ? 70_000 : random.below(60)
+    let length = random.draw(200) == 0 ? 70_000 : random.draw(60)
     key = UUID()
-    date = Date(timeIntervalSince1970: Double(random.below(1_000)))
-    text = String(repeating: "x", count: random.below(40))
-    note = maybe("note \(random.below(5)), which is longer than a word")
-    kind = Kind.allCases[random.below(2)]
-    count = maybe(Int32(random.below(1_000)) - 500)
-    share = maybe(Double(random.below(100)) / 7)
-    isNew = random.below(2) == 0
+    date = Date(timeIntervalSince1970: Double(random.draw(1_000)))
+    text = String(repeating: "x", count: random.draw(40))
+    note = maybe("note \(random.draw(5)), which is longer than a word")
+    kind = Kind.allCases[random.draw(2)]
+    count = maybe(Int32(random.draw(1_000)) - 500)
+    share = maybe(Double(random.draw(100)) / 7)
+    isNew = random.draw(2) == 0
     bytes = maybe(Data(repeating: 7, count: length))
-    link = maybe(URL(string: "https://example.com/\(random.below(99))")).flatMap { $0 }
+    link = maybe(URL(string: "https://example.com/\(random.draw(99))")).flatMap { $0 }
   }
 }
 
@@ -89,18 +90,18 @@ private struct Sample: Record, Equatable {
   }
 
   @Test(arguments: 1...4) func eachFetchReadsWhatOneObjectReads(_ seed: Int) throws {
-    let path = NSTemporaryDirectory() + "batch-\(UUID().uuidString).annals"
-    defer { unlink(path) }
-    var random = SplitMix(state: UInt64(seed))
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
+    var random = SeededRandom(seed: UInt64(seed))
     var wanted: [ObjectID: Sample] = [:]
     var store = try Store(path: path, records: Sample.self)
     for _ in 0..<3 {
       try store.write { tx in
-        for _ in 0..<random.below(3_000) {
+        for _ in 0..<random.draw(3_000) {
           let object = try tx.insert(Sample(&random))
           wanted[object.objectID] = object.value
         }
-        for id in wanted.keys.sorted(by: { $0.row < $1.row }) where random.below(5) == 0 {
+        for id in wanted.keys.sorted(by: { $0.row < $1.row }) where random.draw(5) == 0 {
           try tx.delete(id)
           wanted[id] = nil
         }
@@ -111,7 +112,7 @@ private struct Sample: Record, Equatable {
       let snapshot = store.snapshot()
       let ids = wanted.keys.sorted { ($0.row) < ($1.row) }
       for limit in [3, 200, 1_500, nil] {
-        let fetch = Fetch(Sample.self).sorted(by: \.date).limit(limit).offset(random.below(50))
+        let fetch = Fetch(Sample.self).sorted(by: \.date).limit(limit).offset(random.draw(50))
         let found = try snapshot.fetch(fetch)
         for object in found { #expect(object.value == wanted[object.objectID]) }
         #expect(try snapshot.values(fetch, \.link, \.key).map(\.1) == found.map(\.key))

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -19,19 +20,19 @@ private struct Entry: Record, Equatable {
 /// Whoever reads many records shares their texts, and each record has its own.
 @Suite struct SharedTextTests {
   /// Texts that come again, often or never; some differ only where the hash does not look.
-  private static func text(_ random: inout SplitMix, _ kinds: Int) -> String {
-    switch random.below(kinds) {
-    case 0: "com.example.source\(10 + random.below(64))"
-    case 1: "the same \(["one", "two", "six"][random.below(3)]) and the end"
-    case 2: ["", "Fog", "fifteen letters", "sixteen letters!", "日本の霧は深い朝"][random.below(5)]
-    case 3: String(repeating: "é", count: 5_000 + random.below(2))
-    default: "https://example.com/articles/\(random.below(1 << 40))"
+  private static func text(_ random: inout SeededRandom, _ kinds: Int) -> String {
+    switch random.draw(kinds) {
+    case 0: "com.example.source\(10 + random.draw(64))"
+    case 1: "the same \(["one", "two", "six"][random.draw(3)]) and the end"
+    case 2: ["", "Fog", "fifteen letters", "sixteen letters!", "日本の霧は深い朝"][random.draw(5)]
+    case 3: String(repeating: "é", count: 5_000 + random.draw(2))
+    default: "https://example.com/articles/\(random.draw(1 << 40))"
     }
   }
 
   @Test(arguments: [1, 511, 512, 513, 3_000]) func eachRecordHasItsOwn(_ count: Int) throws {
     let store = try Store(.memory, records: Entry.self)
-    var random = SplitMix(state: UInt64(count))
+    var random = SeededRandom(seed: UInt64(count))
     var entries: [Entry] = []
     for number in 0..<count {
       // Of the second property nearly every text is another, for a while.
@@ -39,8 +40,8 @@ private struct Entry: Record, Equatable {
       entries.append(
         Entry(
           place: SharedTextTests.text(&random, 3),
-          note: random.below(5) == 0 ? nil : SharedTextTests.text(&random, isVaried ? 40 : 4),
-          weather: random.below(5) == 0 ? nil : Weather.allCases[random.below(2)]))
+          note: random.draw(5) == 0 ? nil : SharedTextTests.text(&random, isVaried ? 40 : 4),
+          weather: random.draw(5) == 0 ? nil : Weather.allCases[random.draw(2)]))
     }
     try store.write { tx in for entry in entries { try tx.insert(entry) } }
     let snapshot = store.snapshot()

@@ -139,15 +139,3 @@ struct Person: Record, Equatable {
     Property("friends", \.friends, to: Person.self),
     Property("path", \.path, to: "Person", isOrdered: true))
 }
-
-/// Numbers that follow from a seed.
-struct SplitMix {
-  var state: UInt64
-  mutating func below(_ count: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((z ^ (z >> 31)) % UInt64(count))
-  }
-}

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -22,23 +23,17 @@ struct Concert: Record, Equatable {
 /// A store of concerts with random changes.
 final class LiveLab {
   let store: Store
-  private var state: UInt64
+  private var numbers: SeededRandom
 
   init(seed: UInt64, at location: StoreLocation = .memory) throws {
     store = try Store(location, records: Concert.self, Venue.self)
-    state = seed
+    numbers = SeededRandom(seed: seed)
     try store.write { tx in
       for name in ["Uji", "Nara", "Kyoto"] { try tx.insert(Venue(name: name)) }
     }
   }
 
-  func below(_ count: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((z ^ (z >> 31)) % UInt64(count))
-  }
+  func below(_ count: Int) -> Int { numbers.draw(count) }
 
   static func day(_ number: Int) -> Date {
     Date(timeIntervalSince1970: Double(number) * 86_400)

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Observation
 import Testing
@@ -110,10 +111,8 @@ import Testing
   }
 
   @Test func `commits of other processes arrive`() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "live-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "a.annals").path
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     let lab = try LiveLab(seed: 4, at: .file(path))
     var iterator = lab.store.live(Fetch<Concert>()).makeAsyncIterator()
     _ = try await iterator.next()
