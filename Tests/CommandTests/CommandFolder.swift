@@ -1,6 +1,7 @@
 import Annals
 import AnnalsExchange
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 
 @testable import AnnalsCommand
@@ -15,7 +16,8 @@ struct CommandRun {
 /// A temporary folder in which commands run, within the process, with a fixed clock, zone and
 /// environment.
 final class CommandFolder {
-  let path: String
+  private let folder: TemporaryFolder
+  var path: String { folder.path }
   var environment: [String: String] = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
   var terminal = Console.Terminal()
   var answer: String?
@@ -31,16 +33,13 @@ final class CommandFolder {
   var now = Timestamp(microseconds: 1_571_768_400_000_000)
 
   init() throws {
-    path = NSTemporaryDirectory() + "annals-command-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     let fixed = StoreEnvironment.fixed(seed: 7)
     let clock = clock
     store = StoreEnvironment(
       clock: { clock.now }, random: fixed.random,
       processName: "annals", processID: 311)
   }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 
   /// Turns the stores' clock on, or back.
   func turnClock(by microseconds: Int64) { clock.turn(by: microseconds) }

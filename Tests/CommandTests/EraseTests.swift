@@ -42,7 +42,7 @@ import Testing
     let found = try store.snapshot().object(of: "Post", where: "id", is: "a")
     let post = try #require(found?.objectID)
     let title = try #require(store.schema.entity(named: "Post")?.propertyNumber(named: "title"))
-    let reference = ObjectReference(entity: post.entity, row: post.row)
+    let reference = ObjectReference(post)
     for properties in [[title], []] as [[PropertyNumber]] {
       var origin = TransactionOrigin(author: "ann")
       origin.isAlwaysRecorded = true

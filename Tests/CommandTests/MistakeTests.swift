@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -117,12 +118,8 @@ import Testing
       #expect(run.status != .done && !(run.errors + run.output).isEmpty, "\(mistake): \(run)")
       text += "$ annals \(mistake)\n\(run.output)\(run.errors)-> \(run.status.rawValue)\n\n"
     }
-    let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Golden/mistakes.txt")
-    if ProcessInfo.processInfo.environment["ANNALS_RECORD"] != nil {
-      try text.write(to: golden, atomically: true, encoding: .utf8)
-    }
-    let expected = try String(contentsOf: golden, encoding: .utf8)
+    let expected = try golden(
+      packageFolder.appending(path: "Tests/Golden/mistakes.txt"), recording: text)
     for (told, wanted) in zip(text.split(separator: "\n\n"), expected.split(separator: "\n\n")) {
       #expect(told == wanted)
     }

@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -122,13 +123,11 @@ struct SecondReaderTests {
 
 /// Runs the second reader.
 private enum SecondReader {
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
   static let isHere = (try? run(["--version"]).status) == 0
 
   /// The paths of all stores in Fixtures.
   static var fixtures: [String] {
-    let path = root.appending(path: "Fixtures").path
+    let path = packageFolder.appending(path: "Fixtures").path
     let names = (FileManager.default.enumerator(atPath: path)?.allObjects ?? []) as? [String] ?? []
     return names.filter { $0.hasSuffix(".annals") }.sorted().map { path + "/" + $0 }
   }
@@ -165,7 +164,7 @@ private enum SecondReader {
 
   /// Compares all states of a store with those that the command prints.
   static func compare(_ name: String, in folder: CommandFolder) throws {
-    let reader = root.appending(path: "Tests/SecondReader/reader.py").path
+    let reader = packageFolder.appending(path: "Tests/SecondReader/reader.py").path
     let check = try check(folder.file(name))
     #expect(check.status == 0, "\(check.errors)")
     let digests = try run([reader, folder.file(name), "digest"])
@@ -187,12 +186,12 @@ private enum SecondReader {
 
   /// What its `check` says of a file.
   static func check(_ path: String) throws -> (status: Int32, output: String, errors: String) {
-    try run([root.appending(path: "Tests/SecondReader/reader.py").path, path, "check"])
+    try run([packageFolder.appending(path: "Tests/SecondReader/reader.py").path, path, "check"])
   }
 
   /// What it meets of the format in these files.
   static func met(_ paths: [String]) throws -> (status: Int32, output: String, errors: String) {
-    let reader = root.appending(path: "Tests/SecondReader/reader.py").path
+    let reader = packageFolder.appending(path: "Tests/SecondReader/reader.py").path
     return try run([reader, paths[0], "met"] + paths.dropFirst())
   }
 

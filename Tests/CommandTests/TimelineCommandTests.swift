@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -271,20 +272,18 @@ import Testing
 
   /// README.md shows what the command draws.
   @Test func theDocumentedPictureIsDrawn() throws {
-    let root = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let folder = try CommandFolder()
     folder.now = Timestamp(microseconds: 1_795_000_000_000_000)
-    folder.run("import", "@d.annals", root.appending(path: "Fixtures/diary.jsonl").path)
+    folder.run("import", "@d.annals", packageFolder.appending(path: "Fixtures/diary.jsonl").path)
     let timeline = [
       "timeline", "@d.annals", "--entity", "Entry", "--start", "start", "--end", "end", "--open",
       "flag:isOngoing",
     ]
     let picture = folder.run(
       timeline + ["--group", "about", "--from", "2019", "--to", "2019", "--svg", "-"])
-    let drawn = root.appending(path: "Docs/timeline.svg")
+    let drawn = packageFolder.appending(path: "Docs/timeline.svg")
     #expect(try picture.output == String(contentsOf: drawn, encoding: .utf8), "draw it anew")
-    let page = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    let page = try String(contentsOf: packageFolder.appending(path: "README.md"), encoding: .utf8)
     let rows = folder.run(timeline + ["--from", "2019-10", "--to", "2019-10", "--hide-ongoing"])
     #expect(page.contains(rows.output), "\(rows.output)")
   }

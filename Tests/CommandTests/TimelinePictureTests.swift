@@ -1,22 +1,9 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 @testable import AnnalsCommand
-
-/// Numbers that are the same for the same seed.
-private final class Dice {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-  func below(_ limit: Int) -> Int {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return Int(state % UInt64(limit))
-  }
-}
 
 /// Pictures are clean: nothing overlaps, nothing is lost without being counted, and no text or date
 /// breaks them.
@@ -48,7 +35,7 @@ private final class Dice {
       isInverted: end < start)
   }
 
-  private func bars(_ count: Int, bands: Int, _ dice: Dice) -> [TimelinePicture.Bar] {
+  private func bars(_ count: Int, bands: Int, _ dice: inout SeededRandom) -> [TimelinePicture.Bar] {
     (0..<count).map { index in
       let start = Int64(17_000 + dice.below(900)) * Self.day
       let length = Int64(dice.below(120)) * Self.day
@@ -95,8 +82,8 @@ private final class Dice {
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
   func nothingOverlaps(seed: UInt64) throws {
-    let dice = Dice(seed: seed)
-    let all = bars(60, bands: 3, dice)
+    var dice = SeededRandom(seed: seed)
+    let all = bars(60, bands: 3, &dice)
     let svg = picture(all, bands: 3).svg
     let (bars, texts) = try boxes(svg)
     #expect(bars.count == all.count)
@@ -123,7 +110,7 @@ private final class Dice {
   /// As many lanes as there are bars at one place, no more.
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
   func lanesAreAsFewAsCanBe(seed: UInt64) {
-    let dice = Dice(seed: seed)
+    var dice = SeededRandom(seed: seed)
     let bars = (0..<80).map { _ in
       let low = Double(dice.below(100))
       return low...low + Double(1 + dice.below(30))

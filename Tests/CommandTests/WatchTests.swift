@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -14,13 +15,7 @@ import Testing
     private var rest = ""
 
     init(_ arguments: [String]) throws {
-      let built =
-        Bundle.allBundles.map(\.bundleURL)
-        + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
-      let program = try #require(
-        built.map { $0.deletingLastPathComponent().appending(path: "annals") }
-          .first { FileManager.default.isExecutableFile(atPath: $0.path) })
-      process.executableURL = program
+      process.executableURL = try built("annals")
       process.arguments = ["watch"] + arguments
       process.environment = ["TZ": "UTC"]
       // The command does not free everything when it ends by an error, which the sanitizer reports.

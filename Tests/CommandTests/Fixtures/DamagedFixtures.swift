@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 
 extension FixtureRecipe {
   /// Each is a good fixture with one thing wrong, or from a later version.
@@ -113,10 +114,10 @@ extension FixtureRecipe {
 
   private static let ends = [
     FixtureRecipe("damaged-cut-below-the-mark", from: edits, .inside(.damaged, head: 5)) {
-      $0.cut(to: $0.frames[5].payload)
+      $0.cut(to: $0.frames[5].payload.lowerBound)
     },
     FixtureRecipe("damaged-torn-tail", from: "not-closed", .torn(head: 5)) {
-      $0.put(Array(repeating: 0, count: 40), at: $0.frames[5].payload + 20)
+      $0.put(Array(repeating: 0, count: 40), at: $0.frames[5].payload.lowerBound + 20)
     },
     FixtureRecipe("damaged-bytes-behind-the-end", from: edits, .torn(head: 6)) {
       $0.bytes += ContiguousArray("something else\n".utf8)
@@ -131,17 +132,17 @@ extension FixtureRecipe {
       $0.flip($0.frames[2].offset + 9)
     },
     FixtureRecipe("damaged-padding", from: edits, .finding("warning at")) {
-      guard let frame = $0.frames.first(where: { $0.paddingLength > 0 }) else { return }
+      guard let frame = $0.frames.first(where: { $0.payload.upperBound < $0.end }) else { return }
       $0.flip(frame.end - 1)
     },
     FixtureRecipe("damaged-record", from: edits, .inside(.damaged, head: 2)) {
       // Right checksums over flags that mean nothing.
-      let details = $0.frames[2].payload + 12
+      let details = $0.frames[2].payload.lowerBound + 12
       $0.put([0xE0], at: details)
       try $0.seal()
     },
     FixtureRecipe("damaged-number", from: edits, .inside(.damaged, head: 2)) {
-      $0.put([9], at: $0.frames[2].payload)
+      $0.put([9], at: $0.frames[2].payload.lowerBound)
       try $0.seal()
     },
     FixtureRecipe("damaged-sealed-block", from: "compacted-smallest", .inside(.damaged, head: 0)) {
@@ -190,7 +191,7 @@ extension FixtureRecipe {
     ) {
       // The second of the last value's three pieces begins 8 bytes before the first ends.
       let largeValues = $0.frames(.largeValue)
-      $0.put([0xF8, 0x0F], at: largeValues[largeValues.count - 2].payload + 3)
+      $0.put([0xF8, 0x0F], at: largeValues[largeValues.count - 2].payload.lowerBound + 3)
       try $0.seal()
     },
     FixtureRecipe("damaged-large-value", from: "large-values", .unreadable(.damaged)) {

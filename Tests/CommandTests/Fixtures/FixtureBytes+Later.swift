@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 
 @testable import AnnalsFormat
 
@@ -28,9 +29,7 @@ extension FixtureBytes {
         if frame.offset == first {
           FixtureBytes.extend(&batch.transactions[0].schemaChange)
         }
-        var changed: ContiguousArray<UInt8> = []
-        TransactionCodec.encode(batch, transaction: 0, into: &changed)
-        return [changed]
+        return [batch.row()]
       default: return [ContiguousArray(payload)]
       }
     }
@@ -69,8 +68,9 @@ extension FixtureBytes {
   /// checkpoint may hold an offset.
   mutating func moveTablesIntoChunks() throws {
     guard let newest = frames(.checkpoint).last else { return }
-    let payload = bytes[newest.payload..<newest.payload + Int(newest.header.payloadLength)]
-    var directory = try payload.withUnsafeBytes { try CheckpointDirectory.decode($0) }
+    var directory = try bytes[newest.payload].withUnsafeBytes {
+      try CheckpointDirectory.decode($0)
+    }
     var chunks: [ContiguousArray<UInt8>] = []
     var offset = UInt64(newest.offset)
     FixtureBytes.move(&directory.names, &chunks, &offset)
@@ -115,14 +115,13 @@ extension FixtureBytes {
   /// Makes the first section of the last block one of a compression that is reserved.
   mutating func compressAnew() throws {
     guard let block = frames(.block).last else { return }
-    let payload = bytes[block.payload..<block.payload + Int(block.header.payloadLength)]
     // The columns begin behind the summary, with those of the timestamps.
-    let summary = try payload.withUnsafeBytes { payload in
+    let summary = try bytes[block.payload].withUnsafeBytes { payload in
       var reader = ByteReader(payload)
       _ = try BlockSummary(&reader)
       return reader.offset
     }
-    bytes[block.payload + summary] |= 2
+    bytes[block.payload.lowerBound + summary] |= 2
     try seal()
   }
 }

@@ -1,39 +1,22 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 
 /// The bytes of a store, to be damaged on purpose.
 struct FixtureBytes {
   var bytes: ContiguousArray<UInt8>
   private(set) var seed: FrameSeed
-  private(set) var frames: [Frame] = []
-
-  struct Frame {
-    var offset: Int
-    var header: FrameHeader
-
-    var payload: Int { offset + FormatLimits.frameHeaderLength }
-    var end: Int { offset + Int(header.frameLength) }
-    var paddingLength: Int { end - payload - Int(header.payloadLength) }
-  }
+  private(set) var frames: [FrameInBytes]
 
   init(_ bytes: ContiguousArray<UInt8>) throws {
     self.bytes = bytes
-    seed = try bytes.withUnsafeBytes { try FileHeader.decode($0) }.seed
-    var offset = Int(FormatLimits.logStart)
-    while offset + FormatLimits.frameHeaderLength <= bytes.count {
-      let found = bytes.withUnsafeBytes { all in
-        let rest = UnsafeRawBufferPointer(rebasing: all[offset...])
-        return try? FrameHeader.decode(rest, at: UInt64(offset), seed: seed)
-      }
-      guard let found else { break }
-      frames.append(Frame(offset: offset, header: found))
-      offset += Int(found.frameLength)
-    }
+    seed = try bytes.fileHeader().seed
+    frames = try bytes.frames()
   }
 
   /// The frames of a kind, in their order.
-  func frames(_ kind: FrameKind) -> [Frame] { frames.filter { $0.header.kind == kind } }
+  func frames(_ kind: FrameKind) -> [FrameInBytes] { frames.filter { $0.header.kind == kind } }
 
   /// Behind the last frame.
   var end: Int { frames.last?.end ?? Int(FormatLimits.logStart) }
@@ -42,8 +25,8 @@ struct FixtureBytes {
   mutating func flip(_ offset: Int) { bytes[offset] ^= 1 }
 
   /// Flips a bit in the middle of a frame's payload.
-  mutating func flip(_ frame: Frame) {
-    flip(frame.payload + Int(frame.header.payloadLength) / 2)
+  mutating func flip(_ frame: FrameInBytes) {
+    flip(frame.payload.lowerBound + frame.payload.count / 2)
   }
 
   /// Cuts the file to so many bytes.
@@ -75,10 +58,9 @@ struct FixtureBytes {
     var previous = headerChecksum
     var checksums: [Int: [UInt8]] = [Int(FormatLimits.logStart): previous]
     for frame in frames {
-      let payload = frame.payload..<frame.payload + Int(frame.header.payloadLength)
-      put(seeded(payload, at: frame.offset), at: frame.offset + 12)
+      put(seeded(frame.payload, at: frame.offset), at: frame.offset + 12)
       put(previous, at: frame.offset + 16)
-      previous = seeded(frame.offset + 4..<frame.payload, at: frame.offset)
+      previous = seeded(frame.offset + 4..<frame.payload.lowerBound, at: frame.offset)
       put(previous, at: frame.offset)
       checksums[frame.end] = previous
     }
@@ -91,7 +73,7 @@ struct FixtureBytes {
   /// Writes the log anew, each frame as what `change` makes of its payload: other payloads of the
   /// same kind, all but the last *continued*. The slots follow; offsets in payloads do not.
   mutating func rewriteLog(
-    _ change: (Frame, UnsafeRawBufferPointer) throws -> [ContiguousArray<UInt8>]
+    _ change: (FrameInBytes, UnsafeRawBufferPointer) throws -> [ContiguousArray<UInt8>]
   ) throws {
     try rewriteFrames { frame, payload in
       try change(frame, payload).map { (frame.header.kind, $0) }
@@ -101,21 +83,16 @@ struct FixtureBytes {
   /// As `rewriteLog`, with payloads of any kinds; those of the frame's own are *continued* but for
   /// the last.
   mutating func rewriteFrames(
-    _ change: (Frame, UnsafeRawBufferPointer) throws -> [(FrameKind, ContiguousArray<UInt8>)]
+    _ change: (FrameInBytes, UnsafeRawBufferPointer) throws -> [(FrameKind, ContiguousArray<UInt8>)]
   ) throws {
-    let header = try bytes.withUnsafeBytes { try FileHeader.decode($0) }
-    var writer = FrameWriter(
-      seed: seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
-      durableMark: nil)
+    var writer = FrameWriter(behind: try bytes.fileHeader())
+    writer.durableMark = nil
     for frame in frames {
-      let payload = bytes[frame.payload..<frame.payload + Int(frame.header.payloadLength)]
-      let pieces = try payload.withUnsafeBytes { try change(frame, $0) }
+      let pieces = try bytes[frame.payload].withUnsafeBytes { try change(frame, $0) }
       for (index, (kind, piece)) in pieces.enumerated() {
         let isContinued = index < pieces.count - 1 && kind == frame.header.kind
         let flags = kind == frame.header.kind ? frame.header.flags : []
-        piece.withUnsafeBytes {
-          _ = writer.append(kind: kind, flags: isContinued ? .continued : flags, payload: $0)
-        }
+        writer.append(kind, flags: isContinued ? .continued : flags, piece)
       }
     }
     let oldEnd = end
@@ -136,13 +113,9 @@ struct FixtureBytes {
       guard frame.header.kind == .largeValue else { return [ContiguousArray(payload)] }
       let whole = try LargeValueCodec.decode(payload)
       return stride(from: 0, to: whole.bytes.count, by: length).map { start in
-        var piece: ContiguousArray<UInt8> = []
-        let rest = UnsafeRawBufferPointer(rebasing: whole.bytes[start...].prefix(length))
-        let part = LargeValuePiece(
-          number: whole.number, totalLength: whole.totalLength,
-          start: whole.start + UInt64(start), bytes: rest)
-        LargeValueCodec.encode(part, into: &piece)
-        return piece
+        largeValuePiece(
+          whole.number, whole.bytes[start...].prefix(length), total: whole.totalLength,
+          start: whole.start + UInt64(start))
       }
     }
   }
@@ -168,13 +141,8 @@ struct FixtureBytes {
 
   /// Appends a frame behind the last, as a later version might.
   mutating func append(_ kind: UInt8, _ flags: FrameFlags, _ payload: [UInt8]) {
-    guard let last = frames.last else { return }
-    var writer = FrameWriter(
-      seed: seed, offset: UInt64(last.end), previousChecksum: last.header.checksum,
-      durableMark: nil)
-    payload.withUnsafeBytes {
-      _ = writer.append(kind: FrameKind(rawValue: kind), flags: flags, payload: $0)
-    }
+    guard var writer = try? bytes.writerBehindFrames() else { return }
+    writer.append(FrameKind(rawValue: kind), flags: flags, ContiguousArray(payload))
     cut(to: end)
     bytes += writer.bytes
   }

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsExchange
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 
 @testable import AnnalsCommand
@@ -61,9 +62,7 @@ struct FixtureRecipe: Sendable, CustomStringConvertible {
     return recipe
   }
 
-  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Fixtures/draft-2")
+  static let folder = packageFolder.appending(path: "Fixtures/draft-2")
 
   /// The file beside the others whose name ends so.
   func file(_ suffix: String) -> URL { FixtureRecipe.folder.appending(path: name + suffix) }

@@ -50,7 +50,7 @@ extension FixtureRecipe {
         let object = try tx.insert("Thing", kept)
         if number % 3 == 0 {
           try tx.update(
-            object, ["next": .object(ObjectReference(entity: object.entity, row: object.row))])
+            object, ["next": .object(ObjectReference(object))])
         }
       }
       try tx.insert("Thing", ["text": .string(String(repeating: beginning, count: 20))])

@@ -121,7 +121,7 @@ extension FixtureRecipe {
     var ids: [ObjectID] = []
     for number in 0..<5 as Range<Int64> {
       try store.write(author: "Ann") { tx in
-        let known = ids.map { ObjectReference(entity: $0.entity, row: $0.row) }
+        let known = ids.map { ObjectReference($0) }
         ids.append(
           try tx.insert(
             "Page",

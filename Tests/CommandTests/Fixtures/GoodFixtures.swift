@@ -207,22 +207,19 @@ extension FixtureRecipe {
   }
 
   static func relationships(in store: Store) throws {
-    func reference(_ id: ObjectID) -> ObjectReference {
-      ObjectReference(entity: id.entity, row: id.row)
-    }
     var notes: [ObjectID] = []
     var folder: ObjectID?
     try store.write { tx in
       for n in 1...5 { notes.append(try tx.insert("Note", ["id": .string("note \(n)")])) }
       folder = try tx.insert(
-        "Folder", ["name": "box", "notes": .objects(notes.prefix(3).map(reference))])
+        "Folder", ["name": "box", "notes": .objects(notes.prefix(3).map { ObjectReference($0) })])
     }
     guard let folder else { return }
     let orders = [[4, 0, 1, 2], [2, 1, 0], [0, 0, 3, 3], [], [4, 3, 2, 1, 0]]
     for (index, order) in orders.enumerated() {
       try store.write { tx in
-        try tx.update(folder, ["notes": .objects(order.map { reference(notes[$0]) })])
-        try tx.update(notes[index], ["folder": .object(reference(folder))])
+        try tx.update(folder, ["notes": .objects(order.map { ObjectReference(notes[$0]) })])
+        try tx.update(notes[index], ["folder": .object(ObjectReference(folder))])
       }
     }
     try store.write { tx in

@@ -43,7 +43,7 @@ extension FixtureRecipe {
         }
         if number > 1 { values["unique any"] = more(number) }
         if number > 2 {
-          let targets = ids.suffix(3).map { ObjectReference(entity: $0.entity, row: $0.row) }
+          let targets = ids.suffix(3).map { ObjectReference($0) }
           values["next"] = .object(targets[0])
           values["others"] = .objects(targets)
         }
@@ -51,7 +51,8 @@ extension FixtureRecipe {
       }
     }
     try store.write { tx in
-      try tx.update(ids[7], ["others": .objects([ids[0], ids[1]].map(reference)), "bool": nil])
+      let others = [ids[0], ids[1]].map { ObjectReference($0) }
+      try tx.update(ids[7], ["others": .objects(others), "bool": nil])
       try tx.delete(ids[9])
     }
   }
@@ -69,10 +70,6 @@ extension FixtureRecipe {
     try store.write { tx in
       for number in stride(from: 0, to: 900, by: 3) { try tx.delete(ids[number]) }
     }
-  }
-
-  private static func reference(_ id: ObjectID) -> ObjectReference {
-    ObjectReference(entity: id.entity, row: id.row)
   }
 
   /// A value that no other number has, of one kind after the other.
