@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -12,13 +13,7 @@ final class BuiltProgram {
 
   /// Starts the program of this name.
   init(_ name: String, _ arguments: [String], in folder: URL) throws {
-    let built =
-      Bundle.allBundles.map(\.bundleURL)
-      + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
-    let program = built.map { $0.deletingLastPathComponent().appending(path: name) }
-      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    let executable: URL = try #require(program)
-    process.executableURL = executable
+    process.executableURL = try built(name)
     process.arguments = arguments
     process.currentDirectoryURL = folder
     process.standardInput = input

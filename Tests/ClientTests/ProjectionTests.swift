@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -47,9 +48,7 @@ func busiestDay(_ store: Store, asOf lastWeek: Token) throws -> Int? {
 /// The projection of the guide compiles, and does what the page says.
 @Suite struct ProjectionTests {
   @Test func `the guide shows the example`() throws {
-    let root = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let article = root.appending(path: "Sources/Annals/Annals.docc/Projections.md")
+    let article = packageFolder.appending(path: "Sources/Annals/Annals.docc/Projections.md")
     let page = try String(contentsOf: article, encoding: .utf8)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
     let example = try #require(source.firstRange(of: "struct Entry"))
@@ -59,10 +58,8 @@ func busiestDay(_ store: Store, asOf lastWeek: Token) throws -> Int? {
   }
 
   @Test func `a program counts its days`() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "days-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "a.annals").path
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     var store = try Store(path: path, records: Entry.self)
     let before = store.token
     let day = { (number: Double) in Date(timeIntervalSince1970: 86_400 * number + 60) }

@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -139,7 +140,7 @@ import Testing
   }
 
   @Test func messagesNameNoOptionOfTheCommand() throws {
-    let sources = SmallProgram.root.appending(path: "Sources")
+    let sources = packageFolder.appending(path: "Sources")
     let files = try #require(
       FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
     var found: [String] = []
@@ -158,9 +159,6 @@ import Testing
 
 /// A program of one file that imports the library as others do.
 private struct SmallProgram {
-  static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   private static let head = "import Annals\nimport Foundation\n"
   let text: String
 
@@ -171,11 +169,8 @@ private struct SmallProgram {
 
   /// The lines in which the compiler finds errors.
   func faultyLines() throws -> [Int] {
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "surface-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: "Program.swift")
+    let folder = try TemporaryFolder()
+    let file = folder.url("Program.swift")
     try Data(text.utf8).write(to: file)
     let process = Process()
     let output = Pipe()
@@ -198,18 +193,12 @@ private struct SmallProgram {
 
   /// Where the modules are that were built with this test, and those of C.
   private static func searchPaths() throws -> [String] {
-    let built =
-      Bundle.allBundles.map(\.bundleURL)
-      + [URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()]
-    let modules = try #require(
-      built.map { $0.deletingLastPathComponent().appending(path: "Modules") }
-        .first {
-          FileManager.default.fileExists(atPath: $0.appending(path: "Annals.swiftmodule").path)
-        })
-    let headers = root.appending(path: ".build/checkouts/swift-system/Sources/CSystem/include")
-    return [
-      modules.path, root.appending(path: "Sources/CZlib").path,
-      root.appending(path: "Sources/CLinuxCalls").path, headers.path,
+    let module = try built("Modules/Annals.swiftmodule")
+    let folders = [
+      "Sources/CZlib", "Sources/CLinuxCalls",
+      ".build/checkouts/swift-system/Sources/CSystem/include",
     ]
+    return [module.deletingLastPathComponent().path]
+      + folders.map { packageFolder.appending(path: $0).path }
   }
 }

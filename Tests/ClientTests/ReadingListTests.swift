@@ -1,15 +1,13 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// The example of an app and its extension: two programs on one store.
 @Suite struct ReadingListTests {
   private func onFolder(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "reading-list-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder)
+    let folder = try TemporaryFolder()
+    try withExtendedLifetime(folder) { try body(folder.url) }
   }
 
   private func app(in folder: URL) throws -> BuiltProgram {

@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -6,15 +7,14 @@ import Testing
 /// The command is the one that was built with the tests, so that nothing is built again; the script
 /// goes on from there as it does for a newcomer.
 final class Sandbox {
+  private let place: TemporaryFolder
   /// The folder; everything in it may be read by all users.
-  let folder: URL
+  var folder: URL { place.url }
   /// Where the package was copied to.
   var package: URL { folder.appending(path: "annals") }
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "annals-demo-\(UUID())")
-      .resolvingSymlinksInPath()
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    place = try TemporaryFolder()
     for path in [
       "Tools/demo", "Tools/install", "Tools/prepare.bash", "Fixtures/own-history.jsonl.gz",
       "Fixtures/diary.jsonl",
@@ -22,32 +22,9 @@ final class Sandbox {
       let target = package.appending(path: path)
       try FileManager.default.createDirectory(
         at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try FileManager.default.copyItem(at: Self.root.appending(path: path), to: target)
+      try FileManager.default.copyItem(at: packageFolder.appending(path: path), to: target)
     }
-    try FileManager.default.copyItem(at: Self.command, to: folder.appending(path: "command"))
-  }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
-
-  private static var root: URL {
-    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-  }
-
-  /// The command `annals` beside the bundle of the tests.
-  private static var command: URL {
-    var folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-    while folder.path != "/" {
-      folder.deleteLastPathComponent()
-      let command = folder.appending(path: "annals")
-      var isFolder: ObjCBool = false
-      if FileManager.default.fileExists(atPath: command.path, isDirectory: &isFolder),
-        !isFolder.boolValue
-      {
-        return command
-      }
-    }
-    return URL(filePath: "/annals")
+    try FileManager.default.copyItem(at: built("annals"), to: folder.appending(path: "command"))
   }
 
   /// Makes the copy of the package a git repository with so many commits.
@@ -67,7 +44,7 @@ final class Sandbox {
   /// Runs git, which must succeed.
   func git(_ arguments: String, in folder: URL) throws {
     let run = try shell("git \(arguments)", in: folder)
-    if run.status != 0 { throw Failure(text: run.output) }
+    if run.status != 0 { throw TestFailure(run.output) }
   }
 
   /// Writes a program that stands in for one of the system, and returns the folder to put first on
@@ -80,7 +57,7 @@ final class Sandbox {
     // By another process: a child that this one starts just then would hold the file open for
     // writing, and it could not be run.
     let installed = try shell("install -m 755 script '\(name)'", in: programs)
-    if installed.status != 0 { throw Failure(text: installed.output) }
+    if installed.status != 0 { throw TestFailure(installed.output) }
     return programs.path
   }
 
@@ -140,9 +117,4 @@ final class Sandbox {
 struct Run {
   let status: Int32
   let output: String
-}
-
-/// What a helping program printed when it failed.
-struct Failure: Error {
-  let text: String
 }

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -19,8 +20,8 @@ private struct Entry: Record {
 /// The code of *Getting started*.
 @Suite struct GettingStartedTests {
   @Test func theFirstStore() throws {
-    let path = try temporaryPath()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
 
     let store = try Store(path: path, records: Entry.self)
     let fog = try store.write(author: "me") { tx in

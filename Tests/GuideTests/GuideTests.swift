@@ -1,12 +1,11 @@
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// The articles show code that is compiled and run: each block of Swift in an article stands in the
 /// test file of the same name.
 @Suite struct GuideTests {
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-  private static let catalogue = root.appending(path: "Sources/Annals/Annals.docc")
+  private static let catalogue = packageFolder.appending(path: "Sources/Annals/Annals.docc")
 
   /// The articles that have a test file.
   static let articles = [
@@ -16,7 +15,8 @@ import Testing
 
   @Test(arguments: articles) func everyBlockIsCompiledAndRun(_ article: String) throws {
     let page = try lines(of: Self.catalogue.appending(path: "\(article).md"))
-    let program = try lines(of: Self.root.appending(path: "Tests/GuideTests/\(article)Tests.swift"))
+    let program = try lines(
+      of: packageFolder.appending(path: "Tests/GuideTests/\(article)Tests.swift"))
     let blocks = swiftBlocks(of: page)
     #expect(!blocks.isEmpty)
     for block in blocks {
@@ -40,7 +40,7 @@ import Testing
   /// Every code is in the article about errors, once.
   @Test func everyErrorCodeIsExplained() throws {
     let page = try lines(of: Self.catalogue.appending(path: "Errors.md"))
-    let source = Self.root.appending(path: "Sources/AnnalsEngine/Errors/ErrorCode.swift")
+    let source = packageFolder.appending(path: "Sources/AnnalsEngine/Errors/ErrorCode.swift")
     let text = try String(contentsOf: source, encoding: .utf8)
     let codes = text.matches(of: /public static let (\w+) = Code\(/).map { String($0.1) }
     #expect(codes.count > 30)
@@ -55,7 +55,7 @@ import Testing
     let page = try String(contentsOf: Self.catalogue.appending(path: "Annals.md"), encoding: .utf8)
     var count = 0
     for module in ["Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsSalvage"] {
-      let folder = Self.root.appending(path: "Sources/\(module)")
+      let folder = packageFolder.appending(path: "Sources/\(module)")
       let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
       for file in files where file.hasSuffix(".swift") {
         let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)

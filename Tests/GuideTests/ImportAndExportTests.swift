@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -10,7 +11,9 @@ private struct Entry: Record {
 
 /// The code of *Import and export*.
 @Suite struct ImportAndExportTests {
-  private let folder = GuideFolder()
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
 
   private func filled() throws -> Store {
     let store = try Store(.memory, records: Entry.self)

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -13,8 +14,8 @@ private struct Entry: Record {
 /// The code of *Reading the past*.
 @Suite struct ReadingThePastTests {
   @Test func everyPastStateIsOneCallAway() throws {
-    let path = try temporaryPath()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     let store = try Store(path: path, records: Entry.self)
     let entry = try store.write(author: "ann") { try $0.insert(Entry(id: "fog", title: "Fog")) }
     let token = store.token

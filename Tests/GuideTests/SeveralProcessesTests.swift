@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -31,8 +32,8 @@ private func bringUpToDate(_ copy: inout [ObjectID: Entry], from store: Store) t
 /// The code of *Several processes*.
 @Suite struct SeveralProcessesTests {
   @Test func twoWritersAndAConsumer() throws {
-    let path = try temporaryPath()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
     let store = try Store(path: path, records: Entry.self)
     let other = try Store(path: path, records: Entry.self)  // another process would do the same
     let entry = try store.write(author: "app") {
@@ -61,8 +62,7 @@ private func bringUpToDate(_ copy: inout [ObjectID: Entry], from store: Store) t
     }
     try sync.advance(to: unread.end)
 
-    let copy = try temporaryPath()
-    defer { try? FileManager.default.removeItem(atPath: copy) }
+    let copy = folder.path("copy.annals")
     let end = try store.backup(to: copy)
     #expect(try Store(path: copy).token == end)
 

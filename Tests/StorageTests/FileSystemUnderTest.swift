@@ -1,6 +1,6 @@
 import AnnalsFaults
 import AnnalsStorage
-import Foundation
+import AnnalsTestSupport
 
 /// The file systems that keep the contract of `FileSystem`.
 enum FileSystemUnderTest: CaseIterable, Sendable {
@@ -22,15 +22,8 @@ enum FileSystemUnderTest: CaseIterable, Sendable {
 func withTemporaryDirectory(
   _ body: (@escaping @Sendable (String) -> String) throws -> Void
 ) throws {
-  let directory = try makeTemporaryDirectory()
-  defer { try? FileManager.default.removeItem(at: directory) }
-  try body { directory.appending(path: $0).path }
-}
-
-private func makeTemporaryDirectory() throws -> URL {
-  let directory = FileManager.default.temporaryDirectory.appending(path: "annals-\(UUID())")
-  try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
-  return directory.resolvingSymlinksInPath()
+  let folder = try TemporaryFolder()
+  try body { folder.path($0) }
 }
 
 extension StorageFile {

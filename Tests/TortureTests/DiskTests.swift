@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 

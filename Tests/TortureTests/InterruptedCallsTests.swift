@@ -34,7 +34,7 @@ import Testing
     static int is_marked(int file) { return file >= 0 && file < 4096 && marked[file]; }
     static int open_marking(const char *name, const char *path, int flags, mode_t mode) {
       int (*really)(const char *, int, ...) = dlsym(RTLD_NEXT, name);
-      int isOurs = strstr(path, "annals-torture-test-") != 0 && !strstr(path, ".so");
+      int isOurs = strstr(path, "annals-test-") != 0 && !strstr(path, ".so");
       if (isOurs && interrupts()) return -1;
       int file = really(path, flags, mode);
       if (file >= 0 && file < 4096) marked[file] = isOurs;

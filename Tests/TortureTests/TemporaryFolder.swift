@@ -1,35 +1,16 @@
+import AnnalsTestSupport
 import Foundation
 
-/// A place for real files, and the programs that work on them.
-enum TemporaryFolder {
-  struct Missing: Error, CustomStringConvertible {
-    var description: String
-  }
-
+/// Programs that work on real files.
+extension TemporaryFolder {
   /// Runs `body` with an empty folder, removed afterwards.
   static func with<R>(_ body: (String) throws -> R) throws -> R {
-    let path = NSTemporaryDirectory() + "annals-torture-test-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    return try body(path)
+    let folder = try TemporaryFolder()
+    return try withExtendedLifetime(folder) { try body(folder.path) }
   }
 
   /// The command, built beside the tests.
-  static var annals: String {
-    get throws {
-      var folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-      while folder.path.count > 1 {
-        folder.deleteLastPathComponent()
-        let path = folder.appending(path: "annals").path
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue
-        {
-          return path
-        }
-      }
-      throw Missing(description: "annals is not beside \(CommandLine.arguments[0])")
-    }
-  }
+  static var annals: String { get throws { try built("annals").path } }
 
   /// Runs a program; returns what it exits with and what it printed.
   @discardableResult
@@ -60,7 +41,7 @@ enum TemporaryFolder {
       let place = folder + "/disk"
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
       let mounted = try run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", place)
-      guard mounted.status == 0 else { throw Missing(description: mounted.output) }
+      guard mounted.status == 0 else { throw TestFailure(mounted.output) }
       defer { _ = try? run("umount", "-l", place) }
       return try body(place)
     }

@@ -1,3 +1,4 @@
+import AnnalsTestSupport
 import AnnalsTorture
 import Foundation
 import Testing
