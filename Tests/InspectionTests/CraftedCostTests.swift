@@ -2,6 +2,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Files made to make inspection trap, hang, or do the same work again and again.
@@ -50,7 +51,7 @@ import Testing
       record.isContinued = part != 1
       SampleStore.add(record, [SampleStore.update(1, from: "Fog", to: "Mist")], to: &batch)
       file.append(
-        .block, flags: record.isContinued ? .continued : [], SampleStore.block(batch))
+        .block, flags: record.isContinued ? .continued : [], batch.block())
     }
     let found = try findings(in: file.bytes).filter { $0.subject == .part }.map(\.what)
     #expect(found.first == "part 4294967295 of transaction 2 without those before it")

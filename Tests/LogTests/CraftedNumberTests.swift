@@ -1,6 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 @testable import AnnalsLog
@@ -16,7 +17,7 @@ import Testing
       seed: header.seed, offset: FormatLimits.logStart, previousChecksum: header.checksum,
       durableMark: FormatLimits.logStart)
     append(&writer)
-    try files.overwrite(Array(writer.bytes), at: Int(FormatLimits.logStart), of: LogLab.path)
+    try files.overwrite(writer.bytes, at: Int(FormatLimits.logStart), of: LogLab.path)
     return files
   }
 
