@@ -60,8 +60,8 @@ extension LargeValue {
     hasher.combine(checksum)
   }
 
-  /// Feeds the bytes of a value into the hasher: as they are, or as what describes them if there
-  /// are so many that they may not have been read elsewhere.
+  /// Feeds the bytes of a value into the hasher; above the threshold their length and checksum, so
+  /// that a value hashes the same whether it was read or not.
   static func hash(_ bytes: some Collection<UInt8>, into hasher: inout Hasher) {
     let count = bytes.count
     if count > threshold {

@@ -18,6 +18,9 @@ package enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
   case objects = 11
   case erased = 12
 
+  /// The rank of the kind in an order of all values: its number, but all numbers are one kind.
+  @inlinable package var rank: UInt8 { self == .double ? ValueTag.int.rawValue : rawValue }
+
   /// Whether values of this kind are bytes: string, url, data and json.
   @inlinable package var isBytes: Bool {
     switch self {

@@ -16,31 +16,24 @@ package struct RowBlock {
   @usableFromInline let number: Int64
   /// Keeps what the pointers lead to: a group that is shared is never changed.
   private let group: RowGroup?
-  private let leaves: UnsafeBufferPointer<Leaf?>
-  private let stored: UnsafeBufferPointer<StoredColumn?>
+  /// The values of the row that the block was made for.
+  private let made: RowView
 
   /// No block.
   package static var none: RowBlock { RowBlock() }
 
-  private init() {
-    number = -1
-    group = nil
-    leaves = UnsafeBufferPointer(start: nil, count: 0)
-    stored = UnsafeBufferPointer(start: nil, count: 0)
-  }
+  private init() { (number, group, made) = (-1, nil, .empty) }
 
   fileprivate init(_ row: Int64, in table: Table) {
     number = (row &- 1) >> 8
-    guard row >= 1, row <= RowPosition.maximumRow,
-      let found = table.groups.group(RowPosition(row).group)
-    else {
-      group = nil
-      leaves = UnsafeBufferPointer(start: nil, count: 0)
-      stored = UnsafeBufferPointer(start: nil, count: 0)
+    guard row >= 1, row <= RowPosition.maximumRow else {
+      (group, made) = (nil, .empty)
       return
     }
+    let place = RowPosition(row)
+    let found = table.groups.group(place.group)
     group = found
-    (leaves, stored) = found.withBlock(RowPosition(row).leaf) { ($0, $1) }
+    made = RowGroup.withRow(found, place) { $0 }
   }
 
   /// Whether the row is in the block.
@@ -57,8 +50,15 @@ package struct RowBlock {
   /// as the block.
   package func view(of row: Int64) -> RowView? {
     guard contains(row) else { return nil }
-    return RowView(
-      leaves: leaves, stored: stored, leaf: Int(number & 15), slot: Int((row &- 1) & 255))
+    var view = made
+    view.slot = Int((row &- 1) & 255)
+    return view
+  }
+
+  /// The values of a row, as `view(of:)`; the block becomes that of the row, if it is another.
+  package mutating func values(of row: Int64, in table: TableView) -> RowView {
+    if !contains(row) { self = table.block(of: row) }
+    return view(of: row) ?? .empty
   }
 }
 

@@ -101,7 +101,7 @@ extension Table {
     let isForward = direction == .forward
     let isLive = try group.isLive(place.offset)
     let appears = change.kind == (isForward ? .insert : .delete)
-    if isOrdered, change.kind != .update { try noteAll(row) }
+    if hasNonUniqueIndex, change.kind != .update { try noteAll(row) }
     if appears {
       guard !isLive else { throw invalid(row, "inserted, but it is there") }
       try group.markLive(place.offset)

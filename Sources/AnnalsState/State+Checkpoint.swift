@@ -246,7 +246,7 @@ extension Table {
       index.tree.forEachSlot { slot, _ in
         if let node = slot.changed { bytes += 5 * node.count }
       }
-      if index.isBehind(nextRow) { bytes += 5 * index.notedCount }
+      if index.isStale(nextRow) { bytes += 5 * index.notedCount }
     }
     return bytes
   }

@@ -8,7 +8,7 @@ extension State {
     _ entity: EntityNumber, _ number: PropertyNumber
   ) throws(StateFault) -> IndexView? {
     var state = self
-    if let table = findTable(entity), table.isBehind(number) {
+    if let table = findTable(entity), table.isStale(number) {
       try state.writableTable(entity, row: 0).updateIndexes { $0.shape.number == number }
     }
     guard let table = state.findTable(entity),
@@ -23,6 +23,6 @@ extension State {
     guard let table = findTable(entity),
       let index = table.indexes.first(where: { $0.shape.number == number })
     else { return false }
-    return index.tree.count > 0 || !index.isBehind(table.nextRow)
+    return index.tree.count > 0 || !index.isStale(table.nextRow)
   }
 }

@@ -144,16 +144,13 @@ package struct TableView: Sendable {
   }
 }
 
-/// A cursor between the rows of an entity's objects, which moves either way.
+/// A cursor over the rows of an entity's objects, rising.
 package struct RowCursor: Sendable {
   private let table: Table?
-  /// The last row passed upward; 0 before the first.
-  private var position: Int64
+  /// The last row passed; 0 before the first.
+  private var position: Int64 = 0
 
-  init(_ table: Table?, position: Int64 = 0) {
-    self.table = table
-    self.position = position
-  }
+  init(_ table: Table?) { self.table = table }
 
   /// Moves past the next object and returns its row; nil, staying, at the end.
   package mutating func next() throws(StateFault) -> Int64? {
@@ -171,29 +168,6 @@ package struct RowCursor: Sendable {
     }
     return nil
   }
-
-  /// Moves back before the previous object and returns its row; nil, staying, at the beginning.
-  package mutating func previous() throws(StateFault) -> Int64? {
-    guard let table, position > 0 else { return nil }
-    var group = Int((position - 1) >> 12)
-    var offset = Int((position - 1) & 4095)
-    while let index = table.groups.previousIndex(from: group) {
-      if index != group { offset = 4095 }
-      if let found = try table.previousLive(inGroup: index, from: offset) {
-        let row = RowPosition.firstRow(ofGroup: index) + Int64(found)
-        position = row - 1
-        return row
-      }
-      group = index - 1
-      offset = 4095
-    }
-    return nil
-  }
-
-  /// Moves to just after this row, whether or not an object has it.
-  package mutating func move(after row: Int64) {
-    position = max(0, min(row, RowPosition.maximumRow))
-  }
 }
 
 extension Table {
@@ -210,20 +184,5 @@ extension Table {
       bits = live[word]
     }
     return word << 6 + bits.trailingZeroBitCount
-  }
-
-  /// The offset of the last row that lives in the group, up to an offset.
-  func previousLive(inGroup index: Int, from offset: Int) throws(StateFault) -> Int? {
-    guard let live = try groups.group(index)?.liveWords(), !live.isEmpty, offset >= 0 else {
-      return nil
-    }
-    var word = offset >> 6
-    var bits = live[word] & (~0 >> UInt64(63 - offset & 63))
-    while bits == 0 {
-      word -= 1
-      guard word >= 0 else { return nil }
-      bits = live[word]
-    }
-    return word << 6 + 63 - bits.leadingZeroBitCount
   }
 }

@@ -17,10 +17,7 @@ extension State {
       }
       let removed = entity.removedProperties
       guard !removed.isEmpty else { continue }
-      if !isKnownUniquelyReferenced(&tables[index]) {
-        tables[index] = Table(copying: tables[index])
-      }
-      tables[index].dropColumns(of: removed)
+      writableTable(at: index).dropColumns(of: removed)
     }
   }
 }

@@ -28,7 +28,7 @@ extension State {
       guard let shape = shapes?.first(where: { $0.number == rule }) else { return nil }
       return try table.search(shape, key: key, in: arena)
     }
-    if table.isBehind(rule) {
+    if table.isStale(rule) {
       var copy = self
       try copy.updateUniqueIndexes(of: entity)
       return try copy.findTable(entity)?.lookup(rule: rule, key: key, in: arena)
@@ -45,7 +45,7 @@ extension State {
 
   /// Brings all indexes up to date, for good, as `updateUniqueIndexes` does with some.
   package mutating func updateIndexes() throws(StateFault) {
-    for index in tables.indices where tables[index].isBehind(where: { _ in true }) {
+    for index in tables.indices where tables[index].isStale(where: { _ in true }) {
       try writableTable(at: index).updateIndexes { _ in true }
     }
   }
@@ -53,7 +53,7 @@ extension State {
   private mutating func updateIndexes(
     of entity: EntityNumber, where isAsked: (IndexKeys) -> Bool
   ) throws(StateFault) {
-    guard let table = findTable(entity), table.isBehind(where: isAsked) else { return }
+    guard let table = findTable(entity), table.isStale(where: isAsked) else { return }
     try writableTable(entity, row: 0).updateIndexes(where: isAsked)
   }
 

@@ -35,11 +35,7 @@ package struct State: Sendable {
   package mutating func adoptNextRows(of other: State) {
     for index in tables.indices {
       let row = other.nextRow(of: tables[index].number)
-      guard tables[index].nextRow < row else { continue }
-      if !isKnownUniquelyReferenced(&tables[index]) {
-        tables[index] = Table(copying: tables[index])
-      }
-      tables[index].nextRow = row
+      if tables[index].nextRow < row { writableTable(at: index).nextRow = row }
     }
   }
 

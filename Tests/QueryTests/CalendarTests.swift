@@ -94,7 +94,6 @@ import Testing
             using: &random))
         var others = CalendarBuckets(unit, timeZone: zone)
         #expect(others.bucket(containing: inside) == next)
-        #expect(buckets.bucket(before: next) == bucket)
         bucket = next
       }
     }
@@ -161,7 +160,6 @@ import Testing
       #expect(bucket.contains(moment) && !bucket.range.isEmpty)
       let next = buckets.bucket(after: bucket)
       #expect((next == nil) == (bucket.range.upperBound == .max))
-      #expect((buckets.bucket(before: bucket) == nil) == (bucket.range.lowerBound == .min))
     }
     let year = buckets.bucket(containing: try Self.moment("0001-06-01T12:00:00Z")).label
     #expect(year.hasPrefix("0001"))

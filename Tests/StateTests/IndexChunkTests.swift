@@ -70,13 +70,15 @@ import Testing
       return chunks.reads.count
     }
     let place = try reads { view in
-      let place = try view.place(of: .before(.date(Timestamp(microseconds: 29_000_000_000))))
+      let place = try view.place(
+        of: IndexBound(
+          values: [.date(Timestamp(microseconds: 29_000_000_000))], isAfter: false))
       #expect(place == 999)
     }
     #expect(place == 1)
     let page = try reads { view in
-      var cursor = view.cursor(at: 20_000)
-      for _ in 0..<200 { _ = try #require(try cursor.next()) }
+      let rows = try view.rows(in: 20_000..<20_200, isBackward: false, reversesTies: false)
+      #expect(rows.count == 200)
     }
     #expect(page <= 2)
   }

@@ -157,18 +157,26 @@ struct NaiveOrder {
 }
 
 extension IndexView {
-  /// All rows in the order of the index, checked against the cursor backward and against places.
+  /// All rows in the order of the index, read one by one either way, all at once, and by place.
   func checkedRows(_ comment: Comment) throws -> [Int64] {
-    var rows: [Int64] = []
-    var cursor = cursor()
-    while let row = try cursor.next() { rows.append(row) }
+    func read(isBackward: Bool) throws -> [Int64] {
+      var rows: [Int64] = []
+      try forEachRow(in: 0..<count, isBackward: isBackward, reversesTies: false) {
+        (row: Int64) throws(StateFault) in
+        rows.append(row)
+        return true
+      } fault: {
+        $0
+      }
+      return rows
+    }
+    let rows = try read(isBackward: false)
     #expect(rows.count == count, comment)
-    var backward: [Int64] = []
-    while let row = try cursor.previous() { backward.append(row) }
-    #expect(rows == backward.reversed(), comment)
+    #expect(try rows == read(isBackward: true).reversed(), comment)
+    #expect(
+      try rows == self.rows(in: 0..<count, isBackward: false, reversesTies: false), comment)
     for place in stride(from: 0, to: rows.count, by: max(1, rows.count / 40)) {
       #expect(try row(at: place) == rows[place], comment)
-      #expect(try self.place(ofRow: rows[place]) == place, comment)
     }
     return rows
   }

@@ -42,9 +42,6 @@ struct NaiveState {
       var found: [Int64] = []
       while let row = try cursor.next() { found.append(row) }
       #expect(found == rows, comment, sourceLocation: location)
-      var back: [Int64] = []
-      while let row = try cursor.previous() { back.append(row) }
-      #expect(back == rows.reversed(), comment, sourceLocation: location)
       for row in rows {
         let object = objects[Key(entity: entity, row: row)] ?? [:]
         for property in ModelSchema.properties {

@@ -22,10 +22,9 @@ import Testing
       try state.set(1, row, OrderedModel.anything, to: value)
       #expect(try state.checkUniqueness() == [])
     }
-    var cursor = try #require(try state.index(1, 10)).cursor()
-    var result: [Value] = []
-    while let row = try cursor.next() {
-      result.append(try state.value(1, row, OrderedModel.anything))
+    let view = try #require(try state.index(1, 10))
+    let result = try view.checkedRows("\(values)").map {
+      try state.value(1, $0, OrderedModel.anything)
     }
     #expect(try state.invariantViolations() == [])
     return result

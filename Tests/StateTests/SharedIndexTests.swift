@@ -16,7 +16,7 @@ import Testing
     for _ in 0..<650 { try writer.insert(using: &random) }
     #expect(try writer.state.checkUniqueness() == [])
     var follower = writer
-    var kept: [(model: OrderedModel, cursors: [(PropertyNumber, IndexCursor)])] = []
+    var kept: [(model: OrderedModel, views: [IndexView])] = []
     let chunks = MemoryChunks()
     for step in 0..<300 {
       let count = random.below(10) == 0 ? 3 : 1
@@ -27,8 +27,8 @@ import Testing
       for _ in 0..<count { try follower.change(using: &again) }
       try follower.state.updateIndexes()
       switch random.below(70) {
-      case 0: kept.append((writer, try SharedIndexTests.cursors(in: writer, &random)))
-      case 1: kept.append((follower, try SharedIndexTests.cursors(in: follower, &random)))
+      case 0: kept.append((writer, try SharedIndexTests.views(in: writer, &random)))
+      case 1: kept.append((follower, try SharedIndexTests.views(in: follower, &random)))
       case 2: follower = writer
       case 3:
         let directory = try writer.state.save(to: chunks, full: chunks.chunkCount == 0)
@@ -41,38 +41,25 @@ import Testing
     }
     try OrderedIndexTests.expectOrder(writer, "seed \(seed), writer")
     try OrderedIndexTests.expectOrder(follower, "seed \(seed), follower")
-    for (number, (model, cursors)) in kept.enumerated() {
+    for (number, (model, views)) in kept.enumerated() {
       let comment: Comment = "seed \(seed), kept \(number)"
       try OrderedIndexTests.expectOrder(model, comment)
-      for (index, cursor) in cursors {
-        try SharedIndexTests.expectBothWays(cursor, index, in: model, comment)
+      for view in views {
+        #expect(
+          try view.checkedRows(comment) == NaiveOrder(view.shape).rows(model.objects), comment)
       }
     }
   }
 
-  /// A cursor somewhere in each ordered index.
-  private static func cursors(
+  /// Each ordered index, of which a row was read.
+  private static func views(
     in model: OrderedModel, _ random: inout SeededRandom
-  ) throws -> [(PropertyNumber, IndexCursor)] {
+  ) throws -> [IndexView] {
     try OrderedModel.shapes.filter { !$0.isBox }.map { shape in
       let view = try #require(try model.state.index(1, shape.number))
-      var cursor = view.cursor(at: random.below(view.count + 1))
-      _ = try cursor.next()
-      return (shape.number, cursor)
+      _ = try view.row(at: random.below(view.count + 1))
+      return view
     }
-  }
-
-  /// That a cursor goes over all objects that were there, from its place to both ends.
-  private static func expectBothWays(
-    _ cursor: IndexCursor, _ index: PropertyNumber, in model: OrderedModel, _ comment: Comment
-  ) throws {
-    let shape = try #require(OrderedModel.shapes.first { $0.number == index })
-    var (before, after) = (cursor, cursor)
-    var rows: [Int64] = []
-    while let row = try before.previous() { rows.append(row) }
-    rows.reverse()
-    while let row = try after.next() { rows.append(row) }
-    #expect(rows == NaiveOrder(shape).rows(model.objects), "\(comment), cursor of \(index)")
   }
 
   @Test(arguments: [false, true])

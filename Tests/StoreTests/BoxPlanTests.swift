@@ -69,8 +69,9 @@ private struct Spot: Record {
 
     private mutating func part() -> RecordCondition<Spot> {
       let (a, b) = (degrees(), degrees())
-      switch below(9) {
+      switch below(10) {
       case 8: return \.longitude == nil
+      case 9: return \.longitude <= Double.nan
       case 0: return \.longitude > min(a, b) && \.longitude <= max(a, b)
       case 1: return \.longitude >= a
       case 2: return \.height < below(9)

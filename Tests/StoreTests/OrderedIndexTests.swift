@@ -72,9 +72,7 @@ import Testing
     dates.sort { $0.date == $1.date ? $0.row < $1.row : $0.date > $1.date }
     let view = try #require(
       try state.index(entity.number, entity.indexes[0].number), sourceLocation: sourceLocation)
-    var cursor = view.cursor()
-    var found: [Int64] = []
-    while let row = try cursor.next() { found.append(row) }
+    let found = try view.rows(in: 0..<view.count, isBackward: false, reversesTies: false)
     #expect(found == dates.map(\.row), sourceLocation: sourceLocation)
   }
 
@@ -197,10 +195,10 @@ import Testing
       let state = store.version.state
       #expect(try state.invariantViolations() == [])
       let number = try #require(state.schema.entities.first?.indexes.first).number
-      var cursor = try #require(try state.index(1, number)).cursor()
-      var result: [Value] = []
-      while let row = try cursor.next() { result.append(try state.value(1, row, 1)) }
-      return result
+      let view = try #require(try state.index(1, number))
+      return try view.rows(in: 0..<view.count, isBackward: false, reversesTies: false).map {
+        try state.value(1, $0, 1)
+      }
     }
     try add(["name": "old"])
     try store.close()

@@ -39,11 +39,9 @@ extension QueryList {
   fileprivate mutating func step(
     to reader: StateReader, _ changes: ListChanges, _ records: (any RecordWork)?
   ) throws(AnnalsError) -> ListDiff {
-    do throws(QueryPlan.Failure) {
-      return try advance(
+    try AnnalsError.planning { () throws(QueryPlan.Failure) in
+      try advance(
         to: reader.state, changes, ListSources(reader.sources, reader.largeBytes, records))
-    } catch {
-      throw .planning(error)
     }
   }
 }

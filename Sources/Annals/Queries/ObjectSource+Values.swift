@@ -53,10 +53,8 @@ extension ObjectSource {
     let (entity, query) = try _objectQuery.query(fetch)
     let bound = try AnnalsError.planning { () throws(QueryPlan.Failure) in
       try paths.map { (path) throws(QueryPlan.Failure) in
-        do throws(ConditionError) {
-          return try BoundPath(path, from: entity.number, in: reader.state)
-        } catch {
-          throw .condition(error)
+        try QueryPlan.Failure.binding { () throws(ConditionError) in
+          try BoundPath(path, from: entity.number, in: reader.state)
         }
       }
     }
@@ -68,10 +66,8 @@ extension ObjectSource {
       let part = ContiguousArray(rows[start..<min(rows.count, start + 1_024)])
       for path in bound {
         try AnnalsError.planning { () throws(QueryPlan.Failure) in
-          do throws(ConditionFault) {
+          try QueryPlan.Failure.evaluating { () throws(ConditionFault) in
             try batch.read(path, of: part, in: table)
-          } catch {
-            throw .evaluation(error)
           }
         }
         for index in part.indices {

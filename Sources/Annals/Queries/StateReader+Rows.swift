@@ -98,7 +98,6 @@ extension AnnalsError {
   static func planning(_ failure: QueryPlan.Failure) -> AnnalsError {
     switch failure {
     case .condition(let inner): AnnalsError(.invalidArgument, inner.description)
-    case .state(let fault): AnnalsError(fault)
     case .evaluation(let fault): AnnalsError(fault)
     case .noSuchIndex(let name):
       AnnalsError(

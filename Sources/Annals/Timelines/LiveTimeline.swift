@@ -187,7 +187,7 @@ struct TimelineSource: Sendable {
   /// The rows in a state. O(n log n).
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> TimelineRowList {
     let (definition, entity) = try definition(snapshot)
-    let list = try AnnalsError.timing { () throws(TimelineFailure) in
+    let list = try AnnalsError.planning { () throws(QueryPlan.Failure) in
       try TimelineList(
         definition, order, of: entity, in: snapshot.reader.state, snapshot.reader.sources,
         now: snapshot.clock(), division: unit.map { TimelineList.Division($0, in: zone) })
@@ -204,7 +204,7 @@ struct TimelineSource: Sendable {
       return try rebuild(from: old, to: snapshot, changes)
     }
     var list = old.list
-    var diff = try AnnalsError.timing { () throws(TimelineFailure) in
+    var diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
       try list.advance(
         to: snapshot.reader.state, changes, snapshot.reader.sources, now: snapshot.clock())
     }
@@ -219,25 +219,11 @@ struct TimelineSource: Sendable {
     from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> TimelineUpdate {
     let rows = try rows(in: snapshot)
-    var diff = try AnnalsError.timing { () throws(TimelineFailure) in
+    var diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
       try rows.list.diff(fromOther: old.list, changes)
     }
     diff.entity = snapshot.schema.entity(numbered: rows.list.entity)
     return TimelineUpdate(rows: rows, diff: diff, isInitial: false)
-  }
-}
-
-extension AnnalsError {
-  /// Runs `body` and translates failures of a timeline into public errors.
-  static func timing<T>(_ body: () throws(TimelineFailure) -> T) throws(AnnalsError) -> T {
-    do throws(TimelineFailure) {
-      return try body()
-    } catch {
-      switch error {
-      case .condition(let inner): throw AnnalsError(.invalidArgument, inner.description)
-      case .evaluation(let fault): throw AnnalsError(fault)
-      }
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 extension Condition {
-  /// The paths that the condition asks for.
+  /// The paths that the condition uses.
   package var paths: [PropertyPath] {
     var result: [PropertyPath] = []
     _ = containsPath {
@@ -9,15 +9,33 @@ extension Condition {
     return result
   }
 
-  /// Whether the condition asks for a path of which `test` is true.
+  /// Whether the condition uses a path of which `test` is true.
   package func containsPath(where test: (PropertyPath) -> Bool) -> Bool {
     switch form {
-    case .constant: false
-    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
-      .isBetween(let path, _, _), .text(let path, _):
-      test(path)
     case .all(let parts), .any(let parts): parts.contains { $0.containsPath(where: test) }
     case .not(let part): part.containsPath(where: test)
+    default: path.map(test) ?? false
+    }
+  }
+
+  /// The path of a single test; nil for a constant, and for what combines conditions.
+  package var path: PropertyPath? {
+    switch form {
+    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
+      .isBetween(let path, _, _), .text(let path, _):
+      path
+    case .constant, .all, .any, .not: nil
+    }
+  }
+
+  /// The path of a test that no object without a value passes.
+  package var pathOfValue: PropertyPath? {
+    switch form {
+    case .comparison(let path, let comparison, let value):
+      comparison == .notEqual || value.isNull ? nil : path
+    case .isIn(let path, let values): values.contains(where: \.isNull) ? nil : path
+    case .isBetween(let path, _, _), .text(let path, _): path
+    case .constant, .isNil, .all, .any, .not: nil
     }
   }
 

@@ -83,13 +83,8 @@ package struct EntityChange: Hashable, Sendable {
 extension Entity {
   /// Whether the property with this number was removed. O(log properties).
   package func isRemoved(_ number: PropertyNumber) -> Bool {
-    let attribute = attributes.place(of: number)
-    if attribute < attributes.count, attributes[attribute].number == number {
-      return attributes[attribute].isRemoved
-    }
-    let place = relationships.place(of: number)
-    return place < relationships.count && relationships[place].number == number
-      && relationships[place].isRemoved
+    attributes.firstIndex(numbered: number).map { attributes[$0].isRemoved }
+      ?? relationships.firstIndex(numbered: number).map { relationships[$0].isRemoved } ?? false
   }
 
   /// Applies a change of this entity. O(what the change lists) while nobody else holds the lists.
@@ -140,7 +135,7 @@ extension Schema {
 }
 
 /// A definition within an entity, which has a number there.
-private protocol NumberedDefinition: Equatable {
+protocol NumberedDefinition: Equatable {
   var number: PropertyNumber { get }
   var name: String { get }
 }
@@ -188,9 +183,12 @@ extension Array where Element: NumberedDefinition {
     }
   }
 
-  fileprivate func has(_ number: PropertyNumber) -> Bool {
+  fileprivate func has(_ number: PropertyNumber) -> Bool { firstIndex(numbered: number) != nil }
+
+  /// The index of the element with this number, if numbers rise. O(log n).
+  func firstIndex(numbered number: PropertyNumber) -> Int? {
     let place = place(of: number)
-    return place < count && self[place].number == number
+    return place < count && self[place].number == number ? place : nil
   }
 
   fileprivate func place(of number: PropertyNumber) -> Int {

@@ -22,21 +22,12 @@ package struct SchemaChange: Sendable {
   /// The complete new definitions of changed entities, by number; the content of
   /// `TransactionRecord.schemaChange`. Empty if nothing changes.
   package var changed: [Entity]
-  /// The uniqueness rules that are new for entities with objects. Check the objects against them
-  /// after `backfills`.
-  package var addedRules: [AddedRule]
   /// The attributes whose stored nulls must be replaced by their default in the same transaction,
   /// because null has another meaning after it.
   package var backfills: [Backfill]
 
   /// Whether nothing changes.
   package var isEmpty: Bool { changed.isEmpty }
-
-  /// A uniqueness rule that existing objects have not been checked against.
-  package struct AddedRule: Hashable, Sendable {
-    package var entity: EntityNumber
-    package var rule: UniqueRule
-  }
 
   /// An attribute, and the value to write where it is null.
   package struct Backfill: Hashable, Sendable {
@@ -72,8 +63,7 @@ extension Schema {
     merge.add(required, objectCount: objectCount)
     guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
     return SchemaChange(
-      schema: merge.schema, changed: merge.changedEntities, addedRules: merge.addedRules,
-      backfills: merge.backfills)
+      schema: merge.schema, changed: merge.changedEntities, backfills: merge.backfills)
   }
 }
 
@@ -87,7 +77,6 @@ struct RenamedProperty: Hashable {
 struct SchemaMerge {
   var schema: Schema
   var conflicts: [SchemaConflict] = []
-  var addedRules: [SchemaChange.AddedRule] = []
   var backfills: [SchemaChange.Backfill] = []
   /// The properties that edits have renamed just now.
   var renamed: Set<RenamedProperty> = []
@@ -156,7 +145,7 @@ struct SchemaMerge {
         schema.entities[index].displayName = name
         markChanged(index)
       }
-      noteRules(of: index, besides: rulesBefore, objectCount: count)
+      noteRuleBackfills(of: index, besides: rulesBefore, objectCount: count)
     }
   }
 
@@ -174,16 +163,14 @@ struct SchemaMerge {
     return next
   }
 
-  /// Notes the new uniqueness rules of an entity with objects, and the attributes whose defaults
-  /// these rules must see.
-  private mutating func noteRules(
+  /// Notes the attributes of an entity with objects whose defaults new uniqueness rules must see.
+  private mutating func noteRuleBackfills(
     of index: Int, besides rulesBefore: [UniqueRule], objectCount: Int
   ) {
     guard objectCount > 0 else { return }
     let entity = schema.entities[index]
     let known = Set(rulesBefore)
     for rule in entity.uniqueRules where !known.contains(rule) {
-      addedRules.append(SchemaChange.AddedRule(entity: entity.number, rule: rule))
       for property in rule.properties.sorted() {
         guard let attribute = entity.attribute(numbered: property) else { continue }
         noteBackfill(of: attribute, in: entity.number)

@@ -53,13 +53,6 @@ package struct CalendarBuckets: Sendable {
     return end == .max ? nil : self.bucket(containing: end)
   }
 
-  /// The bucket before this one; nil before the first.
-  package mutating func bucket(before bucket: CalendarBucket) -> CalendarBucket? {
-    let start = bucket.range.lowerBound
-    guard start != .min else { return nil }
-    return self.bucket(containing: Timestamp(microseconds: start.microseconds - 1))
-  }
-
   private func computed(_ moment: Timestamp) -> CalendarBucket {
     let second = moment.microseconds.dividedRoundingDown(by: 1_000_000)
     guard unit != .hour else { return hour(second) }

@@ -17,10 +17,8 @@ struct Accumulator {
     _ aggregate: Aggregate, of entity: EntityNumber, in state: State
   ) throws(GroupFailure) {
     self.aggregate = aggregate
-    do throws(ConditionError) {
-      path = try BoundPath(aggregate.path, from: entity, in: state)
-    } catch {
-      throw .query(.condition(error))
+    path = try GroupFailure.binding { () throws(ConditionError) in
+      try BoundPath(aggregate.path, from: entity, in: state)
     }
     var type: AttributeType?
     if case .attribute(let attribute) = path.end { type = attribute.type }
@@ -77,13 +75,9 @@ struct Accumulator {
   private mutating func noteExtreme(
     _ cell: ValueCell, _ batch: CellBatch, _ group: Int, _ sources: ConditionSources
   ) throws(GroupFailure) {
-    let isMinimum = aggregate.function == .minimum
+    let worse: Outcome = aggregate.function == .minimum ? .greater : .less
     func consider(_ cell: ValueCell, _ arena: UnsafeRawBufferPointer) -> OwnedCell? {
-      if let best = extremes[group] {
-        guard isMinimum ? best.follows(cell, in: arena) : best.precedes(cell, in: arena) else {
-          return nil
-        }
-      }
+      if let best = extremes[group], best.outcome(cell, in: arena) != worse { return nil }
       return OwnedCell(cell, in: arena)
     }
     let better: OwnedCell?

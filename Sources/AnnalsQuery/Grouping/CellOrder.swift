@@ -19,47 +19,45 @@ struct OwnedCell: Sendable {
     bytes.withUnsafeBufferPointer { cell.value(in: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Whether this comes before another value in the order of sort keys.
+  /// How this compares with another value in the order of sort keys.
   @inline(__always)
-  func precedes(_ other: ValueCell, in arena: UnsafeRawBufferPointer) -> Bool {
+  func outcome(_ other: ValueCell, in arena: UnsafeRawBufferPointer) -> Outcome {
     bytes.withUnsafeBufferPointer {
-      ValueCell.precedes(cell, UnsafeRawBufferPointer($0), other, arena)
-    }
-  }
-
-  /// Whether another value comes before this.
-  @inline(__always)
-  func follows(_ other: ValueCell, in arena: UnsafeRawBufferPointer) -> Bool {
-    bytes.withUnsafeBufferPointer {
-      ValueCell.precedes(other, arena, cell, UnsafeRawBufferPointer($0))
+      ValueCell.outcome(cell, UnsafeRawBufferPointer($0), other, arena)
     }
   }
 }
 
 extension ValueCell {
-  /// Whether one value precedes another in the order of sort keys: by kind, with all numbers as one
-  /// kind, then by value. Neither is null.
-  static func precedes(
+  /// How two values compare in the order of sort keys: by kind, then by value. Neither is null, or
+  /// large.
+  static func outcome(
     _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
     _ arenaB: UnsafeRawBufferPointer
-  ) -> Bool {
+  ) -> Outcome {
     switch (a.tag, b.tag) {
     case (.int, .int), (.date, .date):
-      return Int64(bitPattern: a.bits) < Int64(bitPattern: b.bits)
+      return .of(Int64(bitPattern: a.bits), Int64(bitPattern: b.bits))
     case (.double, .double):
-      return Double(bitPattern: a.bits) < Double(bitPattern: b.bits)
+      return .of(Double(bitPattern: a.bits).order, Double(bitPattern: b.bits).order)
     case (.int, .double):
-      return Outcome.ofNumbers(Int64(bitPattern: a.bits), Double(bitPattern: b.bits)) == .less
+      return ofNumbers(Int64(bitPattern: a.bits), Double(bitPattern: b.bits))
     case (.double, .int):
-      return Outcome.ofNumbers(Int64(bitPattern: b.bits), Double(bitPattern: a.bits)) == .greater
-    case (.bool, .bool): return a.bits < b.bits
+      let outcome = ofNumbers(Int64(bitPattern: b.bits), Double(bitPattern: a.bits))
+      return outcome == .less ? .greater : outcome == .greater ? .less : outcome
+    case (.bool, .bool): return .of(a.bits & 1, b.bits & 1)
     case (.object, .object):
-      return a.length == b.length ? a.bits < b.bits : a.length < b.length
+      return a.length == b.length ? .of(a.bits, b.bits) : .of(a.length, b.length)
     default:
-      let rankA = a.tag == .double ? ValueTag.int.rawValue : a.tag.rawValue
-      let rankB = b.tag == .double ? ValueTag.int.rawValue : b.tag.rawValue
-      guard rankA == rankB else { return rankA < rankB }
-      return a.bytes(in: arenaA).lexicographicallyPrecedes(b.bytes(in: arenaB))
+      guard a.tag.rank == b.tag.rank else { return .of(a.tag.rank, b.tag.rank) }
+      return .of(a.bytes(in: arenaA), b.bytes(in: arenaB))
     }
+  }
+
+  /// A whole number and a double, neither rounded; -0.0 before 0, NaNs at both ends.
+  private static func ofNumbers(_ a: Int64, _ b: Double) -> Outcome {
+    if b.isNaN { return b.sign == .minus ? .greater : .less }
+    let outcome = Outcome.ofNumbers(a, b)
+    return outcome == .equal && b == 0 && b.sign == .minus ? .greater : outcome
   }
 }

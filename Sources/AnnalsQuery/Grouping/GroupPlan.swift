@@ -24,18 +24,16 @@ package struct GroupPlan: Sendable {
   /// The query's limit and offset count groups. Groups are ordered by key, in the direction of the
   /// query's first sort key if that is of the same value.
   package init(
-    _ wanted: GroupQuery, of query: RowQuery, in state: State, _ sources: ConditionSources,
+    _ group: GroupQuery, of wanted: RowQuery, in state: State, _ sources: ConditionSources,
     records: (any RecordWork)? = nil
   ) throws(GroupFailure) {
-    var (group, query) = (wanted, query)
-    let order = query.keys.first.flatMap { $0.path == group.path ? $0 : nil }
-    do throws(StateFault) {
-      query = try query.withoutIdleReplacements(in: state)
-      if let path = group.path, try path.isReplacementIdle(query.entity, in: state) {
+    var group = group
+    let order = wanted.keys.first.flatMap { $0.path == group.path ? $0 : nil }
+    let query = try GroupFailure.reading { () throws(StateFault) in
+      if let path = group.path, try path.isReplacementIdle(wanted.entity, in: state) {
         group.key = group.key.with(path.replacing(nil))
       }
-    } catch {
-      throw .query(.state(error))
+      return try wanted.withoutIdleReplacements(in: state)
     }
     self.group = group
     self.records = records.flatMap { $0.filters ? $0 : nil }
@@ -54,12 +52,10 @@ package struct GroupPlan: Sendable {
     } catch {
       throw .query(error)
     }
-    do throws(ConditionError) {
-      key = try group.path.map { (path) throws(ConditionError) in
+    key = try group.path.map { (path) throws(GroupFailure) in
+      try GroupFailure.binding { () throws(ConditionError) in
         try BoundPath(path, from: query.entity, in: state)
       }
-    } catch {
-      throw .query(.condition(error))
     }
     if case .bucket(let path, let unit, _) = group.key, let key {
       guard case .attribute(let attribute) = key.end,
@@ -103,7 +99,7 @@ package struct GroupPlan: Sendable {
     var batch = CellBatch()
     var groups: ContiguousArray<Int> = []
     try forEachBatch { found throws(GroupFailure) in
-      let rows = try wanted(found)
+      let rows = try filtered(found)
       groups.removeAll(keepingCapacity: true)
       if let key {
         try read(&batch, key, rows, table)
@@ -150,24 +146,21 @@ package struct GroupPlan: Sendable {
     if !batch.isEmpty { try body(batch) }
   }
 
-  private func wanted(
+  /// Those of the rows that the records let through.
+  private func filtered(
     _ rows: ContiguousArray<Int64>
   ) throws(GroupFailure) -> ContiguousArray<Int64> {
     guard let records else { return rows }
-    do throws(ConditionFault) {
-      return try records.wanted(rows, in: state)
-    } catch {
-      throw .query(.evaluation(error))
+    return try GroupFailure.evaluating { () throws(ConditionFault) in
+      try records.wanted(rows, in: state)
     }
   }
 
   func read(
     _ batch: inout CellBatch, _ path: BoundPath, _ rows: ContiguousArray<Int64>, _ table: TableView
   ) throws(GroupFailure) {
-    do throws(ConditionFault) {
+    try GroupFailure.evaluating { () throws(ConditionFault) in
       try batch.read(path, of: rows, in: table)
-    } catch {
-      throw .query(.evaluation(error))
     }
   }
 
@@ -200,7 +193,7 @@ package struct GroupPlan: Sendable {
       }
       let (a, b) = isDescending ? (b.1, a.1) : (a.1, b.1)
       return b.bytes.withUnsafeBufferPointer {
-        a.precedes(b.cell, in: UnsafeRawBufferPointer($0))
+        a.outcome(b.cell, in: UnsafeRawBufferPointer($0)) == .less
       }
     }
     var results: [GroupedRows] = []

@@ -68,3 +68,7 @@ package enum GroupFailure: Error {
   /// The sum at this path exceeds the integers of 64 bits.
   case overflow(PropertyPath)
 }
+
+extension GroupFailure: QueryFailure {
+  package init(_ failure: QueryPlan.Failure) { self = .query(failure) }
+}

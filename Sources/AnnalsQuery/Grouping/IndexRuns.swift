@@ -19,12 +19,9 @@ struct IndexRuns: Sendable {
     for shape in entity.indexShapes where !shape.isBox {
       let name = entity.name(of: shape)
       if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
-      let path: IndexPath?
-      do throws(StateFault) {
-        path = try IndexPath(
+      let path = try QueryPlan.Failure.reading { () throws(StateFault) in
+        try IndexPath(
           query, shape, name: name, of: entity, in: state, groupedBy: attribute.number)
-      } catch {
-        throw .state(error)
       }
       guard let path, path.rest == .always, !shape.isUnique,
         path.singles.count < shape.columns.count
@@ -44,11 +41,8 @@ struct IndexRuns: Sendable {
     guard let table = plan.state.table(plan.query.entity), let names = plan.group.path else {
       return false
     }
-    let key: BoundPath
-    do throws(ConditionError) {
-      key = try BoundPath(names, from: plan.query.entity, in: plan.state)
-    } catch {
-      throw .query(.condition(error))
+    let key = try GroupFailure.binding { () throws(ConditionError) in
+      try BoundPath(names, from: plan.query.entity, in: plan.state)
     }
     var batch = CellBatch()
     let places = path.places.first ?? 0..<0
@@ -71,11 +65,7 @@ struct IndexRuns: Sendable {
   }
 
   private func row(at place: Int) throws(GroupFailure) -> Int64? {
-    do throws(StateFault) {
-      return try path.view.row(at: place)
-    } catch {
-      throw .query(.state(error))
-    }
+    try GroupFailure.reading { () throws(StateFault) in try path.view.row(at: place) }
   }
 
   /// The place after the last object in the same group as the one at a place.
@@ -90,10 +80,7 @@ struct IndexRuns: Sendable {
         ? IndexBound(values: path.singles + [.date(range.lowerBound)], isAfter: true)
         : IndexBound(values: path.singles + [.date(range.upperBound)], isAfter: false)
     }
-    do throws(StateFault) {
-      return min(places.upperBound, max(place + 1, try path.view.place(of: bound)))
-    } catch {
-      throw .query(.state(error))
-    }
+    let end = try GroupFailure.reading { () throws(StateFault) in try path.view.place(of: bound) }
+    return min(places.upperBound, max(place + 1, end))
   }
 }

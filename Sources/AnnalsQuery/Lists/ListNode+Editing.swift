@@ -11,12 +11,6 @@ package struct EntryEdit: Sendable {
     self.position = position
     self.entry = entry
   }
-
-  /// Whether the edit comes before another one: of those at one position inserts are first.
-  package func precedes(_ other: EntryEdit) -> Bool {
-    position != other.position
-      ? position < other.position : entry != nil && other.entry == nil
-  }
 }
 
 extension ListNode {

@@ -21,19 +21,13 @@ extension QueryList {
     }
   }
 
-  /// As `advance` with the sources of before.
-  package mutating func advance(
-    to newState: State, _ changes: ListChanges
-  ) throws(QueryPlan.Failure) -> ListDiff {
-    try advance(to: newState, changes, bound.sources)
-  }
-
   /// As `advance`. `before` is this list, where it is kept.
   private mutating func step(
     to newState: State, _ changes: ListChanges, _ sources: ListSources, from before: QueryList?
   ) throws(QueryPlan.Failure) -> ListDiff {
     let next = try bound.rebound(query, to: newState, sources)
-    let (affected, newReferrers) = try QueryList.reading { () throws(StateFault) in
+    let (affected, newReferrers) = try QueryPlan.Failure.reading {
+      () throws(StateFault) in
       (try affectedRows(by: changes, newState), try advancedReferrers(by: changes, newState))
     }
     do throws(ConditionFault) {
@@ -57,10 +51,6 @@ extension QueryList {
     } catch {
       throw .evaluation(error)
     }
-  }
-
-  static func reading<T>(_ body: () throws(StateFault) -> T) throws(QueryPlan.Failure) -> T {
-    do throws(StateFault) { return try body() } catch { throw .state(error) }
   }
 
   /// The referrers in another state; nil if there are none.
@@ -145,8 +135,7 @@ extension QueryList {
     _ before: ListEntry, _ after: ListEntry, _ next: RowOrder
   ) throws(ConditionFault) -> Bool {
     if let hasSameKeys = next.haveEqualKeys(before.word, after.word) { return hasSameKeys }
-    return try bound.order.outcome(
-      before.row, after.row, in: next, byFirstKeyOnly: false) == .equal
+    return try bound.order.outcome(before.row, after.row, in: next, from: 0) == .equal
   }
 
   /// Marks where sections begin, around rows that were removed and inserted.

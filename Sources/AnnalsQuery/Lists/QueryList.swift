@@ -27,13 +27,11 @@ package struct QueryList: Sendable {
     if case .calendar(let unit, let zone) = query.sections {
       buckets = CalendarBuckets(unit, timeZone: zone)
     }
-    do throws(StateFault) {
-      referrers = try Referrers(
+    referrers = try QueryPlan.Failure.reading { () throws(StateFault) in
+      try Referrers(
         query.rows.condition.paths + query.rows.keys.map(\.path)
           + QueryList.paths(of: query.records, of: query.rows.entity, in: state),
         from: query.rows.entity, in: state)
-    } catch {
-      throw .state(error)
     }
     found = SortedList()
     do throws(ConditionFault) {
@@ -177,6 +175,6 @@ extension QueryList {
     {
       return .equal
     }
-    return try order.outcome(a, b, in: other, byFirstKeyOnly: true)
+    return try order.keyOutcome(a, b, in: other, order.keys.indices.prefix(1))
   }
 }

@@ -33,7 +33,7 @@ struct KeyWord {
   /// The word of a value that is neither a text nor null.
   @inline(__always)
   func word(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> UInt64 {
-    let rank = UInt64(KeyWord.rank(cell.tag)) << 60
+    let rank = UInt64(cell.tag.rank) << 60
     switch cell.tag {
     case .bool: return rank | (cell.bits & 1)
     case .date: return rank | KeyWord.whole(Int64(bitPattern: cell.bits))
@@ -53,12 +53,6 @@ struct KeyWord {
     case .string, .url, .data, .json: return KeyWord.text(cell.bytes(in: arena), cell.tag, at: 0)
     case .null, .objects, .erased: return rank
     }
-  }
-
-  /// The rank of a kind among the others.
-  @inline(__always)
-  static func rank(_ tag: ValueTag) -> UInt8 {
-    tag == .double ? ValueTag.int.rawValue : tag.rawValue
   }
 
   /// The word of a text's bytes from `start` on.

@@ -121,11 +121,10 @@ final class OrderKey: Sendable {
       if a.isNull && b.isNull { return .equal }
       return a.isNull == key.areNilsFirst ? .less : .greater
     }
-    let (rankA, rankB) = (KeyWord.rank(a.tag), KeyWord.rank(b.tag))
     let outcome: Outcome
-    if rankA != rankB {
-      outcome = rankA < rankB ? .less : .greater
-    } else if a.isLarge || b.isLarge || a.tag == .string && key.textOrder != .binary {
+    if a.tag.rank == b.tag.rank,
+      a.isLarge || b.isLarge || a.tag == .string && key.textOrder != .binary
+    {
       let (x, y) = (try prepared(a, arenaA, bytesA), try prepared(b, arenaB, bytesB))
       guard let x, let y else {
         // A lost value counts as missing.
@@ -138,7 +137,7 @@ final class OrderKey: Sendable {
         outcome = x.withUnsafeBytes { x in y.withUnsafeBytes { .of(x, $0) } }
       }
     } else {
-      outcome = OrderKey.plain(a, arenaA, b, arenaB)
+      outcome = ValueCell.outcome(a, arenaA, b, arenaB)
     }
     guard key.isDescending, outcome != .equal else { return outcome }
     return outcome == .less ? .greater : .less
@@ -153,35 +152,5 @@ final class OrderKey: Sendable {
     case .orderedSame: return .equal
     case .orderedDescending: return .greater
     }
-  }
-
-  /// How two values of one kind compare that are in the state, neither of them null.
-  private static func plain(
-    _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
-    _ arenaB: UnsafeRawBufferPointer
-  ) -> Outcome {
-    switch (a.tag, b.tag) {
-    case (.int, .int), (.date, .date):
-      return .of(Int64(bitPattern: a.bits), Int64(bitPattern: b.bits))
-    case (.double, .double):
-      return .of(Double(bitPattern: a.bits).order, Double(bitPattern: b.bits).order)
-    case (.int, .double):
-      return mixed(Int64(bitPattern: a.bits), Double(bitPattern: b.bits))
-    case (.double, .int):
-      let outcome = mixed(Int64(bitPattern: b.bits), Double(bitPattern: a.bits))
-      return outcome == .less ? .greater : outcome == .greater ? .less : outcome
-    case (.bool, .bool): return .of(a.bits & 1, b.bits & 1)
-    case (.object, .object):
-      return a.length == b.length
-        ? .of(a.bits, b.bits) : .of(a.length, b.length)
-    default: return .of(a.bytes(in: arenaA), b.bytes(in: arenaB))
-    }
-  }
-
-  /// A whole number and a double, neither rounded; -0.0 before 0, NaNs at both ends.
-  private static func mixed(_ a: Int64, _ b: Double) -> Outcome {
-    if b.isNaN { return b.sign == .minus ? .greater : .less }
-    let outcome = Outcome.ofNumbers(a, b)
-    return outcome == .equal && b == 0 && b.sign == .minus ? .greater : outcome
   }
 }

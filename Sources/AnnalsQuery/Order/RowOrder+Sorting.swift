@@ -76,12 +76,8 @@ extension RowOrder {
     var block = RowBlock.none
     for index in range {
       let row = Int64(entries[index].index)
-      var view = block.view(of: row)
-      if view == nil {
-        block = table.block(of: row)
-        view = block.view(of: row)
-      }
-      entries[index].word = try key.word(row, view ?? .empty, depth: depth, bytes)
+      let values = block.values(of: row, in: table)
+      entries[index].word = try key.word(row, values, depth: depth, bytes)
     }
     withExtendedLifetime(block) {}
   }

@@ -103,8 +103,15 @@ package struct RowOrder: Sendable {
   func outcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, from first: Int
   ) throws(ConditionFault) -> Outcome {
-    if let records { return try outcome(a, b, in: other, from: first, records) }
-    return first < keys.count ? try keyOutcome(a, b, in: other, first..<keys.count) : .equal
+    let place = records?.place ?? keys.count
+    if first < place {
+      let outcome = try keyOutcome(a, b, in: other, first..<place)
+      guard outcome == .equal else { return outcome }
+    }
+    guard let records else { return .equal }
+    let outcome = try records.outcome(a, b, in: other.records ?? records)
+    guard outcome == .equal else { return outcome }
+    return try keyOutcome(a, b, in: other, place..<keys.count)
   }
 
   /// Compares rows that are equal in all keys.
@@ -113,29 +120,7 @@ package struct RowOrder: Sendable {
     areTiesDescending ? .of(b, a) : .of(a, b)
   }
 
-  /// Compares a row here with a row in the same order of another state, by the first key or by all
-  /// keys.
-  package func outcome(
-    _ a: Int64, _ b: Int64, in other: RowOrder, byFirstKeyOnly: Bool
-  ) throws(ConditionFault) -> Outcome {
-    byFirstKeyOnly
-      ? try keyOutcome(a, b, in: other, 0..<min(keys.count, 1))
-      : try outcome(a, b, in: other, from: 0)
-  }
-
-  /// As `keyOutcome` from a key on, with the records in their place.
-  private func outcome(
-    _ a: Int64, _ b: Int64, in other: RowOrder, from first: Int, _ records: RecordOrder
-  ) throws(ConditionFault) -> Outcome {
-    if first < records.place {
-      let outcome = try keyOutcome(a, b, in: other, first..<records.place)
-      guard outcome == .equal else { return outcome }
-    }
-    let outcome = try records.outcome(a, b, in: other.records ?? records)
-    guard outcome == .equal else { return outcome }
-    return try keyOutcome(a, b, in: other, records.place..<keys.count)
-  }
-
+  /// Compares a row here with a row in the same order of another state by some of the keys.
   func keyOutcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, _ range: Range<Int>
   ) throws(ConditionFault) -> Outcome {

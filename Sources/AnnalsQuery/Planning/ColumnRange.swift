@@ -109,8 +109,11 @@ extension ColumnRange.End {
     _ value: Value, _ isIncluded: Bool, roundedTo type: AttributeType,
     _ rule: FloatingPointRoundingRule
   ) {
+    // No number is equal to NaN, less or greater; in an index it stands at an end of all.
+    if case .double(let number) = value, number.isNaN { return nil }
+    if case .large = value { return nil }
     self.init(value: value, isIncluded: isIncluded)
-    if type.holds(value) { return }
+    if type.tag == value.tag { return }
     switch (type, value) {
     case (.double, .int(let number)):
       guard number.magnitude <= 1 << 53 else { return nil }
@@ -127,16 +130,6 @@ extension ColumnRange.End {
 }
 
 extension Condition {
-  /// The path of a single test.
-  fileprivate var path: PropertyPath? {
-    switch form {
-    case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
-      .isBetween(let path, _, _), .text(let path, _):
-      path
-    case .constant, .all, .any, .not: nil
-    }
-  }
-
   /// The conditions that must all be true.
   var conjuncts: [Condition] {
     if case .all(let parts) = form { return parts }
@@ -157,17 +150,5 @@ extension String {
       }
     }
     return nil
-  }
-}
-
-extension AttributeType {
-  /// Whether a value is of this kind, so that keys of an index compare as values do.
-  fileprivate func holds(_ value: Value) -> Bool {
-    switch (self, value) {
-    case (.bool, .bool), (.int16, .int), (.int32, .int), (.int64, .int), (.double, .double),
-      (.string, .string), (.date, .date), (.uuid, .uuid):
-      true
-    default: false
-    }
   }
 }

@@ -11,14 +11,14 @@ struct IndexBounds {
   private(set) var isWhole = true
   /// Whether the condition excludes anything.
   private(set) var narrows = true
-  /// The conditions that every object there meets.
-  private(set) var said: Set<Int>
+  /// The conditions that need no test: every object there meets them.
+  private(set) var covered: Set<Int>
 
   /// The parts of an index that conditions, all of them required, leave.
   ///
   /// An OR or IN counts if each of its alternatives narrows the column at which the others end.
   init(_ parts: [Condition], _ shape: IndexShape, of entity: Entity) {
-    said = Set(parts.indices)
+    covered = Set(parts.indices)
     for (number, alternative) in IndexBounds.alternatives(parts, shape, entity).enumerated() {
       let ranges = ColumnRange.ranges(alternative.map(\.condition), of: entity)
       let bounds = SingleBounds(shape, ranges)
@@ -31,8 +31,8 @@ struct IndexBounds {
       }
       if bounds.singles.count < shape.columns.count { isWhole = false }
       if !bounds.narrows { narrows = false }
-      let unsaid = alternative.indices.filter { !bounds.parts.contains($0) }
-      said.subtract(unsaid.map { alternative[$0].origin })
+      let uncovered = alternative.indices.filter { !bounds.parts.contains($0) }
+      covered.subtract(uncovered.map { alternative[$0].origin })
     }
   }
 
@@ -136,8 +136,7 @@ private struct SingleBounds {
     }
   }
 
-  /// The key next to which an end is: of the two zeros the one that lies further out if it is
-  /// included, else further in.
+  /// The value of an end; for a zero, the one of -0.0 and 0.0 that puts both on the right side.
   private static func zero(_ end: ColumnRange.End, isLow: Bool) -> Value {
     guard case .double(let number) = end.value, number == 0 else { return end.value }
     return .double(end.isIncluded == isLow ? -0.0 : 0.0)

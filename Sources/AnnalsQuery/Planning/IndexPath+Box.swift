@@ -23,10 +23,9 @@ extension IndexPath {
     implied: [Condition]
   ) throws(StateFault) {
     let parts = query.condition.conjuncts
-    guard let covered = shape.covered(parts, of: entity) else { return nil }
+    guard var covered = shape.covered(parts, of: entity) else { return nil }
     let ranges = ColumnRange.ranges(parts + implied, of: entity)
     var sides: [BoxSide] = []
-    var said = covered
     var narrowed = 0
     for column in shape.columns {
       guard let range = ranges[column.property] else {
@@ -39,7 +38,7 @@ extension IndexPath {
           to: range.high.map { ($0.value, $0.isIncluded) })
       else { return nil }
       sides.append(side)
-      said.formUnion(range.parts)
+      covered.formUnion(range.parts)
       narrowed += 1
     }
     guard narrowed >= 2, let view = try state.index(query.entity, shape.number),
@@ -61,7 +60,7 @@ extension IndexPath {
     order = .none
     reversesTies = false
     singles = []
-    let left = parts.indices.filter { !said.contains($0) }.map { parts[$0] }
+    let left = parts.indices.filter { !covered.contains($0) }.map { parts[$0] }
     rest = left.isEmpty ? .always : .all(left)
   }
 }

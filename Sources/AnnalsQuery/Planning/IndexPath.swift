@@ -59,8 +59,8 @@ struct IndexPath: Sendable {
     self.order = order
     self.reversesTies = reversesTies
     singles = bounds.singles
-    let said = bounds.said.union(covered)
-    let left = parts.indices.filter { !said.contains($0) }.map { parts[$0] }
+    let all = bounds.covered.union(covered)
+    let left = parts.indices.filter { !all.contains($0) }.map { parts[$0] }
     rest = left.isEmpty ? .always : .all(left)
   }
 

@@ -11,7 +11,9 @@ extension IndexShape {
     var given: [Test] = []
     var covered: Set<Int> = []
     for (number, part) in parts.enumerated() {
-      if let attribute = part.attributeWithValue(of: entity) {
+      if let path = part.pathOfValue, path.names.count == 1, path.replacement == nil,
+        let attribute = entity.attribute(named: path.names[0])
+      {
         given.append(entity.indexTest(attribute, .notEqual, .null))
       }
       guard let found = try? part.indexTests() else { continue }
@@ -25,21 +27,6 @@ extension IndexShape {
       if bound.allSatisfy(tests.contains) { covered.insert(number) }
     }
     return tests.allSatisfy { test in given.contains { $0.implies(test) } } ? covered : nil
-  }
-}
-
-extension Condition {
-  /// The attribute that has a value wherever this is true; nil if that is not certain.
-  fileprivate func attributeWithValue(of entity: Entity) -> Attribute? {
-    let path: PropertyPath
-    switch form {
-    case .text(let place, _), .isBetween(let place, _, _): path = place
-    case .comparison(let place, let comparison, _) where comparison != .notEqual: path = place
-    case .isIn(let place, let values) where !values.contains(where: \.isNull): path = place
-    default: return nil
-    }
-    guard path.names.count == 1, path.replacement == nil else { return nil }
-    return entity.attribute(named: path.names[0])
   }
 }
 

@@ -24,7 +24,7 @@ extension QueryPlan {
           shape.columns.contains { $0.property == relationship.number }
         })
       else { continue }
-      let behind = part.replacingPath(path.next)
+      let behind = part.mapPaths { _ in path.next }
       let targets = try QueryPlan(
         RowQuery(entity: relationship.destination, condition: behind), in: state, sources)
       guard let found = targets.path, found.count <= mostTargets else { continue }
@@ -36,29 +36,5 @@ extension QueryPlan {
       if !conditions.isEmpty { result.append(.any(conditions)) }
     }
     return result
-  }
-}
-
-extension Condition {
-  /// The path of a test that no object without a value passes.
-  fileprivate var pathOfValue: PropertyPath? {
-    switch form {
-    case .comparison(let path, let comparison, let value):
-      comparison == .notEqual || value.isNull ? nil : path
-    case .isIn(let path, let values): values.contains { $0.isNull } ? nil : path
-    case .isBetween(let path, _, _), .text(let path, _): path
-    case .constant, .isNil, .all, .any, .not: nil
-    }
-  }
-
-  /// The same test of another path.
-  fileprivate func replacingPath(_ path: PropertyPath) -> Condition {
-    switch form {
-    case .comparison(_, let comparison, let value): .compare(path, comparison, value)
-    case .isIn(_, let values): .isIn(path, values)
-    case .isBetween(_, let low, let high): .isBetween(path, low, high)
-    case .text(_, let test): .text(path, test.match, test.text, test.options)
-    case .constant, .isNil, .all, .any, .not: self
-    }
   }
 }

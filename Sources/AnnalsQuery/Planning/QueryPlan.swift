@@ -3,9 +3,10 @@ import AnnalsState
 
 /// The plan of a query in one state: an index, or reading all objects.
 package struct QueryPlan: Sendable {
-  package enum Failure: Error {
-    case state(StateFault)
+  package enum Failure: Error, Sendable {
+    /// The condition, a key or a path does not fit the entity.
     case condition(ConditionError)
+    /// An object could not be read.
     case evaluation(ConditionFault)
     /// No index of this name can serve.
     case noSuchIndex(String)
@@ -25,39 +26,32 @@ package struct QueryPlan: Sendable {
   ///
   /// The condition must suit the entity; a named index must exist.
   package init(
-    _ wanted: RowQuery, in state: State, _ sources: ConditionSources
+    _ given: RowQuery, in state: State, _ sources: ConditionSources
   ) throws(Failure) {
-    let query: RowQuery
-    do throws(StateFault) { query = try wanted.withoutIdleReplacements(in: state) } catch {
-      throw .state(error)
+    let query = try Failure.reading { () throws(StateFault) in
+      try given.withoutIdleReplacements(in: state)
     }
     self.query = query
     count = Int(state.count(of: query.entity))
     entity = state.schema.entity(numbered: query.entity) ?? Entity("")
     // All of it, so that what does not suit is refused whatever the plan.
-    let all = try QueryPlan.bind(query.condition, query, state, sources)
-    let implied = try QueryPlan.implied(query, entity, in: state, sources)
-    do throws(StateFault) {
-      (path, others) = try QueryPlan.choose(query, entity, implied, in: state)
-    } catch {
-      throw .state(error)
+    let all = try Failure.binding { () throws(ConditionError) in
+      try BoundCondition(query.condition, over: query.entity, in: state, sources)
     }
+    let implied = try QueryPlan.implied(query, entity, in: state, sources)
+    let entity = entity
+    let (path, others) = try Failure.reading { () throws(StateFault) in
+      try QueryPlan.choose(query, entity, implied, in: state)
+    }
+    (self.path, self.others) = (path, others)
     if let path {
-      condition = try QueryPlan.bind(path.rest, query, state, sources)
+      condition = try Failure.binding { () throws(ConditionError) in
+        try BoundCondition(path.rest, over: query.entity, in: state, sources)
+      }
     } else {
       condition = all
     }
     if case .named(let name) = query.indexes, path == nil { throw .noSuchIndex(name) }
-  }
-
-  private static func bind(
-    _ condition: Condition, _ query: RowQuery, _ state: State, _ sources: ConditionSources
-  ) throws(Failure) -> BoundCondition {
-    do throws(ConditionError) {
-      return try BoundCondition(condition, over: query.entity, in: state, sources)
-    } catch {
-      throw .condition(error)
-    }
   }
 
   private static func choose(
@@ -68,7 +62,7 @@ package struct QueryPlan: Sendable {
     var others: [(name: String, cost: Double?)] = []
     for shape in entity.indexShapes {
       let name = entity.name(of: shape)
-      if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
+      if case .named(let named) = query.indexes, !named.hasSameBytes(as: name) { continue }
       guard
         let path = try IndexPath.serving(
           query, shape, name: name, of: entity, in: state, implied: implied)
@@ -102,9 +96,9 @@ package struct QueryPlan: Sendable {
   /// the condition does.
   package func countAll() throws(Failure) -> Int {
     if condition.constant == false { return 0 }
-    if condition.constant == true, path?.search == nil { return path?.count ?? count }
-    if condition.constant == true, let search = path?.search {
-      do throws(StateFault) { return try search.count() } catch { throw .state(error) }
+    if condition.constant == true {
+      guard let search = path?.search else { return path?.count ?? count }
+      return try Failure.reading { () throws(StateFault) in try search.count() }
     }
     var result = 0
     try forEachRow { _ in
@@ -154,13 +148,11 @@ package struct QueryPlan: Sendable {
       let passed = min(skipped, places.count)
       let count = min(wanted, places.count - passed)
       let first = isBackward ? places.upperBound - passed - count : places.lowerBound + passed
-      do throws(StateFault) {
-        let found = try path.view.rows(
+      let found = try Failure.reading { () throws(StateFault) in
+        try path.view.rows(
           in: first..<first + count, isBackward: isBackward, reversesTies: path.reversesTies)
-        if rows.isEmpty { rows = found } else { rows += found }
-      } catch {
-        throw .state(error)
       }
+      if rows.isEmpty { rows = found } else { rows += found }
       skipped -= passed
       wanted -= count
       if wanted == 0 { break }
@@ -168,45 +160,38 @@ package struct QueryPlan: Sendable {
     return rows
   }
 
-  /// Whether what the index leaves to ask is true of an object.
+  /// Whether an object meets the conditions that the index does not cover.
   private func matches(_ row: Int64) throws(Failure) -> Bool {
     if let constant = condition.constant { return constant }
-    do throws(ConditionFault) { return try condition.matches(row) } catch {
-      throw .evaluation(error)
-    }
+    return try Failure.evaluating { () throws(ConditionFault) in try condition.matches(row) }
   }
 
-  private func rows(of search: BoxSearch) throws(Failure) -> [Int64] {
-    do throws(StateFault) { return try search.rows() } catch { throw .state(error) }
-  }
-
-  /// Gives the rows out, in the order in which they are found.
+  /// Calls `body` with the rows in the order in which they are found, while it returns true.
   func forEachRow(_ body: (Int64) -> Bool) throws(Failure) {
     if condition.constant == false { return }
     guard let path else {
-      do throws(ConditionFault) { try condition.forEachRow(body) } catch {
-        throw .evaluation(error)
+      return try Failure.evaluating { () throws(ConditionFault) in
+        try condition.forEachRow(body)
       }
-      return
     }
     if let search = path.search {
-      for row in try rows(of: search) where try matches(row) {
+      let rows = try Failure.reading { () throws(StateFault) in try search.rows() }
+      for row in rows where try matches(row) {
         guard body(row) else { return }
       }
       return
     }
-    let asks = condition.constant == nil
     let isBackward = path.order == .backward
     var goesOn = true
     for places in isBackward ? path.places.reversed() : path.places {
       try path.view.forEachRow(
         in: places, isBackward: isBackward, reversesTies: path.reversesTies
       ) { row throws(Failure) in
-        if asks, try !matches(row) { return true }
+        if try !matches(row) { return true }
         goesOn = body(row)
         return goesOn
       } fault: {
-        .state($0)
+        .evaluation(.state($0))
       }
       guard goesOn else { return }
     }

@@ -33,7 +33,7 @@ extension PropertyPath {
       let entity = state.schema.entity(numbered: number),
       let attribute = entity.attribute(named: names[0])
     else { return false }
-    for shape in entity.indexShapes where shape.columns[0].property == attribute.number {
+    for shape in entity.indexShapes where shape.columns.first?.property == attribute.number {
       guard shape.tests.isEmpty, !shape.isBox, let view = try state.index(number, shape.number),
         view.shape == shape
       else { continue }

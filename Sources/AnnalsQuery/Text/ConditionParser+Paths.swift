@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsState
 
 /// What is known about the values at a path.
 enum PropertyKind: CustomStringConvertible {
@@ -52,13 +53,14 @@ extension ConditionParser {
       names.append(try name())
     }
     guard let entity else { return (PropertyPath(names), .unknown) }
-    if names.count > 1 {
+    do throws(ConditionTextError) {
+      return (PropertyPath(names), try kind(of: names, columns, from: entity))
+    } catch {
+      // Without backquotes an attribute's name may have dots, where no path says the same.
       let whole = names.joined(separator: ".")
-      if let attribute = entity.attribute(named: whole) {
-        return (PropertyPath(whole), .attribute(attribute.type))
-      }
+      guard names.count > 1, let attribute = entity.attribute(named: whole) else { throw error }
+      return (PropertyPath(whole), .attribute(attribute.type))
     }
-    return (PropertyPath(names), try kind(of: names, columns, from: entity))
   }
 
   private mutating func name() throws(ConditionTextError) -> String {
@@ -96,10 +98,7 @@ extension ConditionParser {
       }
       guard let relationship = entity.relationship(named: name) else {
         if isLast, name.hasSameBytes(as: "id") { return .object(entity) }
-        let all =
-          entity.attributes.filter { !$0.isRemoved }.map(\.name)
-          + entity.relationships.filter { !$0.isRemoved }.map(\.name)
-        throw fail("\(entity.name) has no property \"\(name)\"" + NearName.hint(name, among: all))
+        throw fail(entity.unknownName(name))
       }
       guard !relationship.isToMany, let next = schema.entity(numbered: relationship.destination)
       else { throw fail("\(name) of \(entity.name) is to-many: a path goes through to-one only") }

@@ -6,8 +6,6 @@ package struct TextColumn: Sendable {
 
   package init() {}
 
-  package var count: Int { ends.count }
-
   /// Appends a text, of which at most `limit` bytes are kept, whole scalars.
   package mutating func append(_ text: UnsafeRawBufferPointer, limit: Int = .max) {
     var end = text.count

@@ -6,14 +6,11 @@ extension TimelineColumns {
   package init(
     _ definition: TimelineDefinition, of entity: EntityNumber, in state: State,
     _ sources: ConditionSources
-  ) throws(TimelineFailure) {
+  ) throws(QueryPlan.Failure) {
     self.init()
     guard state.count(of: entity) > 0 else { return }
-    let reading: TimelineReading
-    do throws(ConditionError) {
-      reading = try TimelineReading(definition, of: entity, in: state, sources)
-    } catch {
-      throw .condition(error)
+    let reading = try QueryPlan.Failure.binding { () throws(ConditionError) in
+      try TimelineReading(definition, of: entity, in: state, sources)
     }
     hasWrittenDates = reading.hasWrittenDates
     var numbering = ValueNumbering()

@@ -8,7 +8,7 @@ package struct TimelineColumns: Sendable {
   package private(set) var objects: ContiguousArray<ObjectReference> = []
   /// When each began, in microseconds.
   package private(set) var starts: ContiguousArray<Int64> = []
-  /// When each ended; of a single its date, of what goes on the last moment of all.
+  /// When each ended; of a single its date, of an ongoing object the last moment of all.
   package private(set) var ends: ContiguousArray<Int64> = []
   /// The kind in the lowest two bits, the marks above.
   private var traits: ContiguousArray<UInt8> = []
@@ -34,7 +34,7 @@ package struct TimelineColumns: Sendable {
   /// How many objects have a place.
   package var count: Int { objects.count }
 
-  /// What the object at this place is.
+  /// The kind of the object at this place.
   @inline(__always)
   package func kind(_ index: Int) -> TimelineKind {
     switch traits[index] & 3 {
@@ -44,7 +44,7 @@ package struct TimelineColumns: Sendable {
     }
   }
 
-  /// What is odd about the object at this place.
+  /// The marks of the object at this place.
   @inline(__always)
   package func marks(_ index: Int) -> TimelineMarks {
     TimelineMarks(rawValue: traits[index] >> 2)

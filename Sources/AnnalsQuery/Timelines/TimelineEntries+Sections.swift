@@ -3,11 +3,11 @@ import Foundation
 
 extension TimelineEntries {
   /// The rows in sections, in their order: by the buckets of a unit in a zone, or without a unit
-  /// only what goes on apart from what has a date. Dates that are written as texts
-  /// are grouped in UTC. O(sections × log n), and O(rows) without a unit.
+  /// only ongoing rows apart from those with a date. Dates that are written as texts are grouped in
+  /// UTC. O(sections × log n), and O(rows) without a unit.
   ///
-  /// What stands at the time now is in the section of that time; otherwise what goes on has one of
-  /// its own.
+  /// What stands at the time now is in the section of that time; otherwise ongoing rows have one of
+  /// their own.
   package func sections(by unit: CalendarUnit?, in zone: TimeZone) -> [TimelineSection] {
     var buckets = unit.map {
       CalendarBuckets($0, timeZone: columns.hasWrittenDates ? .gmt : zone)
@@ -23,7 +23,7 @@ extension TimelineEntries {
         end = firstRow(after: position, isOngoing: true)
       } else if let found = buckets?.bucket(containing: Timestamp(microseconds: entry.date)) {
         bucket = found
-        // The last bucket of all holds its end, where what goes on stands, too.
+        // The last bucket of all holds its end, where ongoing rows stand, too.
         let limit = found.range.upperBound.microseconds
         end = rank {
           $0.date < limit || limit == .max && (date($0) != nil || order.ongoing == .atNow)
@@ -45,7 +45,7 @@ extension TimelineEntries {
     }
   }
 
-  /// Where the rows end that go on, or do not, as the one at the position.
+  /// Where the rows end that are ongoing, or are not, as the one at the position.
   private func firstRow(after position: Int, isOngoing: Bool) -> Int {
     if order.ongoing == .last { return isOngoing ? count : rank { date($0) != nil } }
     var end = position + 1

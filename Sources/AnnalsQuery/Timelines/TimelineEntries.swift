@@ -97,7 +97,7 @@ package struct TimelineEntries: Sendable {
     }
   }
 
-  /// The date of a row; nil for one that says that something goes on.
+  /// The date of a row; nil for an ongoing row.
   package func date(_ entry: Entry) -> Timestamp? {
     entry.tie >> 62 == Rank.ongoing.rawValue ? nil : Timestamp(microseconds: entry.date)
   }

@@ -4,7 +4,7 @@ import Foundation
 
 extension TimelineList {
   /// The rows in sections, as those of `TimelineEntries`. O(sections × log n), and O(rows) without
-  /// a unit where what goes on stands at the time now.
+  /// a unit where ongoing rows stand at the time now.
   package func sections(
     by unit: CalendarUnit?, in zone: TimeZone
   ) throws(ConditionFault) -> [TimelineSection] {

@@ -51,7 +51,7 @@ extension TimelineList {
   /// Whether there is a section of the same time. O(log sections).
   private func contains(_ section: TimelineSection) -> Bool {
     let isDescending = order.isDescending
-    /// What goes on is after every date.
+    /// Ongoing rows are after every date.
     func time(_ section: TimelineSection) -> (Int, Timestamp) {
       section.bucket.map { (0, $0.range.lowerBound) } ?? (1, .min)
     }
@@ -66,7 +66,7 @@ extension TimelineList {
   /// the difference.
   package mutating func advance(
     to state: State, _ changes: ListChanges, _ sources: ConditionSources, now: Timestamp
-  ) throws(TimelineFailure) -> ListDiff {
+  ) throws(QueryPlan.Failure) -> ListDiff {
     let old = self
     let others = old.otherEntities
     if changes.elements.contains(where: { others.contains($0.object.entity) }) {
@@ -251,7 +251,7 @@ extension TimelineList {
   /// What makes these rows of those of another list, with the fewest moves. O(n log n).
   package func diff(
     fromOther old: TimelineList, _ changes: ListChanges
-  ) throws(TimelineFailure) -> ListDiff {
+  ) throws(QueryPlan.Failure) -> ListDiff {
     var diff = ListDiff()
     var places: [UInt64: Int] = [:]
     let before = old.list.entries(in: 0..<old.count)
@@ -296,17 +296,13 @@ extension TimelineList {
   /// group by another definition, or dates of an object that it leads to.
   private func showsOtherwise(
     _ row: Int64, than old: TimelineList
-  ) throws(TimelineFailure) -> Bool {
+  ) throws(QueryPlan.Failure) -> Bool {
     guard definition.label == old.definition.label, definition.group == old.definition.group
     else { return true }
     // A date of another object may have changed.
     if definition == old.definition, otherEntities.isEmpty { return false }
-    do throws(ConditionFault) {
-      let (now, _) = try standing(of: row)
-      let (before, _) = try old.standing(of: row)
-      return now != before
-    } catch {
-      throw .evaluation(error)
+    return try QueryPlan.Failure.evaluating { () throws(ConditionFault) in
+      try standing(of: row).0 != old.standing(of: row).0
     }
   }
 

@@ -43,7 +43,7 @@ package struct TimelineList: Sendable {
       return a.row != b.row ? a.row < b.row : a.role < b.role
     }
 
-    /// 0 for ends, 1 for singles and instants, 2 for starts, 3 for what goes on.
+    /// 0 for ends, 1 for singles and instants, 2 for starts, 3 for ongoing rows.
     private static func rank(_ entry: ListEntry) -> UInt8 { (entry.role + 1) / 3 }
   }
 
@@ -77,7 +77,7 @@ package struct TimelineList: Sendable {
   package init(
     _ definition: TimelineDefinition, _ order: TimelineOrder, of entity: EntityNumber,
     in state: State, _ sources: ConditionSources, now: Timestamp, division: Division? = nil
-  ) throws(TimelineFailure) {
+  ) throws(QueryPlan.Failure) {
     self.division = division
     self.definition = definition
     self.order = order
@@ -112,22 +112,20 @@ package struct TimelineList: Sendable {
     sections = try sections(by: division.unit, in: division.zone)
   }
 
-  private mutating func bind(_ sources: ConditionSources) throws(TimelineFailure) {
+  private mutating func bind(_ sources: ConditionSources) throws(QueryPlan.Failure) {
     // Names that an entity without objects does not have, such as one that is to come, are fine.
     guard state.count(of: entity) > 0 else { return reading = nil }
-    do throws(ConditionError) {
-      reading = try TimelineReading(definition, of: entity, in: state, sources)
-    } catch {
-      throw .condition(error)
+    reading = try QueryPlan.Failure.binding { () throws(ConditionError) in
+      try TimelineReading(definition, of: entity, in: state, sources)
     }
   }
 
   var entryOrder: Order { Order(isDescending: order.isDescending) }
 
-  /// Goes over to another state, and time; the list itself stays as it is.
+  /// Binds the list to another state and time; its rows stay as they are.
   mutating func rebind(
     to state: State, _ sources: ConditionSources, now: Timestamp
-  ) throws(TimelineFailure) {
+  ) throws(QueryPlan.Failure) {
     self.state = state
     self.now = now
     try bind(sources)
@@ -199,7 +197,7 @@ extension TimelineList {
   /// How many rows there are. O(1).
   package var count: Int { list.count }
 
-  /// What the row at a position tells, and its date; nil for one that says that something goes on.
+  /// What the row at a position tells, and its date; nil for an ongoing row.
   package func row(at position: Int) -> (row: Int64, role: TimelineRole, date: Timestamp?) {
     let entry = list[position]
     let role = TimelineList.role(entry)

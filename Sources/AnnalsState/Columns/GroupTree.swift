@@ -86,24 +86,4 @@ struct GroupTree: Sendable {
     }
     return nil
   }
-
-  /// The last index up to `start` whose group exists; nil if there is none.
-  func previousIndex(from start: Int) -> Int? {
-    var index = min(start, indexLimit - 1)
-    while index >= 0 {
-      let (a, b, c, d) = GroupTree.split(index)
-      if b >= root[a].count {
-        index = a << 9 + root[a].count << 6 - 1
-      } else if c >= root[a][b].count {
-        index = index & ~63 + root[a][b].count << 3 - 1
-      } else if d >= root[a][b][c].count {
-        index = index & ~7 + root[a][b][c].count - 1
-      } else if root[a][b][c][d] == nil {
-        index -= 1
-      } else {
-        return index
-      }
-    }
-    return nil
-  }
 }

@@ -35,10 +35,10 @@ struct LeafHeader {
   var arenaOffset: Int
   /// The bytes in use of the arena.
   var arenaCount: Int = 0
+  /// How many of these belong to rows without a value.
+  var garbage: Int = 0
   /// The number of rows that fit: 16, 64 or 256.
   var rowCapacity: Int
-  /// The bytes of those that belong to rows without a value.
-  var garbage: Int = 0
   var arenaCapacity: Int
 }
 

@@ -14,7 +14,7 @@ extension BoundCondition {
     while let index = next {
       next = table.groups.nextIndex(from: index + 1)
       guard let group = table.groups.group(index) else { continue }
-      let live = try BoundCondition.liveWords(of: group)
+      let live = try ConditionFault.reading { () throws(StateFault) in try group.liveWords() }
       guard !live.isEmpty else { continue }
       for leaf in 0..<RowPosition.leafCount {
         var rows = RowBits(live, leaf: leaf)
@@ -23,16 +23,6 @@ extension BoundCondition {
         if entry >= 0 { rows = try scan.accepted(rows, leaf, of: group, firstRow: first) }
         guard rows.forEach({ body(first + Int64($0)) }) else { return }
       }
-    }
-  }
-
-  private static func liveWords(
-    of group: RowGroup
-  ) throws(ConditionFault) -> ContiguousArray<UInt64> {
-    do throws(StateFault) {
-      return try group.liveWords()
-    } catch {
-      throw .state(error)
     }
   }
 }
@@ -86,11 +76,8 @@ private struct BlockScan {
     _ place: Int, _ rows: RowBits, _ block: RowView, _ firstRow: Int64
   ) throws(ConditionFault) -> RowBits {
     if let range = ranges[place] {
-      let leaf: Unmanaged<Leaf>?
-      do throws(StateFault) {
-        leaf = try block.unretainedLeaf(range.column)
-      } catch {
-        throw .state(error)
+      let leaf = try ConditionFault.reading { () throws(StateFault) in
+        try block.unretainedLeaf(range.column)
       }
       guard let leaf else { return range.holdsOfNull ? rows : RowBits() }
       let quick = leaf._withUnsafeGuaranteedRef { range.held(of: $0, rows) }

@@ -59,7 +59,7 @@ struct OperandSet: Sendable {
       if case .double(let number) = value, number.isNaN { continue }
       guard let operand = Operand(value) else { continue }
       if case .large = operand { continue }
-      sorted.append((OperandSet.rank(value.tag), value, operand))
+      sorted.append((value.tag.rank, value, operand))
     }
     sorted.sort { a, b in
       if a.rank != b.rank { return a.rank < b.rank }
@@ -70,15 +70,10 @@ struct OperandSet: Sendable {
     operands = ContiguousArray(sorted.map { ($0.rank, $0.operand) })
   }
 
-  /// The rank of a kind in the search; all numbers share one.
-  private static func rank(_ tag: ValueTag) -> UInt8 {
-    tag == .double ? ValueTag.int.rawValue : tag.rawValue
-  }
-
   /// Whether the cell, whose bytes are at hand, equals one of the values. O(log of their count).
   func contains(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Bool {
     if cell.isNull { return hasNull }
-    let rank = OperandSet.rank(cell.tag)
+    let rank = cell.tag.rank
     var low = 0
     var high = operands.count
     while low < high {

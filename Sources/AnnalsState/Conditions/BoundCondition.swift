@@ -44,7 +44,7 @@ package struct BoundCondition: Sendable {
   private(set) var table: Table
   private let entity: EntityNumber
   private var sources: ConditionSources
-  /// Each goes on to an earlier one, or ends.
+  /// A jump table: each test names the earlier tests to run next.
   private(set) var steps: ContiguousArray<Step> = []
   private(set) var entry = BoundCondition.accepted
 
@@ -141,7 +141,7 @@ extension BoundCondition {
 
   /// Whether a row of a block has an object.
   package func contains(_ row: Int64, in block: RowBlock) throws(ConditionFault) -> Bool {
-    do throws(StateFault) { return try block.isLive(row) } catch { throw .state(error) }
+    try ConditionFault.reading { () throws(StateFault) in try block.isLive(row) }
   }
 
   /// Whether a row of a block meets the condition; false for a row without an object.

@@ -116,11 +116,7 @@ package struct BoundPath: Sendable {
 
   @inline(__always)
   private static func cell(_ column: Int, _ view: RowView) throws(ConditionFault) -> RowCell {
-    do throws(StateFault) {
-      return try view.cell(column)
-    } catch {
-      throw .state(error)
-    }
+    try ConditionFault.reading { () throws(StateFault) in try view.cell(column) }
   }
 
   @inline(never)
@@ -141,9 +137,9 @@ package struct BoundPath: Sendable {
       else { return try body(.null, none) }
       let place = RowPosition(row)
       group = target.groups.group(place.group)
-      guard let found = group, try BoundPath.isLive(place, found) else {
-        return try body(.null, none)
-      }
+      guard let found = group,
+        try ConditionFault.reading({ () throws(StateFault) in try found.isLive(place.offset) })
+      else { return try body(.null, none) }
       view = RowGroup.withRow(found, place) { $0 }
     }
     defer { withExtendedLifetime(group) {} }
@@ -155,16 +151,6 @@ package struct BoundPath: Sendable {
         try column.map { (column) throws(ConditionFault) in
           try BoundPath.cell(column, view)
         } ?? .null, body)
-    }
-  }
-
-  private static func isLive(
-    _ place: RowPosition, _ group: RowGroup
-  ) throws(ConditionFault) -> Bool {
-    do throws(StateFault) {
-      return try group.isLive(place.offset)
-    } catch {
-      throw .state(error)
     }
   }
 }

@@ -24,12 +24,8 @@ package struct CellBatch {
     cells.reserveCapacity(rows.count)
     var block = RowBlock.none
     for row in rows {
-      var found = block.view(of: row)
-      if found == nil {
-        block = table.block(of: row)
-        found = block.view(of: row)
-      }
-      try path.withCell(of: row, found ?? .empty) { (cell, bytes) throws(ConditionFault) in
+      let values = block.values(of: row, in: table)
+      try path.withCell(of: row, values) { (cell, bytes) throws(ConditionFault) in
         append(cell, bytes)
       }
     }

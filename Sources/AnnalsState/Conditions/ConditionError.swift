@@ -36,6 +36,12 @@ package enum ConditionFault: Error, Sendable {
   case largeValue(any Error)
   /// What is evaluated on records failed.
   case record(any Error)
+
+  /// Runs `body`, whose fault becomes one of evaluation.
+  @inline(__always)
+  static func reading<T>(_ body: () throws(StateFault) -> T) throws(ConditionFault) -> T {
+    do throws(StateFault) { return try body() } catch { throw .state(error) }
+  }
 }
 
 extension Entity {

@@ -33,13 +33,8 @@ package struct RowScan: Sendable {
     let cells = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: paths.count)
     cells.initialize(repeating: .null)
     defer { cells.deallocate() }
-    while let row = try RowScan.next(&rows) {
-      var values = block.view(of: row)
-      if values == nil {
-        block = view.block(of: row)
-        values = block.view(of: row)
-      }
-      guard let values else { continue }
+    while let row = try ConditionFault.reading({ () throws(StateFault) in try rows.next() }) {
+      let values = block.values(of: row, in: view)
       if let filter, try !filter.matches(row, values, &scratch) { continue }
       let isTrue = try test?.matches(row, values, &scratch) ?? true
       try read(0, row, values, cells) { body(row, UnsafeBufferPointer(cells), isTrue) }
@@ -52,7 +47,9 @@ package struct RowScan: Sendable {
   package func readRow(
     _ row: Int64, _ body: (UnsafeBufferPointer<RowCell>, Bool) -> Void
   ) throws(ConditionFault) -> Bool {
-    guard let table, try RowScan.contains(row, table) else { return false }
+    guard let table,
+      try ConditionFault.reading({ () throws(StateFault) in try table.contains(row) })
+    else { return false }
     let block = TableView(table).block(of: row)
     guard let values = block.view(of: row) else { return false }
     defer { withExtendedLifetime(block) {} }
@@ -66,14 +63,6 @@ package struct RowScan: Sendable {
     return true
   }
 
-  private static func contains(_ row: Int64, _ table: Table) throws(ConditionFault) -> Bool {
-    do throws(StateFault) {
-      return try table.contains(row)
-    } catch {
-      throw .state(error)
-    }
-  }
-
   /// Reads the value at a path and those behind it, then calls `body` while all are valid.
   private func read(
     _ index: Int, _ row: Int64, _ values: RowView, _ cells: UnsafeMutableBufferPointer<RowCell>,
@@ -83,14 +72,6 @@ package struct RowScan: Sendable {
     try paths[index].withCell(of: row, values) { (cell, arena) throws(ConditionFault) in
       cells[index] = RowCell(cell: cell, arena: arena)
       try read(index + 1, row, values, cells, body)
-    }
-  }
-
-  private static func next(_ rows: inout RowCursor) throws(ConditionFault) -> Int64? {
-    do throws(StateFault) {
-      return try rows.next()
-    } catch {
-      throw .state(error)
     }
   }
 }

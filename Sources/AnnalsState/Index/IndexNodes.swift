@@ -24,6 +24,8 @@ struct IndexPath {
   var index = 0
   /// The row of the entry whose held bytes begin the key, if there is one.
   var holder: Int64?
+  /// How many bytes that entry holds; 0 without one.
+  var heldLength = 0
   /// How many entries the leaf has.
   var leafCount = 0
 }
@@ -111,6 +113,7 @@ final class IndexLeaf: @unchecked Sendable {
     let (index, isHeld) = entries.place(of: key)
     path.index = index
     path.holder = isHeld ? entries.rows[index] : nil
+    path.heldLength = isHeld ? entries.range(index).count : 0
     path.leafCount = entries.count
   }
 }
@@ -171,9 +174,9 @@ final class IndexNode: @unchecked Sendable {
 
   /// The node with these entries, at least one.
   convenience init(_ entries: IndexEntries) {
-    var builder = LeafBuilder()
+    var builder = GroupBuilder<IndexLeaf>()
     builder.append(entries)
-    self.init(leaves: builder.leaves, fences: builder.fences)
+    self.init(leaves: builder.children, fences: builder.fences)
   }
 }
 

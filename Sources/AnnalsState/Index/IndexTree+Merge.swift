@@ -134,13 +134,9 @@ extension IndexMerge {
     let kept = removeEntries(from: leaf.entries.whole, below: upper)
     let merged = try insertEntries(into: kept, below: upper)
     guard merged.count > 0 else { return }
-    var builder = LeafBuilder()
-    builder.append(
+    leaves.append(
       form == .whole ? merged : merged.trimmed(lower: lower, upper: upper, margin: 1),
       fence: lower)
-    for index in builder.leaves.indices {
-      leaves.append(builder.leaves[index], fence: builder.fences[index])
-    }
   }
 
   /// The entries without those removed. An entry goes only if its row is that of the removal: a key

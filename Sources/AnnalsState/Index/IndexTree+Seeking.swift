@@ -30,34 +30,28 @@ extension IndexTree {
     wholeKey: (Int64) throws(StateFault) -> ContiguousArray<UInt8>
   ) throws(StateFault) -> Int {
     guard !branches.isEmpty else { return 0 }
-    let number = fences.child(of: bytes)
-    var result = 0
-    for branch in branches[..<number] { result += branch.count }
-    let branch = branches[number]
-    let slot = branch.fences.child(of: bytes)
-    for other in branch.slots[..<slot] { result += other.count }
-    let node = try branch.slots[slot].node()
-    let place = node.fences.child(of: bytes)
-    for other in node.leaves[..<place] { result += other.entries.count }
-    let leaf = node.leaves[place]
-    let found = leaf.entries.place(of: bytes)
-    result += found.index
-    if found.isHeld, leaf.entries.range(found.index).count < bytes.count {
-      let key = try wholeKey(leaf.entries.rows[found.index])
+    let path = try path(of: bytes)
+    var result = path.index
+    for branch in branches[..<path.branch] { result += branch.count }
+    let branch = branches[path.branch]
+    for slot in branch.slots[..<path.slot] { result += slot.count }
+    for leaf in try branch.slots[path.slot].node().leaves[..<path.leaf] {
+      result += leaf.entries.count
+    }
+    if let row = path.holder, path.heldLength < bytes.count {
+      let key = try wholeKey(row)
       let order = key.withUnsafeBytes { compare(bytes, held: $0) }
       if order == .after || order == .matches && key.count < bytes.count { result += 1 }
     }
     return result
   }
 
-  /// The leaves that have entries at these places, with the place of the first entry of each.
-  func leaves(
-    in places: Range<Int>
-  ) throws(StateFault) -> ContiguousArray<(leaf: IndexLeaf, start: Int)> {
-    var result: ContiguousArray<(leaf: IndexLeaf, start: Int)> = []
+  /// Calls `body` with the leaves that have entries at these places, in order.
+  func forEachLeaf(
+    in places: Range<Int>, _ body: (IndexSpan) throws(StateFault) -> Void
+  ) throws(StateFault) {
     var start = 0
-    for branch in branches {
-      if start >= places.upperBound { break }
+    for branch in branches where start < places.upperBound {
       guard start + branch.count > places.lowerBound else {
         start += branch.count
         continue
@@ -67,46 +61,19 @@ extension IndexTree {
           start += slot.count
           continue
         }
-        for leaf in try slot.node().leaves {
-          if start < places.upperBound, start + leaf.entries.count > places.lowerBound {
-            result.append((leaf, start))
-          }
-          start += leaf.entries.count
+        for leaf in try slot.node().leaves where start < places.upperBound {
+          let span = IndexSpan(leaf: leaf, start: start)
+          if span.end > places.lowerBound { try body(span) }
+          start = span.end
         }
       }
     }
-    return result
   }
 
   /// The leaf that has the entry at this place; nil if there is none.
   func span(at place: Int) throws(StateFault) -> IndexSpan? {
-    guard place >= 0, place < count else { return nil }
-    var start = 0
-    for branch in branches {
-      guard place >= start + branch.count else {
-        return try span(at: place, in: branch, from: start)
-      }
-      start += branch.count
-    }
-    return nil
-  }
-
-  private func span(
-    at place: Int, in branch: IndexBranch, from first: Int
-  ) throws(StateFault) -> IndexSpan? {
-    var start = first
-    for slot in branch.slots {
-      guard place >= start + slot.count else {
-        for leaf in try slot.node().leaves {
-          guard place >= start + leaf.entries.count else {
-            return IndexSpan(leaf: leaf, start: start)
-          }
-          start += leaf.entries.count
-        }
-        return nil
-      }
-      start += slot.count
-    }
-    return nil
+    var result: IndexSpan?
+    try forEachLeaf(in: place..<place + 1) { result = $0 }
+    return result
   }
 }

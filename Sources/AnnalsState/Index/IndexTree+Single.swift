@@ -5,7 +5,7 @@ import AnnalsModel
 // what is shared of it copied. What would change the shape of the tree is left to `IndexMerge`.
 
 extension IndexTree {
-  /// Takes an entry out if its row is the one given. False, and nothing changed, if a leaf would be
+  /// Removes an entry if its row is the one given. False, and nothing changed, if a leaf would be
   /// left empty.
   mutating func removeOne(
     _ key: UnsafeRawBufferPointer, row: Int64
@@ -18,7 +18,7 @@ extension IndexTree {
     return true
   }
 
-  /// Puts an entry in. False, and nothing changed, if the leaf is full, or if what is held of
+  /// Inserts an entry. False, and nothing changed, if the leaf is full, or if what is held of
   /// another key begins this one, so that only whole keys tell.
   mutating func insertOne(
     _ key: UnsafeRawBufferPointer, row: Int64
@@ -71,7 +71,8 @@ extension IndexTree {
     return path.branch + 1 < fences.count ? fences[path.branch + 1] : nil
   }
 
-  private func path(of key: UnsafeRawBufferPointer) throws(StateFault) -> IndexPath {
+  /// Where a key belongs. Touches one chunk.
+  func path(of key: UnsafeRawBufferPointer) throws(StateFault) -> IndexPath {
     var path = IndexPath()
     path.branch = fences.child(of: key)
     try branches[path.branch].seek(key, &path)

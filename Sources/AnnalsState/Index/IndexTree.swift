@@ -40,11 +40,8 @@ struct IndexTree: Sendable {
   /// Touches one chunk. If the bytes held are not all, the caller compares the rest.
   func find(_ key: UnsafeRawBufferPointer) throws(StateFault) -> (row: Int64, isWhole: Bool)? {
     guard !branches.isEmpty else { return nil }
-    let branch = branches[fences.child(of: key)]
-    let node = try branch.slots[branch.fences.child(of: key)].node()
-    let leaf = node.leaves[node.fences.child(of: key)]
-    guard let index = leaf.entries.find(key) else { return nil }
-    return (leaf.entries.rows[index], leaf.entries.range(index).count == key.count)
+    let path = try path(of: key)
+    return path.holder.map { ($0, path.heldLength == key.count) }
   }
 
   /// Calls `body` with each node's slot and the fence before it, in order.
@@ -56,7 +53,7 @@ struct IndexTree: Sendable {
     }
   }
 
-  /// Hands out the chunks that are not stored, or all of them, and returns all of them in order.
+  /// Writes the chunks that are not stored, or all of them, and returns all of them in order.
   mutating func write(
     full: Bool, entity: EntityNumber, rule: PropertyNumber, to writer: inout ChunkWriter
   ) throws -> [IndexChunk] {

@@ -58,7 +58,7 @@ struct KeyColumn: Sendable {
   /// Whether `null` is a default value that is cut.
   let isNullCut: Bool
   /// As `null`, but never cut.
-  let fullNull: ContiguousArray<UInt8>
+  let uncutNull: ContiguousArray<UInt8>
   /// What no value counts as in a box index; nil if the object then has no key.
   let nullBits: UInt64?
 
@@ -67,7 +67,7 @@ struct KeyColumn: Sendable {
     isDescending = column.isDescending
     guard let value = column.valueForNull else {
       null = [column.nullsFirst ? KeyBytes.nullFirst : KeyBytes.nullLast]
-      fullNull = null
+      uncutNull = null
       isNullCut = false
       nullBits = nil
       return
@@ -78,7 +78,7 @@ struct KeyColumn: Sendable {
     isNullCut =
       limited.append(element: value, isDescending: isDescending, limit: KeyBytes.textLimit) == .cut
     _ = full.append(element: value, isDescending: isDescending)
-    (null, fullNull) = (limited, full)
+    (null, uncutNull) = (limited, full)
   }
 }
 

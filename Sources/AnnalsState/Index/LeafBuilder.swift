@@ -1,16 +1,35 @@
 import AnnalsFormat
 
-/// Builds leaves from rising entries, with the fences between them.
-struct LeafBuilder {
-  private(set) var leaves: ContiguousArray<IndexLeaf> = []
-  private(set) var fences = Fences()
+/// Makes nodes of leaves, or branches of nodes: groups of children with the fences between them.
+struct GroupBuilder<Child> {
+  var children: ContiguousArray<Child> = []
+  var fences = Fences()
 
-  /// Adds a leaf as it is.
-  mutating func append(_ leaf: IndexLeaf, fence: some Collection<UInt8>) {
-    leaves.append(leaf)
+  mutating func append(_ child: Child, fence: some Collection<UInt8>) {
+    children.append(child)
     fences.append(fence)
   }
 
+  /// Calls `body` with groups of at most `maximum` children, made of about `target` if there must
+  /// be several; the fence before a group's first child is handed out, and empty in the group.
+  func forEachGroup(
+    maximum: Int, target: Int,
+    _ body: (ContiguousArray<Child>, Fences, ArraySlice<UInt8>) -> Void
+  ) {
+    guard !children.isEmpty else { return }
+    let groups = children.count <= maximum ? 1 : (children.count + target - 1) / target
+    for group in 0..<groups {
+      let range = children.count * group / groups..<children.count * (group + 1) / groups
+      var inner = Fences()
+      for index in range {
+        inner.append(index == range.lowerBound ? ArraySlice() : fences[index])
+      }
+      body(ContiguousArray(children[range]), inner, fences[range.lowerBound])
+    }
+  }
+}
+
+extension GroupBuilder<IndexLeaf> {
   /// Adds entries, in as many leaves as they need. `fence` stands before the first.
   mutating func append(_ entries: IndexEntries, fence: some Collection<UInt8> = []) {
     guard entries.count > 0 else { return }
@@ -40,35 +59,6 @@ struct LeafBuilder {
           append(IndexLeaf(part), fence: first.prefix(length))
         }
       }
-    }
-  }
-}
-
-/// Makes nodes of leaves, or branches of nodes: groups of children with the fences between them.
-struct GroupBuilder<Child> {
-  var children: ContiguousArray<Child> = []
-  var fences = Fences()
-
-  mutating func append(_ child: Child, fence: some Collection<UInt8>) {
-    children.append(child)
-    fences.append(fence)
-  }
-
-  /// Calls `body` with groups of at most `maximum` children, made of about `target` if there must
-  /// be several; the fence before a group's first child is handed out, and empty in the group.
-  func forEachGroup(
-    maximum: Int, target: Int,
-    _ body: (ContiguousArray<Child>, Fences, ArraySlice<UInt8>) -> Void
-  ) {
-    guard !children.isEmpty else { return }
-    let groups = children.count <= maximum ? 1 : (children.count + target - 1) / target
-    for group in 0..<groups {
-      let range = children.count * group / groups..<children.count * (group + 1) / groups
-      var inner = Fences()
-      for index in range {
-        inner.append(index == range.lowerBound ? ArraySlice() : fences[index])
-      }
-      body(ContiguousArray(children[range]), inner, fences[range.lowerBound])
     }
   }
 }

@@ -150,7 +150,7 @@ struct LeafEntries: Sendable {
     return place.isHeld ? place.index : nil
   }
 
-  /// Takes one entry out.
+  /// Removes one entry.
   mutating func remove(_ index: Int) {
     let range = range(index)
     bytes.close(range, spare: LeafEntries.spareCount * range.count)
@@ -160,7 +160,7 @@ struct LeafEntries: Sendable {
     for other in index..<ends.count { ends[other] -= UInt32(range.count) }
   }
 
-  /// Puts another entry before the one at this index.
+  /// Inserts another entry before the one at this index.
   mutating func insert(_ key: UnsafeRawBufferPointer, row: Int64, at index: Int) {
     if length > 0, key.count != length {
       ends = evenEnds

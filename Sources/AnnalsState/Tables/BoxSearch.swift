@@ -32,8 +32,7 @@ package struct BoxSide: Sendable {
     words = isEmpty || first > last ? nil : first...last
   }
 
-  /// The word of a value; of the two zeros, which compare as equal, that of the greater one or of
-  /// the lesser.
+  /// The word of a value; for a zero, that of 0.0 if `isUpper`, else that of -0.0, which is equal.
   private static func word(_ value: Value, isUpper: Bool) -> UInt64? {
     switch value {
     case .int(let number): UInt64(bitPattern: number) ^ 1 << 63

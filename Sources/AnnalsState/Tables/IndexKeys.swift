@@ -154,7 +154,7 @@ extension IndexKeys {
         element = bytes.append(
           element: leaf.cell(slot), in: leaf.arenaBytes, isDescending: columns[index].isDescending)
       }
-      if element != .whole { bytes.append(contentsOf: columns[index].fullNull) }
+      if element != .whole { bytes.append(contentsOf: columns[index].uncutNull) }
     }
     bytes.append(row: row)
   }
@@ -174,7 +174,7 @@ extension IndexKeys {
       case .whole: break
       case .cut: return (bytes, true)
       case .absent, .large:
-        bytes.append(contentsOf: isLimited ? columns[index].null : columns[index].fullNull)
+        bytes.append(contentsOf: isLimited ? columns[index].null : columns[index].uncutNull)
         if isLimited, columns[index].isNullCut { return (bytes, true) }
       }
     }

@@ -40,23 +40,26 @@ extension IndexView {
   ) throws(StateFault) -> [Int64]? {
     var read = places
     if reversesTies {
-      let first = try ties(at: places.lowerBound)
-      let last = try ties(at: places.upperBound - 1)
+      var reader = PlaceReader(self)
+      let first = try reader.ties(at: places.lowerBound)
+      let last = try reader.ties(at: places.upperBound - 1)
       read = first.lowerBound..<last.upperBound
       if read.count - places.count > IndexView.tieLimit { return nil }
     }
     var rows: [Int64] = []
     rows.reserveCapacity(read.count)
     var runs = TieRuns()
-    for (leaf, start) in try leaves(in: read) {
-      let entries = leaf.entries
+    var mayBeCut = false
+    try index.tree.forEachLeaf(in: read) { span in
+      let (entries, start) = (span.leaf.entries, span.start)
       let some = max(0, read.lowerBound - start)..<min(entries.count, read.upperBound - start)
       rows.append(contentsOf: entries.rows[some])
-      guard !shape.isUnique else { continue }
+      guard !shape.isUnique, !mayBeCut else { return }
       // Nothing shorter than a text's limit is cut.
-      if entries.hasKey(longerThan: KeyBytes.textLimit) { return nil }
+      mayBeCut = entries.hasKey(longerThan: KeyBytes.textLimit)
       if reversesTies { runs.reverse(in: &rows, entries, some) }
     }
+    if mayBeCut { return nil }
     runs.end(in: &rows)
     if read == places { return rows }
     let first = places.lowerBound - read.lowerBound

@@ -12,16 +12,6 @@ package struct IndexBound: Sendable {
     self.values = values
     self.isAfter = isAfter
   }
-
-  /// Before all objects that have these values, where some have, or would be if some had.
-  package static func before(_ values: Value...) -> IndexBound {
-    IndexBound(values: values, isAfter: false)
-  }
-
-  /// Behind all objects that have these values.
-  package static func after(_ values: Value...) -> IndexBound {
-    IndexBound(values: values, isAfter: true)
-  }
 }
 
 /// An index of one state for reading: the objects of an entity in an order, by place and by value.
@@ -30,8 +20,8 @@ package struct IndexBound: Sendable {
 /// unique one those that have a value in each of its columns, in the order of their keys; a box
 /// index, too, but its order means nothing: `search` is for it.
 ///
-/// Objects with a text over 256 bytes whose beginning others have too are put in order when they
-/// are come upon: that costs reading the values of all that share it. Objects with a value over
+/// Objects with a text over 256 bytes whose beginning others have too are sorted when a reader
+/// reaches them: that costs reading the values of all that share it. Objects with a value over
 /// 4,096 bytes, of which a state has no byte, stand behind the first `orderedCount` places, by row:
 /// whoever wants them in order reads the values and sorts them in. May be used from any thread.
 package struct IndexView: Sendable {
@@ -74,40 +64,23 @@ package struct IndexView: Sendable {
     try max(0, place(of: upper) - place(of: lower))
   }
 
-  /// The place of an object; nil if the index does not have it. O(log n).
-  package func place(ofRow row: Int64) throws(StateFault) -> Int? {
-    var key: ContiguousArray<UInt8> = []
-    guard try table.appendKey(row, of: index.keys, to: &key) == .key else { return nil }
-    if shape.isUnique {
-      let place = try count(before: key)
-      return try index.tree.span(at: place)?.row(at: place) == row ? place : nil
-    }
-    let values = key.dropLast(KeyBytes.rowLength)
-    guard index.keys.isCut(values[...]) else { return try count(before: key) }
-    let run = try run(of: ContiguousArray(values))
-    return run.rows.firstIndex(of: row).map { run.places.lowerBound + $0 }
-  }
-
   /// The row of the object at a place; nil if there is none. O(log n).
   package func row(at place: Int) throws(StateFault) -> Int64? {
-    var cursor = cursor(at: place)
-    return try cursor.next()
-  }
-
-  /// A cursor between the entries before a place and those from there on. O(1).
-  package func cursor(at place: Int = 0) -> IndexCursor {
-    IndexCursor(self, at: min(max(0, place), count))
+    var reader = PlaceReader(self)
+    return try reader.row(at: place)
   }
 }
 
-// What a cursor uses.
+// What a reader uses.
 extension IndexView {
   /// The leaf at a place.
   func span(at place: Int) throws(StateFault) -> IndexSpan? { try index.tree.span(at: place) }
 
   /// The objects with the same key as the one at a place of the span, if the key is cut.
   func run(at place: Int, in span: IndexSpan) throws(StateFault) -> IndexRun? {
-    guard !shape.isUnique else { return nil }
+    // Nothing shorter than a text's limit is cut.
+    guard !shape.isUnique, span.leaf.entries.range(place - span.start).count > KeyBytes.textLimit
+    else { return nil }
     let key = span.key(at: place).dropLast(KeyBytes.rowLength)
     guard index.keys.isCut(key) else { return nil }
     return try run(of: ContiguousArray(key))

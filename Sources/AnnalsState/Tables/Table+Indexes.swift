@@ -6,17 +6,17 @@ extension Table {
   // By position: an index handed out of the array would be copied, each commit several times.
 
   /// Whether an index that `isAsked` selects is out of date.
-  func isBehind(where isAsked: (IndexKeys) -> Bool) -> Bool {
+  func isStale(where isAsked: (IndexKeys) -> Bool) -> Bool {
     let nextRow = nextRow
     for index in indexes.indices
-    where isAsked(indexes[index].keys) && indexes[index].isBehind(nextRow) {
+    where isAsked(indexes[index].keys) && indexes[index].isStale(nextRow) {
       return true
     }
     return false
   }
 
   /// Whether the index with this number is out of date.
-  func isBehind(_ number: PropertyNumber) -> Bool { isBehind { $0.shape.number == number } }
+  func isStale(_ number: PropertyNumber) -> Bool { isStale { $0.shape.number == number } }
 
   /// Updates the indexes that `isAsked` selects.
   func updateIndexes(where isAsked: (IndexKeys) -> Bool) throws(StateFault) {
@@ -49,7 +49,7 @@ extension Table {
         if let index = known[shape.number], index.shape == shape { return index }
         return TableIndex(shape) { position(of: $0) }
       })
-    isOrdered = indexes.contains { !$0.shape.isUnique }
+    hasNonUniqueIndex = indexes.contains { !$0.shape.isUnique }
     for column in columns.indices { columns[column].isIndexed = false }
     for index in indexes {
       for place in index.keys.places { columns[place].isIndexed = true }

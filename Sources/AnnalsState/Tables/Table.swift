@@ -16,8 +16,8 @@ final class Table: @unchecked Sendable {
   @exclusivity(unchecked) var columns: ContiguousArray<Column> = []
   @exclusivity(unchecked) var groups = GroupTree()
   @exclusivity(unchecked) var indexes: ContiguousArray<TableIndex> = []
-  /// Whether some index contains every live row, whatever its values.
-  @exclusivity(unchecked) var isOrdered = false
+  /// Whether some index is not unique: it may contain a row whatever its values.
+  @exclusivity(unchecked) var hasNonUniqueIndex = false
   /// The positions of the columns, by rising property number.
   @exclusivity(unchecked) private(set) var columnsByProperty: ContiguousArray<Int> = []
   /// The position of each property with a low number, or -1.
@@ -36,7 +36,7 @@ final class Table: @unchecked Sendable {
     columns = other.columns
     groups = other.groups
     indexes = other.indexes
-    isOrdered = other.isOrdered
+    hasNonUniqueIndex = other.hasNonUniqueIndex
     positions = other.positions
     columnsByProperty = other.columnsByProperty
   }
@@ -130,7 +130,7 @@ extension Table {
   /// Makes a row live.
   func insert(_ row: Int64) throws(StateFault) {
     let place = try place(row)
-    if isOrdered { try noteAll(row) }
+    if hasNonUniqueIndex { try noteAll(row) }
     let group = groups.writableGroup(place.group)
     guard try !group.isLive(place.offset) else { throw invalid(row, "inserted, but it is there") }
     try group.markLive(place.offset)

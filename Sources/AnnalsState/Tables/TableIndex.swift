@@ -48,14 +48,14 @@ struct TableIndex: Sendable {
 
   /// Whether the tree is out of date with a table whose next row is this.
   @inline(__always)
-  func isBehind(_ nextRow: Int64) -> Bool { noted.count > 0 || freshRow < nextRow }
+  func isStale(_ nextRow: Int64) -> Bool { noted.count > 0 || freshRow < nextRow }
 
   /// How many rows are noted.
   var notedCount: Int { noted.count }
 
   /// The most rows that are noted before the tree is updated: bounds memory in a long replay.
   private static let notedLimit = 1 << 18
-  /// And how many bytes of keys are held at once, there and when many rows are new.
+  /// The most bytes of keys that are held at once, noted or of new rows.
   private static let byteLimit = 1 << 28
 
   /// Notes the key of a row that is about to change.
@@ -74,7 +74,7 @@ struct TableIndex: Sendable {
   mutating func update(from table: Table) throws(StateFault) {
     if try updateOne(from: table) { return }
     // More than once only if new rows have more bytes of keys than should be held at once.
-    while isBehind(table.nextRow) {
+    while isStale(table.nextRow) {
       var removals = IndexEntries()
       var insertions = IndexEntries()
       var tooLarge: ContiguousArray<KeyConflict> = []

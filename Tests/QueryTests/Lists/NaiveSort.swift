@@ -76,7 +76,8 @@ struct NaiveSort {
     case (.uuid(let a), .uuid(let b)): return a < b
     case (.data(let a), .data(let b)): return a.lexicographicallyPrecedes(b)
     case (.object(let a), .object(let b)): return a < b
-    case (.string(let a), .string(let b)): return bytes(a, b) < 0
+    case (.string(let a), .string(let b)), (.url(let a), .url(let b)), (.json(let a), .json(let b)):
+      return bytes(a, b) < 0
     default: return false
     }
   }

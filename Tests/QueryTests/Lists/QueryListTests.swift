@@ -106,6 +106,7 @@ import Testing
   }
 
   private static let sources = ConditionSources(largeValue: { _ in [] }, removingDiacritics: { $0 })
+  private static let listSources = ListSources(sources, { _ in [] })
 
   private static func check(_ trial: inout Trial, _ comment: Comment) throws -> [[Int64]] {
     let expected = try trial.expected()
@@ -213,9 +214,11 @@ import Testing
       let comment: Comment = "\(text), step \(step)"
       let before = trial
       let touched = try model.change([1, 1, 3, 20, 300][model.random.below(5)])
-      let diff = try trial.list.advance(to: model.state, Self.changes(touched))
+      let diff = try trial.list.advance(to: model.state, Self.changes(touched), Self.listSources)
       let new = try Self.check(&trial, comment)
-      #expect(try alone.advance(to: model.state, Self.changes(touched)) == diff, comment)
+      #expect(
+        try alone.advance(to: model.state, Self.changes(touched), Self.listSources) == diff,
+        comment)
       #expect(alone.rows(in: 0..<alone.count) == new.flatMap(\.self), comment)
       Self.checkApplied(diff, old, new, comment)
       let (oldRows, newRows) = (old.flatMap(\.self), new.flatMap(\.self))

@@ -145,7 +145,7 @@ import Testing
       TimelineDefinition("Event", start: "start", openEnd: .kind("isOngoing")),
       TimelineDefinition("Event", start: "start", group: "nothing"),
     ] {
-      #expect(throws: TimelineFailure.self) { try world.columns(definition) }
+      #expect(throws: QueryPlan.Failure.self) { try world.columns(definition) }
     }
   }
 }
