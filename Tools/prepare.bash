@@ -81,7 +81,7 @@ install_package() {
   fi
 }
 
-# Sees to it that the compiler finds zlib's header.
+# Installs zlib's header if the compiler does not find it.
 check_zlib() {
   if has_zlib; then return; fi
   install_package zlib1g-dev "zlib's header (zlib.h, in zlib1g-dev)"

@@ -32,7 +32,7 @@ package struct CanonicalState {
     if let name {
       entities = [try reader.entity(named: name)]
     } else {
-      entities = reader.state.schema.entities.filter { !$0.isRemoved }
+      entities = reader.state.schema.liveEntities
       entities.sort { $0.name.precedesInBytes($1.name) }
     }
     for entity in entities {
@@ -160,8 +160,7 @@ package struct CanonicalState {
         try append(relationship, member.name, row, table)
       }
     }
-    json.endObject()
-    json.endLine()
+    json.endObjectLine()
   }
 
   /// Writes a text straight from the column; returns false for any other value.
@@ -170,47 +169,37 @@ package struct CanonicalState {
     _ table: TableView
   ) throws(AnnalsError) -> Bool {
     guard attribute.type == .string || attribute.type == .any else { return false }
-    do throws(StateFault) {
-      return try table.withCell(row, column: column) { cell, arena in
+    return try AnnalsError.translating { () throws(StateFault) in
+      try table.withCell(row, column: column) { cell, arena in
         guard cell.tag == .string, !cell.isLarge else { return false }
         json.key(quoted: member.quotedName)
         json.string(utf8: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
         return true
       }
-    } catch {
-      throw AnnalsError(error)
     }
   }
 
   private func value(
     _ row: Int64, _ attribute: Attribute, _ column: Int?, _ table: TableView
   ) throws(AnnalsError) -> Value {
-    var value = Value.null
-    if let column {
-      do throws(StateFault) {
-        value = try table.value(row, column: column)
-      } catch {
-        throw AnnalsError(error)
-      }
-    }
-    if case .large(let reference) = value {
-      guard let bytes = try reader.largeValues.bytesLeft(of: reference) else { return .null }
-      return Value(bytes: bytes, tag: reference.tag)
-    }
+    let value = try value(row, column, table)
     if value.isNull, !attribute.isOptional { return attribute.defaultValue ?? .null }
-    return value
+    return try reader.largeValues.complete(value) ?? .null
+  }
+
+  private func value(
+    _ row: Int64, _ column: Int?, _ table: TableView
+  ) throws(AnnalsError) -> Value {
+    guard let column else { return .null }
+    return try AnnalsError.translating { () throws(StateFault) in
+      try table.value(row, column: column)
+    }
   }
 
   private mutating func append(
     _ relationship: Relationship, _ name: String, _ row: Int64, _ table: TableView
   ) throws(AnnalsError) {
-    guard let column = table.column(of: relationship.number) else { return }
-    let value: Value
-    do throws(StateFault) {
-      value = try table.value(row, column: column)
-    } catch {
-      throw AnnalsError(error)
-    }
+    let value = try value(row, table.column(of: relationship.number), table)
     if value.isNull { return }
     json.key(name)
     try json.references(value, in: reader)

@@ -25,7 +25,6 @@ extension ChangeReading {
           + "`\(found.plainText.prefix(60))` is no such value")
     }
     if let reason = growth?.widening(attribute, plan.entity, found) { throw reader.fault(reason) }
-    try beforeWidening(attribute, plan.entity, found)
     transaction.widen(attribute.number, of: plan.entity.number)
     var wider = attribute
     wider.type = .any

@@ -7,8 +7,6 @@ import AnnalsState
 final class ChangeReading {
   /// Whether inserts get the default values of attributes that `set` does not have.
   var fillsDefaults = true
-  /// Called with a value before it widens an attribute to `any`. Throw to refuse.
-  var beforeWidening: (Attribute, Entity, Value) throws -> Void = { _, _, _ in }
   /// What may be added to the schema; nil for anything.
   var growth: SchemaGrowth?
   /// Which schema is fixed, for messages.
@@ -214,7 +212,7 @@ final class ChangeReading {
     if let plan = plans.plan(named: name, in: transaction.schema) { return plan }
     let text = String(decoding: name, as: UTF8.self)
     guard kind == .insert, !keepsSchema, let id else {
-      let names = transaction.schema.entities.filter { !$0.isRemoved }.map(\.name)
+      let names = transaction.schema.liveEntities.map(\.name)
       let option = kind == .insert && keepsSchema ? growthOption : ""
       throw reader.fault("there is no entity \(text)" + remedy(for: text, among: names, option))
     }
@@ -288,20 +286,17 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction {
-  /// Applies one change in JSON, as in a line of an import. `beforeWidening` is called with a value
-  /// before it widens an attribute to `any`.
+  /// Applies one change in JSON, as in a line of an import. `growth` is what it may add to the
+  /// schema; nil for anything.
   ///
-  /// - Throws: `InputFault` with the reason, and whatever `beforeWidening` throws.
-  package func apply(
-    change: ContiguousArray<UInt8>,
-    beforeWidening: @escaping (Attribute, Entity, Value) throws -> Void = { _, _, _ in }
-  ) throws {
+  /// - Throws: `InputFault` with the reason.
+  package func apply(change: ContiguousArray<UInt8>, growth: SchemaGrowth? = nil) throws {
     var list = ContiguousArray("[".utf8)
     list.append(contentsOf: change)
     list.append(UInt8(ascii: "]"))
     let reader = JSONReader(MemorySource(list), framing: .document)
     let reading = ChangeReading(self, keepsSchema: false)
-    reading.beforeWidening = beforeWidening
+    reading.growth = growth
     try reading.read(reader)
   }
 }

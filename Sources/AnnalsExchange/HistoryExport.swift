@@ -46,8 +46,7 @@ package struct HistoryExport {
         }
         if let lost = part.record.lost { try fill(lost, write) }
         json.beginTransaction(part.transaction)
-        json.key("changes")
-        json.beginArray()
+        json.beginArray("changes")
       }
       for change in part.transaction.changes {
         try append(change) { () throws(AnnalsError) in
@@ -58,8 +57,7 @@ package struct HistoryExport {
       }
       guard !part.record.isContinued else { continue }
       json.endArray()
-      json.endObject()
-      json.endLine()
+      json.endObjectLine()
       try moving.move(to: part.record.number)
       try progress(part.record.number)
       if json.bytes.count >= 1 << 16 { try flush(write) }
@@ -77,11 +75,9 @@ package struct HistoryExport {
       json.member("n", number)
       json.member("timestamp", lost.after.description)
       json.member(lost: lost)
-      json.key("changes")
-      json.beginArray()
+      json.beginArray("changes")
       json.endArray()
-      json.endObject()
-      json.endLine()
+      json.endObjectLine()
       if json.bytes.count >= 1 << 16 { try flush(write) }
     }
   }
@@ -103,8 +99,7 @@ package struct HistoryExport {
     json.beginObject()
     json.key("schema")
     json.verbatim(SchemaJSON.line(schema))
-    json.endObject()
-    json.endLine()
+    json.endObjectLine()
   }
 
   /// Writes `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`: every object as an insert.
@@ -116,8 +111,7 @@ package struct HistoryExport {
     json.member("timestamp", version.base.timestamp.description)
     json.key("schema")
     json.verbatim(SchemaJSON.line(state.schema))
-    json.key("changes")
-    json.beginArray()
+    json.beginArray("changes")
     let reader = version.reader(of: state)
     for entity in state.schema.entities where !entity.isRemoved {
       guard let table = state.table(entity.number) else { continue }
@@ -137,8 +131,7 @@ package struct HistoryExport {
       nextRows[entity.number] = next
     }
     json.endArray()
-    json.endObject()
-    json.endLine()
+    json.endObjectLine()
   }
 
   private mutating func append(
@@ -146,30 +139,14 @@ package struct HistoryExport {
   ) throws(AnnalsError) {
     let object = ObjectReference(entity: entity.number, row: row)
     let name = try reader.name(of: object)
-    json.beginObject()
-    json.member("op", "insert")
-    json.member("entity", entity.name)
-    if let attribute = entity.keyAttribute, !name.key.isNull {
-      json.key("id")
-      json.value(name.key, as: attribute.type)
-    }
-    if explicitRow || name.key.isNull { json.member("row", row) }
-    json.key("set")
-    json.beginObject()
+    json.beginChange(.insert, of: entity, name, explicitRow: explicitRow)
+    json.beginObject("set")
     for attribute in entity.attributes where !attribute.isRemoved {
       guard attribute.number != entity.keyAttribute?.number || name.key.isNull else { continue }
       let value = try value(attribute.number, row, table)
       guard !value.isNull else { continue }
-      json.key(attribute.name)
-      if case .large(let reference) = value {
-        if let bytes = try reader.largeValues.bytesLeft(of: reference) {
-          json.value(Value(bytes: bytes, tag: reference.tag), as: attribute.type)
-        } else {
-          json.null()
-        }
-      } else {
-        json.value(value, as: attribute.type)
-      }
+      json.member(
+        attribute.name, try reader.largeValues.complete(value) ?? .null, as: attribute.type)
     }
     for relationship in entity.relationships where !relationship.isRemoved {
       let value = try value(relationship.number, row, table)
@@ -185,10 +162,8 @@ package struct HistoryExport {
     _ property: PropertyNumber, _ row: Int64, _ table: TableView
   ) throws(AnnalsError) -> Value {
     guard let column = table.column(of: property) else { return .null }
-    do throws(StateFault) {
-      return try table.value(row, column: column)
-    } catch {
-      throw AnnalsError(error)
+    return try AnnalsError.translating { () throws(StateFault) in
+      try table.value(row, column: column)
     }
   }
 
@@ -197,9 +172,4 @@ package struct HistoryExport {
     try write(json.bytes)
     json.removeBytes()
   }
-}
-
-extension JSONWriter {
-  /// Drops the bytes written so far, even within a document.
-  package mutating func removeBytes() { bytes.removeAll(keepingCapacity: true) }
 }

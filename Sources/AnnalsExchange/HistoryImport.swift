@@ -213,7 +213,7 @@ package final class HistoryImport {
     store = opened
     if !isNew {
       schemaBefore = opened.schema
-      hadEntities = schemaBefore.entities.contains { !$0.isRemoved }
+      hadEntities = !schemaBefore.liveEntities.isEmpty
     }
     onOpening(opened)
     return opened
@@ -295,7 +295,7 @@ extension WriteTransaction {
 extension Schema {
   /// The schema as a program states it: without numbers, and without what is removed.
   package var withoutNumbers: Schema {
-    var result = Schema(entities: entities.filter { !$0.isRemoved })
+    var result = Schema(entities: liveEntities)
     for index in result.entities.indices {
       let entity = result.entities[index]
       result.entities[index].number = 0

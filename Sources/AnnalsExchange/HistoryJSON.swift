@@ -42,8 +42,7 @@ extension JSONWriter {
       metadata(entry.value)
     }
     if hidden.isEmpty { return }
-    key("metadata")
-    beginObject()
+    beginObject("metadata")
     for entry in hidden {
       key(entry.key)
       metadata(entry.value)
@@ -53,8 +52,7 @@ extension JSONWriter {
 
   /// Writes the member `lost` of a gap.
   package mutating func member(lost: LostTransactions) {
-    key("lost")
-    beginObject()
+    beginObject("lost")
     member("first", lost.first)
     member("last", lost.last)
     member("after", lost.after.description)
@@ -66,19 +64,16 @@ extension JSONWriter {
   /// Writes the member `erased`. An import into a new file restores it. An import into a store with
   /// transactions keeps it as metadata, since rows differ there.
   private mutating func member(erased erasure: Erasure, _ schema: Schema) {
-    key("erased")
-    beginObject()
+    beginObject("erased")
     member("reason", erasure.reason)
-    key("objects")
-    beginArray()
+    beginArray("objects")
     for target in erasure.targets {
       let entity = schema.entity(numbered: target.object.entity)
       beginObject()
       member("entity", entity?.name ?? "#\(target.object.entity)")
       member("row", target.object.row)
       if !target.properties.isEmpty {
-        key("properties")
-        beginArray()
+        beginArray("properties")
         for property in target.properties {
           string(entity?.propertyName(property) ?? "#\(property)")
         }
@@ -110,16 +105,8 @@ extension JSONWriter {
     _ change: Change, explicitRow: Bool, includesBefore: Bool,
     _ state: () throws(AnnalsError) -> StateReader
   ) throws(AnnalsError) {
-    let name = try change.objectName(state)
     let entity = change.entity
-    beginObject()
-    member("op", "\(change.kind)")
-    member("entity", entity.name)
-    if let attribute = entity.keyAttribute, !name.key.isNull {
-      key("id")
-      value(name.key, as: attribute.type)
-    }
-    if name.key.isNull || explicitRow { member("row", name.row) }
+    beginChange(change.kind, of: entity, try change.objectName(state), explicitRow: explicitRow)
     if change.kind != .delete {
       key("set")
       try values(of: change, entity, isBefore: false, state)
@@ -129,6 +116,19 @@ extension JSONWriter {
       try values(of: change, entity, isBefore: true, state)
     }
     endObject()
+  }
+
+  /// Begins a change: what is done to the object of this name.
+  mutating func beginChange(
+    _ kind: ChangeKind, of entity: Entity, _ name: ObjectName, explicitRow: Bool
+  ) {
+    beginObject()
+    member("op", "\(kind)")
+    member("entity", entity.name)
+    if let attribute = entity.keyAttribute, !name.key.isNull {
+      member("id", name.key, as: attribute.type)
+    }
+    if name.key.isNull || explicitRow { member("row", name.row) }
   }
 
   private mutating func values(
@@ -147,7 +147,7 @@ extension JSONWriter {
       key(difference.name)
       if let attribute = entity.attribute(numbered: difference.number) {
         let found = isBefore ? difference.before : difference.after
-        value(try change.page.glossary.complete(found), as: attribute.type)
+        value(try change.page.glossary.largeValues.complete(found) ?? .null, as: attribute.type)
       } else if difference.edits != nil {
         let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
         let now = try state()
@@ -159,15 +159,6 @@ extension JSONWriter {
       }
     }
     endObject()
-  }
-}
-
-extension Glossary {
-  /// The value, with its bytes if it is a large value; null if they were lost.
-  package func complete(_ value: Value) throws(AnnalsError) -> Value {
-    guard case .large(let reference) = value else { return value }
-    guard let bytes = try largeValues.bytesLeft(of: reference) else { return .null }
-    return Value(bytes: bytes, tag: reference.tag)
   }
 }
 
@@ -190,12 +181,9 @@ extension StateReader {
   package func relationshipValue(
     of object: ObjectReference, _ property: PropertyNumber
   ) throws(AnnalsError) -> Value {
-    do throws(StateFault) {
-      let value = try state.value(object.entity, object.row, property)
-      if case .null = value { return .objects([]) }
-      return value
-    } catch {
-      throw AnnalsError(error)
+    let value = try AnnalsError.translating { () throws(StateFault) in
+      try state.value(object.entity, object.row, property)
     }
+    return value.isNull ? .objects([]) : value
   }
 }

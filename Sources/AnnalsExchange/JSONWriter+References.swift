@@ -3,6 +3,17 @@ import AnnalsModel
 import AnnalsState
 
 extension JSONWriter {
+  /// Writes the value of any property; null for a large value that was not read.
+  package mutating func value(
+    _ value: Value, as type: AttributeType, in state: StateReader
+  ) throws(AnnalsError) {
+    switch value {
+    case .object, .objects: try references(value, in: state)
+    case .large: null()
+    default: self.value(value, as: type)
+    }
+  }
+
   /// Writes the value of a relationship: the key of the target, or an array of keys. A target that
   /// has no key or does not exist is written as `{"$row":N}`.
   package mutating func references(_ value: Value, in state: StateReader) throws(AnnalsError) {

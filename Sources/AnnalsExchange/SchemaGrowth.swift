@@ -13,8 +13,8 @@ package struct SchemaGrowth {
 
   /// The permissions that these closures give.
   package init(
-    entity: @escaping (String, Schema) -> String?,
-    attribute: @escaping (String, Entity) -> String?,
+    entity: @escaping (String, Schema) -> String? = { _, _ in nil },
+    attribute: @escaping (String, Entity) -> String? = { _, _ in nil },
     widening: @escaping (Attribute, Entity, Value) -> String?
   ) {
     self.entity = entity

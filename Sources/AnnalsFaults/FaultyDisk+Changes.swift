@@ -8,7 +8,7 @@ extension FaultyDisk {
     let used = Set(names.values).reduce(UInt64(0)) { sum, number in
       sum + UInt64(files[number]?.visible.count ?? 0)
     }
-    return capacity > used ? capacity - used : 0
+    return settings.capacity > used ? settings.capacity - used : 0
   }
 
   /// Writes as much of `bytes` as fits on the disk; throws if not all fit.

@@ -55,19 +55,13 @@ struct FaultyDisk: Sendable {
   var injectedCount = 0
   /// The number of calls of each kind, failed ones included.
   var callCounts: [StorageError.Operation: Int] = [:]
-  var capacity: UInt64
-  /// Whether reads past the cache are supported.
-  var hasReadPastCache = true
-  /// Whether a sync that lost bytes makes the next sync of every other open file fail, once.
-  var tellsEveryFile = false
-  /// Whether `place` links the file under its new name and then removes the old one, in two calls.
-  var placesByLinking = false
+  var settings: FaultySettings
   let seed: UInt64
   private var lastNumber: UInt64 = 0
 
-  init(seed: UInt64, capacity: UInt64) {
+  init(seed: UInt64, _ settings: FaultySettings) {
     self.seed = seed
-    self.capacity = capacity
+    self.settings = settings
   }
 
   mutating func nextNumber() -> UInt64 {
@@ -89,11 +83,8 @@ struct FaultyDisk: Sendable {
   static func restarted(
     from disk: FaultyDisk, files: [UInt64: ContiguousArray<UInt8>], names: [String: UInt64]
   ) -> FaultyDisk {
-    var restarted = FaultyDisk(seed: disk.seed &+ 1, capacity: disk.capacity)
+    var restarted = FaultyDisk(seed: disk.seed &+ 1, disk.settings)
     restarted.lastNumber = disk.lastNumber
-    restarted.hasReadPastCache = disk.hasReadPastCache
-    restarted.tellsEveryFile = disk.tellsEveryFile
-    restarted.placesByLinking = disk.placesByLinking
     restarted.names = names
     restarted.durableNames = names
     restarted.files = files.mapValues { File(durable: $0, visible: $0) }

@@ -51,7 +51,7 @@ final class FaultyFile: StorageFile {
     try checkOpen(for: .read)
     return try files.disk.withLock { disk throws(StorageError) in
       try disk.check(.read, path)
-      guard disk.hasReadPastCache else { return nil }
+      guard disk.settings.hasReadPastCache else { return nil }
       let count = buffer.fill(from: disk.files[file]?.durable ?? [], at: offset)
       if count > 0 { disk.files[file]?.forgetBelievedClean(in: Int(offset)..<Int(offset) + count) }
       return count
@@ -90,7 +90,9 @@ final class FaultyFile: StorageFile {
     files.duringNextSync.withLock { $0.take() }?()
     try files.disk.withLock { disk throws(StorageError) in
       defer { told.store(disk.files[file]?.lossCount ?? 0, ordering: .relaxed) }
-      if disk.tellsEveryFile, told.load(ordering: .relaxed) < disk.files[file]?.lossCount ?? 0 {
+      if disk.settings.tellsEveryFile,
+        told.load(ordering: .relaxed) < disk.files[file]?.lossCount ?? 0
+      {
         throw StorageError(.sync, path, .ioError)
       }
       try disk.run(.sync, path) { disk, effect in
@@ -134,23 +136,7 @@ final class FaultyFile: StorageFile {
   ) throws(StorageError) -> Int {
     try checkOpen(for: operation)
     if access == .reading { throw StorageError(operation, path, .badFileDescriptor) }
-    let largest = MemoryLimits.largestSize
-    guard offset <= largest, UInt64(length) <= largest - offset else {
-      throw StorageError(operation, path, .fileTooLarge)
-    }
+    try MemoryLimits.check(length, at: offset, operation, path)
     return Int(offset)
-  }
-}
-
-extension UnsafeMutableRawBufferPointer {
-  /// Copies the bytes from `offset` on, as many as there are and fit. Returns the number copied.
-  fileprivate func fill(from bytes: ContiguousArray<UInt8>, at offset: UInt64) -> Int {
-    guard offset < UInt64(bytes.count) else { return 0 }
-    let start = Int(offset)
-    let count = Swift.min(self.count, bytes.count - start)
-    bytes.withUnsafeBytes { source in
-      copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + count]))
-    }
-    return count
   }
 }

@@ -37,6 +37,7 @@ import SystemPackage
 /// A test runs its work once to count the points, and then once for each point with `crash(at:)`.
 /// At that point the power fails: the call throws ENODEV, and so does every later one.
 /// `forEachSurvivor` then yields a file system for every state that the fault model permits.
+@dynamicMemberLookup
 package final class FaultyFileSystem: FileSystem {
   let disk: Locked<FaultyDisk>
   let syncDelay: Duration
@@ -51,7 +52,7 @@ package final class FaultyFileSystem: FileSystem {
   ///   - capacity: the greatest number of bytes in all files together.
   ///   - syncDelay: the duration of each sync, so that other threads write meanwhile.
   package init(seed: UInt64 = 1, capacity: UInt64 = .max, syncDelay: Duration = .zero) {
-    disk = Locked(FaultyDisk(seed: seed, capacity: capacity))
+    disk = Locked(FaultyDisk(seed: seed, FaultySettings(capacity: capacity)))
     self.syncDelay = syncDelay
   }
 
@@ -93,35 +94,23 @@ package final class FaultyFileSystem: FileSystem {
   /// The number of calls that failed because of injections.
   package var injectedCount: Int { disk.withLock { $0.injectedCount } }
 
-  /// The number of calls of this kind so far, each of which an injection could make fail.
-  package func callCount(_ operation: StorageError.Operation) -> Int {
-    disk.withLock { $0.callCounts[operation] ?? 0 }
+  /// The number of calls of each kind so far, each of which an injection could make fail.
+  package var callCounts: [StorageError.Operation: Int] { disk.withLock { $0.callCounts } }
+
+  /// The number of calls of this kind so far.
+  package func callCount(_ operation: StorageError.Operation) -> Int { callCounts[operation] ?? 0 }
+
+  /// What the disk and its file system are like; may be changed at any time.
+  package var settings: FaultySettings {
+    get { disk.withLock { $0.settings } }
+    set { disk.withLock { $0.settings = newValue } }
   }
 
-  /// The greatest number of bytes in all files together; may be changed at any time.
-  package var capacity: UInt64 {
-    get { disk.withLock { $0.capacity } }
-    set { disk.withLock { $0.capacity = newValue } }
-  }
-
-  /// Whether reads past the cache are supported; initially true.
-  package var hasReadPastCache: Bool {
-    get { disk.withLock { $0.hasReadPastCache } }
-    set { disk.withLock { $0.hasReadPastCache = newValue } }
-  }
-
-  /// Whether a sync that lost bytes makes the next sync of every other open file fail, once;
-  /// initially false.
-  package var tellsEveryFile: Bool {
-    get { disk.withLock { $0.tellsEveryFile } }
-    set { disk.withLock { $0.tellsEveryFile = newValue } }
-  }
-
-  /// Whether the system lacks a rename that fails if the name is in use, so that `place` links the
-  /// file under its new name and then removes the old one; initially false.
-  package var placesByLinking: Bool {
-    get { disk.withLock { $0.placesByLinking } }
-    set { disk.withLock { $0.placesByLinking = newValue } }
+  package subscript<Setting>(
+    dynamicMember setting: WritableKeyPath<FaultySettings, Setting>
+  ) -> Setting {
+    get { settings[keyPath: setting] }
+    set { settings[keyPath: setting] = newValue }
   }
 
   /// The file system after the process was killed: with everything written so far, without locks.
@@ -183,7 +172,7 @@ extension FaultyFileSystem {
   }
 
   package func place(_ from: String, at to: String) throws(StorageError) {
-    if placesByLinking {
+    if settings.placesByLinking {
       try link(from, to: to)
       return try remove(from)
     }

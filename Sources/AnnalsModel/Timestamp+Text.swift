@@ -4,22 +4,11 @@ extension Timestamp: CustomStringConvertible {
   /// `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, the fraction without trailing zeros. Years outside 0000 to
   /// 9999, which RFC 3339 does not have, are written with a sign.
   public var description: String {
-    let day = microseconds.quotientRoundedDown(by: 86_400_000_000)
-    let remainder = microseconds % 86_400_000_000
-    let inDay = remainder < 0 ? remainder + 86_400_000_000 : remainder
-    let date = CalendarDate(daysSince1970: day)
+    let (day, inDay) = microseconds.dividedRoundingDown(by: 86_400_000_000)
     let seconds = inDay / 1_000_000
-    var text = (0...9_999).contains(date.year) ? "" : (date.year < 0 ? "-" : "+")
-    text += padded(date.year.magnitude, 4) + "-" + padded(UInt64(date.month), 2)
-    text += "-" + padded(UInt64(date.day), 2) + "T" + padded(UInt64(seconds / 3_600), 2)
-    text += ":" + padded(UInt64(seconds / 60 % 60), 2) + ":" + padded(UInt64(seconds % 60), 2)
-    let fraction = inDay % 1_000_000
-    if fraction != 0 {
-      var digits = padded(UInt64(fraction), 6)
-      while digits.hasSuffix("0") { digits.removeLast() }
-      text += "." + digits
-    }
-    return text + "Z"
+    var text = CalendarDate(daysSince1970: day).text + "T" + (seconds / 3_600).padded(2)
+    text += ":" + (seconds / 60 % 60).padded(2) + ":" + (seconds % 60).padded(2)
+    return text + (inDay % 1_000_000).fractionText + "Z"
   }
 
   /// The earliest and the latest possible moment.
@@ -40,7 +29,7 @@ extension Timestamp: CustomStringConvertible {
   /// Whether a text begins like a date whose year has a sign or more than four digits: if it cannot
   /// be read, it may be out of range.
   package static func looksLong(_ text: String) -> Bool {
-    var reader = DigitReader(bytes: Array(text.utf8))
+    var reader = DigitReader(text)
     let isSigned = reader.consume("-") || reader.consume("+")
     guard reader.number(digits: 4...4) != nil else { return false }
     return reader.number(digits: 1...16) != nil || isSigned
@@ -52,10 +41,8 @@ extension Timestamp: CustomStringConvertible {
   /// Reads RFC 3339 text with `Z` or an offset, and any number of digits after the point, of which
   /// six count. Nil for any other text.
   package init?(_ text: String) {
-    var reader = DigitReader(bytes: Array(text.utf8))
-    let sign: Int64 = reader.consume("-") ? -1 : 1
-    let isSigned = sign < 0 || reader.consume("+")
-    guard let year = reader.number(digits: isSigned ? 4...6 : 4...4), reader.consume("-"),
+    var reader = DigitReader(text)
+    guard let year = reader.year(), reader.consume("-"),
       let month = reader.number(digits: 2...2), reader.consume("-"),
       let day = reader.number(digits: 2...2),
       reader.consume("T") || reader.consume("t") || reader.consume(" "),
@@ -69,7 +56,7 @@ extension Timestamp: CustomStringConvertible {
       fraction = digits
     }
     guard let offset = reader.offset(), reader.isAtEnd,
-      let days = CalendarDate(year: sign * year, month: month, day: day).daysSince1970
+      let days = CalendarDate(year: year, month: month, day: day).daysSince1970
     else { return nil }
     var seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
     if seconds < 0, fraction > 0 {
@@ -84,113 +71,24 @@ extension Timestamp: CustomStringConvertible {
   }
 }
 
-/// A day of the proleptic Gregorian calendar.
-package struct CalendarDate: Hashable, Sendable {
-  package var year: Int64
-  package var month: Int64
-  package var day: Int64
-
-  package init(year: Int64, month: Int64, day: Int64) {
-    self.year = year
-    self.month = month
-    self.day = day
-  }
-
-  /// The date this many days after 1970-01-01.
-  package init(daysSince1970 days: Int64) {
-    // Years are counted from March, in cycles of 400 years, so that the leap day ends a year.
-    let shifted = days + 719_468
-    let era = shifted.quotientRoundedDown(by: 146_097)
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-    month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  }
-
-  /// The days from 1970-01-01 to this date; nil if there is no such date.
-  package var daysSince1970: Int64? {
-    guard (1...12).contains(month), (1...31).contains(day) else { return nil }
-    let shiftedYear = month <= 2 ? year - 1 : year
-    let era = shiftedYear.quotientRoundedDown(by: 400)
-    let yearOfEra = shiftedYear - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    let days = era * 146_097 + dayOfEra - 719_468
-    // A day that its month does not have comes back as one of the next month.
-    return CalendarDate(daysSince1970: days) == self ? days : nil
-  }
-}
-
-/// Reads the parts of a date from ASCII text.
-private struct DigitReader {
-  let bytes: [UInt8]
-  var position = 0
-
-  init(bytes: [UInt8]) {
-    self.bytes = bytes
-  }
-
-  var isAtEnd: Bool { position == bytes.count }
-
-  mutating func consume(_ character: Unicode.Scalar) -> Bool {
-    guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
-    position += 1
-    return true
-  }
-
-  mutating func digit() -> Int64? {
-    guard position < bytes.count, (0x30...0x39).contains(bytes[position]) else { return nil }
-    position += 1
-    return Int64(bytes[position - 1] - 0x30)
-  }
-
-  mutating func number(digits: ClosedRange<Int>) -> Int64? {
-    var value: Int64 = 0
-    var count = 0
-    while count < digits.upperBound, let next = digit() {
-      value = value * 10 + next
-      count += 1
+extension Timestamp {
+  /// The first moment at which clocks show `local`, which is a clock's display read as UTC; where
+  /// clocks were set past it, the moment by the offset before. `offset` gives what clocks are ahead
+  /// of UTC, in seconds. Nil out of range.
+  package init?(local: Timestamp, offset: (Timestamp) -> Int) {
+    func back(_ microseconds: Int64) -> Timestamp? {
+      let (moment, overflow) = local.microseconds.subtractingReportingOverflow(microseconds)
+      return overflow ? nil : Timestamp(microseconds: moment)
     }
-    return count < digits.lowerBound ? nil : value
-  }
-
-  /// The microseconds of the digits after a point.
-  mutating func fraction() -> Int64? {
-    guard var value = digit() else { return nil }
-    var count = 1
-    while let next = digit() {
-      if count < 6 {
-        value = value * 10 + next
-        count += 1
-      }
+    func exact(_ seconds: Int) -> Timestamp? {
+      back(Int64(seconds) * 1_000_000).flatMap { offset($0) == seconds ? $0 : nil }
     }
-    for _ in count..<6 { value *= 10 }
-    return value
+    let day: Int64 = 86_400_000_000
+    let before = offset(back(day) ?? local)
+    let after = offset(back(-day) ?? local)
+    guard let moment = exact(before) ?? exact(after) ?? back(Int64(before) * 1_000_000) else {
+      return nil
+    }
+    self = moment
   }
-
-  /// The offset from UTC in seconds.
-  mutating func offset() -> Int64? {
-    if consume("Z") || consume("z") { return 0 }
-    let sign: Int64 = consume("-") ? -1 : 1
-    guard sign < 0 || consume("+"), let hours = number(digits: 2...2), consume(":"),
-      let minutes = number(digits: 2...2), hours < 24, minutes < 60
-    else { return nil }
-    return sign * (hours * 3_600 + minutes * 60)
-  }
-}
-
-extension Int64 {
-  /// The quotient, rounded towards negative infinity.
-  fileprivate func quotientRoundedDown(by divisor: Int64) -> Int64 {
-    self / divisor - (self % divisor < 0 ? 1 : 0)
-  }
-}
-
-private func padded(_ number: UInt64, _ width: Int) -> String {
-  let digits = String(number)
-  return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }

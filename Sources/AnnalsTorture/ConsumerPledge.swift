@@ -33,7 +33,7 @@ package struct ConsumerPledge: Sendable, Hashable {
 extension WorkSession {
   /// Registers a consumer at the head.
   func register(_ store: Store, _ name: String) throws -> Consumer {
-    use(store)
+    lastUsed = store
     let place = store.token.number
     pledge.consumers.readers[name] = ConsumerPledge.Reader(places: [place], last: place)
     let consumer = try store.consumer(name, blocking: true, startingAfter: store.token)
@@ -43,7 +43,7 @@ extension WorkSession {
 
   /// Advances a consumer to a transaction.
   func advance(_ consumer: Consumer, to number: Int64) throws {
-    use(consumer.store)
+    lastUsed = consumer.store
     pledge.consumers.readers[consumer.name]?.places.insert(number)
     pledge.consumers.readers[consumer.name]?.last = number
     let failureCount = files.injectedCount
@@ -54,7 +54,7 @@ extension WorkSession {
 
   /// Sets the retention to a number of transactions.
   func retain(_ store: Store, transactions: Int) throws {
-    use(store)
+    lastUsed = store
     pledge.consumers.retentions.insert(Int64(transactions))
     try store.setRetention(Retention(transactions: transactions))
     pledge.consumers.retentions = [Int64(transactions)]
@@ -62,7 +62,7 @@ extension WorkSession {
 
   /// Prunes what the retention and the consumers permit.
   func maintain(_ store: Store) throws {
-    use(store)
+    lastUsed = store
     let plan = try store.maintenancePlan(minimumGain: 0)
     pledge.attemptedBase = plan.prune.map(\.base)
     let report = try store.maintain(author: "ann", minimumGain: 0)

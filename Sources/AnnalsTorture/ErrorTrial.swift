@@ -62,9 +62,7 @@ package struct ErrorTrial: Sendable {
     self.crash = crash
     let session = crash.session()
     try crash.workload.work(session)
-    callCounts = Dictionary(
-      ErrorTrial.failures.map { ($0.operation, session.files.callCount($0.operation)) },
-      uniquingKeysWith: { $1 })
+    callCounts = session.files.callCounts
   }
 
   /// The number of calls that can fail this way.

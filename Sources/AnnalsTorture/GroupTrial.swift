@@ -45,12 +45,11 @@ package struct GroupTrial: Sendable {
   private static func work(
     _ files: FaultyFileSystem, _ durability: StoreOptions.Durability
   ) throws -> Witness {
-    let location = StoreLocation(fileSystem: files, path: WorkSession.path)
     var options = StoreOptions()
     options.durability = durability
     guard
       let store = try? Store(
-        location, schema: Note.schema, options: options,
+        files.location(), schema: Note.schema, options: options,
         environment: WorkSession.environment(3))
     else { return Witness() }
     let witness = Locked(Witness(isOpened: true))
@@ -85,23 +84,9 @@ package struct GroupTrial: Sendable {
     files.cutPower()
     tally.points += 1
     try files.forEachSurvivor(limit: survivors) { survivor in
-      try tally.check(survivor.description) { try check(survivor.files, witness) }
+      try tally.check(survivor.description) {
+        try witness.ledger.check(survivor.files, mayBeGone: !witness.isOpened)
+      }
     }
-  }
-
-  private func check(_ files: FaultyFileSystem, _ witness: Witness) throws {
-    guard try files.identity(of: WorkSession.path) != nil else {
-      if witness.isOpened { throw BrokenPromise("the store is gone") }
-      return
-    }
-    let location = StoreLocation(fileSystem: files, path: WorkSession.path)
-    let store = try Store(
-      location, creates: false, environment: WorkSession.environment(9_001))
-    try witness.ledger.check(store)
-    try SurvivorCheck.commitOnce(store)
-    for finding in try store.verifyHistory() where finding.severity == .error {
-      throw BrokenPromise("verify: \(finding.message)")
-    }
-    try store.close()
   }
 }

@@ -162,11 +162,9 @@ package final class KillTrial {
       }
     }
     tally.found = tally.acknowledged
-    for finding in try store.verifyHistory() where finding.severity == .error {
-      throw BrokenPromise("verify: \(finding.message)")
-    }
+    try store.requireVerified()
     try requireErased(store)
-    try SurvivorCheck.commitTallied(store, "after \(startCount)")
+    try store.write(author: "afterwards") { try TortureChild.insert("after \(startCount)", $0) }
     try store.close()
     try requireCleanFile()
   }
@@ -202,12 +200,5 @@ package final class KillTrial {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
     let strays = names.filter { $0.hasPrefix("killed.annals.") }
     guard strays.isEmpty else { throw BrokenPromise("left behind: \(strays)") }
-  }
-}
-
-extension SurvivorCheck {
-  /// Commits one more note like the children.
-  static func commitTallied(_ store: Store, _ key: String) throws {
-    try store.write(author: "afterwards") { try TortureChild.insert(key, $0) }
   }
 }

@@ -16,6 +16,20 @@ enum Note {
       Relationship("notes", to: "Note", isToMany: true, isOrdered: true)
     }
   }
+
+  /// Whether a stored value is this text.
+  static func holds(_ value: Value, _ text: String, in store: Store) throws -> Bool {
+    switch value {
+    case .string(let stored): stored.hasSameBytes(as: text)
+    case .large(let large): try store.bytes(of: large) == Array(text.utf8)
+    default: text.isEmpty
+    }
+  }
+}
+
+extension Schema {
+  /// Whether it has the notes.
+  var hasNotes: Bool { entity(named: "Note") != nil }
 }
 
 extension WorkSession {

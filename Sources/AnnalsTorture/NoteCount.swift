@@ -19,7 +19,7 @@ struct NoteCount: Projection, Codable {
 
 extension NoteCount {
   init(base: Snapshot) throws {
-    guard base.schema.entities.contains(where: { $0.name == "Note" }) else { return }
+    guard base.schema.hasNotes else { return }
     count = try base.count(of: "Note")
   }
 

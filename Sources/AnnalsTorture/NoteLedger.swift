@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFaults
 import AnnalsStorage
 
 /// The promises to commits whose order or outcome differs from run to run. Each note has its own
@@ -27,12 +28,33 @@ struct NoteLedger: Sendable {
     return numbers.text(Int.random(in: 0...6_000, using: &numbers))
   }
 
+  /// Checks that the file that is left is sound, holds what was promised up to `number`, and can be
+  /// written again.
+  ///
+  /// - Throws: `BrokenPromise`.
+  func check(
+    _ files: FaultyFileSystem, upTo number: Int64 = .max, mayBeGone: Bool
+  ) throws {
+    guard try files.identity(of: WorkSession.path) != nil else {
+      if !mayBeGone { throw BrokenPromise("the store is gone") }
+      return
+    }
+    try files.requireSoundBytes()
+    let store = try Store(
+      files.location(), creates: false, environment: WorkSession.environment(9_001))
+    try check(store, upTo: number)
+    try SurvivorCheck.commitOnce(store)
+    try store.requireVerified()
+    try store.close()
+    try files.requireCleanBytes()
+  }
+
   /// Checks that every transaction but the first, which adds the schema, is one complete note that
   /// was not refused, and is there once; that state and history agree; and that no acknowledged one
   /// up to `number` is missing.
   ///
   /// - Throws: `BrokenPromise`.
-  func check(_ store: Store, upTo number: Int64 = .max) throws {
+  private func check(_ store: Store, upTo number: Int64) throws {
     var seen: Set<String> = []
     var numbers: [String: Int64] = [:]
     try store.history().forEach { transaction in
@@ -42,7 +64,7 @@ struct NoteLedger: Sendable {
         case .string(let id) = change.after("id"), seen.insert(id).inserted
       else { throw BrokenPromise("transaction \(transaction.number) is not one that was begun") }
       guard transaction.author == NoteLedger.author(of: id),
-        try Array(NoteLedger.text(of: id).utf8) == bytes(change.after("text"), store)
+        try Note.holds(change.after("text"), NoteLedger.text(of: id), in: store)
       else { throw BrokenPromise("transaction \(transaction.number) is not whole") }
       guard !refused.contains(id) else {
         throw BrokenPromise("transaction \(transaction.number) was refused, and is there")
@@ -53,17 +75,9 @@ struct NoteLedger: Sendable {
       let found = numbers[id].map { "is \($0)" } ?? "is gone"
       throw BrokenPromise("transaction \(place), acknowledged, \(found)")
     }
-    let hasNotes = store.schema.entities.contains { $0.name == "Note" }
-    guard try hasNotes ? store.snapshot().count(of: "Note") == seen.count : seen.isEmpty else {
+    let count = try store.schema.hasNotes ? store.snapshot().count(of: "Note") : 0
+    guard count == seen.count else {
       throw BrokenPromise("state and history differ")
-    }
-  }
-
-  private func bytes(_ value: Value, _ store: Store) throws -> [UInt8] {
-    switch value {
-    case .string(let text): Array(text.utf8)
-    case .large(let large): try store.bytes(of: large)
-    default: []
     }
   }
 }

@@ -1,6 +1,5 @@
 import Annals
 import AnnalsFaults
-import AnnalsInspection
 import AnnalsStorage
 
 /// Makes one operating system call fail while two stores on one file take turns, like two
@@ -62,9 +61,7 @@ package struct PairTrial: Sendable {
     steps = (0..<turns).map { _ in Step.random(using: &numbers) }
     let run = PairRun(durabilities, seed: seed)
     try run.work(steps)
-    callCounts = Dictionary(
-      ErrorTrial.failures.map { ($0.operation, run.files.callCount($0.operation)) },
-      uniquingKeysWith: { $1 })
+    callCounts = run.files.callCounts
   }
 
   /// The number of calls that can fail this way.
@@ -90,50 +87,19 @@ package struct PairTrial: Sendable {
     guard run.files.injectedCount > 0 else { return false }
     tally.errors += 1
     if run.hasUnknown { tally.errorsUnknown += 1 } else { tally.errorsRefused += 1 }
+    let isEmpty = run.ledger.acknowledged.isEmpty
     try tally.check("\(place), then killed") {
-      try check(run.files.afterKill(), run.ledger, upTo: .max)
+      try run.ledger.check(run.files.afterKill(), mayBeGone: isEmpty)
     }
     if survivors == 0 { return true }
     run.files.cutPower()
     try run.files.forEachSurvivor(limit: survivors) { survivor in
       try tally.check("\(place), then \(survivor.description)") {
-        try check(survivor.files, run.ledger, upTo: run.durable)
+        try run.ledger.check(
+          survivor.files, upTo: run.durable, mayBeGone: isEmpty || run.durable == 0)
       }
     }
     return true
-  }
-
-  /// The file left is sound, holds what was promised, and can be written again.
-  private func check(
-    _ files: FaultyFileSystem, _ ledger: NoteLedger, upTo number: Int64
-  ) throws {
-    guard try files.identity(of: WorkSession.path) != nil else {
-      if number > 0, !ledger.acknowledged.isEmpty { throw BrokenPromise("the store is gone") }
-      return
-    }
-    let left = try findings(files)
-    guard left.isSound else { throw BrokenPromise(left.text) }
-    let location = StoreLocation(fileSystem: files, path: WorkSession.path)
-    let store = try Store(location, creates: false, environment: WorkSession.environment(9_001))
-    try ledger.check(store, upTo: number)
-    try SurvivorCheck.commitOnce(store)
-    for finding in try store.verifyHistory() where finding.severity == .error {
-      throw BrokenPromise("verify: \(finding.message)")
-    }
-    try store.close()
-    let closed = try findings(files)
-    guard closed.isClean else { throw BrokenPromise("after the close: \(closed.text)") }
-  }
-
-  private func findings(
-    _ files: FaultyFileSystem
-  ) throws -> (isSound: Bool, isClean: Bool, text: String) {
-    let file = try files.open(WorkSession.path, for: .reading)
-    defer { file.close() }
-    var lines: [String] = []
-    var verification = try PhysicalVerification(file)
-    let report = try verification.run { lines.append($0.description) }
-    return (report.isSound, report.isClean, lines.joined(separator: "; "))
   }
 }
 
@@ -204,7 +170,7 @@ private final class PairRun {
     var options = StoreOptions()
     options.durability = durabilities[number]
     let store = try Store(
-      StoreLocation(fileSystem: files, path: WorkSession.path), schema: Note.schema,
+      files.location(), schema: Note.schema,
       options: options, environment: WorkSession.environment(seed &* 16 &+ openingCount))
     stores[number] = store
     return store

@@ -1,6 +1,5 @@
 import Annals
 import AnnalsFaults
-import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
 
@@ -50,7 +49,7 @@ struct SurvivorCheck {
       try SurvivorCheck.makeAgain(files)
     }
     if try files.identity(of: path) != nil {
-      try requireSoundBytes(files, path)
+      try files.requireSoundBytes(path)
       try requireReading(files)
     }
     let number = try commitAgain(files)
@@ -70,9 +69,9 @@ struct SurvivorCheck {
     guard try files.identity(of: path) == nil, try files.identity(of: unnamed) != nil else {
       return
     }
-    let location = StoreLocation(fileSystem: files, path: path)
     do throws(AnnalsError) {
-      try Store(location, creates: true, environment: WorkSession.environment(9_002)).close()
+      try Store(files.location(path), creates: true, environment: WorkSession.environment(9_002))
+        .close()
     } catch {
       guard error.message.hasPrefix("\(unnamed) is in the way") else { throw error }
       guard error.message.contains("salvaging it reads it") else {
@@ -82,7 +81,7 @@ struct SurvivorCheck {
       let copy = "/named.annals"
       try files.place(unnamed, at: copy)
       let report = try Store.salvage(
-        StoreLocation(fileSystem: files, path: copy), to: path,
+        files.location(copy), to: path,
         environment: WorkSession.environment(9_003))
       guard report.isComplete else {
         throw BrokenPromise("a store without its header lost something: \(report.lines())")
@@ -98,7 +97,7 @@ struct SurvivorCheck {
       guard try survivor.files.identity(of: path) != nil else {
         throw BrokenPromise("the store is gone, though it was closed: \(survivor.description)")
       }
-      let store = try Store(location(survivor.files, path), creates: false, options: .readOnly)
+      let store = try Store(survivor.files.location(path), creates: false, options: .readOnly)
       guard store.token.number == number else {
         throw BrokenPromise(
           "the head is \(store.token.number), though \(number) was closed: "
@@ -108,33 +107,10 @@ struct SurvivorCheck {
     }
   }
 
-  /// No acknowledged byte is damaged. A torn tail is not damage.
-  private func requireSoundBytes(_ files: FaultyFileSystem, _ path: String) throws {
-    let report = try physicalReport(files, path)
-    guard report.0.isSound else { throw BrokenPromise("\(path): \(report.1)") }
-  }
-
-  private func physicalReport(
-    _ files: FaultyFileSystem, _ path: String
-  ) throws -> (PhysicalReport, String) {
-    let file = try files.open(path, for: .reading)
-    defer { file.close() }
-    var findings: [String] = []
-    var verification = try PhysicalVerification(file)
-    let report = try verification.run { finding in
-      if finding.severity > .note { findings.append(finding.description) }
-    }
-    return (report, findings.joined(separator: "; "))
-  }
-
-  private func location(_ files: FaultyFileSystem, _ path: String) -> StoreLocation {
-    StoreLocation(fileSystem: files, path: path)
-  }
-
   /// A reader sees a permitted state, and changes nothing.
   private func requireReading(_ files: FaultyFileSystem) throws {
     let points = files.pointCount
-    let store = try Store(location(files, path), creates: false, options: .readOnly)
+    let store = try Store(files.location(path), creates: false, options: .readOnly)
     try requirePermitted(store)
     try chronicle.check(store, "a reader", states: false, erasures: pledge.erasures)
     try store.close()
@@ -158,7 +134,7 @@ struct SurvivorCheck {
   /// Opens for writing and commits once more. Returns the number of that transaction.
   private func commitAgain(_ files: FaultyFileSystem) throws -> Int64 {
     let store = try Store(
-      location(files, path), creates: heads == nil, environment: WorkSession.environment(9_001))
+      files.location(path), creates: heads == nil, environment: WorkSession.environment(9_001))
     try requirePermitted(store)
     try chronicle.check(store, "a writer", erasures: pledge.erasures)
     try NoteCount.requireConsistent(store)
@@ -168,9 +144,7 @@ struct SurvivorCheck {
     guard store.token.number == head + 1 else {
       throw BrokenPromise("the next commit after \(head) became \(store.token.number)")
     }
-    for finding in try store.verifyHistory() where finding.severity == .error {
-      throw BrokenPromise("verify: \(finding.message)")
-    }
+    try store.requireVerified()
     try store.close()
     return head + 1
   }
@@ -178,18 +152,15 @@ struct SurvivorCheck {
   /// Commits one more note to a store that may lack the schema.
   static func commitOnce(_ store: Store) throws {
     try store.write(author: "afterwards") { tx in
-      if !tx.schema.entities.contains(where: { $0.name == "Note" }) {
-        try tx.require(Note.schema)
-      }
+      if !tx.schema.hasNotes { try tx.require(Note.schema) }
       try WorkSession.insertNote(tx, text: "afterwards")
     }
   }
 
   /// After the clean close verification finds nothing, and no other file is left.
   private func requireEnd(_ files: FaultyFileSystem, _ number: Int64) throws {
-    let report = try physicalReport(files, path)
-    guard report.0.isClean else { throw BrokenPromise("after the close: \(report.1)") }
-    let store = try Store(location(files, path), creates: false, options: .readOnly)
+    try files.requireCleanBytes(path)
+    let store = try Store(files.location(path), creates: false, options: .readOnly)
     guard store.token.number == number,
       try store.transaction(number).author == "afterwards"
     else { throw BrokenPromise("the commit after the crash is gone") }
@@ -212,8 +183,8 @@ struct SurvivorCheck {
         continue
       }
       guard !copy.isWithdrawn else { throw BrokenPromise("left behind: \(path)") }
-      try requireSoundBytes(files, path)
-      let store = try Store(location(files, path), creates: false)
+      try files.requireSoundBytes(path)
+      let store = try Store(files.location(path), creates: false)
       if copy.isPartial {
         try store.close()
         continue

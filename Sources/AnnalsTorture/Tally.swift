@@ -53,21 +53,4 @@ package struct Tally: Sendable {
       throw BrokenPromise("\(place): \(error)")
     }
   }
-
-  /// The sums of two tallies.
-  package static func + (one: Tally, other: Tally) -> Tally {
-    var sum = one
-    sum.points += other.points
-    sum.survivors += other.survivors
-    sum.distinct += other.distinct
-    sum.recoveries += other.recoveries
-    sum.errors += other.errors
-    sum.errorsRefused += other.errorsRefused
-    sum.errorsUnknown += other.errorsUnknown
-    sum.kills += other.kills
-    sum.acknowledged += other.acknowledged
-    sum.found += other.found
-    sum.reads += other.reads
-    return sum
-  }
 }

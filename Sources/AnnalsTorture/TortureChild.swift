@@ -12,7 +12,7 @@ package struct TortureChild: Sendable {
     case writer
     /// Commits without syncs; prints the same.
     case deferredWriter = "deferred-writer"
-    /// Writes checkpoints, compacts and prunes; prints `pruned FLOOR`.
+    /// Writes checkpoints, compacts and prunes; prints `pruning FLOOR` before it prunes.
     case keeper
     /// Opens, reads the state, past states and the history; prints `read HEAD`.
     case reader
@@ -144,7 +144,7 @@ package struct TortureChild: Sendable {
     }
     let newest = try Store(path: path, options: .readOnly)
     let number = newest.token.number
-    let hasNotes = newest.snapshot().schema.entities.contains { $0.name == "Note" }
+    let hasNotes = newest.schema.hasNotes
     try newest.close()
     guard hasNotes else { return }
     let (_, follower) = try follow { [path] in try Store(path: path, options: .readOnly) }
@@ -259,7 +259,7 @@ package struct TortureChild: Sendable {
   private static func check(_ snapshot: Snapshot, _ store: Store) throws {
     var notes: Int64 = 0
     var tally: Int64 = 0
-    guard snapshot.schema.entities.contains(where: { $0.name == "Note" }) else { return }
+    guard snapshot.schema.hasNotes else { return }
     try snapshot.forEachObject(of: "Note") { object in
       guard case .string(let key) = object["id"] else { throw BrokenPromise("a note without key") }
       if key == tallyKey {
@@ -278,12 +278,7 @@ package struct TortureChild: Sendable {
 
   /// Whether a stored text is the one of the key.
   static func matches(_ value: Value, _ key: String, _ store: Store) throws -> Bool {
-    let text = text(of: key)
-    switch value {
-    case .string(let stored): return stored == text
-    case .large(let large): return try store.bytes(of: large) == Array(text.utf8)
-    case .erased: return key.hasPrefix(erasedPrefix)
-    default: return text.isEmpty
-    }
+    try value.isErased
+      ? key.hasPrefix(erasedPrefix) : Note.holds(value, text(of: key), in: store)
   }
 }

@@ -18,7 +18,7 @@ package final class WorkSession {
   /// The expected past of the store. Grows only in a rehearsal.
   package internal(set) var chronicle: Chronicle
   /// The store used last; nil if it was being opened or closed.
-  package private(set) var lastUsed: Store?
+  package internal(set) var lastUsed: Store?
   /// Random numbers for the workload.
   package var random: SeededNumbers
 
@@ -46,9 +46,7 @@ package final class WorkSession {
   }
 
   /// The location of the store.
-  package var location: StoreLocation {
-    StoreLocation(fileSystem: files, path: WorkSession.path)
-  }
+  package var location: StoreLocation { files.location() }
 
   /// The environment of one opening, different for each.
   static func environment(_ number: UInt64) -> StoreEnvironment {
@@ -109,7 +107,7 @@ package final class WorkSession {
         throw Aborted()
       }
     } catch is Aborted {
-      if files.injectedCount > failureCount { hasFailedQuietly = true }
+      noteQuietFailure(since: failureCount)
     }
   }
 
@@ -132,9 +130,6 @@ package final class WorkSession {
     if files.injectedCount > count { hasFailedQuietly = true }
   }
 
-  /// Notes which store is used.
-  func use(_ store: Store) { lastUsed = store }
-
   /// Erases the first note, or one of its properties.
   package func erase(_ store: Store, property: String? = nil) throws {
     lastUsed = store
@@ -148,7 +143,7 @@ package final class WorkSession {
     } else {
       try store.erase(note, reason: "torture", author: "ann")
     }
-    if files.injectedCount > failureCount { hasFailedQuietly = true }
+    noteQuietFailure(since: failureCount)
     pledge.erasing = nil
     pledge.erasures += 1
     pledge.acknowledged = number

@@ -24,6 +24,8 @@ final class CommandFolder {
   var input: [UInt8] = []
   /// After so many bytes nobody reads the output any more.
   var outputLimit = Int.max
+  /// Runs when a command writes to standard error.
+  var onError: () -> Void = {}
   /// What shows the output if it goes to a terminal.
   var pager: Pager?
   let store: StoreEnvironment
@@ -67,7 +69,10 @@ final class CommandFolder {
         guard output.count < limit else { throw OutputFault.closed }
         output += bytes
       },
-      errors: Output { errors += $0 }, terminal: terminal, environment: environment, store: store,
+      errors: Output {
+        errors += $0
+        self.onError()
+      }, terminal: terminal, environment: environment, store: store,
       zone: berlin, now: { self.now }, readAnswer: { self.answer },
       input: { MemorySource(self.input) }, makePager: { self.pager })
     let expanded = arguments.map {

@@ -27,6 +27,10 @@ import Testing
     ("2026-01-02T20:15:04Z", "2026-01-02T20:15:04Z"),
     ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
     ("+294247-01-10T04:00:54.775807Z", "+294247-01-10T04:00:54.775807Z"),
+    // As `get` prints them.
+    ("-0044-03-15 12:00:00 +0000", "-0044-03-15T12:00:00Z"),
+    ("+12345-01-01 01:00:00 +0100", "+12345-01-01T00:00:00Z"),
+    ("-0044-03-15", "-0044-03-14T23:00:00Z"),
   ])
   func datesAreTypedAsInATOKEN(typed: String, stored: String) throws {
     let folder = try folder()
@@ -90,5 +94,6 @@ import Testing
       #expect(run.errors.contains("`\(token)` \(message)"), "\(run)")
     }
     #expect(folder.run("log", "@e.annals", "--since", "0000-01-01").status == .done)
+    #expect(folder.run("log", "@e.annals", "--since", "-0044-03").status == .done)
   }
 }

@@ -94,4 +94,34 @@ import Testing
     let state = folder.run("state", "@posts.annals").output
     #expect(state.contains("New") && !state.contains("$erased"))
   }
+
+  /// The name of an object whose title was erased was `(erased)`.
+  @Test func aLifeIsNamedByItsKeyIfItsLabelIsErased() throws {
+    let folder = try CommandFolder()
+    let store = try Store(
+      path: folder.file("a.annals"),
+      schema: Schema {
+        Entity("Post", displayName: "title") {
+          Attribute("slug", .string, isUnique: true)
+          Attribute("title", .string)
+        }
+      }, environment: folder.store)
+    let fog = try store.write { try $0.insert("Post", ["slug": "fog", "title": "Fog"]) }
+    try store.write { try $0.update(fog, ["title": "Mist"]) }
+    try store.close()
+    #expect(folder.run("timeline", "@a.annals", "--lifetimes").output.contains("Mist"))
+    folder.run("erase", "@a.annals", "Post/fog", "--property", "title", "--reason", "r", "--yes")
+    let lives = folder.run("timeline", "@a.annals", "--lifetimes").output
+    #expect(lives.contains("fog") && !lives.contains("(erased)"), "\(lives)")
+  }
+
+  /// It said FILE where the other commands name the file.
+  @Test func aDamagedFileIsNamed() throws {
+    let folder = try CommandTests.posts()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("posts.annals")))
+    bytes[Int(FormatLimits.logStart) + 40] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: folder.file("posts.annals")))
+    let run = folder.run("erase", "@posts.annals", "Post/a", "--reason", "r", "--yes")
+    #expect(run.errors.contains("annals verify @posts.annals shows"), "\(run)")
+  }
 }

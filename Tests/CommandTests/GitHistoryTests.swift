@@ -234,4 +234,16 @@ final class TestRepository {
     let (shown, escaped) = GitPath.text(Data(path))
     #expect(Array(shown.utf8) == Array(text.utf8) && escaped == isEscaped)
   }
+
+  /// The message named the time of the commit where that of the author was the bad one.
+  @Test(arguments: ["x", "", "\(Int64.min)", "4398046511104"])
+  func namesABadTime(text: String) throws {
+    #expect(try GitHistory.time("-1") == Timestamp(microseconds: -1_000_000))
+    do throws(CommandFailure) {
+      _ = try GitHistory.time(text)
+      Issue.record("accepted \(text)")
+    } catch {
+      #expect(error.message == "git gave `\(text)` as a commit's time")
+    }
+  }
 }

@@ -80,4 +80,14 @@ import Testing
       #expect(throws: CommandFailure.self) { try Assignment(bad) }
     }
   }
+
+  /// The message about a failure stood behind the bar.
+  @Test func anExportThatFailsRemovesItsBar() throws {
+    let folder = try CommandTests.posts()
+    folder.terminal.isErrors = true
+    folder.outputLimit = 1
+    let run = folder.run("export", "@posts.annals")
+    #expect(run.errors.contains("transaction"), "\(run)")
+    #expect(run.errors.hasSuffix("\u{1B}[K\r\u{1B}[K"), "\(run)")
+  }
 }

@@ -31,7 +31,7 @@ import Testing
     _ label: String, _ start: Int64, _ end: Int64, _ kind: TimelineKind, band: Int = 0
   ) -> TimelinePicture.Bar {
     TimelinePicture.Bar(
-      label: label, band: band, start: start, end: end, kind: kind, dates: "dates", oddity: "",
+      label: label, band: band, start: start, end: end, kind: kind, dates: "dates", remark: "",
       isInverted: end < start)
   }
 

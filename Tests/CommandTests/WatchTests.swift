@@ -133,6 +133,35 @@ import Testing
     try store.close()
   }
 
+  /// A store without entities was watched without a word, and so was what came later.
+  @Test func `entities that come later`() throws {
+    let folder = try CommandFolder()
+    let store = try Store(.file(folder.file("a.annals")), creates: true, environment: folder.store)
+    let watch = try Run([folder.file("a.annals"), "--steps", "3", "--author-not", "robot"])
+    #expect(watch.line() == "watching 0 objects")
+    let post = Schema { Entity("Post") { Attribute("slug", .string, isUnique: true) } }
+    let person = Schema { Entity("Person") { Attribute("name", .string, isUnique: true) } }
+    let fog = try store.write(author: "you") { tx in
+      try tx.require(post)
+      return try tx.insert("Post", ["slug": "fog"])
+    }
+    let inserted = ["    + 0  Post/fog"]
+    #expect(watch.lines(2).map(withoutMoment) == ["transaction 1  you · annals[311]"] + inserted)
+    try store.write(author: "robot") { tx in
+      try tx.require(person)
+      try tx.insert("Person", ["name": "Ann"])
+    }
+    try store.write(author: "you") { try $0.delete(fog) }
+    let steps = watch.lines(4).map(withoutMoment)
+    #expect(
+      Set(steps) == [
+        "transaction 3  you · annals[311]", "    - 0  Post/fog", "    + 0  Person/Ann",
+      ])
+    let end = watch.end()
+    #expect(end.lines == [] && end.errors == "" && end.status == 0)
+    try store.close()
+  }
+
   @Test func `a file that is gone`() throws {
     let folder = try CommandFolder()
     let store = try store(folder)

@@ -1,8 +1,10 @@
+import Annals
 import AnnalsStorage
 import AnnalsTestSupport
 import Foundation
-import FuzzTargets
 import Testing
+
+@testable import FuzzTargets
 
 /// The targets of Tools/Fuzzing without the fuzzer: every seed, every crasher ever found, and
 /// seeded changes of the seeds. Whatever traps takes the test run with it, and the lines before say
@@ -38,6 +40,15 @@ import Testing
     let file = packageFolder.appending(path: "\(Self.folder)/\(name)")
     let bytes = Bytes(try Data(contentsOf: file))
     bytes.withUnsafeBytes { target.run($0) }
+  }
+
+  /// One seed had an old form of a base.
+  @Test func everySeedOfAHistoryIsImported() throws {
+    let stores = FuzzTarget.history.seeds(from: []).map { seed in
+      seed.withUnsafeBytes { FuzzTexts.imported($0) }
+    }
+    #expect(stores.allSatisfy { $0.map { $0.token.number > 0 } == true })
+    #expect(stores.contains { $0.map { $0.base.number > 0 } == true })
   }
 
   private static let folder = "Tools/Fuzzing/Crashers"

@@ -34,7 +34,7 @@ struct AnnalsCommand: ParsableCommand {
   /// Runs one command line and returns the exit status. Reports failures on standard error.
   static func execute(_ arguments: [String], _ console: Console) -> ExitStatus {
     defer { console.endPaging() }
-    let (arguments, isPaged) = withoutPagerOption(arguments)
+    let (arguments, noPager) = withoutPagerOption(arguments)
     do {
       if arguments.isEmpty || [["help"], ["--help"], ["-h"]].contains(arguments) {
         try console.output.write(Overview.text)
@@ -46,7 +46,7 @@ struct AnnalsCommand: ParsableCommand {
         try parsed.run()
         return .done
       }
-      if isPaged, type(of: command).isPaged { console.beginPaging() }
+      if !noPager, type(of: command).isPaged { console.beginPaging() }
       do {
         let status = try command.run(console)
         try console.output.flush()
@@ -74,11 +74,11 @@ struct AnnalsCommand: ParsableCommand {
   }
 
   /// The arguments without `--no-pager`, which may be anywhere before `--`, and whether it was
-  /// absent.
-  private static func withoutPagerOption(_ arguments: [String]) -> ([String], isPaged: Bool) {
+  /// there.
+  private static func withoutPagerOption(_ arguments: [String]) -> ([String], noPager: Bool) {
     let options = arguments.prefix { $0 != "--" }
     let rest = options.filter { $0 != "--no-pager" }
-    return (rest + arguments.dropFirst(options.count), rest.count == options.count)
+    return (rest + arguments.dropFirst(options.count), rest.count < options.count)
   }
 
   /// Parses the arguments. Throws a failure that suggests what was probably meant, or the parser's

@@ -24,8 +24,8 @@ enum UsageHint {
     }
     guard let command else { return unknown(verb) }
     let options = Options(help: AnnalsCommand.helpMessage(for: command))
-    let words = options.words(in: rest)
-    guard let option = options.firstUnknown(in: rest) else {
+    let (words, unknown) = options.sorted(rest)
+    guard let option = unknown else {
       return isHelp ? nil : surplus(words, of: verb)
     }
     let file = words.first ?? "FILE"
@@ -94,31 +94,22 @@ private struct Options {
     return "; did you mean \(name)?"
   }
 
-  /// The first argument that looks like an option and is unknown.
-  func firstUnknown(in arguments: ArraySlice<String>) -> String? {
-    var rest = arguments
-    while let argument = rest.popFirst() {
-      if argument == "--" { return nil }
-      guard let name = option(argument) else { continue }
-      guard names.contains(name) else { return name }
-      if name.count == argument.count, takingValue.contains(name) { _ = rest.popFirst() }
-    }
-    return nil
-  }
-
-  /// The arguments that are neither options nor values of options.
-  func words(in arguments: ArraySlice<String>) -> [String] {
+  /// The arguments that are neither options nor values of options, and the first that looks like an
+  /// option and is unknown.
+  func sorted(_ arguments: ArraySlice<String>) -> (words: [String], unknown: String?) {
     var rest = arguments
     var words: [String] = []
+    var unknown: String?
     while let argument = rest.popFirst() {
-      if argument == "--" { return words + rest }
+      if argument == "--" { return (words + rest, unknown) }
       guard let name = option(argument) else {
         words.append(argument)
         continue
       }
+      if unknown == nil, !names.contains(name) { unknown = name }
       if name.count == argument.count, takingValue.contains(name) { _ = rest.popFirst() }
     }
-    return words
+    return (words, unknown)
   }
 
   /// The name of the option that an argument gives; nil for a word.

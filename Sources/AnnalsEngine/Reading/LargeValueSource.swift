@@ -20,6 +20,12 @@ extension LargeValueSource {
       return nil
     }
   }
+
+  /// The value, with its bytes if it is large; nil if they were lost.
+  package func complete(_ value: Value) throws(AnnalsError) -> Value? {
+    guard case .large(let reference) = value else { return value }
+    return try bytesLeft(of: reference).map { Value(bytes: $0, tag: reference.tag) }
+  }
 }
 
 /// Also stores the bytes of new large values, before the record that names them is written.

@@ -61,10 +61,8 @@ package struct StateReader: Sendable {
     let stored = try AnnalsError.translating(read)
     switch stored {
     case .null: return property.impliedDefault ?? .null
-    case .large(let reference):
-      // A lost large value stays a reference, so that the rest of the object can be read.
-      guard let bytes = try largeValues.bytesLeft(of: reference) else { return stored }
-      return Value(bytes: bytes, tag: reference.tag)
+    // A lost large value stays a reference, so that the rest of the object can be read.
+    case .large: return try largeValues.complete(stored) ?? stored
     case .object(let reference):
       return try isDangling(reference) ? .null : stored
     default: return stored

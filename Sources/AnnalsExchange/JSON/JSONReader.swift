@@ -149,13 +149,6 @@ package final class JSONReader {
     return try value(byte)
   }
 
-  /// Skips the value that begins with `token`.
-  package func skip(_ token: JSONToken) throws(InputFault) {
-    guard token == .beginObject || token == .beginArray else { return }
-    let outer = open.count - 1
-    while open.count > outer { _ = try next() }
-  }
-
   /// A fault at the next byte.
   package func fault(_ reason: String) -> InputFault {
     InputFault(

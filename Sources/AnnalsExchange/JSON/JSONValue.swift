@@ -38,8 +38,7 @@ extension JSONWriter {
     }
     if type.tag == value.tag { return string(value.plainText) }
     beginObject()
-    key(name)
-    string(value.plainText)
+    member(name, value.plainText)
     endObject()
   }
 }
@@ -48,8 +47,7 @@ extension JSONWriter {
   /// Writes the form of an erased value.
   package mutating func erased() {
     beginObject()
-    key("$erased")
-    bool(true)
+    member("$erased", true)
     endObject()
   }
 }
@@ -203,14 +201,9 @@ extension JSONReader {
 extension AttributeType {
   /// The kind that the member of a tagged form names.
   fileprivate init?(tagName: String) {
-    switch tagName {
-    case "$date": self = .date
-    case "$uuid": self = .uuid
-    case "$url": self = .url
-    case "$data": self = .data
-    case "$json": self = .json
-    default: return nil
-    }
+    let types: [AttributeType] = [.date, .uuid, .url, .data, .json]
+    guard let type = types.first(where: { tagName == "$\($0)" }) else { return nil }
+    self = type
   }
 
   /// How a value of this type is written, for messages that refuse this text; empty if obvious.

@@ -20,6 +20,9 @@ package struct JSONWriter {
     needsComma = false
   }
 
+  /// Drops the bytes written so far, even within a document.
+  package mutating func removeBytes() { bytes.removeAll(keepingCapacity: true) }
+
   /// Ends the line and the document.
   package mutating func endLine() {
     bytes.append(0x0A)
@@ -43,6 +46,48 @@ package struct JSONWriter {
     separate()
     bytes.append(contentsOf: name)
     needsComma = false
+  }
+
+  /// Writes a member that is text.
+  package mutating func member(_ name: String, _ value: String) {
+    key(name)
+    string(value)
+  }
+
+  /// Writes a member that is a whole number.
+  package mutating func member(_ name: String, _ value: Int64) {
+    key(name)
+    int(value)
+  }
+
+  /// Writes a member that is true or false.
+  package mutating func member(_ name: String, _ value: Bool) {
+    key(name)
+    bool(value)
+  }
+
+  /// Writes a member that is a value of an attribute of this type.
+  package mutating func member(_ name: String, _ value: Value, as type: AttributeType) {
+    key(name)
+    self.value(value, as: type)
+  }
+
+  /// Begins a member that is an object.
+  package mutating func beginObject(_ name: String) {
+    key(name)
+    beginObject()
+  }
+
+  /// Begins a member that is an array.
+  package mutating func beginArray(_ name: String) {
+    key(name)
+    beginArray()
+  }
+
+  /// Ends the object that is the whole line.
+  package mutating func endObjectLine() {
+    endObject()
+    endLine()
   }
 
   package mutating func null() { word("null") }

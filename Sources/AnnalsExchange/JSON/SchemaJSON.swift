@@ -76,21 +76,17 @@ package enum SchemaJSON {
     json.member("name", attribute.name)
     if attribute.number > 0 { json.member("number", Int64(attribute.number)) }
     json.member("type", "\(attribute.type)")
-    if !attribute.isOptional {
-      json.key("optional")
-      json.bool(false)
-    }
-    if let value = attribute.defaultValue { json.member("default", value, attribute.type) }
+    if !attribute.isOptional { json.member("optional", false) }
+    if let value = attribute.defaultValue { json.member("default", value, as: attribute.type) }
     json.flag("unique", attribute.isUnique)
     json.flag("preservedAfterDeletion", attribute.isPreservedAfterDeletion)
     let rules = attribute.validation
-    if let value = rules.minimum { json.member("minimum", value, attribute.type) }
-    if let value = rules.maximum { json.member("maximum", value, attribute.type) }
+    if let value = rules.minimum { json.member("minimum", value, as: attribute.type) }
+    if let value = rules.maximum { json.member("maximum", value, as: attribute.type) }
     if let length = rules.minimumLength { json.member("minimumLength", length) }
     if let length = rules.maximumLength { json.member("maximumLength", length) }
     if !rules.oneOf.isEmpty {
-      json.key("oneOf")
-      json.beginArray()
+      json.beginArray("oneOf")
       for value in rules.oneOf { json.value(value, as: attribute.type) }
       json.endArray()
     }
@@ -125,8 +121,7 @@ package enum SchemaJSON {
     json.beginObject()
     json.member("name", index.name)
     if index.number > 0 { json.member("number", Int64(index.number)) }
-    json.key("on")
-    json.beginArray()
+    json.beginArray("on")
     for element in index.elements {
       json.beginObject()
       let name = element.property == 0 ? nil : entity.propertyName(element.property)
@@ -136,23 +131,19 @@ package enum SchemaJSON {
         json.member("number", Int64(element.property))
       }
       json.flag("descending", element.isDescending)
-      if element.countsNullAsGreatest {
-        json.key("nullsFirst")
-        json.bool(element.nullsFirst)
-      }
+      if element.countsNullAsGreatest { json.member("nullsFirst", element.nullsFirst) }
       json.endObject()
     }
     json.endArray()
     json.flag("unique", index.isUnique)
     json.flag("box", index.isBox)
     if !index.tests.isEmpty {
-      json.key("where")
-      json.beginArray()
+      json.beginArray("where")
       for test in index.tests {
         json.beginObject()
         json.member("property", entity.propertyName(of: test))
         json.member("is", test.comparison.description)
-        json.member("value", test.value, .any)
+        json.member("value", test.value, as: .any)
         json.endObject()
       }
       json.endArray()
@@ -163,28 +154,9 @@ package enum SchemaJSON {
 }
 
 extension JSONWriter {
-  /// Writes a member that is text.
-  package mutating func member(_ name: String, _ value: String) {
-    key(name)
-    string(value)
-  }
-
-  /// Writes a member that is a whole number.
-  package mutating func member(_ name: String, _ value: Int64) {
-    key(name)
-    int(value)
-  }
-
-  fileprivate mutating func member(_ name: String, _ value: Value, _ type: AttributeType) {
-    key(name)
-    self.value(value, as: type)
-  }
-
   /// Writes a member that is true; nothing for false.
   fileprivate mutating func flag(_ name: String, _ value: Bool) {
-    guard value else { return }
-    key(name)
-    bool(true)
+    if value { member(name, true) }
   }
 }
 

@@ -43,7 +43,7 @@ extension Snapshot {
     _ write: (ContiguousArray<UInt8>) throws -> Void
   ) throws -> ExportSummary {
     var total = 0
-    for name in entity.map({ [$0] }) ?? schema.entities.filter({ !$0.isRemoved }).map(\.name) {
+    for name in entity.map({ [$0] }) ?? schema.liveEntities.map(\.name) {
       total += try count(of: name)
     }
     var count: Int64 = 0

@@ -11,6 +11,9 @@ public struct Schema: Hashable, Sendable {
     self.entities = entities
   }
 
+  /// The entities that are not removed.
+  package var liveEntities: [Entity] { entities.filter { !$0.isRemoved } }
+
   /// The entity of this name that is not removed.
   public func entity(named name: String) -> Entity? {
     DefinitionProbe.count(entities.count)

@@ -69,8 +69,8 @@ public struct CalendarSpan: Hashable, Sendable {
   private static func shown(
     _ moment: Timestamp, _ offset: (Timestamp) -> Int
   ) -> (day: Int64, inDay: Int64) {
-    let all = floorDivide(moment.microseconds, 1_000_000)
-    let (day, second) = floorDivide(all.quotient + Int64(offset(moment)), 86_400)
+    let all = moment.microseconds.dividedRoundingDown(by: 1_000_000)
+    let (day, second) = (all.quotient + Int64(offset(moment))).dividedRoundingDown(by: 86_400)
     return (day, second * 1_000_000 + all.remainder)
   }
 
@@ -78,33 +78,18 @@ public struct CalendarSpan: Hashable, Sendable {
   private static func moment(
     _ day: Int64, _ inDay: Int64, _ offset: (Timestamp) -> Int
   ) -> Timestamp? {
-    func at(_ seconds: Int64) -> Timestamp? {
-      let (product, overflow) = (day * 86_400 - seconds).multipliedReportingOverflow(by: 1_000_000)
-      let (sum, overflowOfSum) = product.addingReportingOverflow(inDay)
-      return overflow || overflowOfSum ? nil : Timestamp(microseconds: sum)
-    }
-    guard let guess = at(0) else { return nil }
-    var before = 0
-    for (index, shift) in [Int64(-86_400_000_000), 86_400_000_000].enumerated() {
-      let (near, overflow) = guess.microseconds.addingReportingOverflow(shift)
-      let candidate = offset(overflow ? guess : Timestamp(microseconds: near))
-      if index == 0 { before = candidate }
-      if let moment = at(Int64(candidate)), offset(moment) == candidate { return moment }
-    }
-    return at(Int64(before))
+    let (midnight, overflow) = day.multipliedReportingOverflow(by: 86_400_000_000)
+    let (local, overflowOfSum) = midnight.addingReportingOverflow(inDay)
+    guard !overflow, !overflowOfSum else { return nil }
+    return Timestamp(local: Timestamp(microseconds: local), offset: offset)
   }
 
   /// The day so many months later, or the last of its month.
   private static func day(_ date: CalendarDate, plusMonths months: Int64) -> Int64? {
-    let (years, month) = floorDivide(date.month - 1 + months, 12)
+    let (years, month) = (date.month - 1 + months).dividedRoundingDown(by: 12)
     var result = CalendarDate(year: date.year + years, month: month + 1, day: date.day)
     while result.daysSince1970 == nil, result.day > 28 { result.day -= 1 }
     return result.daysSince1970
-  }
-
-  private static func floorDivide(_ a: Int64, _ b: Int64) -> (quotient: Int64, remainder: Int64) {
-    let (quotient, remainder) = a.quotientAndRemainder(dividingBy: b)
-    return remainder < 0 ? (quotient - 1, remainder + b) : (quotient, remainder)
   }
 }
 
@@ -130,8 +115,6 @@ extension CalendarSpan: CustomStringConvertible {
 
   private static func counted(_ seconds: Int64, _ microseconds: Int64) -> String {
     guard microseconds != 0 else { return counted(seconds, "second") }
-    var digits = String(1_000_000 + microseconds).dropFirst()
-    while digits.last == "0" { digits.removeLast() }
-    return "\(seconds).\(digits) seconds"
+    return "\(seconds)\(microseconds.fractionText) seconds"
   }
 }

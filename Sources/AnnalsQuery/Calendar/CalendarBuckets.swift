@@ -54,9 +54,9 @@ package struct CalendarBuckets: Sendable {
   }
 
   private func computed(_ moment: Timestamp) -> CalendarBucket {
-    let second = moment.microseconds.dividedRoundingDown(by: 1_000_000)
+    let second = moment.microseconds.dividedRoundingDown(by: 1_000_000).quotient
     guard unit != .hour else { return hour(second) }
-    var day = (second + clock.offset(at: second)).dividedRoundingDown(by: 86_400)
+    var day = (second + clock.offset(at: second)).dividedRoundingDown(by: 86_400).quotient
     while true {
       let (first, next) = days(around: day)
       let end = clock.first(showing: next * 86_400)
@@ -81,10 +81,10 @@ package struct CalendarBuckets: Sendable {
 
   private func hour(_ second: Int64) -> CalendarBucket {
     let offset = clock.offset(at: second)
-    let shown = (second + offset).dividedRoundingDown(by: 3_600) * 3_600
+    let shown = (second + offset).dividedRoundingDown(by: 3_600).quotient * 3_600
     let hour = shown - offset..<shown - offset + 3_600
-    let date = CalendarDate(daysSince1970: shown.dividedRoundingDown(by: 86_400))
-    let inDay = shown - shown.dividedRoundingDown(by: 86_400) * 86_400
+    let (day, inDay) = shown.dividedRoundingDown(by: 86_400)
+    let date = CalendarDate(daysSince1970: day)
     let minutes = abs(offset) / 60
     let label =
       "\(date.text)T\((inDay / 3_600).padded(2)):00"
@@ -116,7 +116,7 @@ package struct CalendarBuckets: Sendable {
   /// The Monday of the week of a day.
   static func monday(_ day: Int64) -> Int64 {
     // 1970-01-05 was one.
-    (day - 4).dividedRoundingDown(by: 7) * 7 + 4
+    (day - 4).dividedRoundingDown(by: 7).quotient * 7 + 4
   }
 }
 
@@ -134,27 +134,5 @@ extension CalendarUnit {
       let newYear = CalendarDate(year: thursday.year, month: 1, day: 1).daysSince1970 ?? 0
       return "\(thursday.year.yearText)-W\(((monday + 3 - newYear) / 7 + 1).padded(2))"
     }
-  }
-}
-
-extension CalendarDate {
-  /// `2019-10-06`.
-  fileprivate var text: String { "\(year.yearText)-\(month.padded(2))-\(day.padded(2))" }
-}
-
-extension Int64 {
-  /// The quotient, rounded towards negative infinity.
-  fileprivate func dividedRoundingDown(by divisor: Int64) -> Int64 {
-    self / divisor - (self % divisor < 0 ? 1 : 0)
-  }
-
-  fileprivate func padded(_ width: Int) -> String {
-    let digits = String(magnitude)
-    return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
-  }
-
-  /// A year in four digits; beyond them with a sign.
-  fileprivate var yearText: String {
-    ((0...9_999).contains(self) ? "" : self < 0 ? "-" : "+") + padded(4)
   }
 }

@@ -157,15 +157,6 @@ extension ConditionParser {
     guard parts <= 40, let local = candidates.lazy.compactMap({ Timestamp($0) }).first else {
       return nil
     }
-    let day: Int64 = 86_400_000_000
-    guard local.microseconds.magnitude < UInt64(Int64.max - 2 * day) else { return local }
-    func at(_ seconds: Int) -> Timestamp {
-      Timestamp(microseconds: local.microseconds - Int64(seconds) * 1_000_000)
-    }
-    let before = zone(Timestamp(microseconds: local.microseconds - day))
-    let after = zone(Timestamp(microseconds: local.microseconds + day))
-    // The first of two moments, and the offset before where clocks were set past it.
-    for offset in [before, after] where zone(at(offset)) == offset { return at(offset) }
-    return at(before)
+    return Timestamp(local: local, offset: zone) ?? local
   }
 }

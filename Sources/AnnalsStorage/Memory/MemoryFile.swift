@@ -5,6 +5,28 @@ import SystemPackage
 package enum MemoryLimits {
   /// Larger than any memory, so that a wild offset throws instead of failing to allocate.
   package static let largestSize: UInt64 = 1 << 44
+
+  /// Throws if a change of `count` bytes at `offset` would make a file too large.
+  package static func check(
+    _ count: Int, at offset: UInt64, _ operation: StorageError.Operation, _ path: String
+  ) throws(StorageError) {
+    guard offset <= largestSize, UInt64(count) <= largestSize - offset else {
+      throw StorageError(operation, path, .fileTooLarge)
+    }
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Copies the bytes from `offset` on, as many as there are and fit. Returns the number copied.
+  package func fill(from bytes: ContiguousArray<UInt8>, at offset: UInt64) -> Int {
+    guard offset < UInt64(bytes.count) else { return 0 }
+    let start = Int(offset)
+    let count = Swift.min(self.count, bytes.count - start)
+    bytes.withUnsafeBytes { source in
+      copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + count]))
+    }
+    return count
+  }
 }
 
 /// The bytes and locks of one file in memory, shared by all its opens and names.
@@ -53,15 +75,7 @@ final class MemoryFile: StorageFile {
     into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
   ) throws(StorageError) -> Int {
     try checkOpen(for: .read)
-    return inode.bytes.withLock { bytes in
-      guard offset < UInt64(bytes.count) else { return 0 }
-      let start = Int(offset)
-      let count = min(buffer.count, bytes.count - start)
-      bytes.withUnsafeBytes { source in
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + count]))
-      }
-      return count
-    }
+    return inode.bytes.withLock { buffer.fill(from: $0, at: offset) }
   }
 
   func readPastCache(
@@ -127,8 +141,7 @@ final class MemoryFile: StorageFile {
   ) throws(StorageError) -> Int {
     try checkOpen(for: operation)
     if access == .reading { throw StorageError(operation, path, .badFileDescriptor) }
-    guard offset <= MemoryLimits.largestSize, UInt64(count) <= MemoryLimits.largestSize - offset
-    else { throw StorageError(operation, path, .fileTooLarge) }
+    try MemoryLimits.check(count, at: offset, operation, path)
     return Int(offset) + count
   }
 }

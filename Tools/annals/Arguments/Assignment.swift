@@ -12,12 +12,9 @@ struct Assignment: Hashable {
 
   var name: String
   var content: Content
+}
 
-  init(name: String, content: Content) {
-    self.name = name
-    self.content = content
-  }
-
+extension Assignment {
   /// Reads an assignment.
   ///
   /// - Throws: `CommandFailure` for a text without `=` or a name, and for invalid JSON.

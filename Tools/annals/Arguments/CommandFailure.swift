@@ -1,3 +1,5 @@
+import Annals
+
 /// The error that ends a command: a message with what to do, and the exit status.
 struct CommandFailure: Error {
   var message: String
@@ -9,14 +11,14 @@ struct CommandFailure: Error {
   }
 
   static func badToken(_ text: String) -> CommandFailure {
-    var scanner = DateScanner(text)
-    if let (year, _) = scanner.yearAndMonth() {
-      let range = "years go from -\(CivilDate.lastYear) to +\(CivilDate.lastYear)"
+    var reader = DigitReader(text)
+    if let (year, _) = reader.yearAndMonth() {
+      let range = "years go from -\(CivilDate.greatestYear) to +\(CivilDate.greatestYear)"
       return CommandFailure(
-        abs(year) > CivilDate.lastYear
+        abs(year) > CivilDate.greatestYear
           ? "`\(text)` is out of the range of dates: \(range)"
           : "`\(text)` is no date. Write 2019-10-22, 2019-10, 2019-10-22 20:15, or "
-            + "2019-10-22T20:15:04+02:00; \(range), beyond 9999 with six digits and a sign",
+            + "2019-10-22T20:15:04+02:00; \(range), beyond 0000 to 9999 with a sign",
         status: .usage)
     }
     if let meant = TokenArgument.meant(by: text) {

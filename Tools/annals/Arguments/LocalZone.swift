@@ -25,29 +25,24 @@ struct LocalZone: Sendable {
   /// The time at which the zone's clocks show this date: the first of two if clocks were set back.
   /// If clocks skipped it, the time with the offset from before.
   func moment(_ date: CivilDate) -> Timestamp {
-    let day: Int64 = 86_400_000_000
-    let guess = date.timestamp()
-    let before = offset(Timestamp(microseconds: guess.microseconds - day))
-    let after = offset(Timestamp(microseconds: guess.microseconds + day))
-    for candidate in [before, after] {
-      let moment = date.timestamp(offset: candidate)
-      if offset(moment) == candidate { return moment }
-    }
-    return date.timestamp(offset: before)
+    let local = date.timestamp()
+    return Timestamp(local: local, offset: offset) ?? local
   }
 
   /// `2019-10-22 20:15:04 +0200`: when something was done, to the second.
   func text(_ moment: Timestamp) -> String { text(moment, fraction: { _ in "" }) }
 
   /// The same with the fraction of the second, where there is one: for dates that are data.
-  func exactText(_ moment: Timestamp) -> String { text(moment, fraction: \.fractionText) }
+  func exactText(_ moment: Timestamp) -> String {
+    text(moment, fraction: \.microsecond.fractionText)
+  }
 
   private func text(_ moment: Timestamp, fraction: (CivilDate) -> String) -> String {
     let offset = offset(moment)
     let date = CivilDate(moment, offset: offset)
     let minutes = Int64(abs(offset) / 60)
     let zone =
-      "\(offset < 0 ? "-" : "+")\(CivilDate.two(minutes / 60))\(CivilDate.two(minutes % 60))"
+      "\(offset < 0 ? "-" : "+")\((minutes / 60).padded(2))\((minutes % 60).padded(2))"
     return "\(date.dayText) \(date.timeText)\(fraction(date)) \(zone)"
   }
 }

@@ -10,9 +10,9 @@ struct PutPermissions {
   /// Whether they may widen an attribute to `any`.
   var widening = false
 
-  /// Refuses an unknown entity.
-  func check(_ object: ObjectArgument, _ entity: Entity?, in schema: Schema) throws {
-    let names = schema.entities.filter { !$0.isRemoved }.map(\.name)
+  /// Refuses an entity that the schema does not have.
+  func refuseUnknownEntity(_ object: ObjectArgument, _ entity: Entity?, in schema: Schema) throws {
+    let names = schema.liveEntities.map(\.name)
     guard entity == nil, !names.isEmpty else { return }
     let near = NearName.hint(object.entity, among: names)
     guard case .key = object else {
@@ -24,7 +24,7 @@ struct PutPermissions {
   /// Why an entity of this name is not added; nil if it may be.
   private func refusal(ofEntity name: String, in schema: Schema) -> String? {
     if newNames { return nil }
-    let near = NearName.hint(name, among: schema.entities.filter { !$0.isRemoved }.map(\.name))
+    let near = NearName.hint(name, among: schema.liveEntities.map(\.name))
     return "there is no entity \(name)\(near)\(near.isEmpty ? "." : "") To add it: --new"
   }
 
@@ -38,14 +38,22 @@ struct PutPermissions {
         return "\(entity.name) has no property \(name)\(near)\(near.isEmpty ? "." : "") "
           + "To add it: --new"
       },
-      widening: { attribute, entity, value in
-        widening ? nil : refusal(ofWidening: attribute, of: entity, for: value)
-      })
+      widening: { refusal(ofWidening: $0, of: $1, for: $2) })
+  }
+
+  /// What the values of a `put` may do to the schema, beside names, which are checked before.
+  var growthByPut: SchemaGrowth {
+    SchemaGrowth(widening: { attribute, entity, value in
+      // For a text attribute, NAME=TEXT is what was meant.
+      let text = "\(attribute.name)=\(value.plainText.prefix(60)) sets the text. "
+      return refusal(
+        ofWidening: attribute, of: entity, for: value, attribute.type == .string ? text : "")
+    })
   }
 
   /// Refuses a new attribute whose name is probably a mistyped one. Short names, and names that
   /// differ in digits only, are accepted.
-  func checkAttribute(_ name: String, of entity: Entity) throws {
+  func refuseMistyped(_ name: String, of entity: Entity) throws {
     guard !newNames, entity.propertyNumber(named: name) == nil, name.count > 3 else { return }
     func letters(_ text: String) -> String { text.filter { !$0.isNumber } }
     let others = entity.propertyNames.filter { $0.count > 3 && letters($0) != letters(name) }
@@ -55,7 +63,7 @@ struct PutPermissions {
   }
 
   /// Refuses to insert an object without a key, or with nothing but properties to clear.
-  func checkInsertion(of object: ObjectArgument, _ assignments: [Assignment]) throws {
+  func refuseEmptyInsertion(of object: ObjectArgument, _ assignments: [Assignment]) throws {
     if case .key(_, "") = object {
       throw CommandFailure(
         "the key of \(object.text) is empty; write \(object.entity)/KEY to make an object")
@@ -68,7 +76,7 @@ struct PutPermissions {
   }
 
   /// Refuses to set the key of an object to an empty text.
-  func checkKey(
+  func refuseEmptyKey(
     _ key: Attribute, of object: ObjectArgument, _ assignments: [Assignment]
   ) throws {
     for assignment in assignments where assignment.name.hasSameBytes(as: key.name) {
@@ -80,7 +88,7 @@ struct PutPermissions {
 
   /// Refuses to insert an object under one key and to set its key to another. `key` is nil for the
   /// first object of an entity.
-  func checkNewKey(
+  func refuseTwoKeys(
     _ key: Attribute?, of object: ObjectArgument, _ assignments: [Assignment]
   ) throws {
     guard case .key(_, let text) = object else { return }
@@ -94,20 +102,12 @@ struct PutPermissions {
     }
   }
 
-  /// Refuses a value that would widen an attribute to `any`.
-  func checkWidening(_ attribute: Attribute, of entity: Entity, for value: Value) throws {
-    guard !widening else { return }
-    let text = String(value.plainText.prefix(60))
-    // For a text attribute, NAME=TEXT is what was meant.
-    let other = attribute.type == .string ? "\(attribute.name)=\(text) sets the text. " : ""
-    throw CommandFailure(refusal(ofWidening: attribute, of: entity, for: value, other))
-  }
-
-  /// Why an attribute is not widened; `other` says what else to do.
+  /// Why an attribute is not widened; nil if it may be. `other` says what else to do.
   private func refusal(
     ofWidening attribute: Attribute, of entity: Entity, for value: Value, _ other: String = ""
-  ) -> String {
-    "\(entity.name).\(attribute.name) is of type \(attribute.type), and "
+  ) -> String? {
+    if widening { return nil }
+    return "\(entity.name).\(attribute.name) is of type \(attribute.type), and "
       + "`\(value.plainText.prefix(60))` is of type \(value.tag). \(other)To make it an attribute "
       + "of any type, which programs that know it as \(attribute.type) cannot read: --widen"
   }

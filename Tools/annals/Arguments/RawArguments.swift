@@ -40,8 +40,15 @@ struct RawArguments {
   private static func shown(_ bytes: [UInt8]) -> String {
     bytes.map { byte in
       if (32..<127).contains(byte) { return String(UnicodeScalar(byte)) }
-      let digits = String(byte, radix: 16, uppercase: true)
-      return "\\x" + (digits.count < 2 ? "0" : "") + digits
+      return byte.escaped
     }.joined()
+  }
+}
+
+extension UInt8 {
+  /// `\xHH`.
+  var escaped: String {
+    let digits = String(self, radix: 16, uppercase: true)
+    return "\\x" + (digits.count < 2 ? "0" : "") + digits
   }
 }

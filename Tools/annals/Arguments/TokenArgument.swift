@@ -66,14 +66,14 @@ enum TokenArgument: Hashable {
     if let (date, offset) = CivilDate.parse(text) {
       return .moment(offset.map { date.timestamp(offset: $0) } ?? zone.moment(date))
     }
-    var scanner = DateScanner(text)
-    if let day = scanner.day(), scanner.isAtEnd, day.isValid {
+    var reader = DigitReader(text)
+    if let day = reader.day(), reader.isAtEnd, day.isValid {
       var next = day
       next.day += 1
       return .period(from: zone.moment(day), until: zone.moment(next))
     }
-    scanner = DateScanner(text)
-    if let (year, month) = scanner.yearAndMonth(), scanner.isAtEnd {
+    reader = DigitReader(text)
+    if let (year, month) = reader.yearAndMonth(), reader.isAtEnd {
       let first = CivilDate(year: year, month: month)
       guard first.isValid else { return nil }
       let next = CivilDate(year: year, month: month + 1)

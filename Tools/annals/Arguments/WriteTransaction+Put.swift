@@ -14,13 +14,15 @@ extension WriteTransaction {
   ) throws {
     var json = JSONWriter()
     let entity = schema.entity(named: object.entity)
-    try permissions.check(object, entity, in: schema)
+    try permissions.refuseUnknownEntity(object, entity, in: schema)
     json.beginObject()
     let row = try existingRow(object, entity)
-    if row == nil { try permissions.checkInsertion(of: object, assignments) }
-    if let key = entity?.keyAttribute { try permissions.checkKey(key, of: object, assignments) }
+    if row == nil { try permissions.refuseEmptyInsertion(of: object, assignments) }
+    if let key = entity?.keyAttribute {
+      try permissions.refuseEmptyKey(key, of: object, assignments)
+    }
     if row == nil, entity == nil || entity?.keyAttribute != nil {
-      try permissions.checkNewKey(entity?.keyAttribute, of: object, assignments)
+      try permissions.refuseTwoKeys(entity?.keyAttribute, of: object, assignments)
     }
     json.member("op", row == nil ? "insert" : "update")
     json.member("entity", object.entity)
@@ -29,11 +31,10 @@ extension WriteTransaction {
     } else if case .key(_, let key) = object {
       json.member("id", key)
     }
-    json.key("set")
-    json.beginObject()
+    json.beginObject("set")
     for assignment in assignments {
       if let entity, assignment.content != .nothing {
-        try permissions.checkAttribute(assignment.name, of: entity)
+        try permissions.refuseMistyped(assignment.name, of: entity)
       }
       json.key(assignment.name)
       switch assignment.content {
@@ -46,13 +47,9 @@ extension WriteTransaction {
         }
         json.null()
       case .json(let text):
-        let type = entity?.attribute(named: assignment.name)?.type
-        if type == .json {
+        if entity?.attribute(named: assignment.name)?.type == .json {
           // The value of a json attribute is the text itself.
           json.string(text)
-        } else if type == .double, let whole = Int64(text), let exact = Double(exactly: whole) {
-          // A whole number is a double, too.
-          json.value(.double(exact), as: .double)
         } else {
           json.verbatim(text.utf8)
         }
@@ -61,7 +58,7 @@ extension WriteTransaction {
     }
     json.endObject()
     json.endObject()
-    try apply(change: json.bytes, beforeWidening: permissions.checkWidening(_:of:for:))
+    try apply(change: json.bytes, growth: permissions.growthByPut)
   }
 
   /// Writes a typed text as the value of a property.
@@ -110,8 +107,8 @@ extension AttributeType {
     guard self == .date else { return value(fromText: text) }
     if let value = value(fromText: text) { return value }
     // A month does not stand for a point in time.
-    var scanner = DateScanner(text)
-    if scanner.yearAndMonth() != nil, scanner.isAtEnd { return nil }
+    var reader = DigitReader(text)
+    if reader.yearAndMonth() != nil, reader.isAtEnd { return nil }
     return TokenArgument.date(text, zone)?.start.map { .date($0) }
   }
 

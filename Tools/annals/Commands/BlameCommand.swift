@@ -20,7 +20,7 @@ struct BlameCommand: FileCommand {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store, withOnly: [])
-    try console.checkBegun(snapshot, at: at, store)
+    try console.refuseBeforeFirst(snapshot, at: at, store)
     let blame = try store.blame(try find(in: snapshot, store), at: snapshot.token)
     switch format {
     case .text: try writeText(blame, snapshot, store, console)
@@ -78,16 +78,11 @@ struct BlameCommand: FileCommand {
       json.beginObject()
       json.member("property", line.property)
       json.key("value")
-      switch line.value {
-      case .object, .objects: try json.references(line.value, in: snapshot.reader)
-      case .large: json.null()
-      default:
-        json.value(line.value, as: entity?.attribute(named: line.property)?.type ?? .any)
-      }
+      let type = entity?.attribute(named: line.property)?.type ?? .any
+      try json.value(line.value, as: type, in: snapshot.reader)
       origin(of: line.transaction, in: &json)
       if let deletion = blame.deletion { json.member("deleted", deletion.number) }
-      json.endObject()
-      json.endLine()
+      json.endObjectLine()
     }
     try console.output.write(json.bytes)
   }
@@ -98,17 +93,5 @@ struct BlameCommand: FileCommand {
     json.member("n", transaction.number)
     json.member("timestamp", record.timestamp.description)
     if let author = transaction.author { json.member("author", author) }
-  }
-}
-
-extension String {
-  /// The text, padded with spaces on the left to a width.
-  func padded(left width: Int) -> String {
-    String(repeating: " ", count: max(0, width - count)) + self
-  }
-
-  /// The text, padded with spaces on the right to a width.
-  func padded(right width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
   }
 }

@@ -56,7 +56,7 @@ struct ConsumersCommand: FileCommand {
           "there is a consumer `\(name)` already, and --after is for a new one. Remove it first to "
             + "let it start elsewhere")
       }
-      let start = try after.map { Int64(try console.number($0, in: store)) }
+      let start = try after.map { try console.number($0, in: store) }
       let status = try store.consumer(
         name, kind: kind, blocking: blocking, lease: lease, startingAfter: start
       ).status

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct EraseCommand: StoreCommand {
+struct EraseCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
     abstract: "Erases every value that an object ever had, past states included.",
@@ -16,7 +16,7 @@ struct EraseCommand: StoreCommand {
       messages), and names of authors and contexts.
       """)
 
-  @Argument(help: "The store.") var file: String
+  @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7, also a deleted one.") var object: String
   @Option(
     name: .customLong("property"), parsing: .unconditionalSingleValue,
@@ -33,9 +33,7 @@ struct EraseCommand: StoreCommand {
     let argument = try ObjectArgument(object)
     // Without --yes and without a terminal, nothing is written.
     let isPlan = dryRun || !(yes || console.canAsk)
-    let store =
-      isPlan
-      ? try console.openForReading(file, holdingValues: false) : try console.openForWriting(file)
+    let store = try console.open(file, forWriting: !isPlan)
     defer { try? store.close() }
     for text in Remedy.unfinishedErasures(of: store, in: file) { console.report(text) }
     let found = try find(argument, in: store)

@@ -22,13 +22,13 @@ struct ExportCommand: FileCommand {
     }
     var export = HistoryExport(store, after: lower, through: upper)
     let bar = ProgressBar(console, noun: "transaction")
+    defer { bar.remove() }
     try export.write(to: { try console.output.write($0) }) { number in
       // A bar would mix with what is printed.
       guard !console.terminal.isOutput else { return }
       let total = max(upper - lower, 1)
       bar.update(count: number - lower, fraction: Double(number - lower) / Double(total))
     }
-    bar.remove()
     return .done
   }
 }

@@ -19,7 +19,7 @@ struct GetCommand: FileCommand {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let names = try console.snapshot(at, in: store, withOnly: [])
-    try console.checkBegun(names, at: at, store)
+    try console.refuseBeforeFirst(names, at: at, store)
     let found = try ObjectArgument(object).find(in: names)
     let snapshot = try store.version.snapshot(at: names.number, withOnly: [found])
     if format == .jsonl {

@@ -17,7 +17,7 @@ extension ImportCommand {
       try? store.close()
     }
     let known = try GitImport.lastCommit(in: store)
-    if let known { try check(known, repository) }
+    if let known, !repository.hasCommit(known.id) { throw rewritten(known, repository) }
     let total = try repository.count(after: known?.id)
     let history = try repository.history(after: known?.id)
     let git = GitImport(store)
@@ -51,14 +51,13 @@ extension ImportCommand {
     return .done
   }
 
-  private func check(_ known: GitImport.KnownCommit, _ repository: GitRepository) throws {
-    guard repository.hasCommit(known.id) else { throw rewritten(known, repository) }
-  }
-
   private func rewritten(
     _ known: GitImport.KnownCommit, _ repository: GitRepository
   ) -> CommandFailure {
-    .rewritten(
-      branch: repository.branch, commit: known.id, transaction: known.transaction, file: file)
+    CommandFailure(
+      "branch \(repository.branch) was rewritten: commit \(known.id.prefix(12)) (transaction "
+        + "\(known.transaction)), the newest that \(file) has, is not in its first-parent history; "
+        + "or \(file) was made from another branch. Nothing was imported. Import the branch into a "
+        + "new file, or name the right one with --branch")
   }
 }

@@ -77,16 +77,11 @@ struct ImportCommand: FileCommand {
       let end = failure.reason.hasSuffix("?") ? "" : "."
       throw CommandFailure(
         "\(name(of: path)):\(failure.line): \(failure.reason)\(end) "
-          + (lines.count == 0
-            ? "Nothing was imported."
-            : "\(Numerals.counted(lines.count, "transaction")) before it "
-              + "\(lines.count == 1 ? "was" : "were") imported."),
+          + (lines.count == 0 ? "Nothing was imported." : "\(imported(lines))."),
         status: .foundProblems)
     } catch var error as AnnalsError where lines.count > 0 && error.code != .outcomeUnknown {
       bar.remove()
-      error.message +=
-        ". \(Numerals.counted(lines.count, "transaction")) before it "
-        + "\(lines.count == 1 ? "was" : "were") imported"
+      error.message += ". \(imported(lines))"
       throw error
     }
     bar.remove()
@@ -96,6 +91,12 @@ struct ImportCommand: FileCommand {
     try console.output.line(
       "imported \(Numerals.counted(lines.count, "transaction")); the newest is \(head)")
     return .done
+  }
+
+  /// How many lines were imported before one that was not.
+  private func imported(_ lines: HistoryImport) -> String {
+    "\(Numerals.counted(lines.count, "transaction")) before it "
+      + "\(lines.count == 1 ? "was" : "were") imported"
   }
 
   /// Reports what the lines added to the schema, and a date in the future.

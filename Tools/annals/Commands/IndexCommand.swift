@@ -1,5 +1,4 @@
 import Annals
-import AnnalsQuery
 import ArgumentParser
 
 struct IndexCommand: FileCommand {
@@ -72,10 +71,8 @@ struct IndexCommand: FileCommand {
     if entity.indexes.contains(where: { $0.name.hasSameBytes(as: names[1]) }) {
       throw CommandFailure("\(entity.name) has an index `\(names[1])`; drop it first")
     }
-    let keys = try QueryCommand.reading("KEYS") { () throws(ConditionTextError) in
-      try ConditionParser.parseSortKeys(names[2], over: entity, in: transaction.schema)
-    }
-    let elements = try keys.map { key in
+    let texts = OptionTexts(over: entity, in: transaction.schema)
+    let elements = try texts.sortKeys(names[2], of: "KEYS").map { key in
       guard key.path.names.count == 1, entity.attribute(named: key.path.names[0]) != nil,
         key.textOrder == .binary
       else {
@@ -86,11 +83,7 @@ struct IndexCommand: FileCommand {
       return IndexElement(
         key.path.names[0], isDescending: key.isDescending, nullsFirst: key.areNilsFirst)
     }
-    let wanted = try condition.map { text in
-      try QueryCommand.reading("--where") { () throws(ConditionTextError) in
-        try ConditionParser.parse(text, over: entity, in: transaction.schema, zone: zone.offset)
-      }
-    }
+    let wanted = try condition.map { try texts.condition($0, zone: zone) }
     var index = IndexDescription(names[1], elements, isUnique: unique, where: wanted)
     index.isBox = box
     let attributes = entity.attributes.filter { !$0.isRemoved }
@@ -118,7 +111,7 @@ struct IndexCommand: FileCommand {
     let store = try console.openForReading(file)
     defer { try? store.close() }
     let snapshot = store.snapshot()
-    var entities = snapshot.schema.entities.filter { !$0.isRemoved }
+    var entities = snapshot.schema.liveEntities
     entities.sort { $0.name.precedesInBytes($1.name) }
     if let name = names.first { entities = [try snapshot.reader.entity(named: name)] }
     let table = try RowTable(

@@ -73,10 +73,7 @@ extension LogCommand {
         text += ". Write --entity \(entity) --property \(rest)"
       }
     }
-    let names = store.schema.entities.flatMap { entity in
-      entity.attributes.filter { !$0.isRemoved }.map(\.name)
-        + entity.relationships.filter { !$0.isRemoved }.map(\.name)
-    }
+    let names = store.schema.entities.flatMap(\.propertyNames)
     return CommandFailure(text + NearName.hint(name, among: names))
   }
 
@@ -92,7 +89,7 @@ extension LogCommand {
   }
 
   private func unknown(entity name: String, _ store: Store) -> CommandFailure {
-    let names = store.schema.entities.filter { !$0.isRemoved }.map(\.name)
+    let names = store.schema.liveEntities.map(\.name)
     let near = NearName.hint(name, among: names)
     let known = names.isEmpty ? "it is empty" : "it has " + names.joined(separator: ", ")
     return CommandFailure("the store has no entity \(name)\(near.isEmpty ? "; \(known)" : near)")

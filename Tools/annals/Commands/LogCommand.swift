@@ -109,8 +109,7 @@ struct LogCommand: FileCommand {
     while count < limit, let (transaction, changes) = try walk.nextTransaction() {
       json.beginTransaction(transaction)
       json.origin(of: transaction)
-      json.key("changes")
-      json.beginArray()
+      json.beginArray("changes")
       for change in changes {
         try json.change(change, explicitRow: false, includesBefore: true) {
           () throws(AnnalsError) in
@@ -122,8 +121,7 @@ struct LogCommand: FileCommand {
         }
       }
       json.endArray()
-      json.endObject()
-      json.endLine()
+      json.endObjectLine()
       try console.output.write(json.bytes)
       json.removeAll()
       count += 1

@@ -20,9 +20,7 @@ struct MaintainCommand: FileCommand {
 
   func run(_ console: Console) throws -> ExitStatus {
     let gain = all ? 0 : 0.1
-    let store =
-      try dryRun
-      ? console.openForReading(file, holdingValues: false) : console.openForWriting(file)
+    let store = try console.open(file, forWriting: !dryRun)
     defer { try? store.close() }
     let report =
       try dryRun ? nil : store.maintain(author: console.author(author), minimumGain: gain)

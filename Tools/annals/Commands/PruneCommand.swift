@@ -27,9 +27,7 @@ struct PruneCommand: FileCommand {
   func run(_ console: Console) throws -> ExitStatus {
     // Without --yes and without a terminal, nothing is written.
     let isPlan = dryRun || !(yes || console.canAsk)
-    let store =
-      isPlan
-      ? try console.openForReading(file, holdingValues: false) : try console.openForWriting(file)
+    let store = try console.open(file, forWriting: !isPlan)
     defer { try? store.close() }
     let place = try console.placeBefore(before, in: store)
     let plan = try store.prunePlan(before: place)

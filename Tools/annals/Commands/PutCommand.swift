@@ -36,11 +36,13 @@ struct PutCommand: FileCommand {
     }
     let store = try console.openOrCreate(file, StoreOptions())
     defer { try? store.close() }
-    let before = store.token
+    // Other processes may write until the transaction begins.
+    var before = store.token
     let schema = store.schema
     let token: Token
     do {
       token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
+        before = store.token
         do {
           try $0.put(
             argument, assignments, zone: console.zone,

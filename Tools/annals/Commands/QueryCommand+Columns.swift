@@ -70,9 +70,8 @@ extension QueryCommand {
     _ names: String, _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot,
     _ console: Console
   ) throws {
-    let paths = try QueryCommand.reading("--properties") { () throws(ConditionTextError) in
-      try ConditionParser.parsePaths(names, over: entity, in: snapshot.schema)
-    }
+    let texts = OptionTexts(over: entity, in: snapshot.schema)
+    let paths = try texts.paths(names, of: "--properties")
     if explain { return try writePlan(try snapshot.explain(fetch), console) }
     try write(
       paths.map { Column(name: $0.description, type: type(of: $0, entity, snapshot)) },
@@ -99,16 +98,14 @@ extension QueryCommand {
       json.beginObject()
       for (column, value) in zip(columns, row) {
         json.key(column.name)
-        switch value {
-        case .object, .objects: try json.references(value, in: snapshot.reader)
-        case .large: json.null()
-        // JSON has no infinities, which a sum may be.
-        case .double(let number) where !number.isFinite: json.null()
-        default: json.value(value, as: column.type)
+        if case .double(let number) = value, !number.isFinite {
+          // JSON has no infinities, which a sum may be.
+          json.null()
+        } else {
+          try json.value(value, as: column.type, in: snapshot.reader)
         }
       }
-      json.endObject()
-      json.endLine()
+      json.endObjectLine()
       try console.output.write(json.bytes)
       json.removeAll()
     }
@@ -150,9 +147,7 @@ extension QueryCommand {
   private func path(
     _ text: String, _ option: String, _ entity: Entity, _ schema: Schema
   ) throws -> PropertyPath {
-    let paths = try QueryCommand.reading(option) { () throws(ConditionTextError) in
-      try ConditionParser.parsePaths(text, over: entity, in: schema)
-    }
+    let paths = try OptionTexts(over: entity, in: schema).paths(text, of: option)
     guard paths.count == 1 else {
       throw CommandFailure("\(option) takes one property", status: .usage)
     }

@@ -66,7 +66,7 @@ struct QueryCommand: FileCommand {
     let store = try console.openForReading(file)
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store)
-    try console.checkBegun(snapshot, at: at, store)
+    try console.refuseBeforeFirst(snapshot, at: at, store)
     let found = try snapshot.reader.entity(named: entity)
     let fetch = try fetch(found, in: snapshot.schema, console.zone)
     if isGrouped {
@@ -87,18 +87,9 @@ struct QueryCommand: FileCommand {
     _ found: Entity, in schema: Schema, _ zone: LocalZone
   ) throws -> ObjectFetch {
     var fetch = ObjectFetch(found.name).limit(limit).offset(offset)
-    if let condition {
-      fetch = fetch.where(
-        try QueryCommand.reading("--where") { () throws(ConditionTextError) in
-          try ConditionParser.parse(condition, over: found, in: schema, zone: zone.offset)
-        })
-    }
-    if let sort {
-      fetch = fetch.sorted(
-        by: try QueryCommand.reading("--sort") { () throws(ConditionTextError) in
-          try ConditionParser.parseSortKeys(sort, over: found, in: schema)
-        })
-    }
+    let texts = OptionTexts(over: found, in: schema)
+    if let condition { fetch = fetch.where(try texts.condition(condition, zone: zone)) }
+    if let sort { fetch = fetch.sorted(by: try texts.sortKeys(sort, of: "--sort")) }
     return fetch
   }
 
@@ -118,17 +109,6 @@ struct QueryCommand: FileCommand {
     var state = CanonicalState(snapshot)
     for id in ids {
       try state.write(ObjectReference(id)) { try console.output.write($0) }
-    }
-  }
-
-  /// Runs `body`, and turns an error in the text of an option into a usage error.
-  static func reading<T>(
-    _ option: String, _ body: () throws(ConditionTextError) -> T
-  ) throws(CommandFailure) -> T {
-    do throws(ConditionTextError) {
-      return try body()
-    } catch {
-      throw CommandFailure("\(option), \(error)", status: .usage)
     }
   }
 }

@@ -37,9 +37,7 @@ struct RetainCommand: FileCommand {
 
   func run(_ console: Console) throws -> ExitStatus {
     let isSetting = off || days != nil || transactions != nil
-    let store =
-      try isSetting
-      ? console.openForWriting(file) : console.openForReading(file, holdingValues: false)
+    let store = try console.open(file, forWriting: isSetting)
     defer { try? store.close() }
     if isSetting {
       try store.setRetention(Retention(days: days, transactions: transactions))

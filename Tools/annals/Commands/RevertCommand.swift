@@ -42,8 +42,12 @@ struct RevertCommand: FileCommand {
     let before = store.token.number
     let token = try store.revert(
       number, author: console.author(author.author), metadata: author.metadata)
+    // The newest transaction may be that of another process.
+    let isRecorded =
+      try token.number > before
+      && store.transaction(token.number).metadata["reverts"] == .int(number)
     try store.close()
-    guard token.number > before else {
+    guard isRecorded else {
       try console.output.line("nothing to change")
       return .done
     }

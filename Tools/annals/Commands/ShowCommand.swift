@@ -54,11 +54,7 @@ struct ShowCommand: FileCommand {
         try text.writeHead(part.transaction)
         try text.writeMetadata(part.transaction)
       }
-      for change in part.transaction.changes {
-        let state = { () throws(AnnalsError) in try walk.state(at: number) }
-        try text.write(change, state)
-        try text.writeProperties(of: change, state)
-      }
+      try write(part.transaction.changes, of: number, &walk, text)
     }
   }
 
@@ -80,11 +76,18 @@ struct ShowCommand: FileCommand {
     while let (transaction, changes) = try walk.nextTransaction() {
       try console.output.line()
       try text.writeHead(transaction)
-      for change in changes {
-        let state = { () throws(AnnalsError) in try walk.state(at: transaction.number) }
-        try text.write(change, state)
-        try text.writeProperties(of: change, state)
-      }
+      try write(changes, of: transaction.number, &walk, text)
+    }
+  }
+
+  /// Writes changes of a transaction, each with its properties.
+  private func write(
+    _ changes: some Sequence<Change>, of number: Int64, _ walk: inout HistoryWalk,
+    _ text: TransactionText
+  ) throws {
+    for change in changes {
+      try text.write(change) { () throws(AnnalsError) in try walk.state(at: number) }
+      try text.writeProperties(of: change) { () throws(AnnalsError) in try walk.state(at: number) }
     }
   }
 }

@@ -26,17 +26,17 @@ struct StateCommand: FileCommand {
     let snapshot = try console.snapshot(at, in: store)
     if let entity {
       guard !entity.isEmpty else { throw CommandFailure("--entity is empty", status: .usage) }
-      try console.checkBegun(snapshot, at: at, store)
+      try console.refuseBeforeFirst(snapshot, at: at, store)
     }
     if format == .jsonl {
       var state = CanonicalState(snapshot)
       try state.write(entity: entity) { try console.output.write($0) }
       return .done
     }
-    var entities = snapshot.schema.entities.filter { !$0.isRemoved }
+    var entities = snapshot.schema.liveEntities
     entities.sort { $0.name.precedesInBytes($1.name) }
     if let entity { entities = [try snapshot.reader.entity(named: entity)] }
-    var writer = TableWriter(snapshot, console)
+    let writer = TableWriter(snapshot, console)
     switch format {
     case .csv: try writer.writeCSV(entities)
     default: try writer.writeTables(entities)

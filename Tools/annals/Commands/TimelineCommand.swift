@@ -86,10 +86,9 @@ struct TimelineCommand: FileCommand {
   }
 
   private func lifetimeSheet(_ store: Store, _ console: Console) throws -> TimelineSheet {
-    let number = try at.map { try console.number($0, in: store) } ?? store.token.number
-    let snapshot = try store.version.snapshot(at: number, withOnly: [])
+    let snapshot = try console.snapshot(at, in: store, withOnly: [])
     let found = try entity.map { try snapshot.reader.entity(named: $0) }
-    let (columns, keys) = try Lifetimes.columns(in: store, of: found, through: number)
+    let (columns, keys) = try Lifetimes.columns(in: store, of: found, through: snapshot.number)
     return TimelineSheet(
       entries(columns, console), title: "\(found?.name ?? "All objects"): lifetimes",
       groupNames: columns.groups.map { ValueText.plain($0.plainText) }, showsGroups: found == nil,
@@ -109,12 +108,7 @@ struct TimelineCommand: FileCommand {
     let reader = snapshot.reader
     let found = try reader.entity(named: entity ?? "")
     func path(_ option: String, _ text: String) throws -> PropertyPath {
-      let keys: [SortKey]
-      do throws(ConditionTextError) {
-        keys = try ConditionParser.parseSortKeys(text, over: found, in: snapshot.schema)
-      } catch {
-        throw CommandFailure("\(option), \(error)", status: .usage)
-      }
+      let keys = try OptionTexts(over: found, in: snapshot.schema).sortKeys(text, of: option)
       guard keys.count == 1, let key = keys.first, key == SortKey(key.path) else {
         throw CommandFailure("\(option) is one property, not `\(text)`", status: .usage)
       }
@@ -132,7 +126,7 @@ struct TimelineCommand: FileCommand {
     let columns = try reader.timelineColumns(definition, of: found.number)
     let names = try columns.groups.map { group in
       guard case .object(let object) = group else { return ValueText.plain(group.plainText) }
-      return ValueText.plain(try reader.name(of: object).keyText ?? "#\(object.row)")
+      return ValueText.plain(try reader.name(of: object).shortText)
     }
     let zone = columns.hasWrittenDates ? LocalZone.fixed(0) : console.zone
     return TimelineSheet(
@@ -180,8 +174,8 @@ struct TimelineCommand: FileCommand {
     _ option: String, _ text: String, _ zone: LocalZone
   ) throws -> (start: Int64, end: Int64) {
     // A year alone.
-    var scanner = DateScanner(text)
-    if let year = scanner.number(digits: 4), scanner.isAtEnd {
+    var reader = DigitReader(text)
+    if let year = reader.number(digits: 4...4), reader.isAtEnd {
       let next = zone.moment(CivilDate(year: year + 1, month: 1)).microseconds
       return (zone.moment(CivilDate(year: year, month: 1)).microseconds, next - 1)
     }

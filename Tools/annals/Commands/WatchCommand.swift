@@ -1,5 +1,4 @@
 import Annals
-import AnnalsQuery
 import ArgumentParser
 import Foundation
 
@@ -35,8 +34,10 @@ struct WatchCommand: FileCommand {
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file)
     defer { try? store.close() }
-    let views = try self.views(of: store, console)
-    let watch = Watch(store, console, format, of: entity, viewCount: views.count, steps: steps)
+    let start = store.snapshot()
+    let views = try self.views(of: store, in: start, console)
+    let watch = try Watch(
+      store, console, format, of: entity, viewCount: views.count, steps: steps)
     let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
     let before = signal(SIGINT, SIG_IGN)
     source.setEventHandler { watch.end() }
@@ -46,13 +47,15 @@ struct WatchCommand: FileCommand {
       signal(SIGINT, before)
     }
     let size = fileSize
-    let observations = views.map { view in view.observe { watch.show($0) } }
+    for view in views { watch.observe(view) }
+    let newcomers =
+      entity == nil ? try watch.observeEntities(after: start, where: stepCondition) : nil
+    defer { newcomers?.cancel() }
     do {
       try watch.wait()
     } catch let error as AnnalsError where error.code == .lostBranch {
       throw cut(from: size) ?? error
     }
-    withExtendedLifetime(observations) {}
     return .done
   }
 
@@ -71,33 +74,27 @@ struct WatchCommand: FileCommand {
         + "back if there is a copy of it")
   }
 
+  /// Which transactions are printed.
+  private var stepCondition: HistoryCondition {
+    authorNot.map { HistoryCondition.NameTerm.author != $0 } ?? .always
+  }
+
   /// A view of the entity, or one of every entity.
   private func views(
-    of store: Store, _ console: Console
+    of store: Store, in start: Snapshot, _ console: Console
   ) throws -> [LiveView<StoredObject>] {
-    let steps = authorNot.map { HistoryCondition.NameTerm.author != $0 } ?? .always
     guard let entity else {
-      return store.schema.entities.filter { !$0.isRemoved }.map {
-        store.live($0.name, steps: .everyTransaction, steppingFor: steps)
+      return start.schema.liveEntities.map {
+        store.live($0.name, steps: .everyTransaction, steppingFor: stepCondition)
       }
     }
-    let found = try store.snapshot().reader.entity(named: entity)
-    var wanted: Condition?
-    if let condition {
-      wanted = try QueryCommand.reading("--where") { () throws(ConditionTextError) in
-        try ConditionParser.parse(
-          condition, over: found, in: store.schema, zone: console.zone.offset)
-      }
-    }
-    var keys: [SortKey] = []
-    if let sort {
-      keys = try QueryCommand.reading("--sort") { () throws(ConditionTextError) in
-        try ConditionParser.parseSortKeys(sort, over: found, in: store.schema)
-      }
-    }
+    let found = try start.reader.entity(named: entity)
+    let texts = OptionTexts(over: found, in: start.schema)
     return [
       store.live(
-        found.name, where: wanted, sortedBy: keys, steps: .everyTransaction, steppingFor: steps)
+        found.name, where: try condition.map { try texts.condition($0, zone: console.zone) },
+        sortedBy: try sort.map { try texts.sortKeys($0, of: "--sort") } ?? [],
+        steps: .everyTransaction, steppingFor: stepCondition)
     ]
   }
 }

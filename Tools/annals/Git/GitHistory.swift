@@ -28,7 +28,7 @@ struct GitChange: Hashable {
 /// one. Memory does not grow with the history or with the size of a commit.
 final class GitHistory {
   private let process: GitProcess
-  private var fields: NulFields
+  private var fields: GitFields
   private let sizes: GitObjectSizes
   /// The number of objects that the repository lacks.
   var missingObjects: Int { sizes.missing }
@@ -49,7 +49,7 @@ final class GitHistory {
         "-O/dev/null", "--encoding=UTF-8", "--no-show-signature", "--no-color", "--no-decorate",
         "--no-notes", "--format=tformat:%H%x00%P%x00%an%x00%at%x00%ct%x00%B", tip,
       ] + range + ["--"], repository: repository, environment: environment)
-    fields = NulFields(process)
+    fields = GitFields(process, endingIn: 0)
     sizes = try GitObjectSizes(repository: repository, environment: environment)
   }
 
@@ -64,15 +64,20 @@ final class GitHistory {
       guard let field = try fields.next() else { throw cutOff }
       parts.append(String(decoding: field, as: UTF8.self))
     }
-    guard let authored = Int64(parts[2]), let committed = Int64(parts[3]),
-      abs(authored) < 1 << 42, abs(committed) < 1 << 42
-    else { throw CommandFailure("git gave `\(parts[3])` as a commit's time") }
+    let (authored, committed) = (try GitHistory.time(parts[2]), try GitHistory.time(parts[3]))
     while parts[4].utf8.last == 0x0A { parts[4].unicodeScalars.removeLast() }
     return GitCommit(
       id: String(decoding: id, as: UTF8.self),
       parents: parts[0].split(separator: " ").map(String.init), author: parts[1],
-      authoredAt: Timestamp(microseconds: authored * 1_000_000),
-      committedAt: Timestamp(microseconds: committed * 1_000_000), message: parts[4])
+      authoredAt: authored, committedAt: committed, message: parts[4])
+  }
+
+  /// The moment of a commit in seconds since 1970.
+  static func time(_ text: String) throws(CommandFailure) -> Timestamp {
+    guard let seconds = Int64(text), seconds.magnitude < 1 << 42 else {
+      throw CommandFailure("git gave `\(text)` as a commit's time")
+    }
+    return Timestamp(microseconds: seconds * 1_000_000)
   }
 
   /// The next change of the commit; nil after its last.
@@ -121,7 +126,7 @@ final class GitHistory {
 /// Gets the sizes of objects from git.
 final class GitObjectSizes {
   private let process: GitProcess
-  private var buffer = Data()
+  private var answers: GitFields
   /// The number of objects that the repository lacks.
   private(set) var missing = 0
 
@@ -129,6 +134,7 @@ final class GitObjectSizes {
     process = try GitProcess(
       ["cat-file", "--batch-check=%(objectsize)"], repository: repository, environment: environment,
       hasInput: true)
+    answers = GitFields(process, endingIn: 0x0A)
   }
 
   /// Sets the sizes of the files among at most 256 changes. A request for so many fits in a pipe's
@@ -145,24 +151,12 @@ final class GitObjectSizes {
     }
     try process.write(question)
     for index in wanted {
-      let answer = try line()
-      changes[index].size = Int64(answer)
-      if changes[index].size == nil { missing += 1 }
-    }
-  }
-
-  private func line() throws -> String {
-    while true {
-      if let end = buffer.firstIndex(of: 0x0A) {
-        defer { buffer = buffer[(end + 1)...] }
-        return String(decoding: buffer[..<end], as: UTF8.self)
-      }
-      let more = process.readAvailable()
-      if more.isEmpty {
+      guard let answer = try answers.next() else {
         try process.waitForExit()
         throw CommandFailure("git cat-file ended too early")
       }
-      buffer = Data(buffer) + more
+      changes[index].size = Int64(String(decoding: answer, as: UTF8.self))
+      if changes[index].size == nil { missing += 1 }
     }
   }
 }

@@ -16,8 +16,7 @@ enum GitPath {
         result += String(decoding: rest.prefix(length), as: UTF8.self)
         rest = rest.dropFirst(length)
       } else {
-        let digits = String(first, radix: 16, uppercase: true)
-        result += "\\x" + (digits.count == 1 ? "0" : "") + digits
+        result += first.escaped
         rest = rest.dropFirst()
       }
     }

@@ -16,6 +16,11 @@ extension Console {
     try open(path, StoreOptions())
   }
 
+  /// Opens an existing store for writing, or for reading without values.
+  func open(_ path: String, forWriting: Bool) throws -> Store {
+    try forWriting ? openForWriting(path) : openForReading(path, holdingValues: false)
+  }
+
   /// Opens or creates a store for writing, and reports what opening found. Transactions name the
   /// process unless `namesProcess` is false.
   func openOrCreate(
@@ -62,7 +67,7 @@ extension Console {
   }
 
   /// Refuses a state from before the first transaction, which has no entities. `at` is its TOKEN.
-  func checkBegun(_ snapshot: Snapshot, at: String?, _ store: Store) throws {
+  func refuseBeforeFirst(_ snapshot: Snapshot, at: String?, _ store: Store) throws {
     guard let at, snapshot.number == 0, let first = try firstDate(of: store) else { return }
     throw CommandFailure("as of \(at) the store was still empty; \(first)")
   }

@@ -3,9 +3,9 @@ import Annals
 extension Console {
   /// Reports what was added to a schema that had entities, and which attributes were widened.
   func report(_ now: Schema, besides before: Schema) {
-    guard before.entities.contains(where: { !$0.isRemoved }) else { return }
+    guard !before.liveEntities.isEmpty else { return }
     var lines: [String] = []
-    for entity in now.entities where !entity.isRemoved {
+    for entity in now.liveEntities {
       if let known = before.entity(numbered: entity.number) {
         lines += differences(of: entity, from: known)
       } else {

@@ -1,3 +1,5 @@
+import Annals
+
 /// Formats numbers for people, the same on every machine.
 enum Numerals {
   /// `26588` as `26,588`.
@@ -49,9 +51,8 @@ enum Numerals {
   /// A duration: `0:07`, `1:02:30`.
   static func clock(_ seconds: Double) -> String {
     let whole = Int64(min(max(seconds, 0), 359_999))
-    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
     let minutes = whole / 60
-    if minutes < 60 { return "\(minutes):\(two(whole % 60))" }
-    return "\(minutes / 60):\(two(minutes % 60)):\(two(whole % 60))"
+    if minutes < 60 { return "\(minutes):\((whole % 60).padded(2))" }
+    return "\(minutes / 60):\((minutes % 60).padded(2)):\((whole % 60).padded(2))"
   }
 }

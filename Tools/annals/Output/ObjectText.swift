@@ -17,9 +17,8 @@ struct ObjectText {
     }
     let width = properties.map(\.0.count).max() ?? 0
     for (name, value) in properties {
-      let padding = String(repeating: " ", count: width - name.count)
       let shown = try text.text(value) { () throws(AnnalsError) in state }
-      try text.output.line("    \(name)\(padding)  \(shown)")
+      try text.output.line("    \(name.padded(right: width))  \(shown)")
     }
   }
 }

@@ -51,13 +51,11 @@ final class RowTable {
 
   private func writeRow(_ row: [String], _ widths: [Int]) throws {
     let cells = zip(row, widths).map { cell, width in
-      (cell.count > width ? cell.prefix(max(width - 1, 0)) + "…" : cell).padded(right: width)
+      cell.cut(to: width).padded(right: width)
     }
     var line = cells.joined(separator: "  ")
     while line.last == " " { line.removeLast() }
-    if console.terminal.isOutput, let width = console.terminal.width, line.count > width {
-      line = line.prefix(width - 1) + "…"
-    }
+    if console.terminal.isOutput, let width = console.terminal.width { line = line.cut(to: width) }
     try console.output.line(line)
   }
 

@@ -73,7 +73,7 @@ struct StatText {
 
   private func writeObjects(_ store: Store) throws {
     let version = store.version
-    let counts = store.schema.entities.filter { !$0.isRemoved }
+    let counts = store.schema.liveEntities
       .map { ($0.name, version.objectCount(of: $0.number)) }
     let text = counts.sorted { $0.1 > $1.1 }.prefix(StatText.listed).map {
       "\($0.0) \(Numerals.grouped($0.1))"

@@ -12,24 +12,31 @@ struct TableWriter {
   }
 
   /// Writes one table: the columns `entity` and `id`, then every property of any of the entities.
-  mutating func writeCSV(_ entities: [Entity]) throws {
-    var names: [String] = []
-    for entity in entities {
-      for name in columns(of: entity)
-      where !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
-        names.append(name)
-      }
+  func writeCSV(_ entities: [Entity]) throws {
+    let names = ["entity", "id"]
+    let columns = entities.map { Columns(of: $0, besides: names) }
+    var all = names
+    var places = NameIndex(names)
+    for name in columns.flatMap(\.names) where places.insert(name, at: all.count) {
+      all.append(name)
     }
-    let table = try RowTable(["entity", "id"] + names, isCSV: true, console)
-    for entity in entities {
+    let table = try RowTable(all, isCSV: true, console)
+    for (entity, columns) in zip(entities, columns) {
+      let indices = columns.names.map { places[$0] ?? 0 }
       try snapshot.reader.forEachObject(inPassing: entity) { object in
-        try table.write([entity.name] + cells(of: object, names))
+        var row = [String?](repeating: nil, count: all.count)
+        row[0] = entity.name
+        row[1] = try id(of: object)
+        for (index, property) in zip(indices, columns.properties) {
+          row[index] = try text(object[property])
+        }
+        try table.write(row)
       }
     }
   }
 
   /// Writes a table for each entity that has objects.
-  mutating func writeTables(_ entities: [Entity]) throws {
+  func writeTables(_ entities: [Entity]) throws {
     var isFirst = true
     for entity in entities {
       let count = try snapshot.count(of: entity.name)
@@ -43,43 +50,52 @@ struct TableWriter {
   }
 
   private func writeTable(_ entity: Entity) throws {
-    let names = columns(of: entity)
-    let table = try RowTable(["id"] + names, isCSV: false, console)
+    let columns = Columns(of: entity, besides: ["id"])
+    let table = try RowTable(["id"] + columns.names, isCSV: false, console)
     try snapshot.reader.forEachObject(inPassing: entity) { object in
-      try table.write(cells(of: object, names))
+      try table.write(cells(of: object, columns))
     }
     try table.flush()
   }
 
   /// Writes one table of the objects in these rows of an entity, in their order.
   func write(_ rows: [Int64], of entity: Entity, isCSV: Bool) throws {
-    let names = columns(of: entity)
-    let table = try RowTable(["id"] + names, isCSV: isCSV, console)
+    let columns = Columns(of: entity, besides: ["id"])
+    let table = try RowTable(["id"] + columns.names, isCSV: isCSV, console)
     for row in rows {
       if let object = try snapshot.reader.object(row, of: entity) {
-        try table.write(cells(of: object, names))
+        try table.write(cells(of: object, columns))
       }
     }
     try table.flush()
   }
 
-  private func cells(of object: StoredObject, _ names: [String]) throws -> [String?] {
-    [try id(of: object)] + (try names.map { try text(object[$0]) })
+  private func cells(of object: StoredObject, _ columns: Columns) throws -> [String?] {
+    [try id(of: object)] + (try columns.properties.map { try text(object[$0]) })
   }
 
-  /// The names of the columns after the id.
-  private func columns(of entity: Entity) -> [String] {
-    let key = entity.keyAttribute
-    return entity.readableProperties.filter { property in
-      property.number != key?.number || property.name != "id"
-    }.map(\.name)
+  /// The columns of an entity's properties. As in the lines of a state, a key named `id` has none,
+  /// and a name that is taken gets `_` appended.
+  private struct Columns {
+    var names: [String] = []
+    let properties: [String]
+
+    init(of entity: Entity, besides taken: [String]) {
+      let key = entity.keyAttribute
+      properties = entity.readableProperties.filter { property in
+        property.number != key?.number || property.name != "id"
+      }.map(\.name)
+      var all = NameIndex(taken)
+      for property in properties {
+        var name = property
+        while !all.insert(name, at: 0) { name += "_" }
+        names.append(name)
+      }
+    }
   }
 
   private func id(of object: StoredObject) throws -> String {
-    let id = object.objectID
-    let name = try snapshot.reader.name(
-      of: ObjectReference(entity: id.entity, row: id.row))
-    return name.keyText ?? "#\(name.row)"
+    try name(ObjectReference(object.objectID))
   }
 
   /// A value as a table shows it; nil for none.
@@ -93,7 +109,11 @@ struct TableWriter {
   }
 
   private func name(_ target: ObjectReference) throws -> String {
-    let name = try snapshot.reader.name(of: target)
-    return name.keyText ?? "#\(name.row)"
+    try snapshot.reader.name(of: target).shortText
   }
+}
+
+extension ObjectName {
+  /// The key, or `#ROW` without one.
+  var shortText: String { keyText ?? "#\(row)" }
 }

@@ -67,9 +67,7 @@ struct TortureText {
   }
 
   private func line(_ name: String, _ cells: [String]) throws {
-    let cells = cells.map { padding(TortureText.numberWidth - $0.count) + $0 }.joined()
-    try console.output.line(name + padding(TortureText.nameWidth - name.count) + cells)
+    let cells = cells.map { " " + $0.padded(left: TortureText.numberWidth - 1) }.joined()
+    try console.output.line(name.padded(right: TortureText.nameWidth) + cells)
   }
-
-  private func padding(_ count: Int) -> String { String(repeating: " ", count: max(1, count)) }
 }

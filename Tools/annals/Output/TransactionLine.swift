@@ -28,14 +28,8 @@ extension TransactionText {
       return entities.isEmpty
         ? "no changes" : "schema of " + ValueText.plain(entities.joined(separator: ", "))
     }
-    let mark =
-      switch change.kind {
-      case .insert: "+"
-      case .update: "~"
-      case .delete: "-"
-      }
     let name = ValueText.plain(try change.objectName(state).text)
     let more = digest.total - 1
-    return "\(mark) \(name)" + (more > 0 ? " and \(Numerals.grouped(more)) more" : "")
+    return "\(change.kind.mark) \(name)" + (more > 0 ? " and \(Numerals.grouped(more)) more" : "")
   }
 }

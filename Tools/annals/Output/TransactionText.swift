@@ -85,21 +85,14 @@ struct TransactionText {
     _ change: Change, indent: String = "    ", _ state: () throws(AnnalsError) -> StateReader
   ) throws {
     let name = ValueText.plain(try change.objectName(state).text)
-    let mark: String
-    let style: Style
-    switch change.kind {
-    case .insert: (mark, style) = ("+", .inserted)
-    case .update: (mark, style) = ("~", .updated)
-    case .delete: (mark, style) = ("-", .deleted)
-    }
-    var line = "\(indent)\(mark) \(name)"
+    var line = "\(indent)\(change.kind.mark) \(name)"
     if change.kind == .update {
       let parts = try change.properties.map { try text($0, of: change, state) }
       if !parts.isEmpty { line += "  " + parts.joined(separator: ", ") }
     } else if !change.displayValue.isNull {
       line += "  " + values.text(change.displayValue)
     }
-    try output.line(output.styled(cut(line), style))
+    try output.line(output.styled(cut(line), change.kind.style))
   }
 
   /// Every property of an inserted or deleted object except its key, one per line.
@@ -140,8 +133,27 @@ struct TransactionText {
 
   /// The line, cut to the width of the terminal.
   func cut(_ line: String) -> String {
-    guard let width, line.count > width else { return line }
-    return line.prefix(width - 1) + "…"
+    width.map { line.cut(to: $0) } ?? line
+  }
+}
+
+extension ChangeKind {
+  /// The character before a change of this kind.
+  var mark: String {
+    switch self {
+    case .insert: "+"
+    case .update: "~"
+    case .delete: "-"
+    }
+  }
+
+  /// The style of a change of this kind.
+  var style: Style {
+    switch self {
+    case .insert: .inserted
+    case .update: .updated
+    case .delete: .deleted
+    }
   }
 }
 

@@ -12,8 +12,8 @@ struct ValueText {
     switch value {
     case .null: "none"
     case .erased: "(erased)"
-    case .string(let text): "\"" + ValueText.plain(cut(text), quoting: true) + "\""
-    case .url(let text), .json(let text): ValueText.plain(cut(text))
+    case .string(let text): "\"" + ValueText.plain(text.shortened(to: limit), quoting: true) + "\""
+    case .url(let text), .json(let text): ValueText.plain(text.shortened(to: limit))
     case .date(let moment): zone.exactText(moment)
     case .data(let bytes): "(\(Numerals.counted(bytes.count, "byte")))"
     case .large(let large): "(\(Numerals.counted(large.length, "byte")))"
@@ -31,12 +31,6 @@ struct ValueText {
       return "[" + (shown + more).joined(separator: ", ") + "]"
     default: return text(value)
     }
-  }
-
-  private func cut(_ text: String) -> String {
-    // Counting characters is slow, so few bytes are a short cut.
-    guard text.utf8.count > limit, text.count > limit else { return text }
-    return text.prefix(limit) + "…"
   }
 
   /// The lines of a text, which end in LF or CR LF.

@@ -16,7 +16,8 @@ final class Watch: @unchecked Sendable {
   private var isOver = false
   private var failure: (any Error)?
   /// The rows of each entity before the next step.
-  private var rows: [String: RowList<StoredObject>] = [:]
+  private var rows: [EntityNumber: RowList<StoredObject>] = [:]
+  private var observations: [LiveObservation] = []
 
   /// The entity whose objects are watched; nil for all.
   private let entity: String?
@@ -26,19 +27,49 @@ final class Watch: @unchecked Sendable {
   init(
     _ store: Store, _ console: Console, _ format: LineFormat, of entity: String?, viewCount: Int,
     steps: Int?
-  ) {
+  ) throws {
     self.store = store
     self.console = console
     self.format = format
     self.entity = entity
     missing = viewCount
     stepsLeft = steps
+    if missing == 0 { try printCount(asOf: store.token.number) }
   }
 
-  /// Records the initial rows of a view, and prints their number when all views have theirs.
-  private func begin(_ update: LiveUpdate<StoredObject>) throws {
-    missing -= 1
-    guard missing == 0 else { return }
+  /// Prints the updates of a view from now on. What is in a `later` view is new in its first one.
+  func observe(_ view: LiveView<StoredObject>, isLater: Bool = false) {
+    let observation = view.observe { self.print($0, isLater) }
+    lock.lock()
+    defer { lock.unlock() }
+    if !isOver { observations.append(observation) }
+  }
+
+  /// Watches each entity that is added after a state, until the task is cancelled. Only
+  /// transactions that meet the condition are looked at.
+  func observeEntities(
+    after start: Snapshot, where condition: HistoryCondition
+  ) throws -> Task<Void, Never> {
+    let transactions = try store.changes(after: start.token, where: condition)
+    return Task {
+      var known = Set(start.schema.entities.map(\.number))
+      do throws(AnnalsError) {
+        for try await transaction in transactions {
+          for entity in transaction.schema.entities
+          where !entity.isRemoved && known.insert(entity.number).inserted {
+            observe(
+              store.live(entity.name, steps: .everyTransaction, steppingFor: condition),
+              isLater: true)
+          }
+        }
+      } catch {
+        print(.failure(error), true)
+      }
+    }
+  }
+
+  /// Prints how many objects there are.
+  private func printCount(asOf number: Int64) throws {
     let count = rows.values.reduce(0) { $0 + $1.count }
     switch format {
     case .text:
@@ -46,7 +77,7 @@ final class Watch: @unchecked Sendable {
       let noun = count == 1 ? "object" : "objects"
       try console.output.line("watching \(Numerals.grouped(count)) \(noun)\(name)")
     case .jsonl:
-      try console.output.line(#"{"watching":\#(count),"transaction":\#(update.token.number)}"#)
+      try console.output.line(#"{"watching":\#(count),"transaction":\#(number)}"#)
     }
     try console.output.flush()
   }
@@ -60,20 +91,24 @@ final class Watch: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     isOver = true
+    observations.removeAll()
     if let failure { throw failure }
   }
 
-  /// Prints an update.
-  func show(_ step: Result<LiveUpdate<StoredObject>, AnnalsError>) {
+  private func print(_ step: Result<LiveUpdate<StoredObject>, AnnalsError>, _ isLater: Bool) {
     lock.lock()
     defer { lock.unlock() }
     guard !isOver else { return }
     do {
       let update = try step.get()
-      let entity = update.rows.entityName
-      guard let old = rows.updateValue(update.rows, forKey: entity), !update.isInitial else {
-        return try begin(update)
+      // A view's first update has no rows before.
+      let old = rows.updateValue(update.rows, forKey: update.rows.entity) ?? update.rows
+      if update.isInitial, !isLater {
+        missing -= 1
+        if missing == 0 { try printCount(asOf: update.token.number) }
+        return
       }
+      guard !update.diff.isEmpty else { return }
       switch format {
       case .text: try writeText(update, old)
       case .jsonl: try writeLines(update, old)
@@ -101,15 +136,13 @@ final class Watch: @unchecked Sendable {
     for place in diff.inserts {
       try write("+", "\(place.position)", try new.name(at: place), .inserted)
     }
-    for step in diff.moves {
-      try write(
-        ">", "\(step.from.position) → \(step.to.position)",
-        try new.name(at: step.to) + details(step, update, old, text), .updated)
-    }
-    for step in diff.updates {
-      try write(
-        "~", "\(step.to.position)",
-        try new.name(at: step.to) + details(step, update, old, text), .updated)
+    for (mark, steps) in [(">", diff.moves), ("~", diff.updates)] {
+      for step in steps {
+        let from = mark == ">" ? "\(step.from.position) → " : ""
+        try write(
+          mark, "\(from)\(step.to.position)",
+          try new.name(at: step.to) + details(step, update, old, text), .updated)
+      }
     }
   }
 
@@ -142,11 +175,10 @@ final class Watch: @unchecked Sendable {
     let diff = update.diff
     for place in diff.deletes { try writeLine("delete", update, old, from: place, to: nil, nil) }
     for place in diff.inserts { try writeLine("insert", update, old, from: nil, to: place, nil) }
-    for step in diff.moves {
-      try writeLine("move", update, old, from: step.from, to: step.to, step)
-    }
-    for step in diff.updates {
-      try writeLine("update", update, old, from: step.from, to: step.to, step)
+    for (change, steps) in [("move", diff.moves), ("update", diff.updates)] {
+      for step in steps {
+        try writeLine(change, update, old, from: step.from, to: step.to, step)
+      }
     }
   }
 
@@ -156,21 +188,12 @@ final class Watch: @unchecked Sendable {
   ) throws {
     var json = JSONWriter()
     json.beginObject()
-    json.key("change")
-    json.string(change)
-    json.key("transaction")
-    json.int(update.token.number)
-    if let from {
-      json.key("from")
-      json.int(Int64(from.position))
-    }
-    if let to {
-      json.key("to")
-      json.int(Int64(to.position))
-    }
+    json.member("change", change)
+    json.member("transaction", update.token.number)
+    if let from { json.member("from", Int64(from.position)) }
+    if let to { json.member("to", Int64(to.position)) }
     if let step {
-      json.key("properties")
-      json.beginArray()
+      json.beginArray("properties")
       for name in update.diff.changedProperties(of: step) { json.string(name) }
       json.endArray()
     }
@@ -180,16 +203,12 @@ final class Watch: @unchecked Sendable {
     try state.write(ObjectReference(rows.objectIDs[(to ?? from)?.position ?? 0])) { line in
       json.verbatim(line.dropLast())
     }
-    json.endObject()
-    json.endLine()
+    json.endObjectLine()
     try console.output.write(json.bytes)
   }
 }
 
 extension RowList<StoredObject> {
-  /// The name of the rows' entity.
-  fileprivate var entityName: String { snapshot.schema.entity(numbered: entity)?.name ?? "" }
-
   /// The name of the object at a place.
   fileprivate func name(at place: ListDiff.Place) throws -> String {
     ValueText.plain(

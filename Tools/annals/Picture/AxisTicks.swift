@@ -64,7 +64,7 @@ struct AxisTicks {
     while found.count < 1_000 {
       let date = AxisTicks.date(first, step, index)
       index += 1
-      guard abs(date.year) <= CivilDate.lastYear else { break }
+      guard abs(date.year) <= CivilDate.greatestYear else { break }
       let moment = zone.moment(date).microseconds
       if moment > high { break }
       if moment >= low {
@@ -96,7 +96,7 @@ struct AxisTicks {
   }
 
   private static func roundedDown(_ value: Int64, _ step: Int64) -> Int64 {
-    value - ((value % step) + step) % step
+    value - value.dividedRoundingDown(by: step).remainder
   }
 
   private static func label(_ date: CivilDate, _ step: Step) -> String {

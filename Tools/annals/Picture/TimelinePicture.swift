@@ -19,13 +19,14 @@ struct TimelinePicture {
     var kind: TimelineKind
     /// Its dates, for the list and the tooltip.
     var dates: String
-    var oddity: String
+    var remark: String
     var isInverted: Bool
   }
 
   static let mostBars = 2_000
   static let mostListed = 300
   static let width = 1_200.0
+  private static let longestLabel = 48
   private static let margin = 20.0
   private static let laneHeight = 18.0
   private static let barHeight = 13.0
@@ -154,7 +155,7 @@ struct TimelinePicture {
       for (index, member) in row.enumerated() {
         draw(member, top, color, into: &body)
         let next = index + 1 < row.count ? row[index + 1].left : TimelinePicture.width - 2
-        let label = TimelinePicture.short(member.bar.label)
+        let label = member.bar.label.cut(to: TimelinePicture.longestLabel)
         let width = SVGDocument.width(label)
         if member.right - member.left >= width + 10 {
           body.text(label, x: member.left + 5, y: middle + 4, fill: "#ffffff")
@@ -179,7 +180,7 @@ struct TimelinePicture {
   ) {
     let bar = member.bar
     let height = TimelinePicture.barHeight
-    let title = "\(bar.label): \(bar.dates)" + (bar.oddity.isEmpty ? "" : ", \(bar.oddity)")
+    let title = "\(bar.label): \(bar.dates)" + (bar.remark.isEmpty ? "" : ", \(bar.remark)")
     switch bar.kind {
     case .single:
       body.circle(
@@ -233,8 +234,8 @@ struct TimelinePicture {
     }
     let shown = sorted.prefix(TimelinePicture.mostListed).map(\.element)
     let texts = shown.map { bar in
-      "\(bar.dates)  \(TimelinePicture.short(bar.label))"
-        + (bar.oddity.isEmpty ? "" : " (\(bar.oddity))")
+      "\(bar.dates)  \(bar.label.cut(to: TimelinePicture.longestLabel))"
+        + (bar.remark.isEmpty ? "" : " (\(bar.remark))")
     }
     // As many columns as the longest lines permit, at most four.
     let widest = texts.map { SVGDocument.width($0, size: 9.5) }.max() ?? 0
@@ -255,10 +256,6 @@ struct TimelinePicture {
       bottom += 14
     }
     return bottom
-  }
-
-  private static func short(_ label: String) -> String {
-    label.utf8.count > 48 && label.count > 48 ? label.prefix(47) + "…" : label
   }
 
   /// The text, cut to a width.

@@ -12,7 +12,7 @@ struct Lifetimes {
     var label: String
     var start: Timestamp
     var end: Timestamp?
-    var isOlder = false
+    var startsEarlier = false
   }
 
   private var lives: [Life] = []
@@ -54,7 +54,7 @@ struct Lifetimes {
         let display = one.displayName.flatMap { one.attribute(named: $0) }
         let shown = try display.map { try base.reader.value(of: object, $0) } ?? .null
         begin(
-          Life(object: object, label: label(shown, name), start: start, isOlder: true), name)
+          Life(object: object, label: label(shown, name), start: start, startsEarlier: true), name)
       }
     }
   }
@@ -66,9 +66,9 @@ struct Lifetimes {
     case .update:
       guard let place = open[object], let display = change.entity.displayName,
         let number = change.entity.propertyNumber(named: display),
-        let difference = change.difference(of: number), !difference.after.isNull
+        let text = change.difference(of: number)?.after.labelText
       else { return }
-      lives[place].label = difference.after.plainText
+      lives[place].label = text
     case .delete:
       guard let place = open.removeValue(forKey: object) else { return }
       lives[place].end = moment
@@ -82,8 +82,7 @@ struct Lifetimes {
   }
 
   private func label(_ display: Value, _ name: ObjectName) -> String {
-    if !display.isNull, !display.isErased, !display.plainText.isEmpty { return display.plainText }
-    return name.keyText ?? "#\(name.row)"
+    display.labelText ?? name.shortText
   }
 
   private mutating func begin(_ life: Life, _ name: ObjectName) {
@@ -106,10 +105,17 @@ struct Lifetimes {
       let life = lives[place]
       columns.append(
         life.object, start: life.start.microseconds, end: life.end?.microseconds ?? 0,
-        kind: life.end == nil ? .ongoing : .range, marks: life.isOlder ? .startsEarlier : [])
+        kind: life.end == nil ? .ongoing : .range, marks: life.startsEarlier ? .startsEarlier : [])
       columns.appendGroup(groups[life.object.entity])
       columns.appendLabel(life.label)
     }
     return columns
+  }
+}
+
+extension Value {
+  /// The value as a label; nil for one that shows nothing.
+  fileprivate var labelText: String? {
+    isNull || isErased || plainText.isEmpty ? nil : plainText
   }
 }

@@ -21,17 +21,15 @@ struct TimelineLines {
       var json = JSONWriter()
       json.beginObject()
       try put(position, &previous, &json)
-      json.endObject()
-      json.endLine()
+      json.endObjectLine()
       try console.output.write(json.bytes)
     }
     for (object, reason) in sheet.columns.unplaced {
       var json = JSONWriter()
       json.beginObject()
-      json.put("object", try sheet.name(object))
-      json.put("unplaced", reason == .noStart ? "no start" : "unreadable start")
-      json.endObject()
-      json.endLine()
+      json.member("object", try sheet.name(object))
+      json.member("unplaced", reason == .noStart ? "no start" : "unreadable start")
+      json.endObjectLine()
       try console.output.write(json.bytes)
     }
   }
@@ -43,43 +41,37 @@ struct TimelineLines {
     let role = sheet.entries.role(entry)
     let kind = columns.kind(index)
     let date = sheet.entries.date(entry)
-    json.put("object", try sheet.name(columns.objects[index]))
-    json.put("role", "\(role)")
-    json.put("kind", "\(kind)")
-    if let date { json.put("date", date.description) }
-    json.put("start", Timestamp(microseconds: columns.starts[index]).description)
-    if !columns.startTexts[index].isEmpty { json.put("startText", columns.startTexts[index]) }
+    json.member("object", try sheet.name(columns.objects[index]))
+    json.member("role", "\(role)")
+    json.member("kind", "\(kind)")
+    if let date { json.member("date", date.description) }
+    json.member("start", Timestamp(microseconds: columns.starts[index]).description)
+    if !columns.startTexts[index].isEmpty { json.member("startText", columns.startTexts[index]) }
     if kind == .range {
-      json.put("end", Timestamp(microseconds: columns.ends[index]).description)
+      json.member("end", Timestamp(microseconds: columns.ends[index]).description)
     }
-    if !columns.endTexts[index].isEmpty { json.put("endText", columns.endTexts[index]) }
-    if !columns.labels[index].isEmpty { json.put("label", columns.labels[index]) }
-    if sheet.showsGroups, columns.group(index) != nil { json.put("group", sheet.groupName(index)) }
+    if !columns.endTexts[index].isEmpty { json.member("endText", columns.endTexts[index]) }
+    if !columns.labels[index].isEmpty { json.member("label", columns.labels[index]) }
+    if sheet.showsGroups, columns.group(index) != nil {
+      json.member("group", sheet.groupName(index))
+    }
     let marks = columns.marks(index)
     for (mark, name) in [
       (TimelineMarks.inverted, "inverted"), (.unreadableEnd, "unreadableEnd"),
       (.startsEarlier, "startsEarlier"),
     ] where marks.contains(mark) {
-      json.key(name)
-      json.bool(true)
+      json.member(name, true)
     }
-    if let length = sheet.length(index) { json.put("length", length.durationText) }
+    if let length = sheet.length(index) { json.member("length", length.durationText) }
     let elapsed = sheet.span(
       from: date?.microseconds ?? columns.starts[index], to: sheet.now.microseconds)
-    json.put("elapsed", elapsed.durationText)
+    json.member("elapsed", elapsed.durationText)
     if let date, let previous {
       let moment = date.microseconds
       let gap = sheet.span(from: min(previous, moment), to: max(previous, moment))
-      json.put("gap", gap.durationText)
+      json.member("gap", gap.durationText)
     }
     previous = date?.microseconds
-  }
-}
-
-extension JSONWriter {
-  fileprivate mutating func put(_ name: String, _ text: String) {
-    key(name)
-    string(text)
   }
 }
 
@@ -95,13 +87,7 @@ extension CalendarSpan {
       time += "\(count)\(unit)"
     }
     if seconds != 0 || microseconds != 0 {
-      var fraction = ""
-      if microseconds != 0 {
-        var digits = String(1_000_000 + microseconds).dropFirst()
-        while digits.last == "0" { digits.removeLast() }
-        fraction = "." + digits
-      }
-      time += "\(seconds)\(fraction)S"
+      time += "\(seconds)\(microseconds.fractionText)S"
     }
     if !time.isEmpty { text += "T" + time }
     return text.hasSuffix("P") ? text + "T0S" : text

@@ -27,7 +27,7 @@ extension TimelineSheet {
       return TimelinePicture.Bar(
         label: try label(index), band: band(index), start: columns.starts[index],
         end: kind == .ongoing ? now.microseconds : end, kind: kind, dates: dates(index),
-        oddity: oddity(index), isInverted: columns.marks(index).contains(.inverted))
+        remark: remark(index), isInverted: columns.marks(index).contains(.inverted))
     }
     var notes = [Numerals.counted(all, "object")]
     if more > 0 { notes.append("\(Numerals.grouped(more)) of them, the latest, not drawn") }

@@ -111,7 +111,7 @@ struct TimelineSheet {
   }
 
   /// What is unusual about an object, in words; usually empty.
-  func oddity(_ index: Int) -> String {
+  func remark(_ index: Int) -> String {
     let marks = columns.marks(index)
     var words: [String] = []
     if marks.contains(.inverted) { words.append("ends before it starts") }

@@ -20,7 +20,7 @@ struct TimelineText {
     var length: String
     var gap: String
     var elapsed: String
-    var oddity: String
+    var remark: String
   }
 
   init(_ sheet: TimelineSheet, _ console: Console) {
@@ -60,9 +60,7 @@ struct TimelineText {
     let elapsed = sheet.span(from: date ?? sheet.columns.starts[index], to: sheet.now.microseconds)
     let isFuture = elapsed.isNegative
     let label = try sheet.label(index)
-    let isCut =
-      label.utf8.count > TimelineText.longestName && label.count > TimelineText.longestName
-    let shown = ValueText.plain(isCut ? label.prefix(TimelineText.longestName) + "…" : label)
+    let shown = ValueText.plain(label.shortened(to: TimelineText.longestName))
     let text =
       switch role {
       case .single, .start: sheet.startText(index)
@@ -74,8 +72,8 @@ struct TimelineText {
       length: lengthText(index, role),
       gap: gap,
       elapsed: role == .ongoing ? "goes on" : isFuture ? "in \(elapsed)" : "\(elapsed) ago",
-      oddity: role == .end && !sheet.columns.marks(index).contains(.inverted)
-        ? "" : sheet.oddity(index))
+      remark: role == .end && !sheet.columns.marks(index).contains(.inverted)
+        ? "" : sheet.remark(index))
   }
 
   /// An object's length; empty at the start of an ongoing object, and for an object that ends
@@ -124,19 +122,16 @@ struct TimelineText {
   }
 
   private func write(_ line: Line, _ widths: Widths) throws {
-    let name =
-      line.name.count > widths.name
-      ? line.name.prefix(max(widths.name - 1, 0)) + "…" : line.name
     var cells = [line.date.padded(right: widths.date), line.role.text.padded(right: 7)]
-    cells.append(name.padded(right: widths.name))
+    cells.append(line.name.cut(to: widths.name).padded(right: widths.name))
     if widths.group > 0 { cells.append(line.group.padded(right: widths.group)) }
     if widths.length > 0 { cells.append(line.length.padded(right: widths.length)) }
     if widths.gap > 0 { cells.append(line.gap.padded(right: widths.gap)) }
     if widths.elapsed > 0 { cells.append(line.elapsed) }
-    if !line.oddity.isEmpty { cells.append("(\(line.oddity))") }
+    if !line.remark.isEmpty { cells.append("(\(line.remark))") }
     var text = cells.joined(separator: "  ")
     while text.last == " " { text.removeLast() }
-    if let most = widths.most, text.count > most { text = text.prefix(most - 1) + "…" }
+    if let most = widths.most { text = text.cut(to: most) }
     let style: Style? =
       switch line.role {
       case .start: .inserted

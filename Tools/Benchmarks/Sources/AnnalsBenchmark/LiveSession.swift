@@ -75,9 +75,7 @@ struct LiveSession {
           inserted = try insert(2 * count / 5, store)
         }
         for _ in 0..<count / 5 {
-          let start = LiveSession.now()
-          try change(kind, store, ids, &inserted, &random)
-          alone.append(LiveSession.now() - start)
+          try timed(&alone) { try change(kind, store, ids, &inserted, &random) }
         }
         var iterator = view.makeAsyncIterator()
         var rows = try await iterator.next()?.rows.count
@@ -154,15 +152,11 @@ struct LiveSession {
     var pairs: [Int64] = []
     for _ in 0..<5 {
       for _ in 0..<count {
-        let start = LiveSession.now()
-        try change(.title, store, ids, &titles, &random)
-        alone.append(LiveSession.now() - start)
+        try timed(&alone) { try change(.title, store, ids, &titles, &random) }
       }
       let consumer = try store.consumer("benchmark")
       for _ in 0..<count {
-        let start = LiveSession.now()
-        try change(.title, store, ids, &titles, &random)
-        registered.append(LiveSession.now() - start)
+        try timed(&registered) { try change(.title, store, ids, &titles, &random) }
       }
       for _ in 0..<count {
         let token = store.token
@@ -193,29 +187,30 @@ struct LiveSession {
     var each: [Int64] = []
     for _ in 0..<count {
       try change(.date, store, ids, &titles, &random)
-      let start = LiveSession.now()
-      _ = try store.projection(PostsPerDay.self)
-      each.append(LiveSession.now() - start)
+      try timed(&each) { _ = try store.projection(PostsPerDay.self) }
     }
     median("17 projection, level with one transaction", each)
     var many: [Int64] = []
     for _ in 0..<5 {
       for _ in 0..<count { try change(.date, store, ids, &titles, &random) }
-      let start = LiveSession.now()
-      _ = try store.projection(PostsPerDay.self)
-      many.append(LiveSession.now() - start)
+      try timed(&many) { _ = try store.projection(PostsPerDay.self) }
     }
     median("17 projection, level with \(count) transactions, each", many, per: count)
     var saved: [Int64] = []
     for _ in 0..<7 {
       try change(.date, store, ids, &titles, &random)
-      let start = LiveSession.now()
-      try store.checkpoint()
-      saved.append(LiveSession.now() - start)
+      try timed(&saved) { try store.checkpoint() }
     }
     median("17 checkpoint that saves the projection", saved)
     let bytes = try store.projection(PostsPerDay.self).encoded().count
     recorder.value("17 bytes of the projection", Double(bytes), "bytes")
+  }
+
+  /// Runs `body` and appends how long it took.
+  private func timed(_ times: inout [Int64], _ body: () throws -> Void) rethrows {
+    let start = LiveSession.now()
+    try body()
+    times.append(LiveSession.now() - start)
   }
 
   static func now() -> Int64 {

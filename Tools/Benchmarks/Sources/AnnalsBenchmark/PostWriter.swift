@@ -82,17 +82,7 @@ extension WorkloadPost {
 
 extension PostProperty {
   /// The property's name in the store.
-  var name: String {
-    switch self {
-    case .identifier: "identifier"
-    case .timestamp: "timestamp"
-    case .title: "title"
-    case .url: "url"
-    case .source: "source"
-    case .image: "image"
-    case .posted: "posted"
-    case .latitude: "latitude"
-    case .longitude: "longitude"
-    }
-  }
+  var name: String { PostProperty.names[rawValue] }
+
+  private static let names = allCases.map { "\($0)" }
 }

@@ -81,19 +81,13 @@ struct FuzzFile {
   /// Inspects, dumps, opens and reads the file, which must not change it. If it can be written to,
   /// writes, and checks that a sound store stays sound.
   func run() {
-    let files = MemoryFileSystem()
     do {
-      let file = try files.create(FuzzFile.path, like: nil)
-      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-      try file.sync()
-      file.close()
+      let files = try made()
       let wasSound = try inspect(files)
       let isOpened = open(files, upToDamage: false)
       _ = open(files, upToDamage: true)
-      let after = try files.open(FuzzFile.path, for: .reading)
-      let size = try after.size()
-      precondition(size == UInt64(bytes.count), "reading changed the file")
-      after.close()
+      let after = try contents(files)
+      precondition(after == bytes, "reading changed the file")
       if isOpened { try write(files, wasSound: wasSound) }
     } catch {
       preconditionFailure("a file in memory failed: \(error)")
@@ -103,15 +97,12 @@ struct FuzzFile {
   /// Salvages the file, which must not change. The new file is read in all ways; it must be sound
   /// and writable, unless checksums were recomputed. If the salvage fails, no new file may be left.
   func salvage() {
-    let files = MemoryFileSystem()
     let out = "/salvaged.annals"
     do {
-      let file = try files.create(FuzzFile.path, like: nil)
-      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-      file.close()
+      let files = try made()
       let report = try? Store.salvage(
         location(files), to: out, environment: .fixed(seed: 5))
-      let after = try contents(FuzzFile.path, files)
+      let after = try contents(files)
       precondition(after == bytes, "a salvage changed the file")
       guard let report else {
         let left = try files.identity(of: out)
@@ -120,8 +111,9 @@ struct FuzzFile {
       }
       precondition(report.isComplete || !report.lines().isEmpty, "a salvage hides what it lost")
       if !isSealed { try requireGood(files, out) }
-      let place = StoreLocation(fileSystem: files, path: out)
-      guard let store = try? Store(place, creates: false, options: .readOnly) else { return }
+      guard
+        let store = try? Store(location(files, out), creates: false, options: .readOnly)
+      else { return }
       FuzzFile.read(store)
       try? store.close()
     } catch {
@@ -129,30 +121,42 @@ struct FuzzFile {
     }
   }
 
-  private func contents(
-    _ path: String, _ files: MemoryFileSystem
-  ) throws(StorageError) -> ContiguousArray<UInt8> {
-    let file = try files.open(path, for: .reading)
+  /// A file system with the file.
+  private func made() throws -> MemoryFileSystem {
+    let files = MemoryFileSystem()
+    let file = try files.create(FuzzFile.path, like: nil)
+    defer { file.close() }
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    try file.sync()
+    return files
+  }
+
+  private func contents(_ files: MemoryFileSystem) throws -> ContiguousArray<UInt8> {
+    let file = try files.open(FuzzFile.path, for: .reading)
     defer { file.close() }
     var bytes = ContiguousArray<UInt8>(repeating: 0, count: Int(try file.size()))
-    let result = bytes.withUnsafeMutableBytes { bytes in
-      Result { () throws(StorageError) in try file.read(into: bytes, at: 0) }
-    }
-    _ = try result.get()
+    _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
     return bytes
   }
 
-  /// Checks that the store is sound, and that a transaction can be committed.
-  private func requireGood(_ files: MemoryFileSystem, _ path: String) throws(StorageError) {
+  /// The result of the physical verification, and its findings.
+  private func verified(
+    _ files: MemoryFileSystem, _ path: String = FuzzFile.path
+  ) throws -> (report: PhysicalReport, findings: String) {
     let file = try files.open(path, for: .reading)
     defer { file.close() }
     var verification = try PhysicalVerification(file)
-    var text = ""
-    let report = try verification.run { text += $0.description + "\n" }
-    precondition(report.isClean, "a salvaged file is not clean: \(text)")
-    let location = StoreLocation(fileSystem: files, path: path)
+    var findings = ""
+    let report = try verification.run { findings += $0.description + "\n" }
+    return (report, findings)
+  }
+
+  /// Checks that the store is sound, and that a transaction can be committed.
+  private func requireGood(_ files: MemoryFileSystem, _ path: String) throws {
+    let (report, findings) = try verified(files, path)
+    precondition(report.isClean, "a salvaged file is not clean: \(findings)")
     do {
-      let store = try Store(location, creates: false, environment: .fixed(seed: 7))
+      let store = try Store(location(files, path), creates: false, environment: .fixed(seed: 7))
       let errors = try store.verifyHistory().filter { $0.severity == .error }
       precondition(errors.isEmpty, "a salvaged store does not verify: \(errors)")
       _ = try store.importTransaction(author: "fuzz") { _ in }
@@ -163,11 +167,10 @@ struct FuzzFile {
   }
 
   /// Whether the physical verification finds no error.
-  private func inspect(_ files: MemoryFileSystem) throws(StorageError) -> Bool {
+  private func inspect(_ files: MemoryFileSystem) throws -> Bool {
+    let report = try verified(files).report
     let file = try files.open(FuzzFile.path, for: .reading)
     defer { file.close() }
-    var verification = try PhysicalVerification(file)
-    let report = try verification.run { _ = $0.description }
     // Explaining every byte takes longer than all else, so only a quarter of the files get it.
     var sum: UInt8 = 0
     for byte in bytes.suffix(64) { sum &+= byte }
@@ -185,8 +188,10 @@ struct FuzzFile {
     return report.isSound && report.warnings == 0
   }
 
-  private func location(_ files: MemoryFileSystem) -> StoreLocation {
-    StoreLocation(fileSystem: files, path: FuzzFile.path)
+  private func location(
+    _ files: MemoryFileSystem, _ path: String = FuzzFile.path
+  ) -> StoreLocation {
+    StoreLocation(fileSystem: files, path: path)
   }
 
   /// Opens and reads the store. Returns whether it opened.
@@ -223,7 +228,7 @@ struct FuzzFile {
     try? export.write { _ in }
   }
 
-  private func write(_ files: MemoryFileSystem, wasSound: Bool) throws(StorageError) {
+  private func write(_ files: MemoryFileSystem, wasSound: Bool) throws {
     let environment = StoreEnvironment.fixed(seed: 3)
     let isLogicallySound = {
       guard let store = try? Store(location(files), creates: false, options: .readOnly),
@@ -238,12 +243,8 @@ struct FuzzFile {
     let token = try? store.importTransaction(author: "fuzz") { _ in }
     try? store.close()
     guard token != nil, wasSound else { return }
-    let file = try files.open(FuzzFile.path, for: .reading)
-    defer { file.close() }
-    var verification = try PhysicalVerification(file)
-    var text = ""
-    let report = try verification.run { text += $0.description + "\n" }
-    precondition(report.isSound, "a sound store is not after a commit: \(text)")
+    let (report, findings) = try verified(files)
+    precondition(report.isSound, "a sound store is not after a commit: \(findings)")
     precondition(isLogicallySound(), "a sound store does not verify after a commit")
   }
 }

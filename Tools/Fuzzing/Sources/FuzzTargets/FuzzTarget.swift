@@ -35,11 +35,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .chunk: FuzzDecoders.chunk(bytes)
     case .columns: FuzzDecoders.columns(bytes)
     case .schema: FuzzDecoders.schema(bytes)
-    case .projection: FuzzKeeping.projection(bytes)
-    case .consumer: FuzzKeeping.consumer(bytes)
-    case .retention: FuzzKeeping.retention(bytes)
-    case .tombstones: FuzzKeeping.tombstones(bytes)
-    case .erasure: FuzzKeeping.erasure(bytes)
+    case .projection: FuzzSideRecords.projection(bytes)
+    case .consumer: FuzzSideRecords.consumer(bytes)
+    case .retention: FuzzSideRecords.retention(bytes)
+    case .tombstones: FuzzSideRecords.tombstones(bytes)
+    case .erasure: FuzzSideRecords.erasure(bytes)
     case .history: FuzzTexts.history(bytes)
     case .schemaJSON: FuzzTexts.schema(bytes)
     case .text: FuzzTexts.text(bytes)
@@ -73,7 +73,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .retention: payloads(of: .retention, in: files)
     case .tombstones: payloads(of: .tombstones, in: files)
     case .erasure:
-      FuzzKeeping.erasureSeeds(
+      FuzzSideRecords.erasureSeeds(
         in: payloads(of: .transaction, in: files), blocks: payloads(of: .block, in: files))
     case .history: FuzzTexts.historySeeds
     case .schemaJSON: FuzzTexts.schemaSeeds

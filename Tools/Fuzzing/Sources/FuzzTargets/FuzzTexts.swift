@@ -7,8 +7,21 @@ import Foundation
 
 /// The parsers of text: imports, schemas, tokens, dates.
 enum FuzzTexts {
-  /// Imports the lines into a store in memory, plain or gzip.
+  /// Imports the lines, plain or gzip, and reads the store that they make.
   static func history(_ bytes: UnsafeRawBufferPointer) {
+    guard let store = imported(bytes) else { return }
+    FuzzFile.read(store)
+    do {
+      let findings = try store.verify().filter { $0.severity == .error }
+      precondition(findings.isEmpty, "an import made an unsound store: \(findings)")
+    } catch {
+      preconditionFailure("an import made a store that cannot be verified: \(error)")
+    }
+    try? store.close()
+  }
+
+  /// The store in memory that the lines make; nil if they make none.
+  static func imported(_ bytes: UnsafeRawBufferPointer) -> Store? {
     let location = StoreLocation(fileSystem: MemoryFileSystem(), path: "/fuzz.annals")
     let source = UnpackingSource(MemorySource(bytes))
     let reading = HistoryImport(
@@ -20,15 +33,7 @@ enum FuzzTexts {
     } catch {
       preconditionFailure("an import failed with \(error)")
     }
-    guard let store = reading.store else { return }
-    FuzzFile.read(store)
-    do {
-      let findings = try store.verify().filter { $0.severity == .error }
-      precondition(findings.isEmpty, "an import made an unsound store: \(findings)")
-    } catch {
-      preconditionFailure("an import made a store that cannot be verified: \(error)")
-    }
-    try? store.close()
+    return reading.store
   }
 
   static let historySeeds = [
@@ -45,7 +50,13 @@ enum FuzzTexts {
       + #""u":"00112233-4455-6677-8899-AABBCCDDEEFF"}},{"op":"insert","entity":"P","id":"b","#
       + #""set":{"boss":"a","all":["a","b","a"]}}]}"# + "\n"
       + #"{"changes":[{"op":"update","entity":"P","id":"b","set":{"all":["b"],"boss":null}}]}"#,
-    #"{"base":{"number":4,"timestamp_us":5},"objects":[]}"# + "\n",
+    #"{"base":4,"timestamp":"2019-10-22T18:15:04Z","schema":{"entities":[{"name":"P","number":1,"#
+      + #""attributes":[{"name":"id","number":1,"type":"string","optional":false,"unique":true},"#
+      + #"{"name":"n","number":2,"type":"int64"}],"#
+      + #""relationships":[{"name":"boss","number":3,"to":"P"}]}]},"#
+      + #""changes":[{"op":"insert","entity":"P","id":"a","row":3,"set":{"n":1,"boss":"a"}}]}"#
+      + "\n"
+      + #"{"n":5,"changes":[{"op":"update","entity":"P","id":"a","set":{"n":2}}]}"# + "\n",
   ].map { ContiguousArray($0.utf8) }
 
   /// Parses a schema. What parses must survive writing and parsing.

@@ -39,14 +39,4 @@ extension CommandFailure {
       "\(repository) has no branch \(branch). It has \(list); name one with --branch, or a tag or "
         + "a commit")
   }
-
-  static func rewritten(
-    branch: String, commit: String, transaction: Int64, file: String
-  ) -> CommandFailure {
-    CommandFailure(
-      "branch \(branch) was rewritten: commit \(commit.prefix(12)) (transaction \(transaction)), "
-        + "the newest that \(file) has, is not in its first-parent history; or \(file) was made "
-        + "from another branch. Nothing was imported. Import the branch into a new file, or name "
-        + "the right one with --branch")
-  }
 }

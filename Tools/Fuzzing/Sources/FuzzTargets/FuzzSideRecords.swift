@@ -3,7 +3,7 @@ import AnnalsModel
 
 /// The decoders of saved projections, consumers, retention, tombstones and erasures. What decodes
 /// is encoded to the same bytes again, or to equivalent ones.
-enum FuzzKeeping {
+enum FuzzSideRecords {
   static func projection(_ bytes: UnsafeRawBufferPointer) {
     guard let contents = try? ProjectionCodec.decode(bytes) else { return }
     let second = ProjectionCodec.encode(contents).withUnsafeBytes {

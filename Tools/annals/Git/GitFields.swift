@@ -1,23 +1,27 @@
 import Foundation
 
-/// Reads fields that end in a zero byte from a running git.
-struct NulFields {
+/// Reads fields that end in the same byte from a running git, as they arrive.
+struct GitFields {
   private let process: GitProcess
+  private let end: UInt8
   private var buffer = Data()
   private var position = 0
 
   /// The fields in the output of a process.
-  init(_ process: GitProcess) { self.process = process }
+  init(_ process: GitProcess, endingIn end: UInt8) {
+    self.process = process
+    self.end = end
+  }
 
-  /// The next field without its zero byte; nil after the last.
+  /// The next field without its end; nil after the last.
   ///
   /// - Throws: `CommandFailure` for a field longer than 64 MiB.
   mutating func next() throws -> Data? {
     var searched = position
     while true {
-      if let end = buffer[searched...].firstIndex(of: 0) {
-        defer { position = end + 1 }
-        return buffer[position..<end]
+      if let place = buffer[searched...].firstIndex(of: end) {
+        defer { position = place + 1 }
+        return buffer[position..<place]
       }
       searched = buffer.endIndex
       guard buffer.count - position <= 64 << 20 else {
@@ -28,7 +32,7 @@ struct NulFields {
         buffer = Data(buffer[position...])
         position = 0
       }
-      let more = try process.read()
+      let more = process.readAvailable()
       if more.isEmpty {
         if position < buffer.endIndex { throw CommandFailure("git's output is cut off") }
         return nil

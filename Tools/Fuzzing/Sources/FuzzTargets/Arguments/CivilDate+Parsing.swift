@@ -1,0 +1,1 @@
+../../../../annals/Arguments/CivilDate+Parsing.swift

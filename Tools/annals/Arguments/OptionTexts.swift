@@ -1,0 +1,45 @@
+import Annals
+import AnnalsQuery
+
+/// Reads the texts of options about the objects of an entity. A fault in a text is a usage error
+/// that names its option.
+struct OptionTexts {
+  private let entity: Entity
+  private let schema: Schema
+
+  init(over entity: Entity, in schema: Schema) {
+    self.entity = entity
+    self.schema = schema
+  }
+
+  /// The condition of `--where`.
+  func condition(_ text: String, zone: LocalZone) throws(CommandFailure) -> Condition {
+    try OptionTexts.reading("--where") { () throws(ConditionTextError) in
+      try ConditionParser.parse(text, over: entity, in: schema, zone: zone.offset)
+    }
+  }
+
+  /// Sort keys, as in `-timestamp,title[c]`.
+  func sortKeys(_ text: String, of option: String) throws(CommandFailure) -> [SortKey] {
+    try OptionTexts.reading(option) { () throws(ConditionTextError) in
+      try ConditionParser.parseSortKeys(text, over: entity, in: schema)
+    }
+  }
+
+  /// Properties, as in `title,place.name`.
+  func paths(_ text: String, of option: String) throws(CommandFailure) -> [PropertyPath] {
+    try OptionTexts.reading(option) { () throws(ConditionTextError) in
+      try ConditionParser.parsePaths(text, over: entity, in: schema)
+    }
+  }
+
+  private static func reading<T>(
+    _ option: String, _ body: () throws(ConditionTextError) -> T
+  ) throws(CommandFailure) -> T {
+    do throws(ConditionTextError) {
+      return try body()
+    } catch {
+      throw CommandFailure("\(option), \(error)", status: .usage)
+    }
+  }
+}
