@@ -29,17 +29,13 @@ extension RecordBinding {
     store: RawUUID, largeValues: any LargeValueSink, violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     try checkComplete()
-    var fault: AnnalsError?
-    withUnsafePointer(to: previous) { old in
-      do throws(AnnalsError) {
+    try withUnsafePointer(to: previous) { old throws(AnnalsError) in
+      try withUnsafePointer(to: base) { base throws(AnnalsError) in
         try write(
           value, row, into: &state, base: base, store: store, largeValues: largeValues,
           previous: UnsafeRawPointer(old), violations: &violations)
-      } catch {
-        fault = error
       }
     }
-    if let fault { throw fault }
   }
 
   /// Writes one property, without reading the others. `base` is the state before the transaction.
@@ -48,14 +44,16 @@ extension RecordBinding {
     store: RawUUID, largeValues: any LargeValueSink, violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     try checkComplete()
-    var writer = RecordWriter(
-      layout: layout, editor: try editor(row, of: &state), store: store,
-      largeValues: largeValues, base: base)
-    writer.index = position(of: keyPath)
-    if try isImplied(value, writer) { return }
-    writer.put(value)
-    violations += writer.violations
-    if let fault = writer.fault { throw fault }
+    let editor = try editor(row, of: &state)
+    try withUnsafePointer(to: base) { base throws(AnnalsError) in
+      var writer = RecordWriter(
+        layout: layout, editor: editor, store: store, largeValues: largeValues, base: base)
+      writer.index = position(of: keyPath)
+      if try isImplied(value, writer) { return }
+      writer.put(value)
+      violations += writer.violations
+      if let fault = writer.fault { throw fault }
+    }
   }
 
   /// Whether the value is the default that a stored null reads as; then setting it is no change.
@@ -81,8 +79,8 @@ extension RecordBinding {
   }
 
   private func write(
-    _ value: R, _ row: Int64, into state: inout State, base: State?, store: RawUUID,
-    largeValues: any LargeValueSink, previous: UnsafeRawPointer? = nil,
+    _ value: R, _ row: Int64, into state: inout State, base: UnsafePointer<State>?,
+    store: RawUUID, largeValues: any LargeValueSink, previous: UnsafeRawPointer? = nil,
     violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     var writer = RecordWriter(

@@ -15,7 +15,7 @@ public struct RecordWriter {
   let store: RawUUID
   let largeValues: any LargeValueSink
   /// The state before the transaction; nil for a new object.
-  let base: State?
+  let base: UnsafePointer<State>?
   var violations: [ValidationViolation] = []
   var fault: AnnalsError?
   /// The index of the next property.
@@ -107,7 +107,7 @@ public struct RecordWriter {
   ) throws(AnnalsError) -> LargeValue {
     let known = try AnnalsError.translating { () throws(StateFault) -> [Value] in
       guard let base else { return [] }
-      let before = try base.value(layout.entity, editor.row, column.property)
+      let before = try base.pointee.value(layout.entity, editor.row, column.property)
       return [try editor.value(of: column.property), before]
     }
     return try largeValues.value(of: ContiguousArray(bytes), tag: tag, reusing: known)

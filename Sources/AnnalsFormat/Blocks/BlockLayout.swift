@@ -79,21 +79,29 @@ struct BlockLayout {
     var next = ContiguousArray(columns.map(\.lowerBound))
     var slots = ContiguousArray<UInt32>(repeating: 0, count: cellCount)
     slots.withUnsafeMutableBufferPointer { slots in
-      func add(_ slot: UInt32, to column: Int32) {
-        guard column >= 0 else { return }
-        slots[next[Int(column)]] = slot
-        next[Int(column)] += 1
-      }
-      for (number, first) in zip(shapeOf, firsts) {
-        let shape = shapes[Int(number)]
-        for index in 0..<shape.length {
-          let place = places[shape.first + index]
-          add(first + UInt32(index), to: place.before)
-          add(first + UInt32(index), to: place.after)
+      next.withUnsafeMutableBufferPointer { next in
+        for (number, first) in zip(shapeOf, firsts) {
+          let shape = shapes[Int(number)]
+          var slot = first
+          for place in places[shape.first..<shape.first + shape.length] {
+            if place.before >= 0 { BlockLayout.put(slot, in: place.before, slots, next) }
+            if place.after >= 0 { BlockLayout.put(slot, in: place.after, slots, next) }
+            slot += 1
+          }
         }
       }
     }
     return slots
+  }
+
+  /// Puts a slot at the next position of a column.
+  @inline(__always)
+  private static func put(
+    _ slot: UInt32, in column: Int32, _ slots: UnsafeMutableBufferPointer<UInt32>,
+    _ next: UnsafeMutableBufferPointer<Int>
+  ) {
+    slots[next[Int(column)]] = slot
+    next[Int(column)] += 1
   }
 
   /// Assembles the changes from the values of all columns; `shapeOf` gives the shape of each. Fills
