@@ -33,13 +33,16 @@ private struct Entry: Record {
       try tx.set(\.mood, of: fog, to: "calm")
     }
 
-    let newest = try store.snapshot().objects(
+    let seen = store.snapshot()
+    let newest = try seen.objects(
       of: Entry.self, where: \.mood == "calm", sortedBy: .descending(\.date), limit: 20)
     for entry in newest { print(entry.date, entry.title) }
 
     var edited = newest[0]
     edited.title = "Mist"
-    try store.write(author: "me") { tx in try tx.save(edited) }
+    edited = try store.write(author: "me", basedOn: seen.token, merging: .ownWins) { tx in
+      try tx.save(edited)
+    }
 
     try store.history().forEach { transaction in
       print(transaction.number, transaction.author ?? "-", transaction.timestamp)

@@ -25,20 +25,34 @@ public protocol Record: Sendable {
 /// An object of a store, with its record.
 ///
 /// The record is a copy: it does not change when the store does, and changing it changes nothing in
-/// the store until it is given to `WriteTransaction.save`. Its properties can be read and set on
-/// the object itself: `post.title` is `post.value.title`. If a record has properties named `id`,
-/// `objectID` or `value`, the object's own take precedence; the record's are `post.value.id`.
+/// the store until it is given to `WriteTransaction.save`, which writes the properties that were
+/// changed. Its properties can be read and set on the object itself: `post.title` is
+/// `post.value.title`. If a record has properties named `id`, `objectID` or `value`, the object's
+/// own take precedence; the record's are `post.value.id`.
+///
+/// The first change keeps the record as it was read, beside the changed one.
 @dynamicMemberLookup
 public struct Object<R: Record>: Sendable, Identifiable {
   /// The object's identity.
   public let objectID: ObjectID
-  /// The object's record.
-  public var value: R
+  @usableFromInline var record: R
+  /// The record as it was read; nil as long as it is unchanged.
+  @usableFromInline var unchanged: UnchangedRecord<R>?
 
   @inlinable
   package init(objectID: ObjectID, value: consuming R) {
     self.objectID = objectID
-    self.value = value
+    record = value
+  }
+
+  /// The object's record.
+  @inlinable
+  public var value: R {
+    get { record }
+    _modify {
+      if unchanged == nil { unchanged = UnchangedRecord(record) }
+      yield &record
+    }
   }
 
   /// The same as `objectID`.
@@ -54,9 +68,29 @@ public struct Object<R: Record>: Sendable, Identifiable {
   }
 }
 
-extension Object: Equatable where R: Equatable {}
+/// The record of an object as it was read, before its first change.
+@usableFromInline
+final class UnchangedRecord<R: Record>: Sendable {
+  let value: R
 
-extension Object: Hashable where R: Hashable {}
+  @usableFromInline
+  init(_ value: R) { self.value = value }
+}
+
+extension Object: Equatable where R: Equatable {
+  /// Whether both are the same object with equal records.
+  public static func == (a: Object, b: Object) -> Bool {
+    a.objectID == b.objectID && a.value == b.value
+  }
+}
+
+extension Object: Hashable where R: Hashable {
+  /// Hashes the id and the record.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(objectID)
+    hasher.combine(value)
+  }
+}
 
 extension Object: CustomStringConvertible {
   /// The entity, the row, and the properties by their names in the store: `Post#3(title: "Fog",

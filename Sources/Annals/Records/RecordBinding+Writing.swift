@@ -22,18 +22,19 @@ extension RecordBinding {
     }
   }
 
-  /// Writes the properties in which `value` differs from `previous`, the object's current record.
-  /// `base` is the state before the transaction.
+  /// Writes the properties, or only those at some positions, in which `value` differs from
+  /// `previous`, the object's current record. `base` is the state before the transaction.
   package func update(
-    from previous: R, to value: R, _ row: Int64, into state: inout State, base: State,
-    store: RawUUID, largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+    from previous: R, to value: R, only positions: ContiguousArray<Int>? = nil, _ row: Int64,
+    into state: inout State, base: State, store: RawUUID, largeValues: any LargeValueSink,
+    violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     try checkComplete()
     try withUnsafePointer(to: previous) { old throws(AnnalsError) in
       try withUnsafePointer(to: base) { base throws(AnnalsError) in
         try write(
           value, row, into: &state, base: base, store: store, largeValues: largeValues,
-          previous: UnsafeRawPointer(old), violations: &violations)
+          previous: UnsafeRawPointer(old), only: positions, violations: &violations)
       }
     }
   }
@@ -81,13 +82,13 @@ extension RecordBinding {
   private func write(
     _ value: R, _ row: Int64, into state: inout State, base: UnsafePointer<State>?,
     store: RawUUID, largeValues: any LargeValueSink, previous: UnsafeRawPointer? = nil,
-    violations: inout [ValidationViolation]
+    only positions: ContiguousArray<Int>? = nil, violations: inout [ValidationViolation]
   ) throws(AnnalsError) {
     var writer = RecordWriter(
       layout: layout, editor: try editor(row, of: &state), store: store,
       largeValues: largeValues, base: base)
     withUnsafePointer(to: value) { address in
-      put(UnsafeRawPointer(address), unless: previous, &writer)
+      put(UnsafeRawPointer(address), unless: previous, only: positions, &writer)
     }
     if !writer.violations.isEmpty { violations += writer.violations }
     if let fault = writer.fault { throw fault }

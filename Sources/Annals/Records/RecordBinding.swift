@@ -68,16 +68,29 @@ package final class RecordBinding<R: Record>: Sendable {
 }
 
 extension RecordBinding {
-  /// Writes all properties of a record at an address, or those in which it differs from the
-  /// previous one.
+  /// Writes all properties of a record at an address, or those at some positions, in which it
+  /// differs from the previous one.
   func put(
-    _ value: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
+    _ value: UnsafeRawPointer, unless previous: UnsafeRawPointer?,
+    only positions: ContiguousArray<Int>? = nil, _ writer: inout RecordWriter
   ) {
-    if isStored {
+    if let positions {
+      for position in positions {
+        writer.index = position
+        record.put(position, of: value, unless: previous, &writer)
+      }
+    } else if isStored {
       RecordField.put(fields, of: value, previous, &writer)
     } else {
       record.writeComputed(value, unless: previous, &writer)
     }
+  }
+}
+
+extension RecordBinding {
+  /// The positions of the properties in which two records differ.
+  func differences(_ a: R, _ b: R) -> ContiguousArray<Int> {
+    ContiguousArray(record.accesses.indices.filter { !record.accesses[$0].areSame(a, b) })
   }
 }
 

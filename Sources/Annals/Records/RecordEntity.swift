@@ -224,6 +224,8 @@ struct RecordField: Sendable {
 struct RecordAccess<R>: Sendable {
   /// Writes the property, unless the previous record has the same value.
   let put: @Sendable (R, R?, inout RecordWriter) -> Void
+  /// Whether two records have the same value of the property.
+  let areSame: @Sendable (R, R) -> Bool
   /// The property's value.
   let value: @Sendable (R) -> Value
 
@@ -232,11 +234,22 @@ struct RecordAccess<R>: Sendable {
     put = { record, previous, writer in
       writer.put(record[keyPath: keyPath], unless: previous?[keyPath: keyPath])
     }
+    areSame = { RecordWriter.areSame($0[keyPath: keyPath], $1[keyPath: keyPath]) }
     value = { Value.whole($0[keyPath: keyPath]) }
   }
 }
 
 extension RecordEntity {
+  /// Writes one property of the record at an address, unless it is the same in the previous one.
+  func put(
+    _ position: Int, of record: UnsafeRawPointer, unless previous: UnsafeRawPointer?,
+    _ writer: inout RecordWriter
+  ) {
+    accesses[position].put(
+      record.assumingMemoryBound(to: R.self).pointee,
+      previous?.assumingMemoryBound(to: R.self).pointee, &writer)
+  }
+
   /// Writes all properties of the record at an address, some of them computed, or those in which it
   /// differs from the previous one.
   @inline(never)
