@@ -1,5 +1,6 @@
 import Foundation
 import Measuring
+import Synchronization
 
 /// Runs the workload "posts" on a store and prints the figures of each phase, one line of JSON
 /// each. Checks the answers against the workload; a wrong one ends the run with status 1.
@@ -13,6 +14,8 @@ import Measuring
 ///     annals-benchmark queries FILE  queries of the objects, with and without an index
 ///     annals-benchmark index -       the cost of an ordered index to a commit
 ///     annals-benchmark live FILE     the cost of a live view, a consumer and a projection
+///     annals-benchmark budget FOLDER prepare   stores for the phases whose instructions are counted
+///     annals-benchmark budget FOLDER PHASE --count N
 ///
 ///     --form typed|dynamic           records, or dictionaries
 ///     --durability full|deferred
@@ -25,15 +28,16 @@ import Measuring
 ///     --kinds "a title,an insert"    the kinds of change for a live view
 @main
 enum AnnalsBenchmark {
-  static func main() async {
+  static func main() {
     do {
       let options = try Options([
-        "form", "durability", "lock", "operations", "phases", "pause", "kinds", "repeats", "posts",
+        "count", "durability", "form", "kinds", "lock", "operations", "pause", "phases", "posts",
+        "repeats",
       ])
-      guard options.words.count == 2 else {
+      guard options.words.count == (options.words.first == "budget" ? 3 : 2) else {
         throw Failure(
           "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries|index|live "
-            + "FILE [--option value]…")
+            + "FILE [--option value]…, or annals-benchmark budget FOLDER PHASE")
       }
       let setup = try Setup(options)
       let path = options.words[1]
@@ -43,19 +47,34 @@ enum AnnalsBenchmark {
       case "large": try LargeValueSession(path, setup).write()
       case "reopen-large": try LargeValueSession(path, setup).reopen()
       case "concurrent": try ConcurrentSession(path, setup, options).run()
-      case "processes": try await ProcessSession(path, setup, options).run()
+      case "processes": try wait { try await ProcessSession(path, setup, options).run() }
       case "writer": try WriterSession(path, setup, options).run()
       case "queries": try QuerySession(path, setup, options).run()
       case "index": try IndexSession(setup, options).run()
-      case "live": try await LiveSession(path, setup, options).run()
+      case "live": try wait { try await LiveSession(path, setup, options).run() }
+      case "budget": try BudgetSession(path, options).run(options.words[2])
       default:
         throw Failure(
           "\(options.words[0]) is none of run, open, large, reopen-large, concurrent, processes, "
-            + "queries, index, live")
+            + "queries, index, live, budget")
       }
     } catch {
       FileHandle.standardError.write(Data("annals-benchmark: \(error)\n".utf8))
       exit(1)
     }
+  }
+
+  /// Runs asynchronous work to its end on other threads.
+  ///
+  /// An asynchronous `main` would end the first thread, which callgrind does not survive.
+  static func wait(_ work: @escaping @Sendable () async throws -> Void) throws {
+    let result = Mutex<Result<Void, any Error>>(.success(()))
+    let ended = DispatchSemaphore(value: 0)
+    Task.detached {
+      do { try await work() } catch { result.withLock { $0 = .failure(error) } }
+      ended.signal()
+    }
+    ended.wait()
+    try result.withLock { $0 }.get()
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Options of the form `--name value`, and what comes before them.
-public struct Options {
+public struct Options: Sendable {
   /// The arguments that are not options, in their order.
   public private(set) var words: [String] = []
   private var values: [String: String] = [:]
