@@ -1,6 +1,5 @@
 import Foundation
 import Measuring
-import Synchronization
 
 /// Runs the workload "posts" on a store and prints the figures of each phase, one line of JSON
 /// each. Checks the answers against the workload; a wrong one ends the run with status 1.
@@ -14,8 +13,8 @@ import Synchronization
 ///     annals-benchmark queries FILE  queries of the objects, with and without an index
 ///     annals-benchmark index -       the cost of an ordered index to a commit
 ///     annals-benchmark live FILE     the cost of a live view, a consumer and a projection
-///     annals-benchmark budget FOLDER prepare   stores for the phases whose instructions are counted
-///     annals-benchmark budget FOLDER PHASE --count N
+///     annals-benchmark budget FOLDER prepare   makes the stores of the next line
+///     annals-benchmark budget FOLDER PHASE --count N   what Tools/Benchmarks/budgets counts
 ///
 ///     --form typed|dynamic           records, or dictionaries
 ///     --durability full|deferred
@@ -68,13 +67,14 @@ enum AnnalsBenchmark {
   ///
   /// An asynchronous `main` would end the first thread, which callgrind does not survive.
   static func wait(_ work: @escaping @Sendable () async throws -> Void) throws {
-    let result = Mutex<Result<Void, any Error>>(.success(()))
+    // Written before the signal, and read after it.
+    nonisolated(unsafe) var failure: (any Error)?
     let ended = DispatchSemaphore(value: 0)
     Task.detached {
-      do { try await work() } catch { result.withLock { $0 = .failure(error) } }
+      do { try await work() } catch { failure = error }
       ended.signal()
     }
     ended.wait()
-    try result.withLock { $0 }.get()
+    if let failure { throw failure }
   }
 }

@@ -225,19 +225,18 @@ struct BudgetSession {
   /// The same random numbers in each run.
   private static func environment(_ clock: WorkloadClock) -> StoreEnvironment {
     var environment = clock.environment
-    let state = Mutex(SplitMix())
-    environment.random = { state.withLock { $0.next() } }
+    let random = RepeatedRandom()
+    environment.random = { random.next() }
     return environment
   }
 }
 
-/// A sequence of random numbers, always the same.
-private struct SplitMix {
-  private var state: UInt64 = 42
+/// Random numbers, the same in each run.
+private final class RepeatedRandom: Sendable {
+  private let state = Atomic<UInt64>(42)
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
+  func next() -> UInt64 {
+    var mixed = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
