@@ -6,8 +6,7 @@ import Testing
 final class BuiltProgram {
   private let process = Process()
   private let input = Pipe()
-  private let output = Pipe()
-  private var rest = Data()
+  private let output = ProgramLines()
   /// All lines so far.
   private(set) var lines: [String] = []
 
@@ -17,7 +16,7 @@ final class BuiltProgram {
     process.arguments = arguments
     process.currentDirectoryURL = folder
     process.standardInput = input
-    process.standardOutput = output
+    process.standardOutput = output.pipe
     try process.run()
   }
 
@@ -30,21 +29,13 @@ final class BuiltProgram {
 
   /// The next line; nil at the end.
   func next() -> String? {
-    while true {
-      if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = String(decoding: rest[..<end], as: UTF8.self)
-        rest = Data(rest[(end + 1)...])
-        lines.append(line)
-        return line
-      }
-      let more = output.fileHandleForReading.availableData
-      if more.isEmpty { return nil }
-      rest.append(more)
-    }
+    guard let line = output.next() else { return nil }
+    lines.append(line)
+    return line
   }
 
   /// Reads until all of these lines were said, in any order; the test fails at the end of the
-  /// output.
+  /// output, and at its deadline.
   func expect(_ wanted: String..., sourceLocation: SourceLocation = #_sourceLocation) {
     var missing = Set(wanted).subtracting(lines)
     while !missing.isEmpty {
@@ -60,6 +51,7 @@ final class BuiltProgram {
   func finish() -> Int32 {
     try? input.fileHandleForWriting.close()
     while next() != nil {}
+    if Task.isCancelled { process.terminate() }
     process.waitUntilExit()
     return process.terminationStatus
   }

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -30,7 +31,7 @@ func compare(_ store: Store, with lastWeek: Token) throws {
 }
 
 /// A program outside the package follows a list.
-@Suite(.timeLimit(.minutes(20))) struct LiveTests {
+@Suite(.deadline) struct LiveTests {
   @MainActor @Test func `a program follows a list`() async throws {
     let store = try Store(.memory, records: Event.self)
     let view = store.live(

@@ -193,12 +193,15 @@ private struct SmallProgram {
 
   /// Where the modules are that were built with this test, and those of C.
   private static func searchPaths() throws -> [String] {
-    let module = try built("Modules/Annals.swiftmodule")
-    let folders = [
-      "Sources/CZlib", "Sources/CLinuxCalls",
-      ".build/checkouts/swift-system/Sources/CSystem/include",
-    ]
-    return [module.deletingLastPathComponent().path]
-      + folders.map { packageFolder.appending(path: $0).path }
+    let modules = try built("Modules/Annals.swiftmodule").deletingLastPathComponent()
+    // The folder of the build, wherever it is, has the packages that this one uses.
+    var build = modules
+    var system: URL { build.appending(path: "checkouts/swift-system/Sources/CSystem/include") }
+    while !FileManager.default.fileExists(atPath: system.path) {
+      try #require(build.path != "/", "no swift-system in a folder above \(modules.path)")
+      build.deleteLastPathComponent()
+    }
+    return [modules.path, system.path]
+      + ["Sources/CZlib", "Sources/CLinuxCalls"].map { packageFolder.appending(path: $0).path }
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The example of an app and its extension: two programs on one store.
-@Suite struct ReadingListTests {
+@Suite(.deadline) struct ReadingListTests {
   private func onFolder(_ body: (URL) throws -> Void) throws {
     let folder = try TemporaryFolder()
     try withExtendedLifetime(folder) { try body(folder.url) }
@@ -18,7 +18,7 @@ import Testing
     try BuiltProgram("ReadingListExtension", ["list.annals", url], in: folder)
   }
 
-  @Test(.timeLimit(.minutes(60))) func theAppShowsWhatTheExtensionSaves() throws {
+  @Test func theAppShowsWhatTheExtensionSaves() throws {
     try onFolder { folder in
       let app = try app(in: folder)
       app.expect("list: ")
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(60))) func bothEditOneArticle() throws {
+  @Test func bothEditOneArticle() throws {
     try onFolder { folder in
       let app = try app(in: folder)
       try app.type("add https://a.example/ A fog")
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(60))) func oneAddressSavedByBothIsOneArticle() throws {
+  @Test func oneAddressSavedByBothIsOneArticle() throws {
     try onFolder { folder in
       let app = try app(in: folder)
       app.expect("list: ")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The program in README.md compiles, and does what the page says.
-@Suite struct ReadmeTests {
+@Suite(.deadline) struct ReadmeTests {
   @Test func programIsTheOneThatIsCompiled() throws {
     let page = try String(contentsOf: packageFolder.appending(path: "README.md"), encoding: .utf8)
     let program = try String(

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -72,7 +73,7 @@ private struct NewTrip: Record {
     Property("isOngoing", \.isOngoing))
 }
 
-@Suite(.timeLimit(.minutes(20))) struct TimelineTests {
+@Suite(.deadline) struct TimelineTests {
   private static func date(_ text: String) -> Date {
     (try? Date(text, strategy: .iso8601)) ?? .distantPast
   }

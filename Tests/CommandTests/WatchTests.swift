@@ -6,13 +6,12 @@ import Testing
 @testable import AnnalsCommand
 
 /// `annals watch` prints what another process does, and ends when it is interrupted.
-@Suite struct WatchTests {
+@Suite(.deadline) struct WatchTests {
   /// A running `annals watch`.
   private final class Run {
     private let process = Process()
-    private let output = Pipe()
+    private let output = ProgramLines()
     private let errors = Pipe()
-    private var rest = ""
 
     init(_ arguments: [String]) throws {
       process.executableURL = try built("annals")
@@ -21,23 +20,13 @@ import Testing
       // The command does not free everything when it ends by an error, which the sanitizer reports.
       process.environment?["ASAN_OPTIONS"] =
         ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
-      process.standardOutput = output
+      process.standardOutput = output.pipe
       process.standardError = errors
       try process.run()
     }
 
     /// The next line; nil at the end.
-    func line() -> String? {
-      while !rest.contains("\n") {
-        let bytes = output.fileHandleForReading.availableData
-        if bytes.isEmpty { return nil }
-        rest += String(decoding: bytes, as: UTF8.self)
-      }
-      defer {
-        rest = String(rest[rest.index(after: rest.firstIndex(of: "\n") ?? rest.startIndex)...])
-      }
-      return String(rest.prefix { $0 != "\n" })
-    }
+    func line() -> String? { output.next() }
 
     func lines(_ count: Int) -> [String] { (0..<count).compactMap { _ in line() } }
 
@@ -50,6 +39,7 @@ import Testing
     func end() -> (lines: [String], errors: String, status: Int32) {
       var lines: [String] = []
       while let line = line() { lines.append(line) }
+      if Task.isCancelled { process.terminate() }
       process.waitUntilExit()
       let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       return (lines, text, process.terminationStatus)

@@ -252,6 +252,3 @@ struct HostileFileTests {
       ? process.terminationStatus : 128 + process.terminationStatus
   }
 }
-
-/// Whether the tests run under a sanitizer; Tools/test says so.
-private let isSanitized = ProcessInfo.processInfo.environment["ANNALS_SANITIZER"] != nil

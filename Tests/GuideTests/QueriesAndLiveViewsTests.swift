@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -30,7 +31,7 @@ private func diary() throws -> Store {
 }
 
 /// The code of *Queries and live views*.
-@Suite struct QueriesAndLiveViewsTests {
+@Suite(.deadline) struct QueriesAndLiveViewsTests {
   @Test func conditionsAndFetches() throws {
     let store = try diary()
     let (first, last) = (date("2019-10-10"), date("2019-10-30"))

@@ -30,7 +30,7 @@ private func bringUpToDate(_ copy: inout [ObjectID: Entry], from store: Store) t
 }
 
 /// The code of *Several processes*.
-@Suite struct SeveralProcessesTests {
+@Suite(.deadline) struct SeveralProcessesTests {
   @Test func twoWritersAndAConsumer() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.annals")

@@ -9,7 +9,7 @@ import Testing
 @testable import AnnalsLog
 
 /// Two logs on one file behave as two processes.
-struct SharingTests {
+@Suite(.deadline) struct SharingTests {
   @Test
   func writersTakeTurnsAndCatchUp() throws {
     let files = MemoryFileSystem()

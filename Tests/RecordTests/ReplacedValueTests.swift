@@ -44,7 +44,7 @@ private struct RatedVisit: Record, Equatable {
 
 /// Where a record reads a default or a replacement, conditions, orders, groups and live views see
 /// the same value.
-@Suite struct ReplacedValueTests {
+@Suite(.deadline) struct ReplacedValueTests {
   static let indexes: [[[String]]] = [
     [], [["stars"], ["title"], ["day"]], [["stars", "number"], ["number", "stars"]],
   ]

@@ -5,7 +5,7 @@ import AnnalsTestSupport
 import Testing
 
 /// States that share what they have in common, read and changed at once.
-@Suite struct SharingTests {
+@Suite(.deadline) struct SharingTests {
   @Test func `copies are read on many threads while one is changed`() async throws {
     var state = State(schema: Schema(entities: [SchemaTests.entity([.int64, .string, .uuid])]))
     for _ in 0..<6000 {

@@ -1,10 +1,11 @@
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
 /// What every file system promises, asked of each of them.
-@Suite struct FileSystemContractTests {
+@Suite(.deadline) struct FileSystemContractTests {
   @Test(arguments: FileSystemUnderTest.allCases)
   func writtenBytesAreReadBack(kind: FileSystemUnderTest) throws {
     try kind.run { files, path in

@@ -1,9 +1,10 @@
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// What wakes those who wait for a file to change.
-@Suite struct FileWatchTests {
-  @Test(.timeLimit(.minutes(10)), arguments: FileSystemUnderTest.allCases)
+@Suite(.deadline) struct FileWatchTests {
+  @Test(arguments: FileSystemUnderTest.allCases)
   func everyWriteWakes(_ system: FileSystemUnderTest) throws {
     try system.run { files, path in
       let file = try files.create(path("a"), like: nil)
@@ -16,7 +17,7 @@ import Testing
   }
 
   /// A rewrite of a store puts another file in the place of the one that is watched.
-  @Test(.timeLimit(.minutes(10)), arguments: FileSystemUnderTest.allCases)
+  @Test(arguments: FileSystemUnderTest.allCases)
   func theWatchGoesOnWithTheFileThatTakesTheName(_ system: FileSystemUnderTest) throws {
     try system.run { files, path in
       _ = try files.create(path("a"), like: nil)
@@ -30,7 +31,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: FileSystemUnderTest.allCases)
+  @Test(arguments: FileSystemUnderTest.allCases)
   func cancellingWakesForGood(_ system: FileSystemUnderTest) throws {
     try system.run { files, path in
       _ = try files.create(path("a"), like: nil)
@@ -48,7 +49,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: FileSystemUnderTest.allCases)
+  @Test(arguments: FileSystemUnderTest.allCases)
   func aDeadlineEndsTheWait(_ system: FileSystemUnderTest) throws {
     try system.run { files, path in
       _ = try files.create(path("a"), like: nil)
@@ -59,7 +60,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func aPollingWatchSaysAgainAndAgainThatSomethingMayHaveChanged() {
+  @Test func aPollingWatchSaysAgainAndAgainThatSomethingMayHaveChanged() {
     let watch = PollingWatch()
     #expect(watch.wait(until: nil))
     #expect(watch.wait(until: nil))

@@ -1,4 +1,5 @@
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import SystemPackage
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import AnnalsStorage
 
 /// What only the operating system's files have.
-@Suite struct PosixFileSystemTests {
+@Suite(.deadline) struct PosixFileSystemTests {
   private let files = PosixFileSystem()
 
   @Test func aTransferGoesOnAfterShortMovesAndSignals() throws {

@@ -1,8 +1,9 @@
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
-@Suite struct ThreadTests {
+@Suite(.deadline) struct ThreadTests {
   @Test func workRunsInOrderOnOneThreadOfItsOwn() throws {
     let worker = try WorkerThread(name: "worker")
     let seen = Locked<[(Int, Bool)]>([])
@@ -67,12 +68,12 @@ import Testing
         }
       }
     }
-    while condition.withLock({ state.waiting < 4 }) { Thread.sleep(forTimeInterval: 0.001) }
+    until { condition.withLock { state.waiting == 4 } }
     condition.withLock {
       state.permits = 1
       condition.signal()
     }
-    while condition.withLock({ state.passed < 1 }) { Thread.sleep(forTimeInterval: 0.001) }
+    until { condition.withLock { state.passed >= 1 } }
     #expect(condition.withLock { state.passed } == 1)
     condition.withLock {
       state.permits = 3

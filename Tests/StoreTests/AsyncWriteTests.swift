@@ -1,9 +1,10 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// Writing from tasks.
-@Suite(.timeLimit(.minutes(20))) struct AsyncWriteTests {
+@Suite(.deadline) struct AsyncWriteTests {
   private func store() throws -> Store {
     try Store(
       .memory, schema: Schema { Entity("Note") { Attribute("text", .string) } },

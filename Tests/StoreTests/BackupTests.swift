@@ -6,7 +6,7 @@ import Testing
 @testable import Annals
 
 /// Copies of a store, made while it is used.
-@Suite struct BackupTests {
+@Suite(.deadline) struct BackupTests {
   /// Every state of a store, from its base on, that has notes.
   private func states(_ store: Store) throws -> [[[String: Value]]] {
     try (max(store.base.number, 1)...store.token.number).map { number in

@@ -2,12 +2,13 @@ import Annals
 import AnnalsFaults
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
 /// Durable commits that follow each other: the version that readers see moves on in place.
-@Suite struct CommitRunTests {
+@Suite(.deadline) struct CommitRunTests {
   @Test func snapshotsStayAsTheyWereWhileCommitsGoOn() throws {
     let store = try noteStore()
     var held: [(snapshot: Snapshot, count: Int)] = []
@@ -44,13 +45,13 @@ import Testing
         }
         done.signal()
       }
-      inside.wait()
+      inside.waitUnlessCancelled()
       // Nobody sees what is not synced.
       #expect((try? store.texts()) == ["old"])
     }
     try store.write { try $0.update(first, ["text": "new"]) }
     #expect(try store.texts() == ["new"])
-    done.wait()
+    done.waitUnlessCancelled()
     #expect(try store.snapshot().object(first)?["count"] == .int(2))
     #expect(try store.verifyHistory() == [])
   }
@@ -74,11 +75,11 @@ import Testing
         #expect([.outcomeUnknown, .poisoned].contains(error?.code))
         done.signal()
       }
-      inside.wait()
+      inside.waitUnlessCancelled()
     }
     let error = #expect(throws: AnnalsError.self) { try store.note("c") }
     #expect(error?.code == .outcomeUnknown)
-    done.wait()
+    done.waitUnlessCancelled()
     #expect(try store.ids() == ["a", "b"])
     #expect(#expect(throws: AnnalsError.self) { try store.note("e") }?.code == .poisoned)
     try store.close()

@@ -1,9 +1,10 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// What programs make of text, and live results by names.
-@Suite struct ConditionTextTests {
+@Suite(.deadline) struct ConditionTextTests {
   @Test func conditionsAndSortKeysAreReadFromText() throws {
     let store = try noteStore()
     for (id, text, count) in [("a", "Fog", 3), ("b", "fog bank", 1), ("c", "Sun", 2)] {

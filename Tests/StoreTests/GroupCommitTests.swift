@@ -8,7 +8,7 @@ import SystemPackage
 import Testing
 
 /// Many threads writing to one store.
-@Suite struct GroupCommitTests {
+@Suite(.deadline) struct GroupCommitTests {
   /// Runs the body on so many threads at once, and waits for all; returns what they threw.
   private func run(
     threads: Int, _ body: @escaping @Sendable (Int) throws -> Void
@@ -22,7 +22,7 @@ import Testing
         group.leave()
       }
     }
-    group.wait()
+    group.waitUnlessCancelled()
     return errors.all
   }
 

@@ -2,6 +2,7 @@ import Annals
 import AnnalsFaults
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Synchronization
 import SystemPackage
@@ -10,7 +11,7 @@ import Testing
 @testable import AnnalsEngine
 
 /// Groups whose sync fails, and writers that die with groups under way.
-@Suite struct GroupFailureTests {
+@Suite(.deadline) struct GroupFailureTests {
   private let disk = FaultyFileSystem()
   private let location: StoreLocation
 

@@ -3,6 +3,7 @@ import AnnalsFaults
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import AnnalsEngine
 
 /// Who leads a group, who is woken, and when the file lock goes to others.
-@Suite struct GroupTurnTests {
+@Suite(.deadline) struct GroupTurnTests {
   @Test func aGroupFillsWhileTheOneBeforeIsSynced() throws {
     let disk = FaultyFileSystem()
     let store = try exclusiveStore(on: disk)
@@ -77,7 +78,7 @@ import Testing
               try tx.update(id, ["text": .string("\(round) \(part)"), "count": .int(1)])
             }
           }
-          inside.wait()
+          inside.waitUnlessCancelled()
         }
         #expect(throws: Never.self) { try store.refresh() }
       }

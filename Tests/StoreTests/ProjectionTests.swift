@@ -2,13 +2,14 @@ import Annals
 import AnnalsFaults
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
 /// Projections of a program's own: kept level with the history, as of any position, whatever
 /// happens to the store.
-@Suite struct ProjectionTests {
+@Suite(.deadline) struct ProjectionTests {
   /// Sees that the projection is what its state says, now and as of every position kept.
   private func compare(_ store: Store) throws {
     #expect(try store.projection(NotesPerText.self) == .counted(store.snapshot()))
@@ -92,11 +93,11 @@ import Testing
       _ = try? first.note("lost", text: "lost")
       done.signal()
     }
-    written.wait()
+    written.waitUnlessCancelled()
     try second.refresh()
     #expect(try second.projection(NotesPerText.self).counts["lost"] == 1)
     seen.signal()
-    done.wait()
+    done.waitUnlessCancelled()
     try second.note("b", text: "mist")
     try compare(second)
     #expect(try second.projection(NotesPerText.self).counts["lost"] == nil)

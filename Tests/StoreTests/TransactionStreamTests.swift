@@ -1,12 +1,12 @@
 import Annals
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// History that goes on with new commits.
-@Suite(.timeLimit(.minutes(20))) struct TransactionStreamTests {
-  @Test(.timeLimit(.minutes(600))) func firstWhatWasThenWhatComesNoneLeftOutNoneTwice() async throws
-  {
+@Suite(.deadline) struct TransactionStreamTests {
+  @Test func firstWhatWasThenWhatComesNoneLeftOutNoneTwice() async throws {
     let store = try noteStore()
     for number in 1...3 { try store.note("old \(number)") }
     let writer = Task.detached {
@@ -25,7 +25,7 @@ import Testing
     #expect(numbers == Array(3...204))
   }
 
-  @Test(.timeLimit(.minutes(600))) func theConditionChoosesAndTheTokenGoesOn() async throws {
+  @Test func theConditionChoosesAndTheTokenGoesOn() async throws {
     let store = try noteStore()
     for number in 1...10 {
       try store.note("\(number)", author: number.isMultiple(of: 2) ? "ann" : "bob")
@@ -47,7 +47,6 @@ import Testing
   /// always one commit behind which nothing comes. With an exclusive lock, commits that are not
   /// synced move the version on in place.
   @Test(
-    .timeLimit(.minutes(600)),
     arguments: [(StoreOptions.Durability.full, false), (.deferred, false), (.deferred, true)])
   func eachCommitWakesWhoeverWaits(
     durability: StoreOptions.Durability, isExclusive: Bool
@@ -74,7 +73,7 @@ import Testing
       // By now the reader has gone to wait.
       try await Task.sleep(for: .milliseconds(5))
       for number in 1...atOnce { try store.note("\(round) \(number)") }
-      // If a commit woke nobody, this ends with the time of the test.
+      // If a commit woke nobody, this ends at the deadline.
       while seen.list.withLock({ Int64($0.count) }) < store.token.number - 1 {
         try await Task.sleep(for: .milliseconds(1))
       }
@@ -84,7 +83,7 @@ import Testing
     #expect(seen.list.withLock { $0 } == Array(2...store.token.number))
   }
 
-  @Test(.timeLimit(.minutes(600))) func cancellingEndsTheWait() async throws {
+  @Test func cancellingEndsTheWait() async throws {
     let store = try noteStore()
     let reader = Task {
       var count = 0
@@ -97,7 +96,7 @@ import Testing
     #expect(try store.ids() == [])
   }
 
-  @Test(.timeLimit(.minutes(600))) func otherProcessesCommitsComeWithARefresh() async throws {
+  @Test func otherProcessesCommitsComeWithARefresh() async throws {
     let file = memoryFile()
     let first = try noteStore(file)
     let second = try noteStore(file, seed: 2)

@@ -2,12 +2,13 @@ import Annals
 import AnnalsFaults
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
 /// Two openings of one file: as two processes would.
-@Suite struct TwoStoresTests {
+@Suite(.deadline) struct TwoStoresTests {
   @Test func eachCatchesUpWithTheOther() throws {
     let location = memoryFile()
     let first = try noteStore(location)
@@ -125,10 +126,10 @@ import Testing
       }
       done.signal()
     }
-    ready.wait()
+    ready.waitUnlessCancelled()
     for number in 1...10 { try second.note("second \(number)") }
     state.withLock { $0.isOver = true }
-    done.wait()
+    done.waitUnlessCancelled()
     // Whoever has stopped keeps nothing.
     try noteStore(location, seed: 3).note("third")
     try first.refresh()
@@ -204,12 +205,12 @@ import Testing
       done.signal()
     }
     // Between the write and the failure of its sync, the second sees it.
-    written.wait()
+    written.waitUnlessCancelled()
     try second.refresh()
     #expect(second.token.number == 3)
     let lost = second.token
     seen.signal()
-    done.wait()
+    done.waitUnlessCancelled()
     try second.note("b")
     #expect(try second.ids() == ["a", "b"])
     #expect(second.token.number == 3 && second.token != lost)

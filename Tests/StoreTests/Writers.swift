@@ -1,7 +1,7 @@
 import Annals
 import AnnalsEngine
 import AnnalsFaults
-import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 
 /// Threads that write one note each, and what became of them.
@@ -19,7 +19,7 @@ final class Writers: @unchecked Sendable {
     for id in ids {
       let inside = DispatchSemaphore(value: 0)
       start(id) { inside.signal() }
-      inside.wait()
+      inside.waitUnlessCancelled()
     }
     // It has its turn when the last of them has ended its own.
     try store.refresh()
@@ -47,7 +47,7 @@ final class Writers: @unchecked Sendable {
   }
 
   /// Returns when all threads have ended.
-  func wait() { running.wait() }
+  func wait() { running.waitUnlessCancelled() }
 
   /// Who got no error, sorted.
   var acknowledged: [String] {
@@ -63,11 +63,6 @@ final class Writers: @unchecked Sendable {
       }
     }
   }
-}
-
-/// Returns when the condition holds, which other threads bring about.
-func until(_ condition: () -> Bool) {
-  while !condition() { sleepThread(for: .microseconds(50)) }
 }
 
 /// A store whose turns do not end after a time, however slow the machine is.

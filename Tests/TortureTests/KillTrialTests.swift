@@ -7,7 +7,7 @@ import Testing
 @testable import AnnalsTorture
 
 /// Real processes on one real file, killed at random moments.
-@Suite(.serialized) struct KillTrialTests {
+@Suite(.serialized, .deadline) struct KillTrialTests {
   @Test func nothingAcknowledgedIsLost() throws {
     try TemporaryFolder.with { folder in
       var tally = Tally()
@@ -68,7 +68,9 @@ import Testing
         let child = try ChildProcess(
           .writer, name: "w\(attempt)", executable: try TemporaryFolder.annals, path: path,
           folder: folder)
-        while try child.lines().isEmpty, child.isRunning { Thread.sleep(forTimeInterval: 0.002) }
+        while try child.lines().isEmpty, child.isRunning, !Task.isCancelled {
+          Thread.sleep(forTimeInterval: 0.002)
+        }
         Thread.sleep(forTimeInterval: Double(attempt % 7) / 1000)
         child.stop()
         let store = try Store(path: path, options: options)

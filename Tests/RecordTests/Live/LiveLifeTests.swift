@@ -6,7 +6,7 @@ import Observation
 import Testing
 
 /// Live views end when they should, and let go of everything.
-@Suite(.timeLimit(.minutes(20))) struct LiveLifeTests {
+@Suite(.deadline) struct LiveLifeTests {
   @Test func `ends with the store`() async throws {
     let lab = try LiveLab(seed: 1)
     for steps in [LiveSteps.latest, .everyTransaction] {

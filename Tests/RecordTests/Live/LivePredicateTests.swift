@@ -1,11 +1,12 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// Live views of predicates and sort descriptors that are evaluated on records: what they show is
 /// what filtering and sorting an array of all records gives.
-@Suite(.timeLimit(.minutes(20))) struct LivePredicateTests {
+@Suite(.deadline) struct LivePredicateTests {
   /// A fetch, its sections, and the same for an array.
   private struct Wanted: CustomStringConvertible {
     var fetch = Fetch(Concert.self)

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -12,7 +13,7 @@ private struct LaterConcert: Record {
 }
 
 /// A live view shows what a fetch finds, and its differences lead there.
-@Suite(.timeLimit(.minutes(20))) struct LiveViewTests {
+@Suite(.deadline) struct LiveViewTests {
   @Test(arguments: 1...16 as ClosedRange<UInt64>, [LiveSteps.latest, .everyTransaction])
   func `follows a random history`(seed: UInt64, steps: LiveSteps) async throws {
     let lab = try LiveLab(seed: seed)

@@ -2,11 +2,12 @@ import Annals
 import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
 /// Registering, reading and advancing.
-struct ConsumerTests {
+@Suite(.deadline) struct ConsumerTests {
   private let lab = ConsumerLab()
 
   @Test func readsWhatItHasNotSeen() throws {
