@@ -193,50 +193,6 @@ import Testing
     #expect(made.changes[0].after("text") == "one")
   }
 
-  @Test func aRevertRestoresReferencesAsTheyWere() throws {
-    let store = try Store(
-      .memory,
-      schema: Schema {
-        Entity("Account") { Attribute("name", .string, isUnique: true) }
-        Entity("Entry") {
-          Attribute("text", .string)
-          Relationship("account", to: "Account")
-          Relationship("others", to: "Account", isToMany: true)
-        }
-      })
-    func reference(_ id: ObjectID) -> Value { .object(ObjectReference(id)) }
-    let (a, b, entry) = try store.write { tx in
-      let a = try tx.insert("Account", ["name": "a"])
-      let b = try tx.insert("Account", ["name": "b"])
-      let others: Value = .objects([ObjectReference(a), ObjectReference(b)])
-      return (a, b, try tx.insert("Entry", ["account": reference(a), "others": others]))
-    }
-    // What was moved away from an object that was deleted later cannot be restored.
-    try store.write { try $0.update(entry, ["account": reference(b), "text": "moved"]) }
-    let moved = store.token
-    try store.write { try $0.delete(a) }
-    let plan = try store.revertPlan(moved)
-    #expect(
-      plan.conflicts.map(\.description)
-        == [
-          "Entry#1.account would refer to Account/a, deleted by transaction \(store.token.number)"
-        ])
-    let error = #expect(throws: AnnalsError.self) { try store.revert(moved) }
-    #expect(error?.code == .conflict && error?.conflicts == plan.conflicts)
-    // An object whose references dangled when it was deleted comes back with them.
-    try store.write { try $0.delete(entry) }
-    let deleted = store.token
-    #expect(try store.revertPlan(deleted).conflicts.isEmpty)
-    try store.revert(deleted)
-    let revived = try #require(try store.snapshot().object(entry))
-    #expect(revived["account"] == reference(b) && revived["text"] == "moved")
-    #expect(try store.verify().filter { $0.severity == .error }.isEmpty)
-    // Once what they lead to is revived, they lead there again.
-    try store.revert(moved.number + 1)
-    try store.revert(moved)
-    #expect(try store.snapshot().object(entry)?["account"] == reference(a))
-  }
-
   @Test func aHistoryIsAsOfWhenItWasMade() throws {
     let store = try store()
     let history = try store.history()

@@ -36,6 +36,43 @@ import Testing
     }
   }
 
+  /// A list without an order has its objects in rising order, each once, also where one of them
+  /// became another.
+  @Test func listsOfObjectsThatBecameOthers() throws {
+    let store = try Store(
+      .memory,
+      schema: Schema {
+        Entity("Tag") { Attribute("name", .string, isOptional: false, isUnique: true) }
+        Entity("Post") {
+          Relationship("tags", to: "Tag", isToMany: true)
+          Relationship("order", to: "Tag", isToMany: true, isOrdered: true)
+        }
+      })
+    let (old, post) = try store.write { tx in
+      (try tx.insert("Tag", ["name": "old"]), try tx.insert("Post"))
+    }
+    let seen = store.token
+    let theirs = try store.write { try $0.insert("Tag", ["name": "fog"]) }
+    let commit = try store.commit(basedOn: seen, merging: .ownWins) { tx in
+      let rain = try tx.insert("Tag", ["name": "rain"])
+      let fog = try tx.insert("Tag", ["name": "fog"])
+      let all = [rain, fog, old].map { ObjectReference($0) }
+      try tx.update(post, ["tags": .objects(all), "order": .objects(all)])
+      try tx.insert("Post", ["tags": .objects(all), "order": .objects(all)])
+      return (rain, fog)
+    }
+    let (rain, fog) = commit.value
+    #expect(commit.unitedObjects == [fog: theirs] && fog.row > rain.row && rain.row > theirs.row)
+    let rising = [old, theirs, rain].map { ObjectReference($0) }
+    let given = [rain, theirs, old].map { ObjectReference($0) }
+    for found in try store.snapshot().objects(of: "Post") {
+      #expect(found["tags"] == .objects(rising))
+      #expect(found["order"] == .objects(given))
+    }
+    #expect(try store.snapshot().count(of: "Post") == 2)
+    #expect(try store.verify().allSatisfy { $0.severity == .note })
+  }
+
   @Test func noMoreConflictsAreListedThanPromised() throws {
     let store = try noteStore()
     let seen = store.token
