@@ -139,6 +139,37 @@ import Testing
     }
   }
 
+  /// What the compiler says of a mistake names it, or what is possible instead.
+  @Test func mistakesAreExplained() throws {
+    let note = """
+      struct Note: Record {
+        var title: String
+        static let entity = RecordEntity("Note", Note.init, Property("title", \\.title))
+      }
+
+      """
+    func said(_ line: String) throws -> String { try SmallProgram(note + line).said().text }
+    for type in ["[String]", "Decimal", "Decimal?", "UInt64", "Note?"] {
+      let bad = try said(
+        """
+        struct Bad: Record {
+          var a: Int
+          var b: \(type)
+          static let entity = RecordEntity(
+            "Bad", Bad.init, Property("a", \\.a), Property("b", \\.b).indexed())
+        }
+        """)
+      #expect(bad.contains("UInt32, Double, Float, String, Date, UUID"), "\(type): \(bad)")
+    }
+    let mistyped = try said(
+      "func f(_ s: Snapshot) throws { _ = try s.objects(of: Note.self, where: \\.titel == \"x\") }")
+    #expect(!mistyped.contains("Note.Type"), "\(mistyped)")
+    #expect(mistyped.contains("consider explicitly specifying a root type"), "\(mistyped)")
+    let rooted = try said(
+      "func f(_ s: Snapshot) throws { _ = try s.fetch(Fetch().where(\\Note.titel == \"x\")) }")
+    #expect(rooted.contains("value of type 'Note' has no member 'titel'"), "\(rooted)")
+  }
+
   @Test func messagesNameNoOptionOfTheCommand() throws {
     let sources = packageFolder.appending(path: "Sources")
     let files = try #require(
@@ -169,6 +200,17 @@ private struct SmallProgram {
 
   /// The lines in which the compiler finds errors.
   func faultyLines() throws -> [Int] {
+    let (said, status) = try said()
+    let lines = said.matches(of: #/Program\.swift:([0-9]+):[0-9]+: error: /#).compactMap {
+      Int($0.output.1)
+    }
+    // Anything else that went wrong is no answer.
+    try #require(!lines.isEmpty == (status != 0), "\(said)")
+    return lines
+  }
+
+  /// What the compiler says, and its exit status.
+  func said() throws -> (text: String, status: Int32) {
     let folder = try TemporaryFolder()
     let file = folder.url("Program.swift")
     try Data(text.utf8).write(to: file)
@@ -183,12 +225,7 @@ private struct SmallProgram {
     try process.run()
     let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    let lines = said.matches(of: #/Program\.swift:([0-9]+):[0-9]+: error: /#).compactMap {
-      Int($0.output.1)
-    }
-    // Anything else that went wrong is no answer.
-    try #require(!lines.isEmpty == (process.terminationStatus != 0), "\(said)")
-    return lines
+    return (said, process.terminationStatus)
   }
 
   /// Where the modules are that were built with this test, and those of C.

@@ -231,25 +231,22 @@ private struct LaterEvent: Record {
     func check(_ found: [StoredObject], _ count: Int) {
       #expect(found.map(\.objectID) == expected && count == expected.count)
     }
-    let keys = [SortKey.descending("count")]
-    check(
-      try snapshot.objects(of: "Event", where: condition, sortedBy: keys),
-      try snapshot.count(of: "Event", where: condition))
-    try lab.store.write { tx in
-      check(
-        try tx.objects(of: "Event", where: condition, sortedBy: keys),
-        try tx.count(of: "Event", where: condition))
-    }
-    let page = try snapshot.objects(
-      of: "Event", where: condition, sortedBy: keys, limit: 1, offset: 1)
+    let named = ObjectFetch("Event").where(condition).sorted(by: .descending("count"))
+    check(try snapshot.fetch(named), try snapshot.count(named))
+    try lab.store.write { tx in check(try tx.fetch(named), try tx.count(named)) }
+    #expect(try snapshot.count(of: Event.self, where: typed.condition) == expected.count)
+    let short = try snapshot.objects(
+      of: Event.self, where: typed.condition, sortedBy: \.count, .descending)
+    #expect(short.map(\.objectID) == expected)
+    let page = try snapshot.fetch(named.limit(1).offset(1))
     #expect(page.map(\.objectID) == [expected[1]])
     let misspelt = #expect(throws: AnnalsError.self) {
-      try snapshot.objects(of: "Event", where: .isNil("titel"))
+      try snapshot.fetch(ObjectFetch("Event").where(.isNil("titel")))
     }
     #expect(misspelt?.code == .invalidArgument)
     #expect(misspelt?.message.contains("did you mean title?") == true, "\(misspelt as Any)")
     let unsorted = #expect(throws: AnnalsError.self) {
-      try snapshot.objects(of: "Event", sortedBy: [.ascending("titel")])
+      try snapshot.fetch(ObjectFetch("Event").sorted(by: .ascending("titel")))
     }
     #expect(unsorted?.code == .invalidArgument)
   }

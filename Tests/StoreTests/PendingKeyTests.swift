@@ -29,7 +29,7 @@ import Testing
       case .key:
         return try tx.object(of: "Event", where: "id", is: .string("\(number)")) == nil ? 0 : 1
       case .typedKey: return try tx.object(Event.self, where: \.id, is: "\(number)") == nil ? 0 : 1
-      case .condition: return try tx.objects(of: "Event", where: isDay).count
+      case .condition: return try tx.count(ObjectFetch("Event").where(isDay))
       case .named: return try tx.count(ObjectFetch("Event").where(isDay))
       case .fetch: return try tx.count(Fetch(Event.self).where(\.day == number))
       }

@@ -87,6 +87,24 @@ extension ObjectSource {
     fetch.sortKeys = keys
     return try self.fetch(fetch)
   }
+
+  /// The objects of the record type that meet the condition, all without one, sorted by a property:
+  ///
+  ///     try snapshot.objects(of: Event.self, sortedBy: \.start, .descending)
+  ///
+  /// Throws as `fetch(_:)` does.
+  public func objects<R: Record, V: AttributeValue>(
+    of type: R.Type, where condition: RecordCondition<R>? = nil, sortedBy keyPath: KeyPath<R, V>,
+    _ direction: SortDirection = .ascending, limit: Int? = nil, offset: Int = 0
+  ) throws(AnnalsError) -> [Object<R>] {
+    try fetch(
+      Fetch(type).where(condition).sorted(by: keyPath, direction).limit(limit).offset(offset))
+  }
+
+  /// How many objects of the record type meet the condition; throws as `fetch(_:)` does.
+  public func count<R: Record>(
+    of type: R.Type, where condition: RecordCondition<R>?
+  ) throws(AnnalsError) -> Int { try count(Fetch(type).where(condition)) }
 }
 
 extension WriteTransaction {

@@ -4,21 +4,8 @@ import AnnalsQuery
 import AnnalsState
 
 extension ObjectSource {
-  /// The objects that the fetch finds, in groups, with the count and the aggregates of each:
-  ///
-  ///     let days = try snapshot.groups(
-  ///       foggy, by: .each(.day, of: \.start, in: .current), .sum(\.views), .maximum(\.rating))
-  ///     for day in days { print(day.key.label, day.count, day.values.0 ?? 0) }
-  ///
-  /// Groups are sorted by their keys, ascending and nil first, or as the fetch's first sort key
-  /// says if it is of the same property; other sort keys have no effect. The fetch's limit and
-  /// offset count groups.
-  ///
-  /// Counts alone cost O(log n) for each group if an index begins with the property and covers the
-  /// condition; everything else costs O(objects found). Doubles are summed in any order, so the
-  /// rounding may differ. Throws as `fetch(_:)` does, and `.tooLarge` if a sum exceeds the integers
-  /// of 64 bits.
-  public func groups<R: Record, Key, each A>(
+  /// The objects that the fetch finds, in groups; see `groups(_:by:)`.
+  func grouped<R: Record, Key, each A>(
     _ fetch: Fetch<R>, by key: RecordGroupKey<R, Key>,
     _ aggregate: repeat RecordAggregate<R, each A>
   ) throws(AnnalsError) -> [RecordGroup<Key, (repeat each A)>] {
@@ -33,18 +20,24 @@ extension ObjectSource {
     return result
   }
 
-  /// The objects that the fetch finds, grouped by a property; see `groups(_:by:_:)`.
-  public func groups<R: Record, Key: AttributeValue, each A>(
-    _ fetch: Fetch<R>, by keyPath: KeyPath<R, Key>, _ aggregate: repeat RecordAggregate<R, each A>
-  ) throws(AnnalsError) -> [RecordGroup<Key, (repeat each A)>] {
-    try groups(fetch, by: .value(keyPath), repeat each aggregate)
-  }
-
   /// Aggregates over all objects that the fetch finds, ignoring its limit and offset: `try
   /// snapshot.aggregate(foggy, .sum(\.views), .average(\.rating))`.
   ///
-  /// O(objects found). Throws as `groups(_:by:_:)` does.
+  /// O(objects found). Throws as `groups(_:by:)` does.
   public func aggregate<R: Record, each A>(
+    _ fetch: Fetch<R>, _ aggregate: repeat RecordAggregate<R, each A>
+  ) throws(AnnalsError) -> (repeat each A) {
+    try aggregated(fetch, repeat each aggregate)
+  }
+
+  /// One aggregate over all objects that the fetch finds, as the other form.
+  public func aggregate<R: Record, A>(
+    _ fetch: Fetch<R>, _ aggregate: RecordAggregate<R, A>
+  ) throws(AnnalsError) -> A {
+    try aggregated(fetch, aggregate)
+  }
+
+  private func aggregated<R: Record, each A>(
     _ fetch: Fetch<R>, _ aggregate: repeat RecordAggregate<R, each A>
   ) throws(AnnalsError) -> (repeat each A) {
     let query = try _query(R.self)

@@ -3,13 +3,45 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
+// One form for any number of properties would be enough, if the compiler found the members of its
+// result in an argument of another call; see the groups.
 extension ObjectSource {
-  /// Chosen properties of the objects that the fetch finds, in its order:
+  /// One property of the objects that the fetch finds, in its order:
+  ///
+  ///     let titles = try snapshot.values(soon, \.title)
+  ///
+  /// Reads only this property. Throws as `fetch(_:)` does.
+  public func values<R: Record, V: AttributeValue>(
+    _ fetch: Fetch<R>, _ keyPath: KeyPath<R, V>
+  ) throws(AnnalsError) -> [V] { try columns(fetch, keyPath) }
+
+  /// Two properties of the objects that the fetch finds, in its order:
   ///
   ///     for (title, start) in try snapshot.values(soon, \.title, \.start) { print(start, title) }
   ///
   /// Reads only these properties. Throws as `fetch(_:)` does.
-  public func values<R: Record, each V: AttributeValue>(
+  public func values<R: Record, V: AttributeValue, W: AttributeValue>(
+    _ fetch: Fetch<R>, _ first: KeyPath<R, V>, _ second: KeyPath<R, W>
+  ) throws(AnnalsError) -> [(V, W)] { try columns(fetch, first, second) }
+
+  /// Three properties of the objects that the fetch finds; as the form with two.
+  public func values<R: Record, V: AttributeValue, W: AttributeValue, X: AttributeValue>(
+    _ fetch: Fetch<R>, _ first: KeyPath<R, V>, _ second: KeyPath<R, W>, _ third: KeyPath<R, X>
+  ) throws(AnnalsError) -> [(V, W, X)] { try columns(fetch, first, second, third) }
+
+  /// Four properties or more of the objects that the fetch finds; as the form with two.
+  public func values<
+    R: Record, V: AttributeValue, W: AttributeValue, X: AttributeValue, Y: AttributeValue,
+    each Z: AttributeValue
+  >(
+    _ fetch: Fetch<R>, _ first: KeyPath<R, V>, _ second: KeyPath<R, W>, _ third: KeyPath<R, X>,
+    _ fourth: KeyPath<R, Y>, _ more: repeat KeyPath<R, each Z>
+  ) throws(AnnalsError) -> [(V, W, X, Y, repeat each Z)] {
+    try columns(fetch, first, second, third, fourth, repeat each more)
+  }
+
+  /// Chosen properties of the objects that the fetch finds, in its order.
+  private func columns<R: Record, each V: AttributeValue>(
     _ fetch: Fetch<R>, _ keyPath: repeat KeyPath<R, each V>
   ) throws(AnnalsError) -> [(repeat each V)] {
     let query = try _query(R.self)

@@ -20,6 +20,40 @@ extension Property {
     with { $0.indexed.append(direction) }
   }
 
+  /// Prints this property beside an object's key in logs and diffs.
+  public func displayName() -> Property { with { $0.isDisplayName = true } }
+
+  /// Declares an earlier name of the property. Opening a store renames it once; its values and
+  /// history stay.
+  public func renamed(from name: String) -> Property { with { $0.formerNames.append(name) } }
+
+  /// Requires a number of Unicode scalars (text) or bytes (data) in this range.
+  public func length(_ range: ClosedRange<Int>) -> Property {
+    with {
+      $0.attribute.validation.minimumLength = Int64(range.lowerBound)
+      $0.attribute.validation.maximumLength = Int64(range.upperBound)
+    }
+  }
+
+  /// Requires at most so many Unicode scalars (text) or bytes (data).
+  public func length(_ range: PartialRangeThrough<Int>) -> Property {
+    with { $0.attribute.validation.maximumLength = Int64(range.upperBound) }
+  }
+
+  /// Requires at least so many Unicode scalars (text) or bytes (data).
+  public func length(_ range: PartialRangeFrom<Int>) -> Property {
+    with { $0.attribute.validation.minimumLength = Int64(range.lowerBound) }
+  }
+
+  private func with(_ change: (inout PropertyDefinition) -> Void) -> Property {
+    var copy = self
+    change(&copy.definition)
+    return copy
+  }
+}
+
+// The rules that name values.
+extension Property where V: AttributeValue {
   /// Sets the default: the value of older objects to which a required property is new, and of
   /// objects inserted by name without this property.
   ///
@@ -40,49 +74,18 @@ extension Property {
     with { $0.valueWhenErased = ErasedValue(value: stored(value), objects: value._objects) }
   }
 
-  /// Prints this property beside an object's key in logs and diffs.
-  public func displayName() -> Property { with { $0.isDisplayName = true } }
-
-  /// Declares an earlier name of the property. Opening a store renames it once; its values and
-  /// history stay.
-  public func renamed(from name: String) -> Property { with { $0.formerNames.append(name) } }
-
   /// Requires that the value is one of these.
   public func oneOf(_ values: some Sequence<V.Required>) -> Property {
     with { $0.attribute.validation.oneOf += values.map(stored) }
-  }
-
-  /// Requires a number of Unicode scalars (text) or bytes (data) in this range.
-  public func length(_ range: ClosedRange<Int>) -> Property {
-    with {
-      $0.attribute.validation.minimumLength = Int64(range.lowerBound)
-      $0.attribute.validation.maximumLength = Int64(range.upperBound)
-    }
-  }
-
-  /// Requires at most so many Unicode scalars (text) or bytes (data).
-  public func length(_ range: PartialRangeThrough<Int>) -> Property {
-    with { $0.attribute.validation.maximumLength = Int64(range.upperBound) }
-  }
-
-  /// Requires at least so many Unicode scalars (text) or bytes (data).
-  public func length(_ range: PartialRangeFrom<Int>) -> Property {
-    with { $0.attribute.validation.minimumLength = Int64(range.lowerBound) }
   }
 
   /// The stored form of a value under the rules so far.
   private func stored(_ value: some AttributeValue) -> Value {
     Value(value).retagged(for: definition.attribute.type)
   }
-
-  private func with(_ change: (inout PropertyDefinition) -> Void) -> Property {
-    var copy = self
-    change(&copy.definition)
-    return copy
-  }
 }
 
-extension Property where V.Required: Comparable {
+extension Property where V: AttributeValue, V.Required: Comparable {
   /// Requires that the number or date lies in this range.
   public func range(_ range: ClosedRange<V.Required>) -> Property {
     with {
@@ -102,7 +105,7 @@ extension Property where V.Required: Comparable {
   }
 }
 
-extension Property where V.Required == String {
+extension Property where V: AttributeValue, V.Required == String {
   /// Requires that the text is JSON: checked when written, stored byte for byte.
   public func json() -> Property {
     with {

@@ -2,11 +2,26 @@ import AnnalsModel
 
 /// A property of a record: its name in the store, its key path, and its rules.
 ///
-/// The Swift type determines whether the property is optional, and the attribute's type.
-public struct Property<R, V: AttributeValue>: Sendable {
+/// The Swift type, one of those of `AttributeValue`, determines whether the property is optional,
+/// and the attribute's type.
+public struct Property<R, V>: Sendable {
   package var definition: PropertyDefinition
   let keyPath: any KeyPath<R, V> & Sendable
 
+  /// Not for this type; says what is.
+  @available(
+    *, unavailable,
+    message: """
+      a property is a Bool, Int, Int8 to Int64, UInt8 to UInt32, Double, Float, String, Date, \
+      UUID, URL, Data or Value, an optional of these, or a Reference<R>, Reference<R>? or \
+      [Reference<R>]; a type whose raw value is one of these conforms to AttributeValue without \
+      further code; store any other through a property of one of these, such as JSON in a String
+      """
+  )
+  public init(_ name: String, _ keyPath: any KeyPath<R, V> & Sendable) { stop(name) }
+}
+
+extension Property where V: AttributeValue {
   /// An attribute; for the types `Reference<D>?` and `[Reference<D>]`, an unordered relationship to
   /// the entity of `D`.
   ///

@@ -37,6 +37,13 @@ public struct RecordEntity<R: Record>: Sendable {
     }
   }
 
+  /// Not for these properties: the type of one cannot be stored.
+  @available(*, unavailable, message: "one of the properties has a type that cannot be stored")
+  public init<each V>(
+    _ name: String, _ make: @escaping @Sendable (repeat each V) -> R,
+    _ property: repeat Property<R, each V>
+  ) { stop(name) }
+
   @inlinable @inline(__always)
   init<each V: AttributeValue>(
     _ name: String, _ property: repeat Property<R, each V>,

@@ -21,6 +21,17 @@ extension Store {
     ).value
   }
 
+  /// As the other asynchronous form, for a closure that returns nothing.
+  public func write(
+    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
+    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+  ) async throws {
+    _ = try await commit(
+      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
+      expecting: expecting, body)
+  }
+
   /// As `commit`, without blocking the task's thread; otherwise as the asynchronous `write`.
   @discardableResult
   public func commit<Result: Sendable>(

@@ -58,6 +58,18 @@ extension Store {
     ).value
   }
 
+  /// As the other form, for a closure that returns nothing: so a write can be the only expression
+  /// of a closure whose own result is `Void`.
+  public func write(
+    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
+    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    _ body: (WriteTransaction) throws -> Void
+  ) throws {
+    _ = try commit(
+      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
+      expecting: expecting, body)
+  }
+
   /// As `write`, and also returns the position after the transaction and the conflicts that a merge
   /// resolved: for callers that save the position, or read the store as of it later.
   ///
