@@ -10,6 +10,8 @@
 //   name only once `syncDirectory` has returned as well.
 // - A lock belongs to one open file, not to a process. Two opens of one path exclude each other
 //   even within a process, and closing one never releases the lock of another.
+// - An open file belongs to the process that opened it. A fork of that process can read and close
+//   it; whatever would change or lock it throws there, and closing it leaves the lock alone.
 
 /// What a file is opened for.
 package enum FileAccess: Sendable {
@@ -33,8 +35,15 @@ package enum LockWait: Sendable {
   case none
   /// Until this moment. Tries again and again, with pauses that grow to at most 0.5 ms.
   case until(ContinuousClock.Instant)
+  /// As `until`, and no longer once the closure, which is called again and again, returns true.
+  case unlessInterrupted(ContinuousClock.Instant, @Sendable () -> Bool)
   /// As long as it takes.
   case forever
+
+  /// Whether nobody waits any more.
+  package var isInterrupted: Bool {
+    if case .unlessInterrupted(_, let isInterrupted) = self { isInterrupted() } else { false }
+  }
 }
 
 /// Identifies a file, whatever name it has.
@@ -93,6 +102,9 @@ package protocol StorageFile: AnyObject, Sendable {
   /// Releases the lock, if any.
   func unlock()
 
+  /// The process that holds the lock; nil if nobody does, or the system does not say.
+  func lockHolder() -> LockHolder?
+
   /// The file's identity.
   func identity() throws(StorageError) -> FileIdentity
 
@@ -105,6 +117,9 @@ extension StorageFile {
   package func readPastCache(
     into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
   ) throws(StorageError) -> Int? { nil }
+
+  /// Returns nil: for files that no other process can lock.
+  package func lockHolder() -> LockHolder? { nil }
 }
 
 /// Opens files, and does the directory operations around a store's file.

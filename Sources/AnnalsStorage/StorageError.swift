@@ -8,6 +8,7 @@ package struct StorageError: Error, Hashable, Sendable {
   package enum Operation: String, Hashable, Sendable, CaseIterable {
     case open, create, size, read, write, sync, allocate, truncate, lock, identify
     case link, place, rename, remove, syncDirectory, resolve, copyAttributes, startThread, watch
+    case inherited
   }
 
   /// The operation that failed.
@@ -37,13 +38,15 @@ extension StorageError: CustomStringConvertible {
     switch (operation, errno) {
     case (.open, .isDirectory): "it is a directory, not a file"
     case (.open, .notSupported): "it is not a regular file"
+    case (.inherited, _): "the process was forked from the one that opened it"
     default: errno.description
     }
   }
 
   /// What the user can do about it; nil if there is no general advice.
   package var remedy: String? {
-    switch errno {
+    if isInherited { return "Open it again in this process." }
+    return switch errno {
     case .noSpace: "Free some space on that disk and try again."
     case .diskQuotaExceeded: "The disk quota is used up; free some space and try again."
     case .noSuchFileOrDirectory: missingRemedy
@@ -68,6 +71,14 @@ extension StorageError: CustomStringConvertible {
     }
   }
 
+  /// The error for an open file that a fork inherited from the process that opened it.
+  static func inherited(_ path: String) -> StorageError {
+    StorageError(.inherited, path, .notPermitted)
+  }
+
+  /// Whether the process that opened the file is another one, of which this one is a fork.
+  package var isInherited: Bool { operation == .inherited }
+
   private var attempt: String {
     let path = path.isEmpty ? "\"\"" : path
     return switch operation {
@@ -78,14 +89,26 @@ extension StorageError: CustomStringConvertible {
     case .syncDirectory: "sync the directory of \(path) to the disk"
     case .copyAttributes: "copy the owner, mode and attributes of \(path)"
     case .startThread: "start the thread \(path)"
+    case .inherited: "write to \(path), nor lock it"
     case .open, .create, .read, .write, .truncate, .lock, .link, .place, .rename, .remove,
       .resolve, .watch:
       "\(operation.rawValue) \(path)"
     }
   }
 
+  /// What to check if there is no file at a path, as the end of a sentence.
+  package static func check(ofMissing path: String) -> String {
+    path.utf8.first == UInt8(ascii: "~")
+      ? "nobody expanded the `~`, which a shell does outside of quotes only: write the folder out"
+      : "check the path"
+  }
+
   private var missingRemedy: String {
     if path.isEmpty { return "The path is empty; name a file." }
+    if path.utf8.first == UInt8(ascii: "~") {
+      let check = StorageError.check(ofMissing: path)
+      return check.prefix(1).uppercased() + check.dropFirst() + "."
+    }
     return switch operation {
     case .create, .link, .place, .rename, .resolve, .syncDirectory: "Create its directory first."
     default: "Check the path."

@@ -192,6 +192,14 @@ import Testing
       let start = ContinuousClock.now
       #expect(try !waiter.lock(.exclusive, wait: .until(start + .milliseconds(30))))
       #expect(ContinuousClock.now - start >= .milliseconds(30))
+      let calls = Locked(0)
+      let interrupted = LockWait.unlessInterrupted(.now + .seconds(3_600)) {
+        calls.withLock { calls in
+          calls += 1
+          return calls == 3
+        }
+      }
+      #expect(try !waiter.lock(.exclusive, wait: interrupted))
       afterAMoment { holder.unlock() }
       #expect(try waiter.lock(.exclusive, wait: .until(.now + .seconds(3_600))))
       waiter.unlock()

@@ -54,6 +54,45 @@ import Testing
     #expect(try store.snapshot().count(of: "Note") == 0)
   }
 
+  // Such a task once waited on for the lock, and then its closure ran and was recorded.
+  @Test func aTaskThatIsCancelledWhileItWaitsForTheLockReturnsAtOnce() async throws {
+    let location = memoryFile()
+    let store = try noteStore(location)
+    let holder = try LockHeld(by: noteStore(location, seed: 2))
+    let tasks = (1...3).map { number in
+      Task {
+        try await store.commit { tx in _ = try tx.insert("Note", ["id": .string("\(number)")]) }
+      }
+    }
+    // The thread waits for the lock with one of them; the others wait for the thread.
+    for task in tasks {
+      task.cancel()
+      let error = await #expect(throws: AnnalsError.self) { try await task.value }
+      #expect(error?.code == .cancelled)
+    }
+    holder.release()
+    let kept = try await store.write { tx in try tx.insert("Note", ["id": "kept"]) }
+    #expect(try store.ids() == ["kept"])
+    #expect(kept.row == 1 && store.token.number == 2)
+  }
+
+  @Test func aTaskIsNotCancelledOnceItsClosureRuns() async throws {
+    let store = try noteStore()
+    let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let task = Task {
+      try await store.write { tx in
+        begun.signal()
+        #expect(goOn.wait(timeout: .now() + 600) == .success, "nobody ended the write")
+        _ = try tx.insert("Note", ["id": "kept"])
+      }
+    }
+    await Task.detached { begun.waitOutsideTasks() }.value
+    task.cancel()
+    goOn.signal()
+    try await task.value
+    #expect(try store.ids() == ["kept"])
+  }
+
   @Test func whatTheClosureThrowsIsThrown() async throws {
     struct Refusal: Error {}
     let store = try store()
@@ -65,4 +104,9 @@ import Testing
     }
     #expect(store.token.number == 1)
   }
+}
+
+extension DispatchSemaphore {
+  /// As `wait`, where the compiler sees a task.
+  fileprivate func waitOutsideTasks() { wait() }
 }

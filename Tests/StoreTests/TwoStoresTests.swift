@@ -83,6 +83,48 @@ import Testing
     #expect(try second.ids() == ["a", "b"])
   }
 
+  // The second store waited ten seconds for the lock that its own thread held.
+  @Test func aWriteInsideTheWriteOfAnotherStoreOfTheFileIsRefusedAtOnce() throws {
+    let location = memoryFile()
+    let first = try noteStore(location)
+    // Another file is not concerned, nor another thread.
+    let elsewhere = try noteStore()
+    let second = try noteStore(location, seed: 2)
+    let extra = Schema { Entity("Extra") { Attribute("x", .int64) } }
+    try first.write { tx in
+      try tx.insert("Note", ["id": "a"])
+      for nested in [
+        { _ = try second.note("b") }, { try second.checkpoint() }, { try second.sync() },
+        { _ = try second.compact() }, { _ = try Store(location, schema: extra) },
+      ] {
+        let error = #expect(throws: AnnalsError.self) { try nested() }
+        #expect(error?.code == .nestedWrite)
+      }
+      try elsewhere.note("b")
+      try second.refresh()
+    }
+    try second.note("b")
+    #expect(try second.ids() == ["a", "b"])
+  }
+
+  @Test func aBusyStoreOfThisProcessSaysSo() throws {
+    let folder = try TemporaryFolder()
+    let location = StoreLocation.file(folder.path("a.annals"))
+    var options = StoreOptions()
+    options.lockMode = .exclusive
+    let first = try noteStore(location, options: options)
+    options.lockMode = .shared
+    options.lockTimeout = .zero
+    let second = try Store(location, creates: false, options: options)
+    let error = #expect(throws: AnnalsError.self) { try second.note("b") }
+    #expect(error?.code == .busy)
+    #if os(Linux)
+      #expect(error?.message.contains("held by another open store of this process") ?? false)
+    #endif
+    try first.close()
+    try second.note("b")
+  }
+
   @Test func aRewriteWaitsForAnother() throws {
     let files = MemoryFileSystem()
     let location = StoreLocation(fileSystem: files, path: "/test.annals")

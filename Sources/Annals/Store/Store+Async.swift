@@ -1,14 +1,14 @@
 import AnnalsEngine
 import AnnalsModel
 import AnnalsStorage
-import Synchronization
 
 extension Store {
   /// As `write`, without blocking the task's thread: the closure runs on the store's own thread,
   /// and the task waits until the transaction is acknowledged.
   ///
-  /// A task that is cancelled before the closure has begun records nothing and gets `.cancelled`;
-  /// later cancellation has no effect.
+  /// A task that is cancelled before the closure has begun records nothing and gets `.cancelled` at
+  /// once, also while it waits for other writers or other processes; later cancellation has no
+  /// effect.
   @discardableResult
   public func write<Result: Sendable>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
@@ -39,36 +39,28 @@ extension Store {
     basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Result
   ) async throws -> Commit<Result> {
+    try writer.requireOwner()
     let thread = try AnnalsError.narrowing { try writingThread.running() }
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
     let preconditions = WritePreconditions(
       basedOn: basedOn, policy: merging, expecting: expecting)
-    let cancellation = CancellationFlag()
+    let write = WaitingWrite<Commit<Result>>()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
+        guard write.wait(with: continuation) else { return }
         let isAccepted = thread.submit { [self] in
-          continuation.resume(
+          write.end(
             with: Swift.Result {
-              guard !cancellation.isSet else {
-                throw AnnalsError(
-                  .cancelled, "the task was cancelled before the write began; nothing was recorded")
+              try commitTransaction(origin, preconditions, unless: { write.isCancelled }) {
+                try write.begin()
+                return try body($0)
               }
-              return try commitTransaction(origin, preconditions, body)
             })
         }
-        if !isAccepted { continuation.resume(throwing: AnnalsError.closedStore) }
+        if !isAccepted { write.end(with: .failure(AnnalsError.closedStore)) }
       }
     } onCancel: {
-      cancellation.set()
+      write.cancel()
     }
   }
-}
-
-/// Whether the task was cancelled; read by the thread that works for it.
-private final class CancellationFlag: Sendable {
-  private let flag = Atomic<Bool>(false)
-
-  var isSet: Bool { flag.load(ordering: .acquiring) }
-
-  func set() { flag.store(true, ordering: .releasing) }
 }

@@ -11,8 +11,9 @@ extension Store {
   ///
   /// The closure reads its own changes. If it throws, nothing is recorded and its error is thrown.
   /// If its changes cancel out, nothing is recorded. A write, checkpoint, refresh or close of the
-  /// same store inside it throws `.nestedWrite`: functions that may be called there get the
-  /// transaction as a parameter. `commit` does the same as `write` and also returns the position.
+  /// same store inside it, or a write to the same file through another, throws `.nestedWrite`:
+  /// functions that may be called there get the transaction as a parameter. `commit` does the same
+  /// as `write` and also returns the position.
   ///
   /// Safe on any thread; writes take turns. Costs what the closure changes, and a sync that
   /// concurrent writes share.
@@ -41,11 +42,12 @@ extension Store {
   /// - Throws: `.conflict` with the properties that others changed; `.pruned`, `.otherStore`,
   ///   `.lostBranch` or `.beyondHead` for a token that does not belong to this history;
   ///   `.invalidChange` with every broken rule; `.busy` if another process holds the lock too long;
-  ///   `.noSpace`, `.io`. After all of these nothing was recorded. `.outcomeUnknown`: the disk
-  ///   failed; the transaction may or may not exist after reopening, and the store refuses all
-  ///   further writes. `.poisoned`: the store refuses the write because an earlier call failed that
-  ///   way, or because the disk failed while an aborted transaction was removed; `underlying` says
-  ///   how.
+  ///   `.suspended` between `suspend()` and `resume()`; `.forked` in a fork of the process that
+  ///   opened the store; `.noSpace`, `.io`. After all of these nothing was recorded.
+  ///   `.outcomeUnknown`: the disk failed; the transaction may or may not exist after reopening,
+  ///   and the store refuses all further writes. `.poisoned`: the store refuses the write because
+  ///   an earlier call failed that way, or because the disk failed while an aborted transaction was
+  ///   removed; `underlying` says how.
   @discardableResult
   public func write<Result>(
     author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
@@ -104,14 +106,17 @@ extension Store {
     try writer.commit(origin, nil, body)
   }
 
-  /// As `commitTransaction(_:_:)`, if the preconditions hold when the write gets its turn.
+  /// As `commitTransaction(_:_:)`, if the preconditions hold when the write gets its turn. Stops
+  /// waiting for other processes once `isCancelled` is true.
   func commitTransaction<Result>(
     _ origin: TransactionOrigin, _ preconditions: WritePreconditions,
+    unless isCancelled: (@Sendable () -> Bool)? = nil,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {
     var value: Result?
     var merged: WriteTransaction?
-    let token = try writer.commit(origin, preconditions.isEmpty ? nil : preconditions) {
+    let checked = preconditions.isEmpty ? nil : preconditions
+    let token = try writer.commit(origin, checked, unless: isCancelled) {
       value = try body($0)
       if preconditions.policy != nil { merged = $0 }
     }

@@ -23,6 +23,9 @@ extension AnnalsError {
         .damaged,
         "a record of \(file) cannot be decoded (\(fault)). Verify the file to see what is "
           + "affected; salvaging it saves everything readable", offset: offset)
+    case .outcomeUnknown(let error) where error.isInherited,
+      .poisoned(let error) where error.isInherited:
+      self = .forked
     case .outcomeUnknown(let error):
       self.init(
         .outcomeUnknown,
@@ -36,12 +39,8 @@ extension AnnalsError {
           + "store, repair the disk, and open it again", underlying: error.errno)
     case .closed: self = .closedStore
     case .readOnly: self = .readOnlyStore(file)
-    case .busy:
-      self.init(
-        .busy,
-        "another process, or another open store of this one, is writing to \(file). Try again "
-          + "later, or wait longer with `StoreOptions.lockTimeout`")
-    case .missing: self.init(.notFound, "there is no file at \(file); check the path")
+    case .busy: self = .busy(file, holder: nil)
+    case .missing: self = .missingFile(file)
     case .interrupted(let misfit as TransactionMisfit): self.init(misfit, in: file)
     case .interrupted(let inner): self = AnnalsError.wrapping(inner)
     default: self.init(rare: error, file)
@@ -144,6 +143,10 @@ extension AnnalsError {
 
   /// Translates an error of the file system.
   package init(_ error: StorageError) {
+    if error.isInherited {
+      self = .forked
+      return
+    }
     self.init(Code(of: error.errno), "\(error)", underlying: error.errno)
   }
 
@@ -239,6 +242,45 @@ extension AnnalsError {
         + "call it after the write")
   }
 
+  /// The error for a write inside the closure of a write of another open store of the same file.
+  static func nestedWriteToFile(_ path: String) -> AnnalsError {
+    AnnalsError(
+      .nestedWrite,
+      "a write to \(path) inside the closure of a write of another open store of that file, which "
+        + "it would wait for for ever. Use the transaction that the closure is given, or write "
+        + "after it")
+  }
+
+  /// The error for a lock that was not free in time; `holder` holds it, if that is known.
+  static func busy(_ path: String, holder: LockHolder?) -> AnnalsError {
+    var who = "another process, or another open store of this one, is writing to \(path)"
+    if let holder {
+      let name = holder.isCurrentProcess ? "another open store of this process" : "\(holder)"
+      who = "the lock of \(path) is held by \(name)"
+    }
+    return AnnalsError(
+      .busy, "\(who). Try again later, or wait longer with `StoreOptions.lockTimeout`")
+  }
+
+  /// The error for a call in a fork of the process that opened the store.
+  static var forked: AnnalsError {
+    AnnalsError(
+      .forked,
+      "this process was forked from the one that opened the store, which no store survives: "
+        + "nothing was written. Open the store again in this process")
+  }
+
+  /// The error for a write to a suspended store.
+  static var suspendedStore: AnnalsError {
+    AnnalsError(.suspended, "the store is suspended; nothing was recorded. Write after `resume()`")
+  }
+
+  /// The error for a write of a task that was cancelled.
+  package static var cancelledWrite: AnnalsError {
+    AnnalsError(
+      .cancelled, "the task was cancelled before the write began; nothing was recorded")
+  }
+
   package static var closedStore: AnnalsError {
     AnnalsError(.closed, "the store has been closed")
   }
@@ -279,16 +321,34 @@ extension AnnalsError {
       .invalidArgument, "\(entity.name).\(attribute) is not a unique attribute (\(known))")
   }
 
+  /// The error for an object of another store.
+  static func foreignObject(_ id: ObjectID, in store: RawUUID) -> AnnalsError {
+    AnnalsError(
+      .otherStore,
+      "the object is one of store \(id.store), this is store \(store). Find it here by a unique "
+        + "value")
+  }
+
+  /// The error for a file that does not exist.
+  package static func missingFile(_ path: String) -> AnnalsError {
+    AnnalsError(
+      .notFound, "there is no file at \(path); \(StorageError.check(ofMissing: path))")
+  }
+
   /// The error for an object that does not exist in this store.
   package static func objectNotFound(
     _ id: ObjectID, in schema: Schema, of store: RawUUID
   ) -> AnnalsError {
-    guard id.store == store else {
-      return AnnalsError(
-        .noSuchObject, "the object is one of store \(id.store), this is store \(store)")
-    }
+    guard id.store == store else { return .foreignObject(id, in: store) }
     let name = schema.entity(numbered: id.entity)?.name ?? "entity \(id.entity) "
     return AnnalsError(.noSuchObject, "there is no object \(name)#\(id.row)")
+  }
+}
+
+extension ObjectID {
+  /// Throws `.otherStore` if the object is one of another store.
+  package func requireOwn(_ store: RawUUID) throws(AnnalsError) {
+    if self.store != store { throw .foreignObject(self, in: store) }
   }
 }
 

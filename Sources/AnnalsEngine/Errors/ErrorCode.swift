@@ -9,7 +9,8 @@ extension AnnalsError {
       case invalidSchema, invalidChange, unreadableRecord, erased, noSuchObject, conflict, blocked
       case invalidArgument, invalidInput
       case tooLarge, nestedWrite, projectionFailed
-      case busy, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace, permission, io
+      case busy, suspended, forked, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace,
+        permission, io
     }
 
     private var base: Base
@@ -37,7 +38,7 @@ extension AnnalsError {
     /// The position lies among transactions that damage destroyed before the store was salvaged;
     /// see `lostTransactions`. Also: the bytes of a large value were destroyed.
     public static let lost = Code(.lost)
-    /// The token belongs to another store.
+    /// The token, or the object, belongs to another store.
     public static let otherStore = Code(.otherStore)
     /// The token's transaction number exists, but another opening wrote it: the history that the
     /// token names was lost or replaced; see `lastShared`.
@@ -72,6 +73,10 @@ extension AnnalsError {
     public static let projectionFailed = Code(.projectionFailed)
     /// Another process holds the store's lock, and `lockTimeout` has passed.
     public static let busy = Code(.busy)
+    /// The store is suspended, and writes nothing until `resume()`.
+    public static let suspended = Code(.suspended)
+    /// The process was forked from the one that opened the store. Open the store again.
+    public static let forked = Code(.forked)
     /// The store is open for reading only.
     public static let readOnly = Code(.readOnly)
     /// The store is closed.

@@ -23,13 +23,15 @@ import AnnalsState
 extension StoreWriter {
   /// Commits one transaction, and writes a checkpoint if one is due. Returns the position after it;
   /// the head's if nothing changed. If it throws, no trace remains, except where the error says
-  /// otherwise (`outcomeUnknown`).
+  /// otherwise (`outcomeUnknown`). Stops waiting for the file lock once `isCancelled` is true.
   package func commit(
     _ origin: TransactionOrigin, _ preconditions: (any CommitPreconditions)? = nil,
-    _ body: (WriteTransaction) throws -> Void
+    unless isCancelled: (@Sendable () -> Bool)? = nil, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     // `write` takes the turn, and then syncs as a leader or follower; the leader publishes.
-    let token = try write { try $0.appendTransaction(origin, preconditions, body) }
+    let token = try write(unless: isCancelled) {
+      try $0.appendTransaction(origin, preconditions, body)
+    }
     checkpointIfDue()
     return token
   }

@@ -34,6 +34,7 @@ extension StoreWriter {
   /// Notes that a consumer has advanced. Throws `.readOnly`, `.closed` or `.poisoned` if that can
   /// never be written; the next call will meet any other error.
   package func note(_ advance: ConsumerAdvance) throws(AnnalsError) {
+    try requireOwner()
     let isDue: Bool
     do throws(LogError) {
       isDue = try log.note(advance)
@@ -41,7 +42,7 @@ extension StoreWriter {
       throw AnnalsError(error, opening: log.path)
     }
     // Inside the closure of a write, the advance goes with that commit.
-    guard isDue, writingThread.load(ordering: .relaxed) != CurrentThread.number else { return }
+    guard isDue, !writingThread.isThread(CurrentThread.number) else { return }
     ignoringFailure(waiting: LockWait.none) { try $0.appendAdvances() }
   }
 

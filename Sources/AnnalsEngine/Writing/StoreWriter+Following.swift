@@ -7,9 +7,13 @@ import Synchronization
 // Following the file: catching up with other processes, reloading, and closing.
 
 extension StoreWriter {
-  /// Takes the file lock and catches up with other processes.
-  func lockAndCatchUp(_ given: LockWait? = nil) throws {
+  /// Takes the file lock and catches up with other processes. Waits as long as the options say,
+  /// unless another wait is given, and no longer once `isCancelled` is true.
+  func lockAndCatchUp(
+    _ given: LockWait? = nil, unless isCancelled: (@Sendable () -> Bool)? = nil
+  ) throws {
     guard !isClosed else { throw AnnalsError.closedStore }
+    guard !isSuspended.load(ordering: .acquiring) else { throw AnnalsError.suspendedStore }
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
     // After a failed sync nothing can be acknowledged, even if the log itself is not poisoned.
     if !log.isPoisoned, let failure = group.failure { throw failure }
@@ -19,7 +23,7 @@ extension StoreWriter {
     }
     yieldToOthers()
     do {
-      let standing = try lockFile(given ?? .until(.now.advanced(by: options.lockTimeout)))
+      let standing = try lockFile(given, unless: isCancelled)
       isFileLocked = true
       lastLook = .now
       beginTurn(at: lastLook, standing)
@@ -28,6 +32,30 @@ extension StoreWriter {
       // The next writer must catch up first.
       if isFileLocked { releaseFileLock() }
       throw AnnalsError.wrapping(error, opening: log.path)
+    }
+  }
+
+  private func lockFile(
+    _ given: LockWait?, unless isCancelled: (@Sendable () -> Bool)?
+  ) throws -> LogStanding {
+    if let given { return try lockFile(given) }
+    do throws(LogError) {
+      // Mostly it is free.
+      return try lockFile(.none)
+    } catch {
+      guard case .busy = error else { throw error }
+      if writingThread.isInsideAnother { throw AnnalsError.nestedWriteToFile(log.path) }
+    }
+    let wait = LockWait.unlessInterrupted(.now.advanced(by: options.lockTimeout)) { [self] in
+      isSuspended.load(ordering: .acquiring) || isCancelled?() ?? false
+    }
+    do throws(LogError) {
+      return try lockFile(wait)
+    } catch {
+      guard case .busy = error else { throw error }
+      if isSuspended.load(ordering: .acquiring) { throw AnnalsError.suspendedStore }
+      if isCancelled?() ?? false { throw AnnalsError.cancelledWrite }
+      throw AnnalsError.busy(log.path, holder: log.lockHolder)
     }
   }
 
@@ -120,7 +148,7 @@ extension StoreWriter {
       isFileLocked = false
       // Threads that wait for the group to end learn that the store is closed.
       lock.broadcast()
-      writingThread.store(0, ordering: .relaxed)
+      writingThread.store(0)
       lock.unlock()
     }
     guard !isClosed else { return }

@@ -19,15 +19,17 @@ extension StoreWriter {
     let thread = try requireOutside()
     lock.lock()
     waitAtGate()
-    writingThread.store(thread, ordering: .relaxed)
+    writingThread.store(thread)
   }
 
   /// Returns the number of the thread; throws `.nestedWrite` inside the closure of a write, which
-  /// the thread would wait for.
+  /// the thread would wait for, and `.forked` before it waits for threads that a fork does not
+  /// have.
   @discardableResult
   package func requireOutside() throws(AnnalsError) -> UInt64 {
+    try requireOwner()
     let thread = CurrentThread.number
-    guard writingThread.load(ordering: .relaxed) != thread else { throw .nestedWrite }
+    if writingThread.isThread(thread) { throw .nestedWrite }
     barred.requireOutside("a write, checkpoint or refresh")
     return thread
   }
@@ -64,7 +66,7 @@ extension StoreWriter {
       lock.lock()
     }
     waitingAlone.wrappingSubtract(1, ordering: .relaxed)
-    writingThread.store(thread, ordering: .relaxed)
+    writingThread.store(thread)
   }
 
   /// Whether the file lock was held so long that other processes get it once no sync needs it.
@@ -83,7 +85,7 @@ extension StoreWriter {
         releaseFileLock()
       }
     }
-    writingThread.store(0, ordering: .relaxed)
+    writingThread.store(0)
     lock.unlock()
   }
 

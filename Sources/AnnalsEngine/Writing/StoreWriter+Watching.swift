@@ -4,6 +4,7 @@ import AnnalsStorage
 extension StoreWriter {
   /// Starts listening to the feed. Throws `.io` if no thread can be started to watch the file.
   package func listen() throws(AnnalsError) -> FeedListener {
+    try requireOwner()
     do throws(StorageError) {
       try watcher.add(
         watch: { log.watch() }, catchUp: { [weak self] in self?.catchUpForListeners() },

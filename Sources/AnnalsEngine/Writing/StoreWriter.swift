@@ -27,8 +27,12 @@ package final class StoreWriter: @unchecked Sendable {
   /// The least growth that makes a checkpoint due.
   static let leastCheckpointInterval: UInt64 = 1 << 20
   let lock = Condition()
-  /// The thread between `enter` and `leave`; 0 for none.
-  let writingThread = Atomic<UInt64>(0)
+  /// The thread between `enter` and `leave`.
+  let writingThread: WritingThread
+  /// The process that opened the store; no other may write through it.
+  private let owner = OwningProcess()
+  /// Whether writes are refused, and none waits for the file lock.
+  let isSuspended = Atomic<Bool>(false)
   /// Whether the log exceeded the threshold at the last commit.
   let isCheckpointDue = Atomic<Bool>(false)
   /// How many threads wait in `enterAlone`; changed under `lock`.
@@ -92,6 +96,7 @@ package final class StoreWriter: @unchecked Sendable {
     self.options = options
     self.now = now
     self.run = run
+    writingThread = WritingThread(path: log.path)
     head = StoreHead(newest)
   }
 
@@ -99,12 +104,14 @@ package final class StoreWriter: @unchecked Sendable {
   package var newest: StoreVersion { head.materializeNewest() }
 
   /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits until
-  /// its commits are acknowledged.
-  package func write<R>(_ body: (StoreWriter) throws -> R) throws -> R {
+  /// its commits are acknowledged. Stops waiting for the file lock once `isCancelled` is true.
+  package func write<R>(
+    unless isCancelled: (@Sendable () -> Bool)? = nil, _ body: (StoreWriter) throws -> R
+  ) throws -> R {
     try enter()
     let result: Result<R, any Error>
     do {
-      try lockAndCatchUp()
+      try lockAndCatchUp(unless: isCancelled)
       result = .success(try body(self))
     } catch {
       result = .failure(error)
@@ -129,6 +136,14 @@ package final class StoreWriter: @unchecked Sendable {
     defer { leaveAlone() }
     try lockAndCatchUp(wait)
     return try body(self)
+  }
+
+  /// Whether the calling process is the one that opened the store, and no fork of it.
+  package var isOwned: Bool { owner.isCurrent }
+
+  /// Throws `.forked` in a fork of the process that opened the store.
+  package func requireOwner() throws(AnnalsError) {
+    if !isOwned { throw .forked }
   }
 
   /// Adopts a state that no commit of this store made: after a catch-up, a reload, or a checkpoint.

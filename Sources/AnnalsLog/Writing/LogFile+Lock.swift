@@ -77,6 +77,11 @@ extension LogFile {
     return other
   }
 
+  /// The process that holds the lock; nil if nobody does, or the system does not say.
+  package var lockHolder: LockHolder? {
+    state.withLock { ($0.replacement ?? $0.generation).file.lockHolder() }
+  }
+
   /// Releases the lock. With `.full`, call it only after the sync of what was appended under it.
   package func unlock() {
     state.withLock { state in
@@ -180,7 +185,8 @@ extension LogFile {
   /// syncs what nothing proves to have been synced.
   func repairTail(_ state: inout LogState) throws(LogError) {
     let generation = state.generation
-    try state.requireNumbersLeft(state.rereadSlots().newest)
+    let slots = try state.rereadSlots()
+    try state.requireNumbersLeft(slots.newest)
     try removeLeftovers(state)
     do {
       // The process that put the file in place may have died before the name was durable.
@@ -188,6 +194,7 @@ extension LogFile {
       state.isNameSynced = true
       var hasWritten = false
       if try state.hasBytesBehindEnd() {
+        if let reason = slots.doubt { throw LogError.damage(at: state.end.offset, reason) }
         try state.erase(upTo: state.size)
         hasWritten = true
       }

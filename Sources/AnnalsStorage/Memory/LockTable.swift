@@ -29,6 +29,8 @@ package final class LockTable: Sendable {
   }
 
   private let holders = Monitor(Holders())
+  /// How often to ask whether the wait is interrupted.
+  private static let slice = Duration.milliseconds(1)
 
   package init() {}
 
@@ -46,6 +48,12 @@ package final class LockTable: Sendable {
     switch wait {
     case .none: return holders.withLock { $0.acquire(kind, for: open) }
     case .until(let deadline): return holders.wait(until: deadline, for: attempt) ?? false
+    case .unlessInterrupted(let deadline, _):
+      while !wait.isInterrupted, ContinuousClock.now < deadline {
+        let slice = min(deadline, .now.advanced(by: LockTable.slice))
+        if let result = holders.wait(until: slice, for: attempt) { return result }
+      }
+      return holders.withLock { $0.acquire(kind, for: open) }
     case .forever: return holders.wait(for: attempt)
     }
   }

@@ -17,6 +17,8 @@
     private let name: String
     private let descriptor: CInt
     private let isCancelled = Atomic(false)
+    /// A fork shares the watches, and must not remove them.
+    private let owner = OwningProcess()
     /// The number of the directory's watch, and that of the file's, which follows the name.
     private let directory: CInt
     private let file: Locked<CInt>
@@ -57,6 +59,7 @@
 
     func cancel() {
       if isCancelled.exchange(true, ordering: .acquiringAndReleasing) { return }
+      guard owner.isCurrent else { return }
       // Removing the directory's watch is an event, which wakes the waiting thread.
       inotify_rm_watch(descriptor, directory)
     }

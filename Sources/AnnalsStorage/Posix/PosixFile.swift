@@ -6,6 +6,9 @@ import SystemPackage
 /// The descriptor is closed once: when `close` was called and the last call that uses it has
 /// returned. So a read beside `close` never meets a descriptor number that the system has meanwhile
 /// given to another file.
+///
+/// A fork of the process that opened it can read it and close its descriptor, and nothing else: the
+/// two share the lock, and each would believe that it holds it alone.
 final class PosixFile: StorageFile {
   let path: String
   let descriptor: FileDescriptor
@@ -13,6 +16,7 @@ final class PosixFile: StorageFile {
   private let use = Atomic<UInt>(0)
   /// The file's identity, cached when it is first read; it never changes.
   private let knownIdentity = Locked<FileIdentity?>(nil)
+  private let owner = OwningProcess()
 
   /// Adopts `descriptor`, which this file closes.
   init(_ descriptor: FileDescriptor, path: String) {
@@ -39,6 +43,16 @@ final class PosixFile: StorageFile {
     } catch {
       throw StorageError(operation, path, error)
     }
+  }
+
+  /// As `withDescriptor`, for what changes or locks the file. Throws in a fork of the process that
+  /// opened it.
+  private func withOwnDescriptor<R>(
+    _ operation: StorageError.Operation,
+    _ body: (FileDescriptor) throws(Errno) -> R
+  ) throws(StorageError) -> R {
+    guard owner.isCurrent else { throw .inherited(path) }
+    return try withDescriptor(operation, body)
   }
 
   /// Counts one more call; returns false if the file is closed.
@@ -98,7 +112,7 @@ final class PosixFile: StorageFile {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
-    try withDescriptor(.write) { descriptor throws(Errno) in
+    try withOwnDescriptor(.write) { descriptor throws(Errno) in
       guard let start = Int64(exactly: offset), Int64(bytes.count) <= Int64.max - start
       else { throw .fileTooLarge }
       let written = try transfer(bytes.count) { moved in
@@ -114,11 +128,11 @@ final class PosixFile: StorageFile {
   }
 
   func sync() throws(StorageError) {
-    try withDescriptor(.sync) { descriptor throws(Errno) in try syncData(of: descriptor) }
+    try withOwnDescriptor(.sync) { descriptor throws(Errno) in try syncData(of: descriptor) }
   }
 
   func truncate(to size: UInt64) throws(StorageError) {
-    try withDescriptor(.truncate) { descriptor throws(Errno) in
+    try withOwnDescriptor(.truncate) { descriptor throws(Errno) in
       guard let size = Int64(exactly: size) else { throw .fileTooLarge }
       try result { try descriptor.resize(to: size) }.get()
     }
@@ -126,7 +140,7 @@ final class PosixFile: StorageFile {
 
   func allocate(from start: UInt64, to end: UInt64) throws(StorageError) {
     guard start < end else { return }
-    try withDescriptor(.allocate) { descriptor throws(Errno) in
+    try withOwnDescriptor(.allocate) { descriptor throws(Errno) in
       guard let last = Int64(exactly: end) else { throw .fileTooLarge }
       let size = try FileStatus(of: descriptor).size
       do throws(Errno) {
@@ -167,25 +181,30 @@ extension PosixFile {
       return try askForLock(kind, waiting: false)
     case .forever:
       return try askForLock(kind, waiting: true)
-    case .until(let deadline):
+    case .until(let deadline), .unlessInterrupted(let deadline, _):
       var pauses = LockPauses(from: .now, until: deadline)
       while true {
         if try askForLock(kind, waiting: false) { return true }
-        guard let pause = pauses.next(at: .now) else { return false }
+        guard !wait.isInterrupted, let pause = pauses.next(at: .now) else { return false }
         sleepThread(for: pause)
       }
     }
   }
 
+  func lockHolder() -> LockHolder? {
+    guard let identity = try? identity() else { return nil }
+    return LockHolder(of: identity)
+  }
+
   private func askForLock(_ kind: LockKind, waiting: Bool) throws(StorageError) -> Bool {
-    try withDescriptor(.lock) { descriptor throws(Errno) in
+    try withOwnDescriptor(.lock) { descriptor throws(Errno) in
       try lockFile(descriptor, kind, waiting: waiting)
     }
   }
 
   func unlock() {
-    // A closed file holds no lock.
-    _ = try? withDescriptor(.lock) { descriptor throws(Errno) in unlockFile(descriptor) }
+    // A closed file holds no lock, and the lock of a fork is its parent's.
+    _ = try? withOwnDescriptor(.lock) { descriptor throws(Errno) in unlockFile(descriptor) }
   }
 }
 
