@@ -57,9 +57,9 @@ public struct Resync: Sendable {
   public var token: Token { snapshot.token }
 
   /// Whether an object exists now. O(1), apart from reading parts of the state for the first time.
-  /// Throws `.damaged` or `.io`.
+  /// Throws `.damaged` or `.io`; `.otherStore` if it is one of another store.
   public func contains(_ object: ObjectID) throws(AnnalsError) -> Bool {
-    guard object.store == snapshot.reader.store else { return false }
+    try object.requireOwn(snapshot.reader.store)
     return try AnnalsError.translating { () throws(StateFault) in
       try snapshot.reader.state.contains(object.entity, object.row)
     }

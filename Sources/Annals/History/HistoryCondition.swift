@@ -33,6 +33,19 @@ public struct HistoryCondition: Sendable {
     self.node = node
   }
 
+  /// Throws `.otherStore` if the condition names an object of another store.
+  func requireOwn(_ store: RawUUID) throws(AnnalsError) {
+    switch node {
+    case .objects(let ids): for id in ids { try id.requireOwn(store) }
+    case .not(let part): try HistoryCondition(part).requireOwn(store)
+    case .and(let a, let b), .or(let a, let b):
+      try HistoryCondition(a).requireOwn(store)
+      try HistoryCondition(b).requireOwn(store)
+    case .always, .since, .until, .author, .context, .kind, .entity, .property, .propertyName:
+      return
+    }
+  }
+
   /// Matches every transaction and every change.
   public static let always = HistoryCondition(.always)
 

@@ -120,10 +120,7 @@ extension ResolvedCondition {
     case .kind(let kind): return .kind(kind)
     case .entity(let name): return .entities(entities(named: name, in: glossary))
     case .objects(let ids):
-      let objects = Set(
-        ids.filter { $0.store == glossary.store }.map {
-          ObjectReference(entity: $0.entity, row: $0.row)
-        })
+      let objects = Set(ids.map { ObjectReference(entity: $0.entity, row: $0.row) })
       guard let first = objects.first else { return .constant(false) }
       return objects.count == 1 ? .object(first) : .objects(objects)
     case .property(let entity, let name):

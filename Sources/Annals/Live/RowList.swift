@@ -61,11 +61,11 @@ public struct RowList<Row: Sendable>: Sendable {
     ObjectIDList(list: list, store: snapshot.reader.store)
   }
 
-  /// The position of an object; nil if it is not among the rows.
+  /// The position of an object; nil if it is not among the rows. Throws `.otherStore` if it is one
+  /// of another store.
   public func position(of id: ObjectID) throws(AnnalsError) -> Int? {
-    guard id.store == snapshot.reader.store, id.entity == list.query.rows.entity else {
-      return nil
-    }
+    try id.requireOwn(snapshot.reader.store)
+    guard id.entity == list.query.rows.entity else { return nil }
     return try AnnalsError.evaluating { () throws(ConditionFault) in
       try list.position(of: id.row)
     }

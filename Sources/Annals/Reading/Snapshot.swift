@@ -42,7 +42,8 @@ public struct Snapshot: Sendable {
   /// The schema of this state.
   public var schema: Schema { reader.state.schema }
 
-  /// The object with this id; nil if it does not exist in this state.
+  /// The object with this id; nil if it does not exist in this state. Throws `.otherStore` if it is
+  /// one of another store.
   public func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? { try reader.object(id) }
 
   /// The object of the named entity whose unique attribute has this value; nil if none has.

@@ -8,7 +8,7 @@ extension Snapshot {
   /// In a past state, an optional attribute that did not exist then is nil, and a required one has
   /// its default; renamed properties are found, and widened values converted. Throws
   /// `.invalidSchema` if the store has no such entity, `.unreadableRecord` if a value does not fit
-  /// its property.
+  /// its property, `.otherStore` if the object is one of another store.
   public func object<R: Record>(
     _ type: R.Type, _ id: ObjectID
   ) throws(AnnalsError) -> Object<R>? {
@@ -47,8 +47,9 @@ extension Snapshot {
   public func isErased<R: Record, V>(
     _ keyPath: KeyPath<R, V>, of id: ObjectID
   ) throws(AnnalsError) -> Bool {
+    try id.requireOwn(reader.store)
     let binding = try binding(R.self)
-    guard id.store == reader.store, id.entity == binding.entity,
+    guard id.entity == binding.entity,
       let property = binding.property(keyPath)
     else { return false }
     return try AnnalsError.narrowing {
@@ -74,7 +75,8 @@ extension StateReader {
   func object<R: Record>(
     _ id: ObjectID, _ binding: RecordBinding<R>
   ) throws(AnnalsError) -> Object<R>? {
-    guard id.store == store, id.entity == binding.entity else { return nil }
+    try id.requireOwn(store)
+    guard id.entity == binding.entity else { return nil }
     let exists = try AnnalsError.translating { () throws(StateFault) in
       try state.contains(id.entity, id.row)
     }

@@ -58,14 +58,14 @@ extension Store {
   ///   - object: the object's identity; it may be deleted.
   ///   - position: a token, a number or a date; nil is the newest position.
   /// - Returns: the lines as of that position; of an object deleted by then, those of its end.
-  /// - Throws: `.noSuchObject` if there was no such object by then, or if all that the store knew
-  ///   of
-  ///   it is pruned; as `snapshot(at:)` does for the position, and `.damaged` or `.io` if history
-  ///   cannot be read.
+  /// - Throws: `.otherStore` for an object of another store; `.noSuchObject` if there was no such
+  ///   object by then, or if all that the store knew of it is pruned; as `snapshot(at:)` does for
+  ///   the position, and `.damaged` or `.io` if history cannot be read.
   public func blame(
     _ object: ObjectID, at position: (any HistoryPosition)? = nil
   ) throws(AnnalsError) -> Blame {
     let version = version
+    try object.requireOwn(version.store)
     var number = version.view.head.number
     if let position { number = try version.number(at: position.historyPlace) }
     let snapshot = try version.snapshot(
@@ -78,10 +78,8 @@ extension Store {
       walk.values = stored.values
       walk.isFound = true
     }
-    if object.store == version.store {
-      var cursor = try wanted.makeCursor()
-      while !walk.isOver, let transaction = try cursor.next() { walk.apply(transaction) }
-    }
+    var cursor = try wanted.makeCursor()
+    while !walk.isOver, let transaction = try cursor.next() { walk.apply(transaction) }
     guard walk.isFound else {
       throw .objectNotFound(object, in: snapshot.schema, of: version.store)
     }

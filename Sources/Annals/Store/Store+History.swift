@@ -18,12 +18,14 @@ extension Store {
   ///   - condition: which transactions are wanted.
   /// - Returns: what will be read, up to the newest transaction of this moment.
   /// - Throws: `.pruned` with the gap if `after` is before the base, as a number or as a date;
-  ///   `.otherStore`, `.lostBranch`, `.beyondHead` for a token that is not of this history.
+  ///   `.otherStore`, `.lostBranch`, `.beyondHead` for a token that is not of this history;
+  ///   `.otherStore` if the condition names an object of another store.
   public func history(
     after: (any HistoryPosition)? = nil, before: (any HistoryPosition)? = nil,
     where condition: HistoryCondition = .always
   ) throws(AnnalsError) -> History {
     let version = version
+    try condition.requireOwn(version.store)
     var lower = version.view.base
     if let after { lower = try version.number(after: after.historyPlace) }
     var upper = version.view.head.number
@@ -31,7 +33,8 @@ extension Store {
     return History(version: version, after: lower, through: upper, condition: condition)
   }
 
-  /// The transactions that touched one object, oldest first.
+  /// The transactions that touched one object, oldest first. Throws `.otherStore` if it is one of
+  /// another store.
   public func history(of object: ObjectID) throws(AnnalsError) -> History {
     try history(where: .touches(object))
   }

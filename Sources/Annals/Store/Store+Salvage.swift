@@ -42,7 +42,7 @@ extension Store {
       do {
         file = try location.fileSystem.open(location.path, for: .reading)
       } catch let error as StorageError where error.isMissing {
-        throw AnnalsError(.notFound, "there is no file at \(location.path); check the path")
+        throw AnnalsError.missingFile(location.path)
       }
       defer { file.close() }
       // Waits a moment for a writer at work; what it adds later is not read.

@@ -30,6 +30,8 @@ public final class Store: Sendable {
   /// Opens the store at the path, or creates it, and adds to its schema what it lacks of `schema`,
   /// as a transaction of its own.
   ///
+  /// An empty file counts as missing: the new store gets its mode and owner.
+  ///
   /// Costs reading the newest checkpoint's directory and the log after it, not the history. Throws
   /// `.invalidSchema` if the store's schema contradicts what the program needs, `.notAnAnnalsFile`,
   /// `.newerVersion`, `.damaged`, `.busy`, or `.io`. Then the file is unchanged; if it did not
@@ -70,11 +72,7 @@ public final class Store: Sendable {
     let hasMadeFile: Bool
     do throws(LogError) {
       hasMadeFile = creates ? try Store.createIfMissing(location, environment) : false
-      var replay = StateReplay(holdingValues: options.holdsValues || !options.isReadOnly)
-      log = try LogFile.open(
-        at: location.path, in: location.fileSystem, LogOptions(options, environment),
-        restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
-      state = try log.state(after: replay)
+      (log, state) = try Store.load(location, creates: creates, options, environment)
     } catch {
       throw AnnalsError(error, opening: location.path)
     }
@@ -134,8 +132,10 @@ public final class Store: Sendable {
   /// Throws `.outcomeUnknown` if the disk failed, so that commits with `.deferred` since the last
   /// sync may be lost; `.lostBranch` if an older copy was written over the file, which is then not
   /// changed. The store is closed all the same. Only inside the closure of a write it throws
-  /// `.nestedWrite` and closes nothing.
+  /// `.nestedWrite` and closes nothing. Does nothing in a fork of the process that opened the
+  /// store.
   public func close() throws(AnnalsError) {
+    guard writer.isOwned else { return }
     try writer.requireOutside()
     defer { writer.head.end() }
     try AnnalsError.narrowing { try writer.checkpointAndClose() }
@@ -207,9 +207,34 @@ extension Store {
     _ location: StoreLocation, _ environment: StoreEnvironment
   ) throws(LogError) -> Bool {
     // False means that a store exists already, which is then opened.
-    try LogFile.create(
-      at: location.path, in: location.fileSystem,
-      NewLog(store: environment.makeUUID(), created: environment.clock()))
+    try LogFile.create(at: location.path, in: location.fileSystem, NewLog(environment))
+  }
+
+  /// Opens the log and reads the newest state. If `creates` is set and the file is empty, makes a
+  /// new store in its place.
+  private static func load(
+    _ location: StoreLocation, creates: Bool, _ options: StoreOptions,
+    _ environment: StoreEnvironment
+  ) throws(LogError) -> (LogFile, State) {
+    var replay = StateReplay(holdingValues: options.holdsValues || !options.isReadOnly)
+    let log: LogFile
+    do throws(LogError) {
+      log = try LogFile.open(
+        at: location.path, in: location.fileSystem, LogOptions(options, environment),
+        restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+    } catch {
+      guard creates, case .header(.tooShort(0)) = error else { throw error }
+      try LogFile.create(
+        inPlaceOfEmpty: location.path, in: location.fileSystem, NewLog(environment))
+      return try load(location, creates: false, options, environment)
+    }
+    return (log, try log.state(after: replay))
+  }
+}
+
+extension NewLog {
+  fileprivate init(_ environment: StoreEnvironment) {
+    self.init(store: environment.makeUUID(), created: environment.clock())
   }
 }
 

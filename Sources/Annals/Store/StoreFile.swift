@@ -26,7 +26,7 @@ package struct StoreFile {
       return try body(StoreFile(file: file, isLocked: isLocked, size: try file.size()))
     } catch let error as StorageError {
       if error.errno == .noSuchFileOrDirectory {
-        throw AnnalsError(.notFound, "there is no file at \(path); check the path")
+        throw AnnalsError.missingFile(path)
       }
       throw AnnalsError(.io, "\(path) cannot be read", underlying: error.errno)
     }

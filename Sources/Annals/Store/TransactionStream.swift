@@ -112,6 +112,7 @@ extension Store {
     after: (any HistoryPosition)? = nil, where condition: HistoryCondition = .always
   ) throws(AnnalsError) -> TransactionStream {
     let version = version
+    try condition.requireOwn(version.store)
     var number = version.view.base
     if let after { number = try version.number(after: after.historyPlace) }
     return TransactionStream(

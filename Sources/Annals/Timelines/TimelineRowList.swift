@@ -51,9 +51,11 @@ public struct TimelineRowList: Sendable {
   /// All rows. O(n log n).
   public func all() throws(AnnalsError) -> [TimelineRow] { try rows(in: 0..<count) }
 
-  /// The positions of the object's rows, rising; empty if it has none. O(log n).
+  /// The positions of the object's rows, rising; empty if it has none. O(log n). Throws
+  /// `.otherStore` if it is an object of another store.
   public func positions(of id: ObjectID) throws(AnnalsError) -> [Int] {
-    guard id.store == snapshot.reader.store, id.entity == list.entity else { return [] }
+    try id.requireOwn(snapshot.reader.store)
+    guard id.entity == list.entity else { return [] }
     return try AnnalsError.evaluating { () throws(ConditionFault) in
       try list.positions(of: id.row)
     }

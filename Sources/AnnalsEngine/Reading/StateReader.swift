@@ -21,9 +21,11 @@ package struct StateReader: Sendable {
     throw .unknownEntity(name, in: state.schema)
   }
 
-  /// The object; nil if it does not exist in this state or belongs to another store.
+  /// The object; nil if it does not exist in this state. Throws `.otherStore` if it is one of
+  /// another store.
   package func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? {
-    guard id.store == store, let entity = state.schema.entity(numbered: id.entity),
+    try id.requireOwn(store)
+    guard let entity = state.schema.entity(numbered: id.entity),
       !entity.isRemoved
     else { return nil }
     return try object(id.row, of: entity)

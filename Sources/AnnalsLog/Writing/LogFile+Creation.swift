@@ -39,11 +39,56 @@ extension LogFile {
       if place != nil { return false }
       do throws(LogError) {
         let temporary = try TemporaryFile(for: path, like: nil, known: nil, in: fileSystem)
-        return try create(new, temporary, at: path, in: fileSystem)
+        try seal(new, temporary)
+        do throws(LogError) {
+          try temporary.put(at: path)
+        } catch .exists {
+          return false
+        }
+        return true
       } catch .busy {
         guard ContinuousClock.now < deadline else { throw .busy }
         awaitCreator(of: path, in: fileSystem, until: deadline)
       }
+    }
+  }
+
+  /// Creates a store in place of an empty file, and gives it that file's mode, owner and extended
+  /// attributes. Does nothing if the file is not empty any more: another creator was faster.
+  ///
+  /// Throws as `create` does; `hardLinked` if the file has other names. The lock of the empty file
+  /// is held meanwhile, so that two creators cannot replace each other's stores.
+  package static func create(
+    inPlaceOfEmpty path: String, in fileSystem: any FileSystem, _ new: NewLog
+  ) throws(LogError) {
+    let path = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
+    let empty = try storage { () throws(StorageError) in try fileSystem.open(path, for: .writing) }
+    defer { empty.close() }
+    let isEmpty = try storage { () throws(StorageError) -> Bool? in
+      guard try empty.lock(.exclusive, wait: .until(.now + .seconds(10))) else { return nil }
+      let (place, own, size) = (
+        try fileSystem.identity(of: path), try empty.identity(), try empty.size()
+      )
+      return place == own && size == 0
+    }
+    guard let isEmpty else { throw .busy }
+    if !isEmpty { return }
+    let names = try storage { () throws(StorageError) in try fileSystem.linkCount(of: path) }
+    guard names <= 1 else { throw .hardLinked(names) }
+    let temporary = try TemporaryFile(
+      for: path, like: path, requiresOwner: false, known: nil, in: fileSystem)
+    try seal(new, temporary)
+    do throws(StorageError) {
+      try fileSystem.rename(temporary.path, over: path)
+    } catch {
+      temporary.discard()
+      throw .storage(error)
+    }
+    defer { temporary.file.close() }
+    do throws(StorageError) {
+      try fileSystem.syncDirectory(of: path)
+    } catch {
+      throw .placementUnknown(path, error)
     }
   }
 
@@ -74,9 +119,8 @@ extension LogFile {
     file.close()
   }
 
-  private static func create(
-    _ new: NewLog, _ temporary: TemporaryFile, at path: String, in fileSystem: any FileSystem
-  ) throws(LogError) -> Bool {
+  /// Writes the first blocks of an empty store. If that fails, the file is removed.
+  private static func seal(_ new: NewLog, _ temporary: TemporaryFile) throws(LogError) {
     var header = FileHeader(
       store: new.store, generation: 1, base: new.base, created: new.created)
     _ = header.encode()
@@ -90,11 +134,5 @@ extension LogFile {
       temporary.discard()
       throw error
     }
-    do throws(LogError) {
-      try temporary.put(at: path)
-    } catch .exists {
-      return false
-    }
-    return true
   }
 }

@@ -63,7 +63,9 @@ struct ResyncTests {
     #expect(try present.allSatisfy { try resync.contains($0.objectID) })
     let gone = ObjectID(store: store.token.store, entity: 1, row: 1)
     #expect(try !resync.contains(gone))
-    #expect(try !resync.contains(ObjectID(store: RawUUID(high: 1, low: 2), entity: 1, row: 2)))
+    let foreign = ObjectID(store: RawUUID(high: 1, low: 2), entity: 1, row: 2)
+    let error = #expect(throws: AnnalsError.self) { try resync.contains(foreign) }
+    #expect(error?.code == .otherStore)
     try sync.advance(to: resync.token)
     #expect(try sync.history().numbers() == [])
     #expect(try told(sync.resync()) == [])
