@@ -288,4 +288,57 @@ struct AnnouncementTests {
     #expect(damage.offset == UInt64(start))
     #expect(try files.contents(of: LogLab.path) == file.bytes)
   }
+
+  /// The announcement before a transaction is a unit of its own: the history index names the
+  /// transaction, as it does when the file is read again. It named the announcement.
+  @Test(arguments: [false, true]) func theIndexNamesTheTransactionAfterIt(isLarge: Bool) throws {
+    let files = MemoryFileSystem()
+    let lab = try LogLab(files)
+    try lab.lock()
+    try lab.log.begin()
+    var value = Value.string("one")
+    if isLarge {
+      value = .large(
+        try Bytes(repeating: 7, count: 5000).withBytes { bytes throws(LogError) in
+          try lab.log.appendLargeValue(bytes, tag: .data)
+        })
+    }
+    var batch = ChangeBatch(.insert, 1, 1, [(1, .null, value)])
+    var draft = lab.draft()
+    draft.features = .erasure
+    try lab.log.describe(draft)
+    try lab.log.appendPart(&batch, isLast: true)
+    _ = try lab.log.commit()
+    try lab.log.sync()
+    lab.log.unlock()
+    let frames = try lab.contents().frames()
+    let transaction = try #require(frames.last)
+    let written = try lab.log.view.historyIndex()
+    #expect(written.map(\.offset) == [UInt64(transaction.offset)])
+    let read = try LogLab(files, creates: false, access: .reading).log.view.historyIndex()
+    #expect(read == written)
+  }
+
+  /// What is in a file that does not announce it is announced by the next rewrite, at any size.
+  @Test func aRewriteAnnouncesWhatTheFileUses() throws {
+    let consumer = ConsumerState(
+      name: "reader", kind: "", isBlocking: true, lease: nil,
+      registered: Timestamp(microseconds: 1), lastSeen: Timestamp(microseconds: 1), number: 0,
+      openingID: 0)
+    var payload: Bytes = []
+    ConsumerCodec.encode(.set(consumer), into: &payload)
+    let (file, _, _) = try SmallFile(isClosed: false).appending([
+      (.consumerChange, .skippable, payload)
+    ])
+    let lab = try LogLab(bytes: file.bytes, access: .writing, opening: 8)
+    #expect(!lab.log.view.features.contains(.consumers))
+    // Twice, so that the second gains nothing.
+    for _ in 0..<2 {
+      _ = try lab.rewrite(RewritePlan(base: .keep, checkpoint: true, destination: .replace))
+    }
+    #expect(lab.log.view.features.contains(.consumers))
+    let again = try LogLab(lab.files, creates: false, access: .reading)
+    #expect(again.log.consumers.list == [consumer])
+    #expect(again.log.view.file.header.features.contains(.consumers))
+  }
 }

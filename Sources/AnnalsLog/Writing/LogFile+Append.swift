@@ -113,7 +113,8 @@ extension LogFile {
       transaction.isComplete
     else { preconditionFailure("the transaction has no last part") }
     try state.tables.absorb(
-      record, transaction.parts, at: state.end.offset, largeValues: transaction.largeValues)
+      record, transaction.parts, at: transaction.start ?? state.end.offset,
+      largeValues: transaction.largeValues)
     state.tables.announce(transaction.features)
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
     if !transaction.consumers.isEmpty { state.adoptStaged(transaction.consumers) }

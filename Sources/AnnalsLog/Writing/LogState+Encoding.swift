@@ -123,7 +123,10 @@ extension LogState {
       preconditionFailure("the transaction has its last part")
     }
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
-    if open.parts.count == 0, !open.features.isEmpty { announce(open.features) }
+    if open.parts.count == 0, !open.features.isEmpty {
+      announce(open.features)
+      open.start = frames.offset
+    }
     record.part = open.parts.count
     record.isContinued = !isLast
     record.firstChange = 0

@@ -49,6 +49,8 @@ final class OpenTransaction: @unchecked Sendable {
   @exclusivity(unchecked) var consumers: [ConsumerChange] = []
   /// The features that are announced before its first part.
   @exclusivity(unchecked) var features = Features.none
+  /// Where its unit begins, if that is after an announcement, which is a unit of its own.
+  @exclusivity(unchecked) var start: UInt64?
   /// Whether the transaction records this log's own opening.
   @exclusivity(unchecked) var recordsOwnOpening = false
 }
