@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsModel
 
 /// The findings of an opening: where it started, how far it came, and what was odd.
@@ -16,10 +17,19 @@ package struct RecoveryReport: Sendable {
   package var tail: LogTail = .clean
   /// The size of the file when its end was searched for.
   package var size: UInt64 = 0
-  /// Damage that loses nothing.
+  /// The newest valid root slot; nil if there is none.
+  package var newestSlot: RootSlot?
+  /// Damage past which the log could be read.
   package var findings: [LogFinding] = []
 
   package init() {}
+
+  /// Whether the newest slot is that of a clean close and names the end of the file, so that
+  /// nothing can be missing after the end of the log.
+  package var isEndProven: Bool {
+    guard case .clean = tail, let newestSlot else { return false }
+    return newestSlot.durableMark == size && newestSlot.extent == size
+  }
 }
 
 /// What follows the last whole transaction of a log.
@@ -36,14 +46,21 @@ package enum LogTail: Hashable, Sendable {
   case damaged(LogDamage)
 }
 
-/// A defect of the file that loses nothing of its content.
+/// A defect of the file past which the log could be read.
 package struct LogFinding: Hashable, Sendable {
+  /// What the defect is in, which decides what it may cost.
+  package enum Subject: Hashable, Sendable {
+    case slot, checkpoint, consumer, retention
+  }
+
+  package var subject: Subject
   /// Where in the file it is.
   package var offset: UInt64
   /// What is wrong.
   package var text: String
 
-  package init(offset: UInt64, text: String) {
+  package init(_ subject: Subject, offset: UInt64, text: String) {
+    self.subject = subject
     self.offset = offset
     self.text = text
   }

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsStorage
 import AnnalsTestSupport
 import Testing
 
@@ -35,5 +36,24 @@ struct SlotTests {
     try damaged.editSlot(newest.index) { $0.markChecksum ^= 1 }
     let outcome = try file.outcome(of: damaged)
     #expect(outcome.isRefused, "\(outcome)")
+  }
+
+  /// The writer looks again before it clears: the slot was lost after the opening.
+  @Test func aTailBesideALostSlotIsNotClearedByAnOpenWriter() throws {
+    let lab = try LogLab(MemoryFileSystem())
+    for number in 1...3 { try lab.commit([(Int64(number), "title")]) }
+    let end = Int(lab.log.view.end)
+    try lab.files.overwrite([1, 2, 3], at: end + 64, of: LogLab.path)
+    try lab.files.overwrite([9], at: end, of: LogLab.path)
+    let zeros = Bytes(repeating: 0, count: FormatLimits.blockLength)
+    try lab.files.overwrite(zeros, at: FormatLimits.slotOffsets[0], of: LogLab.path)
+    let before = try lab.contents()
+    let error = #expect(throws: LogError.self) { try lab.commit([(9, "nine")]) }
+    guard case .damage(let damage) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(damage.offset == UInt64(end) && damage.reason.contains("root slot 0"))
+    #expect(try lab.contents() == before)
   }
 }

@@ -4,7 +4,7 @@ import AnnalsLog
 extension StoreFinding {
   /// The findings of a log's opening, by offset.
   static func list(_ report: RecoveryReport) -> [StoreFinding] {
-    var result = report.findings.map { StoreFinding($0) }
+    var result = report.findings.map { StoreFinding($0, in: report) }
     switch report.tail {
     case .clean, .unclosed: break
     case .unfinished(let offset, let count): result.append(.unfinished(offset, count))
@@ -21,15 +21,35 @@ extension StoreFinding {
     return result
   }
 
-  private init(_ finding: LogFinding) {
-    let isSlot = FormatLimits.slotOffsets.contains(finding.offset)
+  private init(_ finding: LogFinding, in report: RecoveryReport) {
+    let isSlot = finding.subject == .slot
     self.init(
       severity: .warning,
-      message: "\(finding.text) (offset \(finding.offset)). Nothing is lost: "
-        + (isSlot
-          ? "the other slot says what it would, and the next writer renews this one"
-          : "the state was made from an earlier one and the history"),
+      message: "\(finding.text) (offset \(finding.offset)). "
+        + StoreFinding.consequence(of: finding.subject, in: report),
       offset: finding.offset, skippedBytes: isSlot ? UInt64(FormatLimits.blockLength) : 0)
+  }
+
+  /// What a defect may cost, and what becomes of it.
+  private static func consequence(
+    of subject: LogFinding.Subject, in report: RecoveryReport
+  ) -> String {
+    switch subject {
+    case .slot where report.isEndProven:
+      "Nothing is lost: the other slot says what it would, and the next writer renews this one"
+    case .slot:
+      "The other slot proves the transactions up to \(report.newestSlot?.head ?? 0). If bytes of "
+        + "the log are damaged as well, later ones may be missing, and nothing tells. The next "
+        + "writer renews this slot"
+    case .checkpoint:
+      "Nothing is lost: the state was made from an earlier one and the history"
+    case .consumer:
+      "It may have registered a blocking consumer, so all history is kept: the store lists a "
+        + "consumer `unreadable record at …` in its place. Open the store's consumers again, then "
+        + "remove that one; or prune by force"
+    case .retention:
+      "Nothing is lost: all history is kept until a retention is set again"
+    }
   }
 
   private static func unfinished(_ offset: UInt64, _ count: UInt64) -> StoreFinding {

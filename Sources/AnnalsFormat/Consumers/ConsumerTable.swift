@@ -32,6 +32,17 @@ package struct ConsumerTable: Equatable, Sendable {
     return true
   }
 
+  /// Notes that a change of a consumer at this offset of the file cannot be read. It may have
+  /// registered one that prunes must wait for, so another takes its place: blocking, for ever, and
+  /// at the base, so that nothing is dropped before somebody says so.
+  package mutating func applyUnreadable(at offset: UInt64, base: Int64, registered: Timestamp) {
+    apply(
+      .set(
+        ConsumerState(
+          name: "unreadable record at \(offset)", kind: "damaged", isBlocking: true, lease: nil,
+          registered: registered, lastSeen: registered, number: base, openingID: 0)))
+  }
+
   private func holds(_ name: String, at place: Int) -> Bool {
     place < list.count && list[place].name.hasSameBytes(as: name)
   }

@@ -113,6 +113,7 @@ package struct SalvageSurvey: Sendable {
       }
       guard let frame = region.frame, frame.payload == .valid else {
         pieces.open = nil
+        if let frame = region.frame { noteUnreadable(frame.header.kind, at: region.offset) }
         continue
       }
       let kind = frame.header.kind
@@ -133,7 +134,11 @@ package struct SalvageSurvey: Sendable {
         }
       } else if kind == .consumerChange {
         let change = try walk.decode(frame, in: region, ConsumerCodec.decode(_:flags:))
-        if case .success(let change) = change { consumers.apply(change) }
+        if case .success(let change) = change {
+          consumers.apply(change)
+        } else {
+          noteUnreadable(kind, at: region.offset)
+        }
       } else if kind == .retention {
         let policy = try walk.decode(frame, in: region, RetentionCodec.decode(_:flags:))
         retention = (try? policy.get()) ?? .off
@@ -159,6 +164,14 @@ package struct SalvageSurvey: Sendable {
     case .failure(.unknownFeatures(_, let bits)): newerFeatures = (bits, offset)
     case .failure: break
     }
+  }
+
+  /// Notes a frame whose contents are lost: what it may have said must not cost any history.
+  private mutating func noteUnreadable(_ kind: FrameKind, at offset: UInt64) {
+    if kind == .retention { retention = .off }
+    guard kind == .consumerChange else { return }
+    consumers.applyUnreadable(
+      at: offset, base: header?.base ?? 0, registered: Timestamp(microseconds: 0))
   }
 
   private mutating func note(_ slot: RootSlot) {

@@ -19,10 +19,12 @@ struct ConsumerChecks {
     _ change: ConsumerChange, at offset: UInt64, head: Int64?, isAnnounced: Bool,
     _ log: inout FindingLog
   ) {
-    func report(_ what: String) {
-      log.error(.consumer, at: offset, "the consumer change here \(what)", remedy: Remedy.compact)
+    func report(_ what: String, remedy: String = Remedy.compact) {
+      log.error(.consumer, at: offset, "the consumer change here \(what)", remedy: remedy)
     }
-    if !isAnnounced { report("is in a file that does not announce the feature") }
+    if !isAnnounced {
+      report("is in a file that does not announce the feature", remedy: Remedy.announcing)
+    }
     if case .set(let consumer) = change, let head, consumer.number > head {
       report("has seen transaction \(consumer.number), where the log has only \(head)")
     }
@@ -40,7 +42,7 @@ struct ConsumerChecks {
       log.error(
         .retention, at: offset,
         "the retention here is in a file that does not announce the feature",
-        remedy: Remedy.compact)
+        remedy: Remedy.announcing)
     }
     retention = policy
   }

@@ -56,6 +56,12 @@ enum Remedy {
   static let compact = "Compact the file: the new one is without it"
   /// For what is wrong but readable, so that an ordinary compaction would copy it.
   static let smallest = "Compact to the smallest file, which leaves it out"
+  /// For what the file uses and does not announce.
+  static let announcing = "Compact the file: the new one announces the feature"
+  /// For a consumer change that cannot be read.
+  static let keeping =
+    "All history is kept until somebody removes the consumer that the store lists in its place, or "
+    + "prunes by force. Compact the file: the new one is without the damage"
   static let newerVersion = "Open it with a newer version of Annals"
   static let nextClose = "Nothing need be done: the next writer to close the file renews it"
   static let nextWriter = "Nothing need be done: the next writer clears it"

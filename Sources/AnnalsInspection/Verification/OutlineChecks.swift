@@ -82,9 +82,8 @@ struct OutlineChecks {
   /// that agree.
   func slotsTogether(_ log: inout FindingLog) {
     // A writer renews one unusable slot, and refuses a file without any valid one.
-    let remedy = slots.isEmpty ? Remedy.salvage : Remedy.nextClose
     for (offset, what) in unusableSlots {
-      log.warning(.slot, at: offset, what, remedy: remedy)
+      log.warning(.slot, at: offset, what, remedy: remedyOfLostSlot)
     }
     guard size >= FormatLimits.logStart, !isNewer, end.tail != .unknown else { return }
     let slots = slotsByAge
@@ -94,6 +93,12 @@ struct OutlineChecks {
         "no root slot can be read, and nothing else tells what of the log was synced")
       return
     }
+    if let other = slots.dropFirst().first, newest.sequence != other.sequence + 1 {
+      log.warning(
+        .slot, at: FormatLimits.slotOffsets[other.index],
+        "root slot \(other.index) is not the one that was written last in this place: its "
+          + "sequence is \(other.sequence), beside \(newest.sequence)", remedy: remedyOfLostSlot)
+    }
     let isClosed = newest.durableMark == size && newest.extent == size
     for slot in slots.dropFirst()
     where isClosed && (slot.durableMark != size || slot.extent != size) {
@@ -101,6 +106,18 @@ struct OutlineChecks {
         .slot, at: FormatLimits.slotOffsets[slot.index],
         "root slot \(slot.index) is older than the close of the file", remedy: Remedy.nextClose)
     }
+  }
+
+  /// What to do about a slot that cannot be used. The next writer renews it; but unless the other
+  /// one proves the end of the file, transactions may be missing that only this one proved.
+  private var remedyOfLostSlot: String {
+    guard let newest = slotsByAge.first else { return Remedy.salvage }
+    if end.tail == .clean, newest.durableMark == size, newest.extent == size {
+      return Remedy.nextClose
+    }
+    return "The other slot proves the transactions up to \(newest.head). If bytes of the log are "
+      + "damaged as well, later ones may be missing, and nothing tells: compare the newest one "
+      + "with what you expect. The next writer to close the file renews the slot"
   }
 
   /// Checks a frame, except for the contents of its payload.
@@ -122,7 +139,13 @@ struct OutlineChecks {
         // A damaged part of the base is reported as an error where the base refers to it.
         log.warning(.frame, at: region.offset, what, remedy: Remedy.compact)
       } else {
-        log.error(.frame, at: region.offset, what)
+        let remedy =
+          switch kind {
+          case .consumerChange: Remedy.keeping
+          case .retention: Remedy.compact
+          default: Remedy.salvage
+          }
+        log.error(.frame, at: region.offset, what, remedy: remedy)
       }
     }
     if frame.hasForeignPadding {

@@ -212,7 +212,7 @@ extension PhysicalVerification {
     } else if kind == .checkpoint {
       log.warning(.checkpoint, at: region.offset, what, remedy: Remedy.compact)
     } else if kind == .consumerChange {
-      log.error(.consumer, at: region.offset, what, remedy: Remedy.compact)
+      log.error(.consumer, at: region.offset, what, remedy: Remedy.keeping)
       consumers.markIncomplete()
     } else if kind == .retention {
       log.error(.retention, at: region.offset, what, remedy: Remedy.compact)

@@ -59,6 +59,10 @@ private struct LogEndSearch {
   private var extent: UInt64 = 0
   /// The sequence of the slot that `extent` is from.
   private var newestSequence: UInt64 = 0
+  /// The sequence of the other valid slot; 0 without one.
+  private var otherSequence: UInt64 = 0
+  /// Whether a slot holds zeros, which no crash leaves.
+  private var hasZeroSlot = false
   private var provenMark = FormatLimits.logStart
   private var badFrames: [BadFrame] = []
   /// The index of the first bad frame that no mark so far proves synced.
@@ -86,8 +90,13 @@ private struct LogEndSearch {
     case .slot(_, .valid(let slot)):
       hasSlot = true
       slotMark = max(slotMark, slot.durableMark)
-      if slot.sequence > newestSequence { (newestSequence, extent) = (slot.sequence, slot.extent) }
+      if slot.sequence > newestSequence {
+        (otherSequence, newestSequence, extent) = (newestSequence, slot.sequence, slot.extent)
+      } else {
+        otherSequence = slot.sequence
+      }
       provenMark = max(provenMark, slot.durableMark)
+    case .slot(_, .unwritten): hasZeroSlot = true
     case .slot: break
     case .unwritten:
       if !isBroken { breaksAtZeros = true }
@@ -161,6 +170,11 @@ private struct LogEndSearch {
     if end == badSpot, !sawBytes { return badSpot == size ? .clean : .unclosed }
     // One slot is valid at any time. Without one, nothing tells what was synced.
     if !hasSlot { return .damaged(reason: "\(why), and no root slot tells what was synced") }
+    // Slots are written in turn, so their sequences follow one another.
+    if hasZeroSlot || otherSequence > 0 && newestSequence != otherSequence + 1 {
+      return .damaged(
+        reason: "\(why), and the root slot that may have said what was synced is lost")
+    }
     return .torn(byteCount: lastForeign - end)
   }
 }

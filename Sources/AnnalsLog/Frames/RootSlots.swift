@@ -10,6 +10,9 @@ struct RootSlots: Sendable {
   private(set) var valid: [RootSlot] = []
   /// What is wrong with the others.
   private(set) var findings: [LogFinding] = []
+  /// Why bytes after the end of the log may be more than a crash leaves: a slot is lost in a way
+  /// that no crash causes, and what it proved with it. Nil if there is no such slot.
+  private(set) var doubt: String?
   /// The places of whole slots that belong to another store or generation than the header.
   private var foreign: [UInt64] = []
   /// The bytes of both slots.
@@ -44,13 +47,32 @@ struct RootSlots: Sendable {
           } else if RootSlot.identity(provenBy: block, index: index, notOf: header) != nil {
             foreign.append(offset)
           }
-          let what = block.isZero ? "holds zeros" : "is unreadable: \(error)"
-          findings.append(LogFinding(offset: offset, text: "root slot \(index) \(what)"))
+          let what =
+            "root slot \(index) " + (block.isZero ? "holds zeros" : "is unreadable: \(error)")
+          findings.append(LogFinding(.slot, offset: offset, text: what))
+          if block.isZero { doubt = RootSlots.doubt(about: what) }
         }
       }
     }
     if let unknown { throw unknown }
     valid.sort { $0.sequence > $1.sequence }
+    findStale()
+  }
+
+  /// Finds a slot that is older than the one that was written before the other: slots are written
+  /// in turn, each after the sync of the one before.
+  private mutating func findStale() {
+    guard areWhole, valid[0].sequence != valid[1].sequence + 1 else { return }
+    let stale = valid[1]
+    let what = "root slot \(stale.index) is not the one that was written last in this place"
+    findings.append(
+      LogFinding(.slot, offset: FormatLimits.slotOffsets[stale.index], text: what))
+    doubt = RootSlots.doubt(about: what)
+  }
+
+  private static func doubt(about what: String) -> String {
+    "here are bytes that are no whole transaction, and \(what), so that nothing tells whether they "
+      + "were synced"
   }
 
   /// Throws `header` if the header belongs to another store or generation than the log, `damage` if

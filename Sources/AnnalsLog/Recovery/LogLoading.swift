@@ -47,6 +47,9 @@ struct LogLoading {
       guard case .damage(let damage) = error else { throw error }
       if case .damaged = endOfLog.tail {} else { endOfLog = endOfLog.damaged(.damaged(damage)) }
     }
+    if case .unfinished(let offset, _) = endOfLog.tail, let reason = found.doubt {
+      endOfLog = endOfLog.damaged(.damaged(LogDamage(offset: offset, reason: reason)))
+    }
     if !slots.isEmpty { slots = endOfLog.slots }
     // A slot lists what was announced before its mark; frames announce what came after.
     announced = slots.reduce(endOfLog.announced) { $0.union($1.announced) }
@@ -56,6 +59,7 @@ struct LogLoading {
     report.provenMark = endOfLog.provenMark
     report.tail = endOfLog.tail
     report.size = endOfLog.size
+    report.newestSlot = slots.first
     for offset in choice == .newest ? slotCheckpoints(before: endOfLog) : [] {
       switch try attempt(offset, &endOfLog, restore: restore, apply: apply) {
       case .done: return
@@ -98,7 +102,8 @@ struct LogLoading {
       guard error.mayDependOnStart else { throw error }
       report.findings.append(
         LogFinding(
-          offset: offset, text: "the checkpoint here cannot be used: \(error.reasonAgainstStart)"))
+          .checkpoint, offset: offset,
+          text: "the checkpoint here cannot be used: \(error.reasonAgainstStart)"))
       return result
     }
   }

@@ -198,8 +198,8 @@ struct LogReplay {
     }
   }
 
-  /// Applies a consumer change. One that cannot be decoded becomes a finding, and the consumer
-  /// stays as it was: it reads again.
+  /// Applies a consumer change. One that cannot be decoded becomes a finding; a known consumer
+  /// stays as it was and reads again, and another holds all history for one that may be lost.
   private mutating func note(consumer frame: WalkedFrame) throws(LogError) {
     var isTaken = false
     if try reader.walk.payloadIsValid(frame) {
@@ -209,7 +209,10 @@ struct LogReplay {
       isTaken = change.map { tables.absorb($0) } ?? false
     }
     if isTaken { return }
-    findings.append(LogFinding(offset: frame.offset, text: "a consumer change cannot be used"))
+    let base = reader.walk.generation.header.base
+    tables.absorbUnreadableConsumer(at: frame.offset, base: base)
+    findings.append(
+      LogFinding(.consumer, offset: frame.offset, text: "a consumer change cannot be read"))
   }
 
   /// Applies a retention policy. One that cannot be decoded becomes a finding and turns retention
@@ -223,7 +226,8 @@ struct LogReplay {
     }
     tables.absorb(policy ?? .off)
     if policy != nil { return }
-    findings.append(LogFinding(offset: frame.offset, text: "the retention cannot be read"))
+    findings.append(
+      LogFinding(.retention, offset: frame.offset, text: "the retention cannot be read"))
   }
 
   /// Notes a checkpoint on the way. One that cannot be decoded becomes a finding: its state is
@@ -231,11 +235,12 @@ struct LogReplay {
   private mutating func note(checkpoint frame: WalkedFrame) throws(LogError) {
     guard try reader.walk.payloadIsValid(frame) else {
       findings.append(
-        LogFinding(offset: frame.offset, text: "a checkpoint's directory was changed"))
+        LogFinding(.checkpoint, offset: frame.offset, text: "a checkpoint's directory was changed"))
       return
     }
     guard reader.walk.number(of: frame) == tables.head.number else {
-      findings.append(LogFinding(offset: frame.offset, text: "a checkpoint in the wrong place"))
+      findings.append(
+        LogFinding(.checkpoint, offset: frame.offset, text: "a checkpoint in the wrong place"))
       return
     }
     tables.absorb(

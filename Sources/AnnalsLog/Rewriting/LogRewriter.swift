@@ -119,14 +119,23 @@ package final class LogRewriter {
   /// a new blocking consumer needs more tombstones.
   private func isOvertaken(by view: LogView) -> Bool {
     guard let target else { return false }
-    return !target.has(view.features)
+    return !target.has(features(of: view))
       || leastWaitedFor ?? .max < min(least ?? .max, target.header.base)
+  }
+
+  /// The features of the file, and those that it uses without having announced them.
+  private func features(of view: LogView) -> Features {
+    var result = view.features
+    guard case .replace = plan.destination else { return result }
+    if !log.consumers.isEmpty { result.formUnion(.consumers) }
+    if !log.retention.isOff { result.formUnion(.retention) }
+    return result
   }
 
   private func makeTarget(_ view: LogView) throws(LogError) -> RewriteTarget {
     let old = view.file.header
     var header = old
-    header.features = view.features
+    header.features = features(of: view)
     header.baseCheckpointOffset = 0
     var original: String?
     var known: Leftover.ExistingStore?
@@ -260,7 +269,9 @@ package final class LogRewriter {
       bytesAfter: target.offset,
       transactions: target.tables.head.number - target.header.base,
       changes: target.tables.changeCount)
-    if isReplacing, plan.erasure == nil, case .keep = plan.base,
+    // What an opening found wrong, and what the file does not announce, is mended at any size.
+    let isSound = log.report.findings.isEmpty && target.has(log.view.features)
+    if isReplacing, plan.erasure == nil, case .keep = plan.base, isSound,
       report.bytesAfter >= report.bytesBefore
     {
       cancel()

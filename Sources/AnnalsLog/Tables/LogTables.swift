@@ -274,6 +274,12 @@ struct LogTables: Sendable {
   @discardableResult
   mutating func absorb(_ change: ConsumerChange) -> Bool { writable().consumers.apply(change) }
 
+  /// Makes up for a consumer change that cannot be read: all history is kept.
+  mutating func absorbUnreadableConsumer(at offset: UInt64, base: Int64) {
+    let moment = head.timestamp
+    writable().consumers.applyUnreadable(at: offset, base: base, registered: moment)
+  }
+
   /// Sets the retention policy.
   mutating func absorb(_ retention: RetentionPolicy) { writable().retention = retention }
 
