@@ -25,4 +25,12 @@ extension State {
     else { return false }
     return index.tree.count > 0 || !index.isStale(table.nextRow)
   }
+
+  /// How many entries those indexes have that no checkpoint holds: what every opening would build
+  /// anew. O(indexes).
+  package var unsavedIndexEntries: Int {
+    tables.reduce(0) { sum, table in
+      table.indexes.reduce(sum) { $1.tree.isSaved ? $0 : $0 + $1.tree.count }
+    }
+  }
 }

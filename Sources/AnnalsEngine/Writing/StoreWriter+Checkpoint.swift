@@ -85,10 +85,13 @@ extension StoreWriter {
   }
 
   /// Whether many changes follow the newest checkpoint, or the saved state of a projection that has
-  /// applied them.
+  /// applied them; or the checkpoint lacks an index of many entries, which would be built at each
+  /// opening.
   private var hasMuchToSave: Bool {
     let unsaved = projections.withLock { $0 }?.unsavedChanges ?? 0
-    return max(Int(log.changesSinceCheckpoint), unsaved) > StoreWriter.changesWorthACheckpoint
+    let least = StoreWriter.changesWorthACheckpoint
+    return max(Int(log.changesSinceCheckpoint), unsaved) > least
+      || newest.state.unsavedIndexEntries > least
   }
 
   /// Removes the file if it is still as it was created, and closes. Other processes may have opened

@@ -28,8 +28,12 @@ struct ColumnRange {
   /// The ranges that the parts leave, by attribute of an entity.
   ///
   /// Uses a part only if its value is of the attribute's own kind, or a number that the attribute's
-  /// kind has, so that the order of the index is the order of the comparison.
-  static func ranges(_ parts: [Condition], of entity: Entity) -> [PropertyNumber: ColumnRange] {
+  /// kind has, so that the order of the index is the order of the comparison. In an attribute of
+  /// any kind only what is equal to a value has one place; of a number, the parts in `ofOwnKind`
+  /// mean values of its own kind alone.
+  static func ranges(
+    _ parts: [Condition], ofOwnKind: Set<Int> = [], of entity: Entity
+  ) -> [PropertyNumber: ColumnRange] {
     var result: [PropertyNumber: ColumnRange] = [:]
     for (number, part) in parts.enumerated() {
       guard let path = part.path, path.names.count == 1, path.replacement == nil else { continue }
@@ -44,7 +48,8 @@ struct ColumnRange {
         }
         continue
       }
-      guard let attribute = entity.attribute(named: path.names[0]), attribute.type != .any
+      guard let attribute = entity.attribute(named: path.names[0]),
+        attribute.type != .any || part.hasOnePlace(ofOwnKind: ofOwnKind.contains(number))
       else { continue }
       var range = result[attribute.number] ?? ColumnRange()
       if range.absorb(part, attribute) {
@@ -113,7 +118,7 @@ extension ColumnRange.End {
     if case .double(let number) = value, number.isNaN { return nil }
     if case .large = value { return nil }
     self.init(value: value, isIncluded: isIncluded)
-    if type.tag == value.tag { return }
+    if type.tag == value.tag || type == .any { return }
     switch (type, value) {
     case (.double, .int(let number)):
       guard number.magnitude <= 1 << 53 else { return nil }
@@ -130,6 +135,18 @@ extension ColumnRange.End {
 }
 
 extension Condition {
+  /// Whether all values of an attribute of any kind that meet the condition have one place in an
+  /// index: those equal to one value, and no value.
+  fileprivate func hasOnePlace(ofOwnKind: Bool) -> Bool {
+    switch form {
+    case .isNil: true
+    case .comparison(_, .equal, .int), .comparison(_, .equal, .double): ofOwnKind
+    case .comparison(_, .equal, .object), .comparison(_, .equal, .objects): false
+    case .comparison(_, .equal, _): true
+    default: false
+    }
+  }
+
   /// The conditions that must all be true.
   var conjuncts: [Condition] {
     if case .all(let parts) = form { return parts }

@@ -20,7 +20,7 @@ struct IndexBounds {
   init(_ parts: [Condition], _ shape: IndexShape, of entity: Entity) {
     covered = Set(parts.indices)
     for (number, alternative) in IndexBounds.alternatives(parts, shape, entity).enumerated() {
-      let ranges = ColumnRange.ranges(alternative.map(\.condition), of: entity)
+      let ranges = alternative.ranges(of: entity)
       let bounds = SingleBounds(shape, ranges)
       ends.append((bounds.low, bounds.high))
       if number == 0 {
@@ -37,7 +37,12 @@ struct IndexBounds {
   }
 
   /// A condition, and which one it was or was a part of.
-  private typealias Part = (condition: Condition, origin: Int)
+  fileprivate struct Part {
+    var condition: Condition
+    var origin: Int
+    /// Whether a number means values of its own kind alone.
+    var isOfOwnKind = false
+  }
 
   /// The most parts of an index that are read.
   private static let mostAlternatives = 256
@@ -46,38 +51,36 @@ struct IndexBounds {
   private static func alternatives(
     _ parts: [Condition], _ shape: IndexShape, _ entity: Entity
   ) -> [[Part]] {
-    var open: [(origin: Int, alternatives: [Condition])] = []
+    var open: [(origin: Int, alternatives: [[Part]])] = []
     var base: [Part] = []
     for (origin, part) in parts.enumerated() {
-      let alternatives = part.disjuncts
+      let alternatives = part.disjuncts.flatMap { $0.alternatives(of: entity, origin) }
       if alternatives.count > 1, alternatives.count <= mostAlternatives {
         open.append((origin, alternatives))
+      } else if alternatives.count == 1 {
+        base += alternatives[0]
       } else {
-        base.append((part, origin))
+        base.append(Part(condition: part, origin: origin))
       }
     }
-    let known = ColumnRange.ranges(base.map(\.condition), of: entity)
+    let known = base.ranges(of: entity)
     var result = [base]
     for column in shape.columns {
       if known[column.property]?.single != nil { continue }
       let place = open.firstIndex { item in
         result.count * item.alternatives.count <= mostAlternatives
-          && item.alternatives.allSatisfy {
-            ColumnRange.ranges($0.conjuncts, of: entity)[column.property] != nil
-          }
+          && item.alternatives.allSatisfy { $0.ranges(of: entity)[column.property] != nil }
       }
       guard let place else { break }
-      let (origin, alternatives) = open.remove(at: place)
+      let alternatives = open.remove(at: place).alternatives
       // Before the others, which may say less of the same column.
-      result = result.flatMap { list in
-        alternatives.map { $0.conjuncts.map { ($0, origin) } + list }
-      }
+      result = result.flatMap { list in alternatives.map { $0 + list } }
       let isFixed = alternatives.allSatisfy {
-        ColumnRange.ranges($0.conjuncts, of: entity)[column.property]?.single != nil
+        $0.ranges(of: entity)[column.property]?.single != nil
       }
       if !isFixed { break }
     }
-    let rest = open.map { (parts[$0.origin], $0.origin) }
+    let rest = open.map { Part(condition: parts[$0.origin], origin: $0.origin) }
     return result.map { $0 + rest }
   }
 }
@@ -143,7 +146,33 @@ private struct SingleBounds {
   }
 }
 
+extension [IndexBounds.Part] {
+  /// The ranges that the parts leave, by attribute.
+  fileprivate func ranges(of entity: Entity) -> [PropertyNumber: ColumnRange] {
+    ColumnRange.ranges(
+      map(\.condition), ofOwnKind: Set(indices.filter { self[$0].isOfOwnKind }), of: entity)
+  }
+}
+
 extension Condition {
+  /// Lists of conditions, one of which must be true in all parts: mostly its conjuncts. What is
+  /// equal to a number in an attribute of any kind may be an int and a double, in two places.
+  fileprivate func alternatives(of entity: Entity, _ origin: Int) -> [[IndexBounds.Part]] {
+    guard case .comparison(let path, .equal, let value) = form, path.names.count == 1,
+      entity.attribute(named: path.names[0])?.type == .any
+    else { return [conjuncts.map { IndexBounds.Part(condition: $0, origin: origin) }] }
+    let values: [Value]
+    switch value {
+    case .int(let number): values = [value] + (Double(exactly: number).map { [.double($0)] } ?? [])
+    case .double(let number): values = [value] + (Int64(exactly: number).map { [.int($0)] } ?? [])
+    default: values = [value]
+    }
+    return values.map {
+      let condition = Condition.compare(path, .equal, $0)
+      return [IndexBounds.Part(condition: condition, origin: origin, isOfOwnKind: true)]
+    }
+  }
+
   /// Conditions of which at least one must be true.
   fileprivate var disjuncts: [Condition] {
     switch form {

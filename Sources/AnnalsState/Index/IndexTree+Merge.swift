@@ -52,7 +52,9 @@ struct IndexMerge {
         branches.append(branch, fence: fence)
       }
     }
+    let isSaved = tree.isSaved
     tree = IndexTree(form: form)
+    tree.isSaved = isSaved
     branches.forEachGroup(maximum: .max, target: 1) { all, fences, _ in
       tree.branches = all
       tree.fences = fences

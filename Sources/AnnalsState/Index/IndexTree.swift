@@ -9,6 +9,8 @@ struct IndexTree: Sendable {
   var count = 0
   /// What entries hold of their keys.
   let form: IndexForm
+  /// Whether a checkpoint holds the tree, perhaps as it was some changes ago.
+  var isSaved = false
 
   init(form: IndexForm) { self.form = form }
 
@@ -27,6 +29,7 @@ struct IndexTree: Sendable {
 
   private init(_ slots: GroupBuilder<IndexSlot>, form: IndexForm) {
     self.form = form
+    isSaved = true
     slots.forEachGroup(maximum: IndexBranch.maximumCount, target: IndexBranch.targetCount) {
       slots, inner, fence in
       branches.append(IndexBranch(slots: slots, fences: inner))

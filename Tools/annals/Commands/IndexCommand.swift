@@ -58,15 +58,24 @@ struct IndexCommand: FileCommand {
     if action == .list { return try list(console) }
     let store = try console.openForWriting(file)
     defer { try? store.close() }
-    let token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
-      if action == .add { try add(to: $0, console.zone) } else { try drop(from: $0) }
-    }.token
+    let commit = try store.commit(author: console.author(author.author), metadata: author.metadata)
+    { tx -> [String] in
+      if action == .add { return try add(to: tx, console.zone) }
+      try drop(from: tx)
+      return []
+    }
     try store.close()
-    try console.lineOfTransaction(token.number)
+    try console.lineOfTransaction(commit.token.number)
+    for name in commit.value {
+      console.report(
+        "\(name) is of type any: the index serves what is equal to a value or nil, but no ranges "
+          + "and no order")
+    }
     return .done
   }
 
-  private func add(to transaction: WriteTransaction, _ zone: LocalZone) throws {
+  /// Adds the index; returns its attributes of type `any`.
+  private func add(to transaction: WriteTransaction, _ zone: LocalZone) throws -> [String] {
     let entity = try transaction.reader.entity(named: names[0])
     if entity.indexes.contains(where: { $0.name.hasSameBytes(as: names[1]) }) {
       throw CommandFailure("\(entity.name) has an index `\(names[1])`; drop it first")
@@ -89,6 +98,7 @@ struct IndexCommand: FileCommand {
     let attributes = entity.attributes.filter { !$0.isRemoved }
     try transaction.require(
       Schema(entities: [Entity(entity.name, attributes: attributes, indexes: [index])]))
+    return elements.map(\.propertyName).filter { entity.attribute(named: $0)?.type == .any }
   }
 
   private func drop(from transaction: WriteTransaction) throws {
