@@ -10,6 +10,13 @@ package struct UniqueViolation: Hashable, Sendable {
   package var row: Int64
   /// The object that has them; nil if `row` has a value over 4 KiB, which cannot be unique.
   package var otherRow: Int64?
+
+  package init(entity: EntityNumber, rule: PropertyNumber, row: Int64, otherRow: Int64?) {
+    self.entity = entity
+    self.rule = rule
+    self.row = row
+    self.otherRow = otherRow
+  }
 }
 
 extension State {

@@ -58,7 +58,28 @@ struct ChangeValidation {
       }
     }
     if entry.kind == .update, !allowsMissing { checkCleared(entry, rules, in: batch) }
+    for rule in rules.rulesOfNumbers { try checkEqualKeys(rule, entry, rules, in: batch) }
     return rules.admitsLongObjects
+  }
+
+  /// Adds a violation if another object has equal values by a unique rule, under another key.
+  private mutating func checkEqualKeys(
+    _ rule: UniqueRule, _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
+  ) throws(AnnalsError) {
+    let isTouched = entry.propertyRange.contains {
+      rule.properties.contains(batch.properties[$0].property)
+    }
+    guard isTouched || rules.entity.hasPartialIndex(rule.number),
+      violations.count < ChangeValidation.limit
+    else { return }
+    try AnnalsError.translating { () throws(StateFault) in
+      guard let other = try state.rowOfEqualKey(to: entry.row, of: entry.entity, rule) else {
+        return
+      }
+      let found = UniqueViolation(
+        entity: entry.entity, rule: rule.number, row: entry.row, otherRow: other)
+      violations.append(ValidationViolation(found, in: state))
+    }
   }
 
   private static func fits<T: FixedWidthInteger>(_ cell: ValueCell, _ type: T.Type) -> Bool {
@@ -162,5 +183,13 @@ struct ChangeValidation {
       ValidationViolation(
         entity: rules.entity.name, object: object,
         property: rules.entity.propertyName(property) ?? "#\(property)", rule: rule, value: value))
+  }
+}
+
+extension Entity {
+  /// Whether the unique rule of this number is a partial index: any property may decide what is in
+  /// it.
+  fileprivate func hasPartialIndex(_ number: PropertyNumber) -> Bool {
+    indexes.contains { $0.number == number && !$0.tests.isEmpty }
   }
 }

@@ -97,12 +97,29 @@ private struct CommitPipeline {
   private mutating func collectChanges() throws {
     // It holds both states. It is released at the end of this stage, so that the newest version can
     // be changed in place.
-    var changes = NetChanges(from: transaction.base, to: transaction.reader.state)
-    for object in transaction.touched.list {
-      guard try normalise(object, &changes) else { continue }
-      try checkRules(object)
-      if LogFile.isFull(parts.batch) { try encodePart() }
+    let (base, touched) = (transaction.base, transaction.touched)
+    var changes = NetChanges(from: base, to: transaction.reader.state)
+    for object in touched.list {
+      if touched.entities.contains(object.entity), try base.contains(object.entity, object.row) {
+        continue
+      }
+      try collect(object, &changes)
     }
+    guard !touched.entities.isEmpty else { return }
+    // Whole entities, however many objects: what is read for them is released on the way.
+    changes = NetChanges(from: base, to: transaction.reader.state, isPassing: true)
+    for entity in touched.entities.sorted() {
+      var rows = base.rows(of: entity)
+      while let row = try rows.next() {
+        try collect(ObjectReference(entity: entity, row: row), &changes)
+      }
+    }
+  }
+
+  private mutating func collect(_ object: ObjectReference, _ changes: inout NetChanges) throws {
+    guard try normalise(object, &changes) else { return }
+    try checkRules(object)
+    if LogFile.isFull(parts.batch) { try encodePart() }
   }
 
   /// Appends the object's net change to the batch; returns false if there is none.
@@ -178,18 +195,6 @@ extension StoreWriter {
     } else {
       joined = group.join(after: joined)
     }
-  }
-
-  /// Brings the transaction's indexes up to date; returns the unique keys that would occur twice.
-  ///
-  /// Before the pipeline has the state, too: indexes that nobody else has are changed in place.
-  fileprivate func collisions(
-    of transaction: WriteTransaction
-  ) throws(StateFault) -> [ValidationViolation] {
-    let found = try transaction.reader.state.checkUniqueness()
-    if found.isEmpty { return [] }
-    let state = transaction.reader.state
-    return found.map { ValidationViolation($0, in: state) }
   }
 
   /// A validation with the cached rules, unless this transaction changes the schema.

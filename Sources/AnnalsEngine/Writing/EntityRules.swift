@@ -28,6 +28,8 @@ final class EntityRules: Sendable {
   let required: ContiguousArray<Attribute>
   /// Whether an object can become too long for one change.
   let admitsLongObjects: Bool
+  /// The unique rules over numbers that may have several keys: doubles, and values of any kind.
+  let rulesOfNumbers: [UniqueRule]
   /// The properties that a unique rule covers.
   private let uniqueProperties: Set<PropertyNumber>
 
@@ -56,6 +58,7 @@ final class EntityRules: Sendable {
     self.attributes = attributes
     self.relationships = relationships
     self.uniqueProperties = uniqueProperties
+    rulesOfNumbers = entity.uniqueRulesOfNumbers
     required = ContiguousArray(
       entity.attributes
         .filter { !$0.isRemoved && !$0.isOptional && $0.defaultValue == nil }
@@ -93,6 +96,18 @@ final class EntityRules: Sendable {
     case .json, .url, .any: return .attribute
     case .double: return .finite
     case .bool, .int64, .string, .date, .uuid, .data: return .none
+    }
+  }
+}
+
+extension Entity {
+  /// The unique rules over numbers that may have several keys: doubles, and values of any kind.
+  var uniqueRulesOfNumbers: [UniqueRule] {
+    uniqueRules.filter { rule in
+      rule.properties.contains { number in
+        let type = attribute(numbered: number)?.type
+        return type == .double || type == .any
+      }
     }
   }
 }
