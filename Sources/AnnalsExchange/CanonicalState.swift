@@ -8,14 +8,15 @@ import AnnalsState
 /// Each line has the members `entity` and `id`. `id` is the object's key, or `#ROW` without a key.
 /// A property with one of these names that is not the key is written with `_` appended.
 package struct CanonicalState {
-  private let reader: StateReader
+  private let snapshot: Snapshot
+  private var reader: StateReader { snapshot.reader }
   private var json = JSONWriter()
   /// About how many bytes of lines are held at a time, to sort them.
   private let heldBytes: Int
 
   /// A writer of this snapshot that holds about `heldBytes` of lines at a time.
   package init(_ snapshot: Snapshot, holding heldBytes: Int = 32 << 20) {
-    reader = snapshot.reader
+    self.snapshot = snapshot
     self.heldBytes = heldBytes
   }
 
@@ -30,7 +31,7 @@ package struct CanonicalState {
   ) throws {
     var entities: [Entity]
     if let name {
-      entities = [try reader.entity(named: name)]
+      entities = [try snapshot.entity(named: name)]
     } else {
       entities = reader.state.schema.liveEntities
       entities.sort { $0.name.precedesInBytes($1.name) }

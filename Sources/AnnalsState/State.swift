@@ -59,6 +59,14 @@ package struct State: Sendable {
     index(of: entity).map { tables[$0] }
   }
 
+  /// The table of an entity; an empty one if the state is from before the entity existed.
+  func tableOrEmpty(of entity: EntityNumber) -> Table {
+    if let table = findTable(entity) { return table }
+    var definition = Entity("")
+    definition.number = entity
+    return Table(definition)
+  }
+
   /// The table for writing: nobody else holds it.
   @inline(__always)
   mutating func writableTable(_ entity: EntityNumber, row: Int64) throws(StateFault) -> Table {

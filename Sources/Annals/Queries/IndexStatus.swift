@@ -28,7 +28,7 @@ extension Snapshot {
   ///
   /// Builds indexes that do not exist yet. Throws `.invalidArgument` if there is no such entity.
   public func indexes(of name: String) throws(AnnalsError) -> [IndexStatus] {
-    let entity = try reader.entity(named: name)
+    let entity = try entity(named: name)
     return try entity.indexShapes.sorted { $0.number < $1.number }.map {
       (shape) throws(AnnalsError) in
       let isBuilt = reader.state.isIndexBuilt(entity.number, shape.number)

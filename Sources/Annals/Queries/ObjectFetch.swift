@@ -69,9 +69,11 @@ public struct ObjectFetch: Hashable, Sendable {
 /// A state to query. Opaque; public only as a result of a requirement of `ObjectSource`.
 public struct ObjectQuery {
   let reader: StateReader
+  /// Finds the entity of a name.
+  fileprivate let entity: (String) throws(AnnalsError) -> Entity
 
   func query(_ fetch: ObjectFetch) throws(AnnalsError) -> (entity: Entity, query: RowQuery) {
-    let entity = try reader.entity(named: fetch.entity)
+    let entity = try entity(fetch.entity)
     try fetch.condition?.requireUsableDepth()
     return (
       entity,
@@ -85,7 +87,9 @@ public struct ObjectQuery {
 
 extension Snapshot {
   /// Opaque.
-  public var _objectQuery: ObjectQuery { ObjectQuery(reader: reader) }
+  public var _objectQuery: ObjectQuery {
+    ObjectQuery(reader: reader) { name throws(AnnalsError) in try entity(everNamed: name) }
+  }
 }
 
 extension WriteTransaction {
@@ -93,7 +97,10 @@ extension WriteTransaction {
   public var _objectQuery: ObjectQuery {
     get throws(AnnalsError) {
       try mergePendingEntries()
-      return ObjectQuery(reader: reader)
+      let reader = reader
+      return ObjectQuery(reader: reader) { name throws(AnnalsError) in
+        try reader.entity(named: name)
+      }
     }
   }
 }

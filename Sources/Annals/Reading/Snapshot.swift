@@ -53,18 +53,19 @@ public struct Snapshot: Sendable {
   public func object(
     of entity: String, where attribute: String, is value: Value
   ) throws(AnnalsError) -> StoredObject? {
-    let entity = try reader.entity(named: entity)
+    let entity = try self.entity(everNamed: entity)
     guard let row = try reader.row(of: entity, where: attribute, is: value) else { return nil }
     return try reader.object(row, of: entity)
   }
 
-  /// All objects of the named entity, in id order. With `properties`, reads only these.
+  /// All objects of the named entity, in id order; none in a state from before it existed. With
+  /// `properties`, reads only these.
   public func objects(
     of entity: String, properties: [String]? = nil
   ) throws(AnnalsError) -> [StoredObject] {
     var result: [StoredObject] = []
     try AnnalsError.narrowing {
-      try reader.forEachObject(of: entity, properties: properties) { result.append($0) }
+      try forEachObject(of: entity, properties: properties) { result.append($0) }
     }
     return result
   }
@@ -74,9 +75,37 @@ public struct Snapshot: Sendable {
   public func forEachObject(
     of entity: String, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
   ) throws {
-    try reader.forEachObject(of: entity, properties: properties, body)
+    try reader.forEachObject(of: self.entity(everNamed: entity), properties: properties, body)
   }
 
   /// The number of objects of the named entity. O(1).
-  public func count(of entity: String) throws(AnnalsError) -> Int { try reader.count(of: entity) }
+  public func count(of entity: String) throws(AnnalsError) -> Int {
+    reader.state.count(of: try self.entity(everNamed: entity).number)
+  }
+}
+
+extension Snapshot {
+  /// The entity of this name in this state.
+  ///
+  /// Throws `.invalidArgument`, with a list of the entities, if there is none.
+  package func entity(named name: String) throws(AnnalsError) -> Entity {
+    if let entity = schema.entity(named: name) { return entity }
+    throw .unknownEntity(name, in: schema, asOf: isOfOlderSchema ? number : nil)
+  }
+
+  /// The entity of this name; also one that the store has got since, of which this state has no
+  /// objects.
+  ///
+  /// Throws as `entity(named:)` does.
+  func entity(everNamed name: String) throws(AnnalsError) -> Entity {
+    if let entity = schema.entity(named: name) { return entity }
+    let later = bindings.schema.entities.first {
+      $0.name.hasSameBytes(as: name) && schema.entity(numbered: $0.number) == nil
+    }
+    if let later { return later }
+    return try entity(named: name)
+  }
+
+  /// Whether the schema has changed since.
+  package var isOfOlderSchema: Bool { schema != bindings.schema }
 }

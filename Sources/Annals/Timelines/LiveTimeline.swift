@@ -177,7 +177,7 @@ struct TimelineSource: Sendable {
     self.definition = { snapshot throws(AnnalsError) in
       try definition.condition?.requireUsableDepth()
       try definition.endCondition?.requireUsableDepth()
-      return (definition, try snapshot.reader.entity(named: definition.entity).number)
+      return (definition, try snapshot.entity(everNamed: definition.entity).number)
     }
     self.order = order
     self.zone = zone

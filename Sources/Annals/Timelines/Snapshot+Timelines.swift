@@ -36,7 +36,7 @@ extension Snapshot {
     _ definition: TimelineDefinition, _ order: TimelineOrder = TimelineOrder(),
     in zone: TimeZone = .gmt, now: Date? = nil
   ) throws(AnnalsError) -> TimelineRows {
-    let entity = try reader.entity(named: definition.entity).number
+    let entity = try entity(everNamed: definition.entity).number
     return try rows(definition, of: entity, order, zone, now)
   }
 

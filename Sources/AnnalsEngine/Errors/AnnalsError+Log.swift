@@ -304,13 +304,18 @@ extension AnnalsError {
         + "none is used twice")
   }
 
-  /// The error for an unknown entity name.
-  package static func unknownEntity(_ name: String, in schema: Schema) -> AnnalsError {
+  /// The error for an unknown entity name; of a state of the past with the number of its
+  /// transaction.
+  package static func unknownEntity(
+    _ name: String, in schema: Schema, asOf number: Int64? = nil
+  ) -> AnnalsError {
     let names = schema.entities.filter { !$0.isRemoved }.map(\.name)
     let known = names.isEmpty ? "; it has none" : "; it has " + names.joined(separator: ", ")
     let near = NearName.hint(name, among: names)
     return AnnalsError(
-      .invalidArgument, "the store has no entity \(name)\(near.isEmpty ? known : near)")
+      .invalidArgument,
+      (number.map { "as of transaction \($0) " } ?? "")
+        + "the store has no entity \(name)\(near.isEmpty ? known : near)")
   }
 
   /// The error for a look-up by an attribute that is not unique.

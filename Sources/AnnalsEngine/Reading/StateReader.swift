@@ -84,9 +84,8 @@ package struct StateReader: Sendable {
 
   /// Runs `body` on each object of the entity, in id order.
   package func forEachObject(
-    of name: String, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
+    of entity: Entity, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
   ) throws {
-    let entity = try entity(named: name)
     try forEachRow(of: entity.number) { row in
       if let object = try object(row, of: entity, properties: properties) { try body(object) }
     }

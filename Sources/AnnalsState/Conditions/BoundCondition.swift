@@ -48,15 +48,13 @@ package struct BoundCondition: Sendable {
   private(set) var steps: ContiguousArray<Step> = []
   private(set) var entry = BoundCondition.accepted
 
-  /// Binds the condition to an entity. Throws if a name is unknown, a path does not go through
-  /// to-one relationships, or a value cannot be compared with its property.
+  /// Binds the condition to an entity, which a state of the past may not have yet. Throws if a name
+  /// is unknown, a path does not go through to-one relationships, or a value cannot be compared
+  /// with its property.
   package init(
     _ condition: Condition, over entity: EntityNumber, in state: State, _ sources: ConditionSources
   ) throws(ConditionError) {
-    guard let table = state.findTable(entity) else {
-      throw ConditionError(.unknownEntity, [], "there is no entity \(entity)")
-    }
-    self.table = table
+    table = state.tableOrEmpty(of: entity)
     self.entity = entity
     self.sources = sources
     entry = try emit(

@@ -32,11 +32,17 @@ package struct BoundPath: Sendable {
   package init(
     _ path: PropertyPath, from number: EntityNumber, in state: State
   ) throws(ConditionError) {
-    guard var entity = state.schema.entity(numbered: number), !entity.isRemoved else {
-      throw ConditionError(.unknownEntity, path, "there is no entity \(number)")
-    }
     var hops: ContiguousArray<Hop> = []
     var bytes: ContiguousArray<UInt8> = []
+    // A state from before the entity existed has none of its objects, and so no values.
+    guard var entity = state.schema.entity(numbered: number) else {
+      (self.hops, end, column) = (hops, .attribute(Attribute(path.names.last ?? "", .any)), nil)
+      (fallback, erasedFallback, hasFallback, fallbackBytes) = (.null, .null, false, bytes)
+      return
+    }
+    guard !entity.isRemoved else {
+      throw ConditionError(.unknownEntity, path, "the entity \(entity.name) was removed")
+    }
     for (place, name) in path.names.enumerated() {
       let isLast = place == path.names.count - 1
       let lacked = isLast ? path.lackedAttribute : nil

@@ -70,7 +70,7 @@ extension QueryCommand {
     _ names: String, _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot,
     _ console: Console
   ) throws {
-    let texts = OptionTexts(over: entity, in: snapshot.schema)
+    let texts = OptionTexts(over: entity, in: snapshot)
     let paths = try texts.paths(names, of: "--properties")
     if explain { return try writePlan(try snapshot.explain(fetch), console) }
     try write(

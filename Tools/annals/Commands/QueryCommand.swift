@@ -67,8 +67,8 @@ struct QueryCommand: FileCommand {
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store)
     try console.refuseBeforeFirst(snapshot, at: at, store)
-    let found = try snapshot.reader.entity(named: entity)
-    let fetch = try fetch(found, in: snapshot.schema, console.zone)
+    let found = try snapshot.entity(named: entity)
+    let fetch = try fetch(found, in: snapshot, console.zone)
     if isGrouped {
       try writeGroups(fetch, found, snapshot, console)
     } else if explain {
@@ -84,10 +84,10 @@ struct QueryCommand: FileCommand {
   }
 
   private func fetch(
-    _ found: Entity, in schema: Schema, _ zone: LocalZone
+    _ found: Entity, in snapshot: Snapshot, _ zone: LocalZone
   ) throws -> ObjectFetch {
     var fetch = ObjectFetch(found.name).limit(limit).offset(offset)
-    let texts = OptionTexts(over: found, in: schema)
+    let texts = OptionTexts(over: found, in: snapshot)
     if let condition { fetch = fetch.where(try texts.condition(condition, zone: zone)) }
     if let sort { fetch = fetch.sorted(by: try texts.sortKeys(sort, of: "--sort")) }
     return fetch

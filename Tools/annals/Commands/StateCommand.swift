@@ -35,7 +35,7 @@ struct StateCommand: FileCommand {
     }
     var entities = snapshot.schema.liveEntities
     entities.sort { $0.name.precedesInBytes($1.name) }
-    if let entity { entities = [try snapshot.reader.entity(named: entity)] }
+    if let entity { entities = [try snapshot.entity(named: entity)] }
     let writer = TableWriter(snapshot, console)
     switch format {
     case .csv: try writer.writeCSV(entities)

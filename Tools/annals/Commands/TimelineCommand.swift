@@ -87,7 +87,7 @@ struct TimelineCommand: FileCommand {
 
   private func lifetimeSheet(_ store: Store, _ console: Console) throws -> TimelineSheet {
     let snapshot = try console.snapshot(at, in: store, withOnly: [])
-    let found = try entity.map { try snapshot.reader.entity(named: $0) }
+    let found = try entity.map { try snapshot.entity(named: $0) }
     let (columns, keys) = try Lifetimes.columns(in: store, of: found, through: snapshot.number)
     return TimelineSheet(
       entries(columns, console), title: "\(found?.name ?? "All objects"): lifetimes",
@@ -106,9 +106,9 @@ struct TimelineCommand: FileCommand {
   private func entitySheet(_ store: Store, _ console: Console) throws -> TimelineSheet {
     let snapshot = try console.snapshot(at, in: store)
     let reader = snapshot.reader
-    let found = try reader.entity(named: entity ?? "")
+    let found = try snapshot.entity(named: entity ?? "")
     func path(_ option: String, _ text: String) throws -> PropertyPath {
-      let keys = try OptionTexts(over: found, in: snapshot.schema).sortKeys(text, of: option)
+      let keys = try OptionTexts(over: found, in: snapshot).sortKeys(text, of: option)
       guard keys.count == 1, let key = keys.first, key == SortKey(key.path) else {
         throw CommandFailure("\(option) is one property, not `\(text)`", status: .usage)
       }

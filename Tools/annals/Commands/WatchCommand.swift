@@ -88,7 +88,7 @@ struct WatchCommand: FileCommand {
         store.live($0.name, steps: .everyTransaction, steppingFor: stepCondition)
       }
     }
-    let found = try start.reader.entity(named: entity)
+    let found = try start.entity(named: entity)
     let texts = OptionTexts(over: found, in: start.schema)
     return [
       store.live(
