@@ -138,6 +138,7 @@ extension JSONWriter {
     let keyNumber = entity.keyAttribute?.number
     beginObject()
     for difference in change.properties {
+      if change.properties.isOtherOne(of: difference, in: entity, isBefore) { continue }
       // The key of an insert is its `id`.
       if !isBefore, change.kind == .insert, difference.number == keyNumber,
         !difference.after.isErased
@@ -159,6 +160,30 @@ extension JSONWriter {
       }
     }
     endObject()
+  }
+}
+
+extension Change.Properties {
+  /// Whether another touched property has the name of this one, and the value on this side. Of two,
+  /// one was removed: it has the value where it is not empty.
+  fileprivate func isOtherOne(
+    of difference: PropertyDifference, in entity: Entity, _ isBefore: Bool
+  ) -> Bool {
+    guard entity.hasRemovedProperties,
+      let other = first(where: {
+        $0.number != difference.number && $0.name.hasSameBytes(as: difference.name)
+      })
+    else { return false }
+    let isRemoved = entity.isRemoved(difference.number)
+    return (isRemoved ? difference : other).isEmpty(isBefore) == isRemoved
+  }
+}
+
+extension PropertyDifference {
+  /// Whether there is no value before or after the change, of a property that had none on one side.
+  fileprivate func isEmpty(_ isBefore: Bool) -> Bool {
+    guard let edits else { return (isBefore ? before : after).isNull }
+    return (isBefore ? edits.removed : edits.inserted).isEmpty
   }
 }
 

@@ -1,24 +1,28 @@
 import AnnalsModel
 
-// Removed properties keep their values, hidden, since states before the removal have them. A state
-// that becomes the base, with no earlier ones, does not need them.
+// A removal clears the values of a property in all objects, and deletes all objects of an entity.
+// What goes is whole columns and whole tables: nothing is read.
 
 extension State {
-  /// Drops the values of removed properties and the objects of removed entities. Their numbers stay
-  /// used, and rows are not reused. O(groups).
+  /// Drops the values of removed properties and the objects of removed entities, for a new base:
+  /// stores whose removals were made before these recorded it still have them. O(groups).
   package mutating func dropRemoved() {
-    for index in tables.indices {
-      guard let entity = schema.entity(numbered: tables[index].number) else { continue }
-      if entity.isRemoved {
-        let empty = Table(entity)
-        empty.nextRow = tables[index].nextRow
-        tables[index] = empty
-        continue
-      }
-      let removed = entity.removedProperties
-      guard !removed.isEmpty else { continue }
-      writableTable(at: index).dropColumns(of: removed)
+    for entity in schema.entities { dropRemoved(of: entity) }
+  }
+
+  /// Drops the values of the entity's removed properties; if it was removed, its objects. Numbers
+  /// stay used, and rows are not reused. O(groups).
+  package mutating func dropRemoved(of entity: Entity) {
+    guard let index = index(of: entity.number) else { return }
+    if entity.isRemoved {
+      let empty = Table(entity)
+      empty.nextRow = tables[index].nextRow
+      tables[index] = empty
+      return
     }
+    let removed = entity.removedProperties
+    guard !removed.isEmpty else { return }
+    writableTable(at: index).dropColumns(of: removed)
   }
 }
 

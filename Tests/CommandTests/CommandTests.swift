@@ -69,12 +69,18 @@ import Testing
             ~ Post/a  title: "Fog" → "Misty Morning", stars: 3 → none
 
         transaction 2  2019-10-22 20:15:08 +0200  Ben · annals[311]
+            schema of Post
+                + ok: bool
             + Post/b
 
         transaction 1  2019-10-22 20:15:04 +0200  Ann · annals[311]
             first
 
             with a body
+            schema of Post
+                + id: string
+                + title: string
+                + stars: int64
             + Post/a
 
         """)

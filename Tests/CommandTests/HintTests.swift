@@ -45,7 +45,7 @@ import Testing
       folder.run("log", "@d.annals", "--oneline", "-n", "3").output == """
         4  2019-10-22 20:15:16 +0200  me  - Post/a
         3  2019-10-22 20:15:12 +0200  ann  ~ Post/a
-        2  2019-10-22 20:15:08 +0200  me  ~ Post/a
+        2  2019-10-22 20:15:08 +0200  me  ~ Post/a, schema of Post
 
         """)
     let both = folder.run("log", "@d.annals", "--oneline", "--author", "ann", "--author", "you")

@@ -25,7 +25,7 @@ import Testing
     #expect(run.status == .done && run.output == "nothing to change\n", "\(run)")
   }
 
-  @Test func aRevertThatChangesNothing() throws {
+  @Test func aRevertOfWhatWasRemovedSinceIsRefused() throws {
     let folder = try CommandFolder()
     folder.run("put", "@a.annals", "Post/a", "title=Fog")
     folder.run("put", "@a.annals", "Post/a", "title=Mist")
@@ -34,17 +34,21 @@ import Testing
       try $0.require(Schema(), edits: [.removeProperty(entity: "Post", "title")])
     }
     try store.close()
-    folder.terminal.isInput = true
-    folder.terminal.isErrors = true
-    folder.answer = "yes"
-    folder.onError = {
-      folder.onError = {}
-      folder.run("put", "@a.annals", "Post/b", "stars:=1")
-    }
-    let run = folder.run("revert", "@a.annals", "2")
-    #expect(run.errors == "Revert it? [y/N] ", "\(run)")
-    #expect(run.output == "reverting transaction 2 sets back 1 object\nnothing to change\n")
-    #expect(folder.run("get", "@a.annals", "Post/b").status == .done)
+    folder.run("put", "@a.annals", "Post/b", "stars:=1")
+    let run = folder.run("revert", "@a.annals", "2", "--yes")
+    #expect(
+      run.errors
+        == "annals: transaction 2 cannot be reverted, later transactions touched what it did: "
+        + "Post/a.title, changed by transaction 3.\n")
+    #expect(run.status == .couldNotRun && run.output == "")
+    #expect(
+      folder.run("log", "@a.annals", "2..3").output.hasSuffix(
+        """
+            schema of Post
+                - title
+            ~ Post/a  title: "Mist" → none
+
+        """), "\(folder.run("log", "@a.annals", "2..3"))")
     let recorded = folder.run("revert", "@a.annals", "4", "--yes")
     #expect(recorded.output.hasSuffix("\ntransaction 5\n"), "\(recorded)")
   }

@@ -32,24 +32,32 @@ import Testing
     let all = folder.run("diff", "@n.annals", "2", "5")
     #expect(
       all.output == """
-        ~ Note/a  name: "Fog" → "Dew", rank: 7 → 8
+        ~ Note/a  name: "Fog" → "Dew", old: "x" → none, rank: 7 → 8
+        ~ Note/b  old: "y" → none
         + Note/c
             name: "Rain"
             rank: 7
 
         """)
     #expect(all.errors == "" && all.status == .done)
-    #expect(folder.run("diff", "@n.annals", "2", "3").output == "")
+    #expect(
+      folder.run("diff", "@n.annals", "2", "3").output == """
+        ~ Note/a  old: "x" → none
+        ~ Note/b  old: "y" → none
+
+        """)
     #expect(folder.run("diff", "@n.annals", "3", "4").output == "")
     #expect(
       folder.run("diff", "@n.annals", "1", "4").output == """
+        ~ Note/a  old: "x" → none
         + Note/b
             name: "Mist"
 
         """)
     #expect(
       folder.run("diff", "@n.annals", "5", "2").output == """
-        ~ Note/a  name: "Dew" → "Fog", rank: 8 → 7
+        ~ Note/a  name: "Dew" → "Fog", old: none → "x", rank: 8 → 7
+        ~ Note/b  old: none → "y"
         - Note/c
             name: "Rain"
             rank: 7

@@ -110,6 +110,24 @@ private struct Tight: Record {
     #expect(store.token == before)
   }
 
+  @Test func editsInEveryRun() throws {
+    let store = try Store(
+      .memory, schema: Schema { Entity("Visit") { Attribute("pages", .string) } })
+    try store.write { _ = try $0.insert("Visit", ["pages": "12"]) }
+    try store.edit(.renameProperty(entity: "Visit", "pages", to: "pagesText"))
+    try store.require(Schema { Entity("Visit") { Attribute("pages", .int64) } })
+    try store.write { tx in
+      for visit in try tx.objects(of: "Visit") where visit["pages"].isNull {
+        guard case .string(let text) = visit["pagesText"], let pages = Int64(text) else { continue }
+        try tx.update(visit.objectID, ["pages": .int(pages)])
+      }
+    }
+    try store.edit(.removeProperty(entity: "Visit", "pagesText"))
+    #expect(try store.snapshot().objects(of: "Visit").map { $0["pages"] } == [12])
+    let error = #expect(throws: AnnalsError.self) { try store.revert(3) }
+    #expect(error?.code == .unsupported)
+  }
+
   @Test func schemasByName() throws {
     let schema = Schema {
       Entity("Entry") {

@@ -79,11 +79,6 @@ extension NaiveState {
       }
       try expected.compare(change, in: schema, of: store, place)
     }
-    for (object, change) in wanted where change.kind == .update {
-      if change.properties.subtracting(schema.removedProperties(of: object)).isEmpty {
-        wanted[object] = nil
-      }
-    }
     try demand(wanted.isEmpty, "\(place): changes of \(wanted.keys.sorted()) are missing")
   }
 }
@@ -93,15 +88,12 @@ extension NaiveChange {
     _ change: Change, in schema: Schema, of store: Store, _ place: String
   ) throws {
     try demand(change.kind == kind, "\(place) should be \(kind)")
-    // What was removed since is left out of differences, and may be in deletes or not.
-    let removed = schema.removedProperties(
-      of: ObjectReference(entity: change.objectID.entity, row: change.objectID.row))
     // What was erased on both sides is no net change.
     let differences = change.properties.filter {
-      !removed.contains($0.number) && !($0.before.isErased && $0.after.isErased)
+      !($0.before.isErased && $0.after.isErased)
     }
     let numbers = differences.map(\.number).sorted()
-    let expected = properties.subtracting(removed).sorted()
+    let expected = properties.sorted()
     try demand(numbers == expected, "\(place) touches \(numbers), not \(expected)")
     for difference in differences {
       let place = "\(place): \(difference.name)"
@@ -113,7 +105,8 @@ extension NaiveChange {
       }
       let entity = schema.entity(numbered: change.objectID.entity)
       let attribute = entity?.attributes.first { $0.number == difference.number }
-      let unwritten = attribute?.isOptional == false ? attribute?.defaultValue ?? .null : .null
+      let isRequired = attribute?.isOptional == false && attribute?.isRemoved == false
+      let unwritten = isRequired ? attribute?.defaultValue ?? .null : .null
       let old = before[difference.number] ?? (kind == .insert ? .null : unwritten)
       let new = after[difference.number] ?? (kind == .delete ? .null : unwritten)
       let found = try (store.complete(difference.before), store.complete(difference.after))
@@ -154,11 +147,5 @@ extension RelationshipEdits {
       result.insert(edit.object, at: edit.position)
     }
     return result
-  }
-}
-
-extension Schema {
-  fileprivate func removedProperties(of object: ObjectReference) -> Set<PropertyNumber> {
-    entity(numbered: object.entity)?.removedProperties ?? []
   }
 }

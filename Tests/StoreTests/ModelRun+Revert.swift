@@ -22,7 +22,7 @@ extension ModelRun {
     for (object, change) in changes {
       conflicts += conflictCount(object, change, at: number)
       if change.kind == .delete { working.rows[object] = [:] }
-      // What was removed meanwhile stays as it is, where nobody sees it.
+      // What was removed since stays away.
       let removed = working.schema.entity(numbered: object.entity)?.removedProperties ?? []
       for property in change.properties.subtracting(removed) {
         working.rows[object, default: [:]][property] = change.before[property]
@@ -33,6 +33,9 @@ extension ModelRun {
       conflicts += lostCount(object, change, at: number)
     }
     let plan = try store.revertPlan(number)
+    let isRedefined = redefines(number) && (changes.isEmpty || removesOrRenames(number))
+    try demand(
+      plan.redefined.isEmpty == !isRedefined, "the plan says that \(plan.redefined) were redefined")
     try demand(
       // A change of which both sides were erased is none to the model, and may be in conflict.
       plan.conflicts.isEmpty == (conflicts == 0) || wasErasedWhole && conflicts == 0,
@@ -44,10 +47,14 @@ extension ModelRun {
         && plan.revivals == changes.values.count { $0.kind == .delete }, "the plan is \(plan)")
     do {
       let token = try store.revert(number, author: "revert")
+      try demand(!isRedefined, "a transaction of the schema was reverted")
       try demand(conflicts == 0, "a conflict was overlooked")
       try demand(!isErased, "a transaction with erased values was reverted")
       try judge(
         .success(token), from: base, to: working, isRecorded: false, restoring: states[number - 1])
+    } catch let error as AnnalsError where error.code == .unsupported {
+      try demand(isRedefined, "reverting failed: \(error)")
+      steps.append("  of the schema")
     } catch let error as AnnalsError where error.code == .erased {
       try demand(isErased, "reverting failed: \(error)")
       steps.append("  erased")
@@ -57,6 +64,17 @@ extension ModelRun {
     } catch let error as AnnalsError {
       try judge(
         .failure(error), from: base, to: working, isRecorded: false, restoring: states[number - 1])
+    }
+  }
+
+  private func redefines(_ number: Int) -> Bool {
+    states[number - 1].schema != states[number].schema
+  }
+
+  private func removesOrRenames(_ number: Int) -> Bool {
+    let after = states[number].schema
+    return states[number - 1].schema.entities.contains { entity in
+      after.entity(numbered: entity.number)?.removesOrRenames(entity) ?? true
     }
   }
 
@@ -101,11 +119,13 @@ extension ModelRun {
     let isHidden = newest.schema.entity(numbered: object.entity)?.isRemoved ?? true
     if isHidden || (now != nil) == (change.kind == .delete) { return 1 }
     guard let now, change.kind != .delete else { return 0 }
+    let removed = newest.schema.entity(numbered: object.entity)?.removedProperties ?? []
     var properties = change.properties
+    if change.kind == .update, properties.isSubset(of: removed) { return 1 }
     if change.kind == .insert, let entity = states[number].schema.entity(numbered: object.entity) {
       properties = Set(entity.attributes.filter { !$0.isRemoved }.map(\.number))
         .union(entity.relationships.filter { !$0.isRemoved }.map(\.number))
     }
-    return properties.count { now[$0] != change.after[$0] }
+    return properties.subtracting(removed).count { now[$0] != change.after[$0] }
   }
 }

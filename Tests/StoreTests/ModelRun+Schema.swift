@@ -64,6 +64,7 @@ extension ModelRun {
     var state = newest
     fill(&state)
     state.schema = schema
+    state.dropRemoved()
     states.append(state)
     times.append(store.snapshot().moment)
     steps.append("  transaction \(head)")

@@ -15,7 +15,18 @@ struct NaiveState {
     rows.keys.filter { $0.entity == entity }.sorted()
   }
 
-  /// The object as a reader sees it: hidden properties left out, a dangling to-one as none, the
+  /// Clears what the schema has removed, and deletes the objects of removed entities.
+  mutating func dropRemoved() {
+    for object in rows.keys {
+      guard let entity = schema.entity(numbered: object.entity), !entity.isRemoved else {
+        rows[object] = nil
+        continue
+      }
+      for property in entity.removedProperties { rows[object]?[property] = nil }
+    }
+  }
+
+  /// The object as a reader sees it: removed properties left out, a dangling to-one as none, the
   /// default where a required attribute was never written.
   func visible(_ object: ObjectReference) -> [PropertyNumber: Value] {
     guard let stored = rows[object], let entity = schema.entity(numbered: object.entity) else {

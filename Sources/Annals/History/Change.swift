@@ -50,16 +50,16 @@ public struct Change: Sendable {
 
   /// The before-image of the named property: its value before the transaction. Null if it had none,
   /// if the property did not change, or for a to-many relationship in an update (see `edits`).
-  public func before(_ name: String) -> Value { difference(named: name)?.before ?? .null }
+  public func before(_ name: String) -> Value { value(named: name, \.before) }
 
   /// The after-image of the named property: its value after the transaction. Null in the same cases
   /// as `before`.
-  public func after(_ name: String) -> Value { difference(named: name)?.after ?? .null }
+  public func after(_ name: String) -> Value { value(named: name, \.after) }
 
   /// The edits of the named to-many relationship by an update; empty for other properties and
   /// changes.
   public func edits(_ name: String) -> RelationshipEdits {
-    difference(named: name)?.edits ?? RelationshipEdits()
+    (difference(named: name) ?? removedDifference(named: name))?.edits ?? RelationshipEdits()
   }
 
   /// For a delete, the values of the attributes that are preserved after deletion; otherwise nil.
@@ -86,6 +86,15 @@ public struct Change: Sendable {
     properties.first(of: property)
   }
 
+  /// The value of the named property before or after the change. Two may have the name, one of
+  /// which was removed: then one of them has no value.
+  private func value(
+    named name: String, _ side: (PropertyDifference) -> Value
+  ) -> Value {
+    let value = removedDifference(named: name).map(side) ?? .null
+    return value.isNull ? difference(named: name).map(side) ?? .null : value
+  }
+
   private func difference(named name: String) -> PropertyDifference? {
     let entity = entity
     let now = page.glossary.schema.entity(numbered: page.batch.changes[index].entity)
@@ -93,5 +102,14 @@ public struct Change: Sendable {
       let number = entity.propertyNumber(named: name) ?? now?.propertyNumber(named: name)
     else { return nil }
     return difference(of: number)
+  }
+
+  /// The difference in a property of this name that was removed: its value was cleared, perhaps
+  /// while another property got the name. Nil for most changes.
+  private func removedDifference(named name: String) -> PropertyDifference? {
+    for number in entity.removedProperties(named: name) {
+      if let difference = difference(of: number) { return difference }
+    }
+    return nil
   }
 }

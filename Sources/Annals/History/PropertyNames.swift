@@ -43,7 +43,7 @@ package final class PropertyNames: Sendable {
         names[first + Int(property.number)] = property.name
       }
       runs.append(Run(entity: entity.number, first: first, count: names.count - first))
-      for attribute in entity.attributes where !attribute.isOptional {
+      for attribute in entity.attributes where !attribute.isOptional && !attribute.isRemoved {
         guard let value = attribute.defaultValue else { continue }
         defaults[PropertyNames.key(entity.number, attribute.number)] = value
       }

@@ -105,7 +105,9 @@ private struct BlameWalk {
   init(_ object: ObjectID, in schema: Schema) {
     self.object = object
     entity = schema.entity(numbered: object.entity)
+    // Removed ones, too: their removal cleared them.
     open = Set(entity?.readableProperties.map(\.number) ?? [])
+      .union(entity?.removedProperties ?? [])
   }
 
   /// Whether earlier transactions have nothing to add.
@@ -120,7 +122,9 @@ private struct BlameWalk {
         isFound = true
         deletion = transaction
         values = change.properties.compactMap { property in
-          guard open.contains(property.number), !property.before.isNull else { return nil }
+          guard open.contains(property.number), !property.before.isNull,
+            entity?.isRemoved(property.number) != true
+          else { return nil }
           return (property.number, property.before)
         }
         continue
@@ -131,6 +135,14 @@ private struct BlameWalk {
       }
       if change.kind == .insert { isAtInsertion = true }
     }
+  }
+
+  /// Whether the property was removed and another one has its name now.
+  private func isReplaced(_ number: PropertyNumber) -> Bool {
+    guard let entity, entity.isRemoved(number), let name = entity.propertyName(number) else {
+      return false
+    }
+    return entity.propertyNumber(named: name) != nil
   }
 
   /// The lines, with the bytes of large values.
@@ -149,7 +161,9 @@ private struct BlameWalk {
       add(number, Value(bytes: bytes, tag: large.tag))
     }
     for (number, last) in found where last.isCleared {
-      if !values.contains(where: { $0.property == number }) { add(number, .null) }
+      if !values.contains(where: { $0.property == number }), !isReplaced(number) {
+        add(number, .null)
+      }
     }
     return lines.sorted { $0.number < $1.number }.map(\.line)
   }

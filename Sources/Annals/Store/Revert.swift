@@ -21,8 +21,21 @@ public struct RevertPlan: Sendable {
   /// duplicates.
   public internal(set) var erased: [String] = []
 
+  /// The entities whose definitions the transaction changed, if it cannot be reverted for that: it
+  /// changed nothing else, or removed or renamed an entity or property. By name; empty for others.
+  public internal(set) var redefined: [String] = []
+
   /// Why the transaction cannot be reverted; nil if it can.
   package var refusal: AnnalsError? {
+    if !redefined.isEmpty {
+      let number = transaction.number
+      return AnnalsError(
+        .unsupported,
+        "transaction \(number) changed the schema of \(redefined.joined(separator: ", ")), which a "
+          + "revert does not undo; nothing was recorded. The state before it, as of "
+          + "\(number - 1), has the names and values of then: edit the schema, and write them again"
+      )
+    }
     if !erased.isEmpty {
       return AnnalsError(
         .erased,
@@ -47,13 +60,15 @@ extension Store {
   }
 
   /// Commits a transaction that undoes the one at `position`: deletes inserted objects, revives
-  /// deleted ones under their own ids, and restores the before-images of changed properties. Schema
-  /// changes stay, and so do the values of properties that they removed. A reference to an object
-  /// that was already deleted then is restored as it was: it reads as nil until that is revived.
+  /// deleted ones under their own ids, and restores the before-images of changed properties. What
+  /// it added to the schema stays, and properties that were removed since stay away. A reference to
+  /// an object that was already deleted then is restored as it was: it reads as nil until that is
+  /// revived.
   ///
   /// - Returns: the position after the new transaction.
   /// - Throws: `.conflict` with the properties that later transactions changed, or that would refer
-  ///   to an object deleted since; `.erased` if a before-image was erased, `.pruned`,
+  ///   to an object deleted since; `.unsupported` for a transaction that changed only the schema,
+  ///   or removed or renamed something in it; `.erased` if a before-image was erased, `.pruned`,
   ///   `.beyondHead`, and as `write` does; then nothing is recorded.
   @discardableResult
   public func revert(
@@ -82,6 +97,10 @@ extension RevertPlan: CustomStringConvertible {
   public var description: String {
     let counts = [(deletions, "deletion"), (updates, "update"), (revivals, "revival")]
     let text = counts.map { "\($0) \($0 == 1 ? $1 : $1 + "s")" }.joined(separator: ", ")
+    if !redefined.isEmpty {
+      return "cannot undo transaction \(transaction.number): it changed the schema of "
+        + redefined.joined(separator: ", ")
+    }
     if !erased.isEmpty {
       return "cannot undo transaction \(transaction.number): values were erased of "
         + erased.joined(separator: ", ")

@@ -17,7 +17,8 @@ public struct StateDifference: Sendable {
 
 extension Store {
   /// The net difference between the states at two positions, in either order. Names are those of
-  /// the later schema; properties that it has removed are left out.
+  /// the later schema. What was removed from it in between differs like everything else: values
+  /// were cleared, objects deleted.
   ///
   /// Costs the transactions between them, and making the two states. Throws as
   /// `history(after:before:where:)` does.
@@ -59,7 +60,8 @@ private struct DifferenceCursor {
   let end: Int64
   private(set) var old: State
   private(set) var new: State
-  private let schema: Schema
+  /// What it has removed is in neither state, or hidden in both.
+  private let earlierSchema: Schema
   private let glossary: Glossary
   private var touched: [ObjectReference]
   private var place = 0
@@ -84,7 +86,8 @@ private struct DifferenceCursor {
     let states = try version.states(at: min(start, end), and: max(start, end), keeping: naming)
     (old, new) = start < end ? states : (states.1, states.0)
     // What the earlier schema does not define yet is empty in its state, not missing.
-    schema = version.view.schema(at: max(start, end))
+    let schema = version.view.schema(at: max(start, end))
+    earlierSchema = version.view.schema(at: min(start, end))
     if start < end { old.setSchema(schema) } else { new.setSchema(schema) }
     changes = NetChanges(from: old, to: new, isPassing: true)
     glossary = version.glossary()
@@ -99,14 +102,8 @@ private struct DifferenceCursor {
       {
         let object = touched[place]
         place += 1
-        guard try changes.append(object, to: &batch),
-          let entity = schema.entity(numbered: object.entity)
-        else { continue }
-        let last = batch.changes.count - 1
-        batch.leaveOut(entity.removedProperties, ofChange: last)
-        if batch.changes[last].kind == .update, batch.changes[last].propertyRange.isEmpty {
-          batch.changes.removeLast()
-        }
+        guard try changes.append(object, to: &batch) else { continue }
+        batch.leaveOutRemoved(by: earlierSchema, ofChange: batch.changes.count - 1)
       }
     } catch {
       throw AnnalsError(error)

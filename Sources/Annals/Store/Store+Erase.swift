@@ -139,8 +139,7 @@ extension Entity {
   /// The property of this name; if there is none, those of the name that were removed.
   package func erasableProperties(named name: String) -> [PropertyNumber] {
     if let number = propertyNumber(named: name) { return [number] }
-    return attributes.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
-      + relationships.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
+    return removedProperties(named: name)
   }
 }
 

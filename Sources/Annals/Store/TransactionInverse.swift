@@ -14,6 +14,17 @@ struct TransactionInverse {
   /// The most conflicts that are reported.
   private static let limit = 20
 
+  /// The entities that the transaction defined, if undoing its other changes would leave half of it
+  /// standing: it changed nothing else, or it removed or renamed what they have.
+  private var redefined: [String] {
+    let changed = transaction.schemaChange
+    guard !changed.isEmpty else { return [] }
+    let isHalf = changed.contains { entity in
+      before.schema.entity(numbered: entity.number).map(entity.removesOrRenames) ?? false
+    }
+    return transaction.changes.isEmpty || isHalf ? changed.map(\.name) : []
+  }
+
   init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
     self.version = version
     transaction = try version.transaction(number)
@@ -29,6 +40,7 @@ struct TransactionInverse {
     var plan = RevertPlan(
       transaction: header, deletions: counts[.insert] ?? 0, updates: counts[.update] ?? 0,
       revivals: counts[.delete] ?? 0, conflicts: conflicts)
+    plan.redefined = redefined
     for change in transaction.changes {
       for name in change.erasedProperties where !plan.erased.contains(name) {
         plan.erased.append(name)
@@ -47,12 +59,15 @@ struct TransactionInverse {
       let exists = try AnnalsError.translating { () throws(StateFault) in
         try current.contains(entry.entity, entry.row)
       }
-      if exists == (entry.kind == .delete) || current.schema.isHidden(entry.entity) {
+      if exists == (entry.kind == .delete) || current.schema.hasRemoved(entry.entity) {
         add(change, property: nil)
         continue
       }
       let removed = current.schema.entity(numbered: entry.entity)?.removedProperties ?? []
-      for property in try properties(of: change) where !removed.contains(property) {
+      let touched = try properties(of: change)
+      let restorable = touched.filter { !removed.contains($0) }
+      if entry.kind == .update, restorable.isEmpty { add(change, property: touched.first) }
+      for property in restorable {
         try AnnalsError.translating { () throws(StateFault) in
           if entry.kind != .delete,
             try !current.hasSameValue(entry.entity, entry.row, property, as: after)
@@ -109,7 +124,7 @@ struct TransactionInverse {
         write.schema.entity(numbered: entry.entity)?.removedProperties ?? []
       for position in entry.propertyRange {
         let property = change.page.batch.properties[position].property
-        // Values that the schema has removed meanwhile stay as they are, where nobody sees them.
+        // What the schema has removed since stays away.
         guard !removed.contains(property) else { continue }
         try AnnalsError.translating { () throws(StateFault) in
           try before.withCell(entry.entity, entry.row, property) { cell, arena throws(StateFault) in
@@ -168,7 +183,7 @@ extension Change {
 }
 
 extension Schema {
-  fileprivate func isHidden(_ entity: EntityNumber) -> Bool {
+  fileprivate func hasRemoved(_ entity: EntityNumber) -> Bool {
     self.entity(numbered: entity)?.isRemoved ?? true
   }
 }

@@ -11,6 +11,8 @@ package final class RecordBindings: Sendable {
     var binding: any Sendable & AnyObject
   }
 
+  /// What the program has declared of the schema in this opening.
+  package let declarations = SchemaDeclarations()
   private let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
   /// No bindings yet.

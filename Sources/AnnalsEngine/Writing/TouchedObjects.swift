@@ -4,6 +4,9 @@ import AnnalsModel
 package struct TouchedObjects {
   package private(set) var list: ContiguousArray<ObjectReference> = []
   private var seen: Set<ObjectReference> = []
+  /// The entities of which the transaction touched every object that existed before it. These
+  /// objects need not be in the list.
+  package private(set) var entities: Set<EntityNumber> = []
 
   /// Adds an object that this transaction made, which cannot have been touched before.
   mutating func appendNew(_ object: ObjectReference) {
@@ -20,5 +23,10 @@ package struct TouchedObjects {
     }
     if seen.isEmpty { seen = Set(list) }
     if seen.insert(object).inserted { list.append(object) }
+  }
+
+  /// Adds every object of an entity that existed before the transaction. O(1), however many.
+  package mutating func insertAll(of entity: EntityNumber) {
+    entities.insert(entity)
   }
 }

@@ -93,7 +93,7 @@ public final class WriteTransaction {
     checkOpen()
     var result: [StoredObject] = []
     try AnnalsError.narrowing {
-      try reader.forEachObject(of: entity) { result.append($0) }
+      try reader.forEachObject(of: reader.entity(named: entity)) { result.append($0) }
     }
     return result
   }

@@ -8,6 +8,8 @@ package enum ExtensionArea {
   package static let clockJump: UInt64 = 1
   /// In a transaction: what it erased.
   static let erasure: UInt64 = 2
+  /// In a definition of an entity: the edits of the schema that were made.
+  static let madeEdits: UInt64 = 1
   /// In a directory: how many transactions up to it say so. A number.
   static let clockJumps: UInt64 = 1
   /// In a directory: the checkpoint before it. Offset and number.

@@ -60,7 +60,7 @@ package enum SchemaCodec {
     bytes.append(varInt: UInt64(entity.number))
     bytes.append(
       (entity.isRemoved ? isRemoved : 0) | (entity.displayName == nil ? 0 : hasDisplayName)
-        | (entity.extensions.isEmpty ? 0 : hasExtensions) | (dropped == nil ? 0 : isPartial))
+        | (entity.hasExtensionArea ? hasExtensions : 0) | (dropped == nil ? 0 : isPartial))
     bytes.append(string: entity.name)
     if let name = entity.displayName { bytes.append(string: name) }
     bytes.append(varInt: UInt64(entity.nextPropertyNumber))
@@ -74,7 +74,9 @@ package enum SchemaCodec {
       bytes.append(count: dropped.count)
       for number in dropped { bytes.append(varInt: UInt64(number)) }
     }
-    if !entity.extensions.isEmpty { ExtensionArea.append(entity.extensions, to: &bytes) }
+    if entity.hasExtensionArea {
+      ExtensionArea.append(SchemaEditCodec.area(of: entity), to: &bytes)
+    }
   }
 
   private static func decodeEntity(
@@ -108,7 +110,7 @@ package enum SchemaCodec {
       }
     }
     if flags & hasExtensions != 0 {
-      entity.extensions = try ExtensionArea.readSome(&reader)
+      try SchemaEditCodec.adopt(ExtensionArea.readSome(&reader), into: &entity)
     }
     guard hasDistinctNumbers(entity, and: dropped) else {
       throw reader.invalid("a property number given twice")
@@ -140,4 +142,9 @@ package enum SchemaCodec {
     }
     return number
   }
+}
+
+extension Entity {
+  /// Whether the definition's extension area has any item.
+  fileprivate var hasExtensionArea: Bool { !extensions.isEmpty || !madeEdits.isEmpty }
 }

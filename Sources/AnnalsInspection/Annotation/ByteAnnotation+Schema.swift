@@ -40,7 +40,7 @@ extension ByteAnnotation {
         try reader.varInt("number")
       }
     }
-    if flags & 4 != 0 { try extensions(&reader, []) }
+    if flags & 4 != 0 { try extensions(&reader, ["the edits that were made"]) }
   }
 
   private func index(_ reader: inout FieldReader) throws(DecodeFault) {

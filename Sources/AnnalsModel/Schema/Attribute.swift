@@ -58,7 +58,7 @@ public struct Attribute: Hashable, Sendable {
   public var isPreservedAfterDeletion: Bool
   /// The rules that a value must pass.
   public var validation: Validation
-  /// Whether the attribute was removed; it stays, hidden, for past states.
+  /// Whether the attribute was removed, with its values; the definition stays, as history names it.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []

@@ -98,6 +98,7 @@ extension Entity {
     displayName = new.displayName
     isRemoved = new.isRemoved
     nextPropertyNumber = new.nextPropertyNumber
+    madeEdits = new.madeEdits
     extensions = new.extensions
     attributes.put(new.attributes)
     relationships.put(new.relationships)

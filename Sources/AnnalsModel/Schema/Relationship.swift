@@ -12,7 +12,7 @@ public struct Relationship: Hashable, Sendable {
   public var isToMany: Bool
   /// Whether the objects of a to-many relationship keep their given order.
   public var isOrdered: Bool
-  /// Whether the relationship was removed; it stays, hidden, for past states.
+  /// Whether the relationship was removed, with its values; the definition stays.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []

@@ -43,11 +43,13 @@ public struct Entity: Hashable, Sendable {
   public var indexes: [IndexDescription]
   /// The name of the attribute printed beside an object's key in logs and diffs.
   public var displayName: String?
-  /// Whether the entity was removed; it stays, hidden, for past states.
+  /// Whether the entity was removed, with its objects; the definition stays, as history names it.
   public var isRemoved = false
   /// The next number for a property. Numbers are never reused.
   package var nextPropertyNumber: PropertyNumber = 1
-  /// The items of the definition's extension area, which later versions may fill; kept unchanged by
+  /// The edits that were made to the entity and its properties, in their order; see `SchemaEdit`.
+  package var madeEdits: [SchemaEdit] = []
+  /// The items of the definition's extension area that later versions may fill; kept unchanged by
   /// every other change.
   package var extensions: ContiguousArray<UInt8> = []
 
@@ -152,5 +154,31 @@ extension Entity {
       result.insert(relationship.number)
     }
     return result
+  }
+
+  /// Whether properties were removed from the entity.
+  package var hasRemovedProperties: Bool {
+    attributes.contains(where: \.isRemoved) || relationships.contains(where: \.isRemoved)
+  }
+
+  /// The numbers of the removed properties that have this name.
+  package func removedProperties(named name: String) -> [PropertyNumber] {
+    DefinitionProbe.count(attributes.count + relationships.count)
+    return attributes.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
+      + relationships.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
+  }
+
+  /// Whether this definition removes or renames the entity, or properties, of the one before.
+  package func removesOrRenames(_ before: Entity) -> Bool {
+    let names =
+      before.attributes.map { ($0.number, $0.name) }
+      + before.relationships.map { ($0.number, $0.name) }
+    return removesAnything(of: before) || !name.hasSameBytes(as: before.name)
+      || names.contains { propertyName($0)?.hasSameBytes(as: $1) != true }
+  }
+
+  /// Whether this definition removes the entity, or properties, of the one before.
+  package func removesAnything(of before: Entity) -> Bool {
+    isRemoved && !before.isRemoved || !removedProperties.isSubset(of: before.removedProperties)
   }
 }

@@ -9,7 +9,7 @@
 // - What both have grows to hold the values of both: int16 → int32 → int64, any kind → any,
 //   required → optional, wider bounds, more allowed values. It never shrinks.
 // - What cannot grow so is refused, by name, all of it in one error, and nothing changes.
-// - Renaming and removing are explicit (`SchemaEdit`).
+// - Renaming and removing are explicit (`SchemaEdit`), and each is made once.
 //
 // A null stored in a required attribute means its default: that is how the attribute could be added
 // without rewriting older objects. Where a growth would give those nulls another meaning, the
@@ -25,6 +25,8 @@ package struct SchemaChange: Sendable {
   /// The attributes whose stored nulls must be replaced by their default in the same transaction,
   /// because null has another meaning after it.
   package var backfills: [Backfill]
+  /// The edits that change something.
+  package var edits: [SchemaEdit] = []
 
   /// Whether nothing changes.
   package var isEmpty: Bool { changed.isEmpty }
@@ -48,22 +50,31 @@ extension Schema {
   ///
   /// - Parameters:
   ///   - required: what the program needs; its numbers are not looked at.
-  ///   - edits: renames and removals, made in this order before `required` is added.
+  ///   - edits: renames and removals, made in this order before `required` is added; each once.
+  ///   - timesDeclared: how often the program has declared an edit in this run, before these.
+  ///   - wasNamed: whether the entity, or a property of it, had this name in the store's history.
   ///   - objectCount: how many objects an entity has.
   /// - Returns: the change; empty if the store has all that the program needs.
   /// - Throws: `SchemaError` with every reason why the change is impossible.
   package func adding(
-    _ required: Schema, edits: [SchemaEdit] = [], objectCount: (EntityNumber) -> Int = { _ in 0 }
+    _ required: Schema, edits: [SchemaEdit] = [], timesDeclared: (SchemaEdit) -> Int = { _ in 0 },
+    wasNamed: @escaping (EntityNumber, PropertyNumber?, String) -> Bool = { _, _, _ in false },
+    objectCount: (EntityNumber) -> Int = { _ in 0 }
   ) throws(SchemaError) -> SchemaChange {
-    var merge = SchemaMerge(schema: self)
-    for edit in edits { merge.make(edit) }
+    var merge = SchemaMerge(schema: self, wasNamed: wasNamed)
+    for (place, edit) in edits.enumerated() {
+      let inList = edits[...place].count { $0.isSame(as: edit) }
+      merge.make(edit, occurrence: timesDeclared(edit) + inList)
+    }
     merge.conflicts += required.conflicts(besides: merge.schema)
     // An invalid schema would only repeat its errors below.
     guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
     merge.add(required, objectCount: objectCount)
+    merge.rememberIdleEdits()
     guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
     return SchemaChange(
-      schema: merge.schema, changed: merge.changedEntities, backfills: merge.backfills)
+      schema: merge.schema, changed: merge.changedEntities, backfills: merge.backfills,
+      edits: merge.madeEdits)
   }
 }
 
@@ -80,13 +91,22 @@ struct SchemaMerge {
   var backfills: [SchemaChange.Backfill] = []
   /// The properties that edits have renamed just now.
   var renamed: Set<RenamedProperty> = []
+  /// The edits that changed something.
+  var madeEdits: [SchemaEdit] = []
+  /// The edits for which there was nothing to do.
+  var idleEdits: [SchemaEdit] = []
+  /// Whether an entity, or a property of it, had a name in the store's history.
+  let wasNamed: (EntityNumber, PropertyNumber?, String) -> Bool
   private var changedIndexes: Set<Int> = []
   /// The names that the current entity has.
   var names = EntityNames()
   private var knownBackfills: Set<SchemaChange.Backfill> = []
 
-  init(schema: Schema) {
+  init(
+    schema: Schema, wasNamed: @escaping (EntityNumber, PropertyNumber?, String) -> Bool
+  ) {
     self.schema = schema
+    self.wasNamed = wasNamed
   }
 
   var changedEntities: [Entity] { changedIndexes.sorted().map { schema.entities[$0] } }
@@ -94,6 +114,8 @@ struct SchemaMerge {
   mutating func markChanged(_ index: Int) {
     changedIndexes.insert(index)
   }
+
+  func isChanged(_ index: Int) -> Bool { changedIndexes.contains(index) }
 
   mutating func report(
     _ kind: SchemaConflict.Kind, _ entity: String, _ property: String?, _ reason: String

@@ -245,10 +245,10 @@ extension FixtureRecipe {
       try tx.update(note.id, ["stars": 5, "count": "many"])
       try tx.insert("Tag", ["name": "new"])
     }
-    try store.edit(
+    try store.editHiding(
       .renameEntity("Note", to: "Page"), .renameProperty(entity: "Page", "text", to: "title"))
     try store.write { tx in try tx.insert("Page", ["id": "4", "title": "a page"]) }
-    try store.edit(.removeProperty(entity: "Page", "count"), .removeEntity("Tag"))
+    try store.editHiding(.removeProperty(entity: "Page", "count"), .removeEntity("Tag"))
     try store.write { tx in try tx.insert("Page", ["id": "5", "stars": 1]) }
   }
 

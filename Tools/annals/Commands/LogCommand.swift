@@ -90,13 +90,14 @@ struct LogCommand: FileCommand {
         continue
       }
       if count > 1 { try console.output.line() }
+      let hint = "annals show \(file) \(digest.number)"
       try text.writeHead(digest.transaction)
+      try text.writeSchema(of: digest.transaction, hint: hint)
       for change in digest.shown {
         try text.write(change) { () throws(AnnalsError) in try walk.state(at: digest.number) }
       }
       let more = digest.total - digest.shown.count
       if more > 0 {
-        let hint = "annals show \(file) \(digest.number)"
         try console.output.line("    … \(Numerals.grouped(more)) more: \(hint)")
       }
     }

@@ -29,11 +29,8 @@ struct RevertCommand: FileCommand {
       (plan.deletions, "deletes"), (plan.updates, "sets back"), (plan.revivals, "revives"),
     ].filter { $0.0 > 0 }.map { "\($0.1) \(Numerals.counted($0.0, "object"))" }
     guard !counts.isEmpty else {
-      let isOfSchema = try !store.transaction(number).changedEntityNames.isEmpty
       try console.output.line(
-        "transaction \(number) changed "
-          + (isOfSchema ? "only the schema, which revert does not undo" : "no object")
-          + "; nothing was recorded")
+        "transaction \(number) changed no object; nothing was recorded")
       return .done
     }
     try console.output.line(

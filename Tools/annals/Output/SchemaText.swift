@@ -7,7 +7,11 @@ enum SchemaText {
   static func differences(
     of entity: Entity, from before: Entity?, in schema: Schema
   ) -> [String] {
+    if entity.isRemoved, before?.isRemoved == false { return ["- the entity"] }
     var lines: [String] = []
+    if let before, !before.name.hasSameBytes(as: entity.name) {
+      lines.append("~ \(before.name) is \(entity.name) now")
+    }
     for attribute in entity.attributes {
       let known = before?.attributes.first { $0.number == attribute.number }
       lines += differences(

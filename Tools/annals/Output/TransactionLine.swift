@@ -23,13 +23,12 @@ extension TransactionText {
       else { continue }
       return ValueText.plain(first)
     }
-    guard let change = digest.shown.first else {
-      let entities = digest.transaction.changedEntityNames
-      return entities.isEmpty
-        ? "no changes" : "schema of " + ValueText.plain(entities.joined(separator: ", "))
-    }
+    let entities = digest.transaction.changedEntityNames
+    let schema = "schema of " + ValueText.plain(entities.joined(separator: ", "))
+    guard let change = digest.shown.first else { return entities.isEmpty ? "no changes" : schema }
     let name = ValueText.plain(try change.objectName(state).text)
     let more = digest.total - 1
     return "\(change.kind.mark) \(name)" + (more > 0 ? " and \(Numerals.grouped(more)) more" : "")
+      + (entities.isEmpty ? "" : ", " + schema)
   }
 }

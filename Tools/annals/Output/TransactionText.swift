@@ -69,14 +69,38 @@ struct TransactionText {
     where entry.key != "message" {
       try output.line("    \(ValueText.plain(entry.key)): \(values.text(entry.value))")
     }
+    for line in schemaLines(of: transaction) { try output.line(line) }
+  }
+
+  /// The first of what the transaction changed of the schema; `hint` says where the rest is.
+  func writeSchema(of transaction: Transaction, hint: String) throws {
+    let lines = schemaLines(of: transaction)
+    let isCut = lines.count > TransactionText.schemaLinesIfWhole
+    for line in isCut ? lines.prefix(TransactionText.schemaLinesIfCut) : lines[...] {
+      try output.line(cut(line))
+    }
+    if isCut {
+      let more = lines.count - TransactionText.schemaLinesIfCut
+      try output.line("    … \(Numerals.grouped(more)) more: \(hint)")
+    }
+  }
+
+  /// If there are more lines about the schema than the first, as many as the second are shown.
+  private static let schemaLinesIfWhole = 12
+  private static let schemaLinesIfCut = 8
+
+  /// What the transaction changed of the schema: each entity, and below it the differences.
+  func schemaLines(of transaction: Transaction) -> [String] {
+    let changed = transaction.schemaChange
+    guard !changed.isEmpty else { return [] }
     let schema = transaction.schema
     let before = transaction.page.glossary.schema(asOf: transaction.number - 1)
-    for entity in transaction.schemaChange {
-      try output.line("    schema of \(ValueText.plain(entity.name))")
+    return changed.flatMap { entity in
       let known = before.entity(numbered: entity.number)
-      for line in SchemaText.differences(of: entity, from: known, in: schema) {
-        try output.line("        \(ValueText.plain(line))")
-      }
+      return ["    schema of \(ValueText.plain(entity.name))"]
+        + SchemaText.differences(of: entity, from: known, in: schema).map {
+          "        \(ValueText.plain($0))"
+        }
     }
   }
 
