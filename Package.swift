@@ -86,8 +86,8 @@ let package = Package(
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
-        "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsTorture",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
+        "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsStorage",
+        "AnnalsTorture", .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
       swiftSettings: settings),

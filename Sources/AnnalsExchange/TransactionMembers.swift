@@ -36,7 +36,7 @@ struct TransactionMembers {
       guard let moment = Timestamp(text) else {
         throw reader.fault(
           "`timestamp` is not a date of the form 2019-10-22T18:15:04Z"
-            + (Timestamp.looksLong(text) ? AttributeType.date.form(for: text) : ""))
+            + (WrittenDate.looksLong(text) ? AttributeType.date.form(for: text) : ""))
       }
       timestamp = moment
     case "timestamp_us":

@@ -28,17 +28,17 @@ package struct ConsumerState: Sendable {
     self.openingID = openingID
   }
 
-  /// When the lease expires; nil if never.
-  package var expiry: Timestamp? {
+  /// When a lease that counts from `start` expires; nil if never.
+  package func expiry(since start: Timestamp) -> Timestamp? {
     lease.map { lease in
-      let (sum, overflow) = lastSeen.microseconds.addingReportingOverflow(lease)
+      let (sum, overflow) = start.microseconds.addingReportingOverflow(lease)
       return Timestamp(microseconds: overflow ? .max : sum)
     }
   }
 
-  /// Whether the lease runs at a moment.
-  package func isLeaseRunning(at moment: Timestamp) -> Bool {
-    expiry.map { moment <= $0 } ?? true
+  /// Whether a lease that counts from `start` runs at a moment.
+  package func isLeaseRunning(at moment: Timestamp, since start: Timestamp) -> Bool {
+    expiry(since: start).map { moment <= $0 } ?? true
   }
 }
 

@@ -1,14 +1,14 @@
 /// Reads the parts of a date from ASCII text.
-package struct DigitReader {
-  private let bytes: [UInt8]
+struct DigitReader {
+  private let bytes: UnsafeRawBufferPointer
   private var position = 0
 
-  package init(_ text: String) { bytes = Array(text.utf8) }
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  package var isAtEnd: Bool { position == bytes.count }
+  var isAtEnd: Bool { position == bytes.count }
 
   /// Whether the next character is this one, which is then read.
-  package mutating func consume(_ character: Unicode.Scalar) -> Bool {
+  mutating func consume(_ character: Unicode.Scalar) -> Bool {
     guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
     position += 1
     return true
@@ -21,7 +21,7 @@ package struct DigitReader {
   }
 
   /// A number of so many digits; nil if there are fewer.
-  package mutating func number(digits: ClosedRange<Int>) -> Int64? {
+  mutating func number(digits: ClosedRange<Int>) -> Int64? {
     var value: Int64 = 0
     var count = 0
     while count < digits.upperBound, let next = digit() {
@@ -32,7 +32,7 @@ package struct DigitReader {
   }
 
   /// The microseconds of the digits after a point, of which six count.
-  package mutating func fraction() -> Int64? {
+  mutating func fraction() -> Int64? {
     guard var value = digit() else { return nil }
     var count = 1
     while let next = digit() {
@@ -46,7 +46,7 @@ package struct DigitReader {
   }
 
   /// A signed year of four to six digits, or one of four.
-  package mutating func year() -> Int64? {
+  mutating func year() -> Int64? {
     let isNegative = consume("-")
     let isSigned = isNegative || consume("+")
     guard let year = number(digits: isSigned ? 4...6 : 4...4) else { return nil }
@@ -54,14 +54,14 @@ package struct DigitReader {
   }
 
   /// The offset from UTC in seconds: `Z` or `+02:00`. What people type may have a blank before it
-  /// and no colon.
-  package mutating func offset(isTyped: Bool = false) -> Int64? {
-    if consume("Z") || consume("z") { return 0 }
-    if isTyped { _ = consume(" ") }
+  /// or no colon, which RFC 3339 does not have.
+  mutating func offset() -> (seconds: Int64, isRFC3339: Bool)? {
+    if consume("Z") || consume("z") { return (0, true) }
+    let isTyped = consume(" ")
     let sign: Int64 = consume("-") ? -1 : 1
-    guard sign < 0 || consume("+"), let hours = number(digits: 2...2), consume(":") || isTyped,
-      let minutes = number(digits: 2...2), hours < 24, minutes < 60
-    else { return nil }
-    return sign * (hours * 3_600 + minutes * 60)
+    guard sign < 0 || consume("+"), let hours = number(digits: 2...2) else { return nil }
+    let hasColon = consume(":")
+    guard let minutes = number(digits: 2...2), hours < 24, minutes < 60 else { return nil }
+    return (sign * (hours * 3_600 + minutes * 60), hasColon && !isTyped)
   }
 }

@@ -26,48 +26,14 @@ extension Timestamp: CustomStringConvertible {
     "a date lies between \(min.dayText) and \(max.dayText)"
   }
 
-  /// Whether a text begins like a date whose year has a sign or more than four digits: if it cannot
-  /// be read, it may be out of range.
-  package static func looksLong(_ text: String) -> Bool {
-    var reader = DigitReader(text)
-    let isSigned = reader.consume("-") || reader.consume("+")
-    guard reader.number(digits: 4...4) != nil else { return false }
-    return reader.number(digits: 1...16) != nil || isSigned
-  }
-
   /// The day alone, in UTC: for messages.
   package var dayText: String { String(description.prefix { $0 != "T" }) }
 
   /// Reads RFC 3339 text with `Z` or an offset, and any number of digits after the point, of which
   /// six count. Nil for any other text.
   package init?(_ text: String) {
-    var reader = DigitReader(text)
-    guard let year = reader.year(), reader.consume("-"),
-      let month = reader.number(digits: 2...2), reader.consume("-"),
-      let day = reader.number(digits: 2...2),
-      reader.consume("T") || reader.consume("t") || reader.consume(" "),
-      let hour = reader.number(digits: 2...2), reader.consume(":"),
-      let minute = reader.number(digits: 2...2), reader.consume(":"),
-      let second = reader.number(digits: 2...2), hour < 24, minute < 60, second < 60
-    else { return nil }
-    var fraction: Int64 = 0
-    if reader.consume(".") {
-      guard let digits = reader.fraction() else { return nil }
-      fraction = digits
-    }
-    guard let offset = reader.offset(), reader.isAtEnd,
-      let days = CalendarDate(year: year, month: month, day: day).daysSince1970
-    else { return nil }
-    var seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
-    if seconds < 0, fraction > 0 {
-      // Counted from the second above, so that the earliest moments do not overflow in between.
-      seconds += 1
-      fraction -= 1_000_000
-    }
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (total, overflowOfSum) = whole.addingReportingOverflow(fraction)
-    guard !overflow, !overflowOfSum else { return nil }
-    self.init(microseconds: total)
+    guard let date = WrittenDate(text), date.isRFC3339 else { return nil }
+    self = date.firstMoment
   }
 }
 

@@ -124,9 +124,9 @@ import Testing
     #expect(folder.run("log", "@x", "--limit", "-1").status == .usage)
     #expect(folder.run("import", "@x").status == .usage)
     let store = try CommandTests.posts()
-    let bad = store.run("state", "@posts.annals", "--at", "yesterday")
+    let bad = store.run("state", "@posts.annals", "--at", "lately")
     #expect(
-      bad.status == .usage && bad.errors.hasPrefix("annals: `yesterday` is no position in history.")
+      bad.status == .usage && bad.errors.hasPrefix("annals: `lately` is no position in history.")
     )
     let beyond = store.run("state", "@posts.annals", "--at", "99")
     #expect(beyond.status == .couldNotRun && beyond.errors.contains("the newest is 4"))

@@ -21,7 +21,7 @@ import Testing
     log @d.annals 3
     log @d.annals 3...5
     log @d.annals --since 2020
-    log @d.annals --since yesterday
+    log @d.annals --since lately
     log @d.annals --entity Pots
     log @d.annals --property titel
     log @d.annals --property Post.title

@@ -151,10 +151,10 @@ struct AppendTests {
       #expect(position.openingID == 7)
     }
     func asOf(_ moment: Int64) throws -> Int64 {
-      try view.number(asOf: Timestamp(microseconds: moment))
+      try view.number(asOf: Timestamp(microseconds: moment), now: .max)
     }
     func before(_ moment: Int64) throws -> Int64 {
-      try view.number(before: Timestamp(microseconds: moment))
+      try view.number(before: Timestamp(microseconds: moment), now: .max)
     }
     #expect(try asOf(0) == 0)
     #expect(try asOf(9) == 0)

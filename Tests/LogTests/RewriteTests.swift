@@ -114,7 +114,7 @@ struct RewriteTests {
     }
     func numbers() throws -> [Int64] {
       try [-901, -900, -850, -800, -701, -1, 1].map {
-        try lab.log.view.number(asOf: Timestamp(microseconds: $0 * 1_000_000))
+        try lab.log.view.number(asOf: Timestamp(microseconds: $0 * 1_000_000), now: .max)
       }
     }
     #expect(try numbers() == [0, 2, 2, 3, 3, 4, 4])

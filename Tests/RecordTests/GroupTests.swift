@@ -336,3 +336,48 @@ private struct Trip: Record {
     }
   }
 }
+
+/// Sums and averages near the ends of their range.
+@Suite struct GreatSumTests {
+  private func aggregates(
+    _ lengths: [Double], _ aggregate: RecordAggregate<Trip, Double?>
+  ) throws -> Double? {
+    let store = try Store(.memory, records: Place.self, Trip.self)
+    try store.write { tx in
+      for length in lengths {
+        try tx.insert(
+          Trip(start: .now, length: length, steps: 1, written: "", kind: .walk, place: nil))
+      }
+    }
+    return try store.snapshot().aggregate(Fetch(Trip.self), aggregate)
+  }
+
+  private func sum(_ lengths: [Double]) throws -> Double? {
+    try aggregates(lengths, .sum(\.length))
+  }
+
+  private func average(_ lengths: [Double]) throws -> Double? {
+    try aggregates(lengths, .average(\.length))
+  }
+
+  /// They were null, where whole numbers were an error.
+  @Test func sumsBeyondTheDoublesAreErrors() throws {
+    let most = Double.greatestFiniteMagnitude
+    for lengths in [[most, most], [-most, -most], [1, most, most, -1]] {
+      let error = #expect(throws: AnnalsError.self) { try sum(lengths) }
+      #expect(error?.code == .tooLarge)
+      #expect(error?.message.contains("length is beyond the doubles") == true)
+    }
+  }
+
+  /// A sum that is a double is one, in whatever order its numbers come; an average always is.
+  @Test func theOrderMakesNoDifference() throws {
+    let most = Double.greatestFiniteMagnitude
+    #expect(try sum([most, most, -most]) == most)
+    #expect(try sum([most, -most, most]) == most)
+    #expect(try sum([most, most, -most, -most]) == 0)
+    #expect(try average([most, most]) == most)
+    #expect(try average([-most, -most, -most, -most]) == -most)
+    #expect(try average([most, most, -most, -most]) == 0)
+  }
+}

@@ -54,11 +54,12 @@ extension Store {
 }
 
 extension FileSystem {
-  /// What the bytes of a store's file have out of order.
+  /// What the bytes of a store's file have out of order, but for the clocks of tests, which begin
+  /// anew with each opening.
   func findings(about path: String) throws -> [Finding] {
     var verification = try PhysicalVerification(try open(path, for: .reading))
     var found: [Finding] = []
-    _ = try verification.run { found.append($0) }
+    _ = try verification.run { if $0.subject != .timestamp { found.append($0) } }
     return found
   }
 

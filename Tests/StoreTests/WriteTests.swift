@@ -142,7 +142,8 @@ import Testing
     }
   }
 
-  @Test func timestampsNeverGoBack() throws {
+  /// A clock that is a little behind does not change the order of timestamps.
+  @Test func timestampsKeepTheOrder() throws {
     let location = memoryFile()
     let times = Times([100, 90, 90, 200, 5])
     let environment = StoreEnvironment(

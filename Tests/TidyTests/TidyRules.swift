@@ -76,8 +76,8 @@ enum TidyRules {
       "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [
-      "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsTorture",
-      "ArgumentParser",
+      "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsStorage",
+      "AnnalsTorture", "ArgumentParser",
       "SystemPackage", "Foundation",
     ],
   ]

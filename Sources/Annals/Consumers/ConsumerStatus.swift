@@ -15,9 +15,11 @@ public struct ConsumerStatus: Hashable, Sendable, Identifiable {
   public let lease: ConsumerLease
   /// When it was registered.
   public let registered: Date
-  /// When it last advanced or was opened.
+  /// When it last advanced or was opened, by the clock of then.
   public let lastSeen: Date
-  /// When its lease expires; nil if never.
+  /// When its lease expires; nil if never. A lease counts from when the consumer was last seen. If
+  /// a clock was ahead or behind then, it counts from the latest date that is certain: that of its
+  /// registration or of the history that it has read.
   public let expiry: Date?
   /// Whether its lease was running when this status was read.
   public let isLeaseRunning: Bool
@@ -36,8 +38,9 @@ public struct ConsumerStatus: Hashable, Sendable, Identifiable {
     lease = ConsumerLease(length: state.lease)
     registered = Date(state.registered)
     lastSeen = Date(state.lastSeen)
-    expiry = state.expiry.map { Date($0) }
-    isLeaseRunning = state.isLeaseRunning(at: now)
+    let start = version.view.leaseStart(of: state, now: now)
+    expiry = state.expiry(since: start).map { Date($0) }
+    isLeaseRunning = state.isLeaseRunning(at: now, since: start)
     token = Token(store: version.store, number: state.number, opening: state.openingID)
     transactionsBehind = max(0, version.head.number - state.number)
   }

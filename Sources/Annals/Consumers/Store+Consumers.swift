@@ -47,7 +47,8 @@ extension Store {
       let now = environment.clock()
       let wanted = known.changed(kind: kind, isBlocking: blocking, lease: lease)
       // A caller that makes it blocking again must not find out later that a prune did not wait.
-      if wanted == known, known.isLeaseRunning(at: now) || !known.isBlocking {
+      let start = version.view.leaseStart(of: known, now: now)
+      if wanted == known, known.isLeaseRunning(at: now, since: start) || !known.isBlocking {
         if !options.isReadOnly { try writer.note(ConsumerAdvance(known, lastSeen: now)) }
         return Consumer(store: self, name: name)
       }
@@ -63,7 +64,8 @@ extension Store {
       try writer.changeConsumers { writer in
         var state = try writer.log.consumer(name) ?? self.newConsumer(name, after: token)
         state = state.changed(kind: kind, isBlocking: blocking, lease: lease)
-        state.lastSeen = max(state.lastSeen, self.environment.clock())
+        // A moment beyond this one is of a clock that was ahead.
+        state.lastSeen = self.environment.clock()
         return [.set(state)]
       }
     }

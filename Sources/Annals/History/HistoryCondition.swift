@@ -16,6 +16,10 @@ public struct HistoryCondition: Sendable {
     case context(String?)
     case since(Timestamp)
     case until(Timestamp)
+    /// A timestamp of this range: what `since` and `until` become once now is known.
+    case dated(ClosedRange<Timestamp>)
+    /// A `Date` that is infinite or not a number.
+    case noDate
     case kind(ChangeKind)
     case entity(String)
     /// Any of these objects.
@@ -41,7 +45,8 @@ public struct HistoryCondition: Sendable {
     case .and(let a, let b), .or(let a, let b):
       try HistoryCondition(a).requireOwn(store)
       try HistoryCondition(b).requireOwn(store)
-    case .always, .since, .until, .author, .context, .kind, .entity, .property, .propertyName:
+    case .always, .since, .until, .dated, .noDate, .author, .context, .kind, .entity, .property,
+      .propertyName:
       return
     }
   }
@@ -49,14 +54,15 @@ public struct HistoryCondition: Sendable {
   /// Matches every transaction and every change.
   public static let always = HistoryCondition(.always)
 
-  /// Matches transactions whose timestamp is at this moment or later.
+  /// Matches transactions whose timestamp is at this moment or later, and not beyond now by the
+  /// store's clock: that would be of a clock that was ahead. A date later than now means now.
   public static func since(_ date: Date) -> HistoryCondition {
-    HistoryCondition(.since(Timestamp(date)))
+    HistoryCondition(date.historyPlace.kind == .noDate ? .noDate : .since(Timestamp(date)))
   }
 
-  /// Matches transactions whose timestamp is at this moment or earlier.
+  /// Matches transactions whose timestamp is at this moment or earlier, and not beyond now.
   public static func until(_ date: Date) -> HistoryCondition {
-    HistoryCondition(.until(Timestamp(date)))
+    HistoryCondition(date.historyPlace.kind == .noDate ? .noDate : .until(Timestamp(date)))
   }
 
   /// Matches changes of this kind.

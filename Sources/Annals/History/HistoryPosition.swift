@@ -14,6 +14,8 @@ public struct HistoryPlace: Sendable, Hashable {
     case token(Token)
     case number(Int64)
     case date(Timestamp)
+    /// A `Date` that is infinite or not a number.
+    case noDate
   }
 
   package let kind: Kind
@@ -29,6 +31,18 @@ public struct HistoryPlace: Sendable, Hashable {
   /// A moment.
   package static func date(_ moment: Timestamp) -> HistoryPlace {
     HistoryPlace(kind: .date(moment))
+  }
+
+  /// The moment of a date; nil for a token and a number. Throws `.invalidArgument` for a date that
+  /// is infinite or not a number.
+  var moment: Timestamp? {
+    get throws(AnnalsError) {
+      switch kind {
+      case .date(let moment): return moment
+      case .noDate: throw .noDate
+      case .token, .number: return nil
+      }
+    }
   }
 }
 
@@ -48,6 +62,9 @@ extension Int: HistoryPosition {
 }
 
 extension Date: HistoryPosition {
-  /// The moment.
-  public var historyPlace: HistoryPlace { .date(Timestamp(self)) }
+  /// The moment. One that is infinite or not a number is refused where it is used.
+  public var historyPlace: HistoryPlace {
+    timeIntervalSinceReferenceDate.isFinite
+      ? .date(Timestamp(self)) : HistoryPlace(kind: .noDate)
+  }
 }

@@ -157,8 +157,9 @@ extension HistoryFilter {
       case .and(let a, let b): pending += [a, b]
       case .author(let name): authors = [name]
       case .context(let name): contexts = [name]
-      case .since(let moment): since = max(since ?? moment, moment)
-      case .until(let moment): until = min(until ?? moment, moment)
+      case .dated(let range):
+        since = max(since ?? .min, range.lowerBound)
+        until = min(until ?? .max, range.upperBound)
       case .entities(let numbers): entities = numbers
       case .object(let reference): object = reference
       case .objects(let references): entities = Set(references.map(\.entity)).sorted()

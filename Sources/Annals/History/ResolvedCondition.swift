@@ -10,8 +10,7 @@ package struct ResolvedCondition: Sendable {
     case constant(Bool)
     case author(NameNumber)
     case context(NameNumber)
-    case since(Timestamp)
-    case until(Timestamp)
+    case dated(ClosedRange<Timestamp>)
     case kind(ChangeKind)
     case entities([EntityNumber])
     case object(ObjectReference)
@@ -67,8 +66,7 @@ extension ResolvedCondition {
     case .constant(let value): return value
     case .author(let name): return batch.transactions[transaction].author == name
     case .context(let name): return batch.transactions[transaction].context == name
-    case .since(let moment): return batch.transactions[transaction].timestamp >= moment
-    case .until(let moment): return batch.transactions[transaction].timestamp <= moment
+    case .dated(let range): return range.contains(batch.transactions[transaction].timestamp)
     case .not(let inner):
       return !holds(inner, batch: batch, transaction: transaction, change: change)
     case .and(let a, let b):
@@ -102,7 +100,7 @@ extension ResolvedCondition {
 
   private static func concernsChanges(_ node: HistoryCondition.Node) -> Bool {
     switch node {
-    case .always, .author, .context, .since, .until: false
+    case .always, .author, .context, .since, .until, .dated, .noDate: false
     case .kind, .entity, .objects, .property, .propertyName: true
     case .not(let inner): concernsChanges(inner)
     case .and(let a, let b), .or(let a, let b): concernsChanges(a) || concernsChanges(b)
@@ -115,8 +113,11 @@ extension ResolvedCondition {
     case .author(let name): return resolve(name, in: glossary).map(Node.author) ?? .constant(false)
     case .context(let name):
       return resolve(name, in: glossary).map(Node.context) ?? .constant(false)
-    case .since(let moment): return .since(moment)
-    case .until(let moment): return .until(moment)
+    case .dated(let range): return .dated(range)
+    // Without `counting`, all timestamps count.
+    case .since(let moment): return .dated(moment...(.max))
+    case .until(let moment): return .dated(.min...moment)
+    case .noDate: return .constant(false)
     case .kind(let kind): return .kind(kind)
     case .entity(let name): return .entities(entities(named: name, in: glossary))
     case .objects(let ids):

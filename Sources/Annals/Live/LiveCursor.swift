@@ -44,10 +44,11 @@ final class LiveCore: Sendable {
   fileprivate func isStep(_ version: StoreVersion, after seen: Token) throws(AnnalsError) -> Bool {
     if case .always = condition.node { return true }
     do throws(AnnalsError) {
-      let after = try version.number(after: .token(seen))
+      let after = try version.number(after: seen)
       var cursor = try PartCursor(
         History(
-          version: version, after: after, through: version.head.number, condition: condition))
+          version: version, after: after, through: version.head.number,
+          condition: condition.counting(store.environment.clock)))
       while let part = try cursor.next() {
         if part.isSelected { return true }
       }

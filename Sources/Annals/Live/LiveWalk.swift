@@ -38,10 +38,11 @@ struct LiveWalk {
   ) throws(AnnalsError) {
     // Conditions decide what makes a step; everything is read.
     let history = History(
-      version: version, after: try version.number(after: .token(snapshot.token)),
+      version: version, after: try version.number(after: snapshot.token),
       through: version.head.number, condition: .always)
     cursor = try PartCursor(history)
-    self.condition = ResolvedCondition(condition, in: history.glossary)
+    self.condition = ResolvedCondition(
+      try condition.counting(snapshot.clock), in: history.glossary)
     self.version = version
   }
 

@@ -24,7 +24,7 @@ extension StoreVersion {
     }
     do throws(AnnalsError) {
       let (a, b) = (
-        try number(after: .token(first.token)), try number(after: .token(second.token))
+        try number(after: first.token), try number(after: second.token)
       )
       var changes = ListChanges()
       var cursor = try PartCursor(
@@ -97,9 +97,9 @@ extension Store {
     of source: LiveSource, from first: any HistoryPosition, to second: (any HistoryPosition)?
   ) throws(AnnalsError) -> ListDiff {
     let version = version
-    let start = try version.snapshot(at: version.number(at: first.historyPlace))
+    let start = try version.snapshot(at: number(at: first, in: version))
     var end = version.snapshot
-    if let second { end = try version.snapshot(at: version.number(at: second.historyPlace)) }
+    if let second { end = try version.snapshot(at: number(at: second, in: version)) }
     var rows = try source.rows(in: start)
     let changes = try version.changes(from: start, to: end, of: rows.list.entities)
     return start.schema == end.schema

@@ -47,7 +47,8 @@ extension Store {
   public func prunePlan(before position: any HistoryPosition) throws(AnnalsError) -> PrunePlan {
     let version = version
     let view = version.view
-    let last = max(try version.number(before: position.historyPlace), view.base)
+    let clock = environment.clock
+    let last = max(try version.number(before: position.historyPlace, clock), view.base)
     let doomed = History(version: version, after: view.base, through: last, condition: .always)
     var transactions = 0
     var changes = 0
@@ -66,12 +67,15 @@ extension Store {
     let lost = view.gaps.reduce(0) { count, gap in
       count + max(0, min(gap.last, view.head.number) - max(gap.first, last + 1))
     }
-    let base = Date(view.file.header.baseTimestamp)
+    let now = clock()
+    let first = try AnnalsError.translating { () throws(LogError) in
+      last == 0 ? nil : try view.firstDate(withBase: last, now: now) ?? now
+    }
     return PrunePlan(
       floor: last + 1, oldFloor: view.floor, transactions: transactions, changes: changes,
       bytes: sizes.dropped, oldest: oldest, newest: newest, head: view.head.number,
       transactionsKept: view.head.number - last - lost, bytesAfter: sizes.after,
-      firstDate: last == 0 ? nil : max(newest ?? base, base),
+      firstDate: first.map { Date($0) },
       blockers: consumers.filter { $0.blocks(floor: last + 1) })
   }
 }

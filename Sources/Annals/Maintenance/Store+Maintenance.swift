@@ -92,37 +92,24 @@ extension Store {
 }
 
 extension StoreVersion {
-  /// The oldest transaction that a policy keeps; at least the newest one is kept. A timestamp in
-  /// the future counts as young. Reads the history up to that transaction if the base is younger,
-  /// otherwise one segment.
+  /// The oldest transaction that a policy keeps; at least the newest one is kept.
+  ///
+  /// By age, the first that may have been made since: clocks go back, so one behind another is no
+  /// older than that, whatever its timestamp says. A timestamp beyond now says nothing.
   fileprivate func floor(
     keeping policy: RetentionPolicy, now: Timestamp
   ) throws(AnnalsError) -> Int64 {
     var floor = view.head.number
     if let age = policy.age {
       let (start, overflow) = now.microseconds.subtractingReportingOverflow(age)
-      floor = min(floor, try firstNumber(since: Timestamp(microseconds: overflow ? .min : start)))
+      let old = try AnnalsError.translating { () throws(LogError) in
+        try view.number(
+          certainlyBefore: Timestamp(microseconds: overflow ? .min : start), now: now)
+      }
+      floor = min(floor, old + 1)
     }
     if let count = policy.transactions { floor = min(floor, firstNumber(ofNewest: count)) }
     return floorOutsideGaps(max(floor, view.floor))
-  }
-
-  /// The first transaction whose own timestamp is not before a moment; beyond the head if none is.
-  private func firstNumber(since start: Timestamp) throws(AnnalsError) -> Int64 {
-    if view.file.header.greatestTimestamp < start {
-      return try AnnalsError.translating { () throws(LogError) in
-        try view.number(before: start) + 1
-      }
-    }
-    // The running maximum tells nothing here: the transaction that set it was pruned.
-    let history = History(
-      version: self, after: view.base, through: view.head.number,
-      condition: HistoryCondition(.since(start)))
-    var cursor = try PartCursor(history)
-    while let part = try cursor.next() {
-      if part.record.timestamp >= start { return part.record.firstNumber }
-    }
-    return view.head.number + 1
   }
 
   /// The first of so many of the newest transactions, not counting lost ones; before the floor if

@@ -119,7 +119,7 @@ extension Store {
     to path: String, at position: any HistoryPosition, flatten: Bool = false
   ) throws(AnnalsError) {
     let version = version
-    let number = try version.number(at: position.historyPlace)
+    let number = try number(at: position, in: version)
     let store = environment.makeUUID()
     let base: RewritePlan.Base =
       flatten ? try version.baseChoice(at: number, prunedAt: nil, prunedBy: nil) : .keep

@@ -278,7 +278,7 @@ extension StoreVersion {
     if kept.generation != generation, view.features.contains(.erasure) { return false }
     let token = kept.token
     do throws(AnnalsError) {
-      _ = try number(after: .token(token))
+      _ = try number(after: token)
       return true
     } catch {
       guard error.isMissingHistory else { throw error }

@@ -8,5 +8,7 @@ extension CalendarBucket {
   public var dates: Range<Date> { Date(range.lowerBound)..<Date(range.upperBound) }
 
   /// Whether the date, rounded to a microsecond, lies in the bucket.
-  public func contains(_ date: Date) -> Bool { contains(Timestamp(date)) }
+  public func contains(_ date: Date) -> Bool {
+    Timestamp(exactly: date).map { contains($0) } ?? false
+  }
 }

@@ -11,11 +11,13 @@ public struct GroupKey: Hashable, Sendable {
   public let unit: CalendarUnit?
   /// The time zone of the calendar.
   public let timeZone: TimeZone
+  /// The clock by which the command groups, in whatever zone the system has.
+  private var clock: ZoneClock?
 
   /// Groups by the value at this path. Objects whose values are equal in kind and bytes are one
   /// group; those without a value are another.
   public static func value(_ path: PropertyPath) -> GroupKey {
-    GroupKey(path: path, unit: nil, timeZone: .gmt)
+    GroupKey(path, nil, .gmt)
   }
 
   /// Groups by the hour, day, week, month or year of the date at this path.
@@ -26,12 +28,39 @@ public struct GroupKey: Hashable, Sendable {
   public static func each(
     _ unit: CalendarUnit, of path: PropertyPath, in timeZone: TimeZone = .gmt
   ) -> GroupKey {
-    GroupKey(path: path, unit: unit, timeZone: timeZone)
+    GroupKey(path, unit, timeZone)
+  }
+
+  /// The same by a clock alone.
+  package static func each(
+    _ unit: CalendarUnit, of path: PropertyPath, by clock: ZoneClock
+  ) -> GroupKey {
+    var key = GroupKey(path, unit, .gmt)
+    key.clock = clock
+    return key
+  }
+
+  private init(_ path: PropertyPath, _ unit: CalendarUnit?, _ timeZone: TimeZone) {
+    self.path = path
+    self.unit = unit
+    self.timeZone = timeZone
   }
 
   /// The engine's form of the key, for another path.
   func query(_ path: PropertyPath) -> GroupQuery.Key {
-    unit.map { .bucket(path, $0, timeZone) } ?? .value(path)
+    unit.map { .bucket(path, $0, clock ?? ZoneClock(timeZone)) } ?? .value(path)
+  }
+
+  /// Whether path, unit and zone are equal.
+  public static func == (a: GroupKey, b: GroupKey) -> Bool {
+    a.path == b.path && a.unit == b.unit && a.timeZone == b.timeZone
+  }
+
+  /// Hashes path, unit and zone.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(path)
+    hasher.combine(unit)
+    hasher.combine(timeZone)
   }
 }
 

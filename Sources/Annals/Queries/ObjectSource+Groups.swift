@@ -202,9 +202,11 @@ extension AnnalsError {
     switch failure {
     case .query(let inner): .planning(inner)
     case .unsuitable(let reason): AnnalsError(.invalidArgument, reason)
-    case .overflow(let path):
+    case .overflow(let path, let areDoubles):
       AnnalsError(
-        .tooLarge, "the sum of \(path) is beyond the whole numbers of 64 bits; take the average")
+        .tooLarge,
+        "the sum of \(path) is beyond "
+          + (areDoubles ? "the doubles" : "the whole numbers of 64 bits") + "; take the average")
     }
   }
 

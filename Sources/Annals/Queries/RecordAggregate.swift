@@ -27,7 +27,8 @@ public struct RecordAggregate<R: Record, Result: Sendable>: Sendable {
     RecordAggregate(.sum, keyPath)
   }
 
-  /// The sum of doubles, with their rounding; nil if there are none.
+  /// The sum of doubles, with their rounding but in whatever order; nil if there are none. The call
+  /// throws `.tooLarge` if it exceeds the doubles.
   public static func sum<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
   where V.Required: BinaryFloatingPoint, Result == Double? {
     RecordAggregate(.sum, keyPath)

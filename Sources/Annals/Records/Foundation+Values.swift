@@ -59,8 +59,11 @@ extension UUID {
 }
 
 extension Value {
-  /// A date, rounded to the microsecond.
-  public static func date(_ date: Date) -> Value { .date(Timestamp(date)) }
+  /// A date, rounded to the microsecond. One that is infinite, not a number or out of range becomes
+  /// a number, which no attribute of type date takes.
+  public static func date(_ date: Date) -> Value {
+    Timestamp(exactly: date).map { .date($0) } ?? .double(date.timeIntervalSinceReferenceDate)
+  }
 
   /// A UUID.
   public static func uuid(_ uuid: UUID) -> Value { .uuid(RawUUID(uuid)) }

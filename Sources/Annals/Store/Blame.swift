@@ -67,7 +67,7 @@ extension Store {
     let version = version
     try object.requireOwn(version.store)
     var number = version.view.head.number
-    if let position { number = try version.number(at: position.historyPlace) }
+    if let position { number = try self.number(at: position, in: version) }
     let snapshot = try version.snapshot(
       at: number, withOnly: [ObjectReference(entity: object.entity, row: object.row)])
     let wanted = History(

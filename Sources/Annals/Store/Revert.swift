@@ -53,7 +53,7 @@ extension Store {
   /// What `revert` would do now, without doing it.
   public func revertPlan(_ position: any HistoryPosition) throws(AnnalsError) -> RevertPlan {
     let version = version
-    let number = try version.number(at: position.historyPlace)
+    let number = try number(at: position, in: version)
     var inverse = try TransactionInverse(of: number, in: version)
     try inverse.compare(with: version.state)
     return inverse.plan
@@ -77,7 +77,7 @@ extension Store {
   ) throws -> Token {
     try writer.write { writer in
       // Only now has the store caught up with other processes.
-      let number = try writer.newest.number(at: position.historyPlace)
+      let number = try self.number(at: position, in: writer.newest)
       var metadata = metadata
       if metadata["reverts"] == nil { metadata["reverts"] = .int(number) }
       let origin = TransactionOrigin(author: author, context: context, metadata: metadata)

@@ -25,7 +25,7 @@ extension Store {
   public func diff(
     from first: any HistoryPosition, to second: (any HistoryPosition)? = nil
   ) throws(AnnalsError) -> StateDifference {
-    var cursor = try DifferenceCursor(version, from: first, to: second)
+    var cursor = try DifferenceCursor(version, from: first, to: second, environment.clock)
     var changes: [Change] = []
     while let page = try cursor.next() {
       changes += page.batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
@@ -42,7 +42,7 @@ extension Store {
     _ body: (Change, _ old: StateReader, _ new: StateReader) throws -> Void
   ) throws {
     let version = version
-    var cursor = try DifferenceCursor(version, from: first, to: second)
+    var cursor = try DifferenceCursor(version, from: first, to: second, environment.clock)
     let old = version.reader(of: cursor.old)
     let new = version.reader(of: cursor.new)
     while let page = try cursor.next() {
@@ -72,12 +72,13 @@ private struct DifferenceCursor {
   private static let pageChanges = 4_096
 
   init(
-    _ version: StoreVersion, from first: any HistoryPosition, to second: (any HistoryPosition)?
+    _ version: StoreVersion, from first: any HistoryPosition, to second: (any HistoryPosition)?,
+    _ clock: () -> Timestamp
   ) throws(AnnalsError) {
-    start = try version.number(at: first.historyPlace)
+    start = try version.number(at: first.historyPlace, clock)
     end =
       try second.map { (place) throws(AnnalsError) in
-        try version.number(at: place.historyPlace)
+        try version.number(at: place.historyPlace, clock)
       } ?? version.view.head.number
     touched = try History(
       version: version, after: min(start, end), through: max(start, end), condition: .always

@@ -31,7 +31,7 @@ extension Store {
   ) throws(AnnalsError) -> P {
     let version = version
     return try projections.slot(of: type).value(
-      at: try version.number(at: position.historyPlace), in: version)
+      at: try number(at: position, in: version), in: version)
   }
 
   /// Rebuilds each registered projection from the history and compares it: with the kept and saved

@@ -74,7 +74,8 @@ public struct TransactionStream: AsyncSequence, Sendable {
       }
       let version = head.published
       end = version.token
-      cursor = try version.cursor(after: position, where: stream.condition)
+      cursor = try version.cursor(
+        after: position, where: stream.condition.counting(stream.store.environment.clock))
       return .read
     }
 
@@ -114,7 +115,10 @@ extension Store {
     let version = version
     try condition.requireOwn(version.store)
     var number = version.view.base
-    if let after { number = try version.number(after: after.historyPlace) }
+    let clock = environment.clock
+    if let after { number = try version.number(after: after.historyPlace, clock) }
+    // A date that is none is refused here; what counts is decided whenever something is read.
+    _ = try condition.counting(clock)
     return TransactionStream(
       store: self, start: try version.token(of: number), condition: condition)
   }
@@ -126,7 +130,7 @@ extension StoreVersion {
     after position: Token, where condition: HistoryCondition
   ) throws(AnnalsError) -> TransactionCursor {
     try History(
-      version: self, after: number(after: .token(position)), through: head.number,
+      version: self, after: number(after: position), through: head.number,
       condition: condition
     ).makeCursor()
   }

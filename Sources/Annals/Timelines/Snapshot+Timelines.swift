@@ -21,7 +21,8 @@ extension Snapshot {
   ///   - now: the present time; nil reads the store's clock.
   /// - Returns: the rows, which read nothing more from the store.
   /// - Throws: `.invalidSchema` if the store has no such entity, `.invalidArgument` for properties
-  ///   of unsuitable types; and as reading an object does.
+  ///   of unsuitable types, and for a `now` that is infinite or not a number; and as reading an
+  ///   object does.
   public func timeline<R: Record>(
     _ timeline: Timeline<R>, in zone: TimeZone = .gmt, now: Date? = nil
   ) throws(AnnalsError) -> TimelineRows {
@@ -44,7 +45,7 @@ extension Snapshot {
     _ definition: TimelineDefinition, of entity: EntityNumber, _ order: TimelineOrder,
     _ zone: TimeZone, _ now: Date?
   ) throws(AnnalsError) -> TimelineRows {
-    let now = now.map { Timestamp($0) } ?? clock()
+    let now = try now?.historyPlace.moment ?? clock()
     let columns = try reader.timelineColumns(definition, of: entity)
     return TimelineRows(
       TimelineEntries(columns, order, now: now), TimelineClock(zone: zone, now: now),

@@ -36,9 +36,11 @@ public struct TimelineIntervals: Sendable {
     index.count(overlapping: moments(window))
   }
 
-  /// The objects under way at the moment, by start. O(log n + answer).
+  /// The objects under way at the moment, by start; none for a date that is not a number. O(log n +
+  /// answer).
   public func underWay(at moment: Date) -> [TimelineSpan] {
-    index.underWay(at: Timestamp(moment)).map(span)
+    if moment.timeIntervalSinceReferenceDate.isNaN { return [] }
+    return index.underWay(at: Timestamp(moment)).map(span)
   }
 
   /// The times between the first start and the last end when nothing was under way; with a group,

@@ -63,9 +63,11 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
     return entries.positions(of: ObjectReference(object))
   }
 
-  /// The positions of the rows from one date up to another, exclusive. O(log n).
+  /// The positions of the rows from one date up to another, exclusive; none if one is not a number.
+  /// O(log n).
   public func positions(from start: Date, to end: Date) -> Range<Int> {
-    entries.positions(from: Timestamp(start).microseconds, to: Timestamp(end).microseconds)
+    if [start, end].contains(where: \.timeIntervalSinceReferenceDate.isNaN) { return 0..<0 }
+    return entries.positions(from: Timestamp(start).microseconds, to: Timestamp(end).microseconds)
   }
 
   /// The rows in sections by a calendar unit, with ongoing rows after every date in one of their

@@ -21,20 +21,20 @@ struct WritePreconditions: CommitPreconditions {
   /// that does not belong to its history.
   package func check(before version: StoreVersion) throws(AnnalsError) {
     if let expecting {
-      let number = try version.number(at: .token(expecting))
+      let number = try version.number(at: expecting)
       guard number == version.head.number else {
         throw .conflict(
           "the store was expected to be at transaction \(number), but it has gone on to "
             + "\(version.head.number); nothing was recorded. Read what came since and try again")
       }
     }
-    if let basedOn { _ = try version.number(after: .token(basedOn)) }
+    if let basedOn { _ = try version.number(after: basedOn) }
   }
 
   /// The earlier state that the closure runs on, with the policy; nil if it runs on the newest.
   package func merge(on version: StoreVersion) throws(AnnalsError) -> MergeBasis? {
     guard let policy, let basedOn else { return nil }
-    let number = try version.number(at: .token(basedOn))
+    let number = try version.number(at: basedOn)
     guard number < version.head.number else { return nil }
     return try AnnalsError.narrowing {
       MergeBasis(
@@ -53,7 +53,7 @@ struct WritePreconditions: CommitPreconditions {
       try transaction.base.contains(object.entity, object.row)
     }
     guard !wasThere, object.store == version.store else { return nil }
-    let first = try version.number(after: .token(basedOn))
+    let first = try version.number(after: basedOn)
     let deletion = try version.lastChange(of: object, after: first) { $0.kind == .delete }
     return deletion.map {
       refusal(basedOn, [PropertyConflict($0, nil, named: transaction.base, with: $0)])
@@ -78,7 +78,7 @@ struct WritePreconditions: CommitPreconditions {
           + "a write of its own")
     }
     guard let basedOn, policy == nil, basedOn.number < version.head.number else { return }
-    let first = try version.number(after: .token(basedOn))
+    let first = try version.number(after: basedOn)
     let search = ConflictSearch(transaction)
     let conflicts = try search.conflicts(in: version, after: first)
     guard conflicts.isEmpty else { throw refusal(basedOn, conflicts) }

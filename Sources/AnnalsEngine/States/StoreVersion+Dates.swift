@@ -5,15 +5,20 @@ import AnnalsModel
 // Past positions by date, and the errors for those that a pruned store no longer has.
 
 extension StoreVersion {
-  /// The last transaction of the longest prefix of history whose timestamps are all at or before a
-  /// moment; 0 for a moment before all history.
+  /// The last transaction of the longest prefix of history that ends with one that counts and whose
+  /// counting timestamps are all at or before a moment; 0 for a moment before all history.
+  /// Timestamps beyond `now` do not count.
   ///
   /// Throws `.pruned` if that prefix ends before the base, where neither the transaction nor its
-  /// state is known. A base of 0 is the beginning of history. Reads one segment of the log.
-  package func number(asOf moment: Timestamp) throws(AnnalsError) -> Int64 {
-    let (number, timestamp) = base
-    guard number == 0 || moment >= timestamp else { throw pruned(moment) }
-    return try AnnalsError.translating { () throws(LogError) in try view.number(asOf: moment) }
+  /// state is known. A base of 0 is the beginning of history. Costs what
+  /// `LogView.number(asOf:now:)` does.
+  package func number(asOf moment: Timestamp, now: Timestamp) throws(AnnalsError) -> Int64 {
+    let (number, base) = try AnnalsError.translating { () throws(LogError) in
+      (try view.number(asOf: moment, now: now), try view.baseDate(now: now))
+    }
+    if view.base == 0 || number > view.base { return number }
+    guard let base, base <= moment else { throw pruned(moment, oldest: base) }
+    return number
   }
 
   /// The error for a position before the base.
@@ -21,8 +26,8 @@ extension StoreVersion {
     .pruned(gap(number, nil))
   }
 
-  private func pruned(_ moment: Timestamp) -> AnnalsError {
-    .pruned(gap(nil, moment), oldest: base.timestamp)
+  private func pruned(_ moment: Timestamp, oldest: Timestamp?) -> AnnalsError {
+    .pruned(gap(nil, moment), oldest: oldest)
   }
 
   private func gap(_ number: Int64?, _ moment: Timestamp?) -> HistoryGap {

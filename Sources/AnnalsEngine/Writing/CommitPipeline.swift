@@ -168,8 +168,7 @@ private struct CommitPipeline {
   /// Commits the transaction in the log, and makes its state the newest one.
   private mutating func append() throws {
     let isWhole = parts.isWhole && transaction.changedEntities.isEmpty
-    let position = try parts.commit()
-    if transaction.origin.timestamp == nil { writer.lastOwnTimestamp = position.timestamp }
+    try parts.commit()
     writer.appended(transaction.takeState(), parts.takeBatch(), isWhole: isWhole)
   }
 }
@@ -261,13 +260,20 @@ extension StoreWriter {
     return draft
   }
 
-  /// If the clock has gone back, sets the timestamp to one microsecond after this store's last own
-  /// one, and marks the transaction with the clock jump.
+  /// The most that a clock may go back without a mark, in microseconds.
+  private static let smallStepBack: Int64 = 1_000_000
+
+  /// Where the clock is a little behind the newest transaction, dates this one just behind it. A
+  /// larger step back keeps what the clock says, and is marked.
   private func keepOrder(_ draft: inout TransactionDraft) {
     let newest = head.newestPosition
-    let last = lastOwnTimestamp ?? newest.timestamp
-    if newest.number == 0 || draft.timestamp >= last { return }
-    draft.timestamp = Timestamp(microseconds: last.microseconds &+ 1)
-    draft.extensions = ExtensionArea.ofClockJump
+    guard newest.number > 0, draft.timestamp < newest.timestamp else { return }
+    let last = newest.timestamp.microseconds
+    let (step, overflow) = last.subtractingReportingOverflow(draft.timestamp.microseconds)
+    if !overflow, step <= StoreWriter.smallStepBack, last < .max {
+      draft.timestamp = Timestamp(microseconds: last + 1)
+    } else {
+      draft.extensions = ExtensionArea.ofClockJump
+    }
   }
 }

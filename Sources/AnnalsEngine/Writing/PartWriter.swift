@@ -41,11 +41,14 @@ struct PartWriter {
   }
 
   /// Appends the rest as the last part and commits the transaction in the log.
-  mutating func commit() throws -> LogPosition {
-    if partCount == 0, !pending.hasBegun { return try log.append(draft, &batch) }
+  mutating func commit() throws {
+    if partCount == 0, !pending.hasBegun {
+      _ = try log.append(draft, &batch)
+      return
+    }
     try begin()
     try log.appendPart(&batch, isLast: true)
-    return try log.commit()
+    _ = try log.commit()
   }
 
   private mutating func begin() throws {

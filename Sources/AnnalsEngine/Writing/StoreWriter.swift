@@ -71,8 +71,6 @@ package final class StoreWriter: @unchecked Sendable {
   /// The rules of the schema that the transaction `knownRulesVersion` set.
   @exclusivity(unchecked) var knownRules: [EntityRules?] = []
   @exclusivity(unchecked) var knownRulesVersion: Int64 = -1
-  /// The timestamp of the last transaction that used this store's clock.
-  @exclusivity(unchecked) var lastOwnTimestamp: Timestamp?
   /// The head of a file that was compacted without a checkpoint; closing adds no checkpoint while
   /// it stays the head.
   @exclusivity(unchecked) package var bareHead: Int64?

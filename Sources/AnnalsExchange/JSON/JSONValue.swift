@@ -210,7 +210,7 @@ extension AttributeType {
   package func form(for text: String) -> String {
     switch self {
     case .date:
-      Timestamp.looksLong(text)
+      WrittenDate.looksLong(text)
         ? "; dates go from \(Timestamp.min) to \(Timestamp.max)" : "; write 2019-10-22T18:15:04Z"
     case .uuid: "; write 6F9619FF-8B86-D011-B42D-00C04FC964FF"
     case .data: "; write base64"

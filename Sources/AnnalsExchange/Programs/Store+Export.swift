@@ -49,9 +49,9 @@ extension Store {
   ) throws(AnnalsError) -> ClosedRange<Int64> {
     let version = version
     var lower = version.base.number
-    if let after { lower = try version.number(at: after.historyPlace) }
+    if let after { lower = try number(at: after, in: version) }
     var upper = version.token.number
-    if let through { upper = try version.number(at: through.historyPlace) }
+    if let through { upper = try number(at: through, in: version) }
     guard lower <= upper else {
       throw AnnalsError(
         .invalidArgument,

@@ -118,7 +118,7 @@ extension FrameDescription {
     }
     if consumer.isBlocking { parts.append("blocking") }
     parts += ["registered \(consumer.registered)", "last seen \(consumer.lastSeen)"]
-    if let expiry = consumer.expiry { parts.append("lease to \(expiry)") }
+    if let expiry = consumer.expiry(since: consumer.lastSeen) { parts.append("lease to \(expiry)") }
     result.add("consumer", parts.joined(separator: ", "))
   }
 }

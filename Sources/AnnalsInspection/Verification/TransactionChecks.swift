@@ -108,14 +108,7 @@ package struct TransactionChecks {
       isComplete = false
     }
     number(of: record, at: offset, &log)
-    if let maximumTimestamp, let last, record.timestamp < last.timestamp {
-      log.note(
-        .timestamp, at: offset,
-        "transaction \(record.number) is of \(record.timestamp), before the one in front of it "
-          + "(\(last.timestamp); the greatest is \(maximumTimestamp))")
-    }
-    maximumTimestamp = max(maximumTimestamp ?? record.timestamp, record.timestamp)
-    if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
+    order(of: record, at: offset, &log)
     if firstErasure == nil, ErasureCodec.erasure(of: record) != nil { firstErasure = offset }
     numbers(of: record, at: offset, &log)
     schema(of: record, at: offset, &log)
@@ -123,6 +116,24 @@ package struct TransactionChecks {
     for change in record.schemaChange { lookup.learn(change) }
     unfinished = record.isContinued ? record : nil
     last = record
+  }
+
+  /// Reports a clock that went back, by the transaction's own word or by its timestamp.
+  private mutating func order(
+    of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
+  ) {
+    let text = "transaction \(record.number) is of \(record.timestamp)"
+    let before = last.map { "the one in front of it (\($0.timestamp)" }
+    if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) {
+      clockJumps += 1
+      log.note(
+        .timestamp, at: offset,
+        "\(text), and its clock had gone back" + (before.map { " since \($0))" } ?? ""))
+    } else if let maximumTimestamp, let last, let before, record.timestamp < last.timestamp {
+      log.note(
+        .timestamp, at: offset, "\(text), before \(before); the greatest is \(maximumTimestamp))")
+    }
+    maximumTimestamp = max(maximumTimestamp ?? record.timestamp, record.timestamp)
   }
 
   private mutating func checkPart(

@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Finding transactions by number and by date, through the history index.
+// Finding transactions by number, through the history index.
 
 extension LogView {
   /// The position of a transaction, or of the base. Reads one segment of the log. Throws `outside`
@@ -41,38 +41,6 @@ extension LogView {
     return try position(of: number).openingID
   }
 
-  /// The last transaction of the longest prefix of history whose timestamps are all at or before
-  /// `date`; the base if there is none. Reads one segment of the log.
-  package func number(asOf date: Timestamp) throws(LogError) -> Int64 {
-    try lastNumber { $0 > date }
-  }
-
-  /// The last transaction of the longest prefix of history whose timestamps are all before `date`;
-  /// the base if there is none. Reads one segment of the log.
-  package func number(before date: Timestamp) throws(LogError) -> Int64 {
-    try lastNumber { $0 >= date }
-  }
-
-  /// The last transaction before the first one whose timestamp is too late.
-  private func lastNumber(isTooLate: (Timestamp) -> Bool) throws(LogError) -> Int64 {
-    if !isTooLate(head.maximumTimestamp) { return head.number }
-    let next = try index.partitioningIndex(in: file) { isTooLate($0.maximumTimestamp) }
-    // The maximum before the first entry is the base's: if the base is too late itself, it is the
-    // answer.
-    guard next > 0 else { return base }
-    let entry = try index.entry(at: next - 1, in: file)
-    var last = entry.firstNumber - 1
-    try forEachTransaction(after: last, through: head.number) { record in
-      if isTooLate(record.timestamp) {
-        last = record.firstNumber - 1
-        return false
-      }
-      last = record.number
-      return true
-    }
-    return last
-  }
-
   var index: GrowingTable<HistoryIndexEntry> { tables.index.table }
 
   /// The index of the segment that holds a transaction of the file.
@@ -86,10 +54,14 @@ extension LogView {
     return max(next, 1) - 1
   }
 
-  private func forEachTransaction(
-    after: Int64, through: Int64, _ body: (TransactionRecord) -> Bool
+  /// Runs `body` on the records of a range of history until it returns false; those that the filter
+  /// skips are left out.
+  func forEachTransaction(
+    after: Int64, through: Int64, direction: HistoryDirection = .forward,
+    skipping filter: HistoryFilter = .none, _ body: (TransactionRecord) -> Bool
   ) throws(LogError) {
-    var cursor = try history(after: after, through: through)
+    var cursor = try history(
+      after: after, through: through, direction: direction, skipping: filter)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
       for record in batch.transactions where record.part == 0 {

@@ -32,7 +32,11 @@ extension LogView {
 extension ConsumerTable {
   /// The least that any blocking consumer with a running lease has read; nil if there is no such
   /// consumer.
-  func leastWaitedFor(at moment: Timestamp) -> Int64? {
-    list.lazy.filter { $0.isBlocking && $0.isLeaseRunning(at: moment) }.map(\.number).min()
+  func leastWaitedFor(at moment: Timestamp, in view: LogView) -> Int64? {
+    list.lazy.filter { consumer in
+      consumer.isBlocking
+        && consumer.isLeaseRunning(
+          at: moment, since: view.leaseStart(of: consumer, now: moment))
+    }.map(\.number).min()
   }
 }

@@ -112,7 +112,7 @@ package final class LogRewriter {
     guard case .replace = plan.destination else { return nil }
     let consumers = log.consumers
     guard !consumers.isEmpty, let clock = plan.clock else { return nil }
-    return consumers.leastWaitedFor(at: clock())
+    return consumers.leastWaitedFor(at: clock(), in: log.view)
   }
 
   /// Whether the beginning of the new file has become outdated: others have announced features, or

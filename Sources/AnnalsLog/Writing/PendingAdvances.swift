@@ -13,6 +13,9 @@ package struct ConsumerAdvance: Sendable {
   package var openingID: UInt64
   /// Whether it may be less than what the file says.
   package var mayGoBack: Bool
+  /// When the file says that it was seen, if that is beyond the reader's present: a clock was ahead
+  /// then, and this advance replaces it.
+  private var replacedLastSeen: Timestamp?
 
   package init(
     _ consumer: ConsumerState, lastSeen: Timestamp, number: Int64? = nil, openingID: UInt64 = 0,
@@ -21,6 +24,7 @@ package struct ConsumerAdvance: Sendable {
     name = consumer.name
     registered = consumer.registered
     self.lastSeen = lastSeen
+    replacedLastSeen = consumer.lastSeen > lastSeen ? consumer.lastSeen : nil
     self.number = number
     self.openingID = openingID
     self.mayGoBack = mayGoBack
@@ -28,7 +32,7 @@ package struct ConsumerAdvance: Sendable {
 
   /// Merges an earlier advance of the same consumer into this one.
   fileprivate mutating func join(_ earlier: ConsumerAdvance) {
-    lastSeen = max(lastSeen, earlier.lastSeen)
+    replacedLastSeen = earlier.replacedLastSeen ?? replacedLastSeen
     guard let before = earlier.number else { return }
     if let number, mayGoBack || number >= before {
       mayGoBack = mayGoBack || earlier.mayGoBack
@@ -42,7 +46,8 @@ package struct ConsumerAdvance: Sendable {
   fileprivate func applied(to consumer: ConsumerState, head: Int64) -> ConsumerState {
     guard consumer.registered == registered else { return consumer }
     var result = consumer
-    result.lastSeen = max(lastSeen, consumer.lastSeen)
+    result.lastSeen =
+      consumer.lastSeen == replacedLastSeen ? lastSeen : max(lastSeen, consumer.lastSeen)
     if let number, number <= head, mayGoBack || number >= consumer.number {
       result.number = number
       result.openingID = openingID

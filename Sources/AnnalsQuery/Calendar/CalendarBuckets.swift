@@ -11,7 +11,6 @@ import Foundation
 /// Caches buckets, so that one asked for again needs no calendar arithmetic.
 package struct CalendarBuckets: Sendable {
   package let unit: CalendarUnit
-  package let timeZone: TimeZone
   private let clock: ZoneClock
   /// The cached buckets, rising.
   private var known: [CalendarBucket] = []
@@ -23,9 +22,13 @@ package struct CalendarBuckets: Sendable {
 
   /// The buckets of the unit in the zone.
   package init(_ unit: CalendarUnit, timeZone: TimeZone) {
+    self.init(unit, clock: ZoneClock(timeZone))
+  }
+
+  /// The buckets of the unit by a zone's clock.
+  package init(_ unit: CalendarUnit, clock: ZoneClock) {
     self.unit = unit
-    self.timeZone = timeZone
-    clock = ZoneClock(timeZone)
+    self.clock = clock
   }
 
   /// The bucket that contains the moment. O(1) if it is that of the last call, otherwise O(log n)

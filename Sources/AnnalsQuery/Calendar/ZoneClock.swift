@@ -3,17 +3,25 @@ import Foundation
 
 /// The clock of a time zone in whole seconds: what it shows at a moment, and when it first shows a
 /// time.
-struct ZoneClock: Sendable {
-  private let zone: TimeZone
+package struct ZoneClock: Sendable {
+  /// The zone; nil if it is only known by its offsets.
+  package let zone: TimeZone?
+  private let offsets: @Sendable (Int64) -> Int64
 
-  init(_ zone: TimeZone) {
+  /// The clock of a zone.
+  package init(_ zone: TimeZone) {
     self.zone = zone
+    offsets = { Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0)))) }
+  }
+
+  /// A clock that is so many seconds ahead of UTC at each second since 1970.
+  package init(offsets: @escaping @Sendable (Int64) -> Int64) {
+    zone = nil
+    self.offsets = offsets
   }
 
   /// How many seconds the clock is ahead of UTC.
-  func offset(at second: Int64) -> Int64 {
-    Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
-  }
+  func offset(at second: Int64) -> Int64 { offsets(second) }
 
   /// The first second at which the clock shows `shown` or later, both counted from 1970-01-01
   /// 00:00:00; if clocks are set forward past it, the second of that change.

@@ -99,30 +99,52 @@ struct Accumulator {
     case .count: return .int(Int64(count))
     case .sum:
       if count == 0 { return .null }
-      if areDoubles { return .double(sums[group].value) }
-      guard let sum = Int64(exactly: wholes[group]) else { throw .overflow(aggregate.path) }
+      if areDoubles { return try double(sums[group].divided(by: 1)) }
+      guard let sum = Int64(exactly: wholes[group]) else {
+        throw .overflow(aggregate.path, ofDoubles: false)
+      }
       return .int(sum)
     case .average:
       if count == 0 { return .null }
-      return .double(
-        (areDoubles ? sums[group].value : Double(wholes[group])) / Double(count))
+      return try double(
+        areDoubles
+          ? sums[group].divided(by: Double(count)) : Double(wholes[group]) / Double(count))
     case .minimum, .maximum: return extremes[group]?.value ?? .null
     }
   }
 }
 
-/// A sum of doubles that compensates rounding errors (Neumaier).
+extension Accumulator {
+  /// A double as a value. Throws `overflow` beyond the greatest.
+  private func double(_ number: Double) throws(GroupFailure) -> Value {
+    guard number.isFinite else { throw .overflow(aggregate.path, ofDoubles: true) }
+    return .double(number)
+  }
+}
+
+/// A sum of doubles that compensates rounding errors (Neumaier). Sums beyond the greatest double
+/// are kept, so that the order of the numbers makes no difference.
 struct CompensatedSum {
   private var sum = 0.0
   private var lost = 0.0
+  /// What the numbers are multiplied by: a power of two, less than 1 once a sum was too great.
+  private var scale = 1.0
 
   mutating func add(_ number: Double) {
-    let next = sum + number
-    lost += abs(sum) >= abs(number) ? (sum - next) + number : (number - next) + sum
+    let scaled = number * scale
+    let next = sum + scaled
+    guard next.isFinite || scale < 1 else {
+      (sum, lost, scale) = (sum * 0x1p-64, lost * 0x1p-64, 0x1p-64)
+      return add(number)
+    }
+    lost += abs(sum) >= abs(scaled) ? (sum - next) + scaled : (scaled - next) + sum
     sum = next
   }
 
-  var value: Double { sum.isFinite ? sum + lost : sum }
+  /// The sum divided by a number; not finite beyond the greatest double.
+  func divided(by divisor: Double) -> Double {
+    (sum.isFinite ? sum + lost : sum) / divisor / scale
+  }
 }
 
 extension ConditionSources {

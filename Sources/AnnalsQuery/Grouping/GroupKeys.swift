@@ -21,8 +21,8 @@ struct GroupKeys {
   private static let mostKnown = 4_096
 
   init(_ query: GroupQuery) {
-    if case .bucket(_, let unit, let zone) = query.key {
-      calendar = CalendarBuckets(unit, timeZone: zone)
+    if case .bucket(_, let unit, let clock) = query.key {
+      calendar = CalendarBuckets(unit, clock: clock)
     }
   }
 

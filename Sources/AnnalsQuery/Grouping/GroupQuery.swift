@@ -10,7 +10,7 @@ package struct GroupQuery: Sendable {
     /// The value at a path.
     case value(PropertyPath)
     /// The bucket of a date; for a text that is a date, its beginning as written.
-    case bucket(PropertyPath, CalendarUnit, TimeZone)
+    case bucket(PropertyPath, CalendarUnit, ZoneClock)
 
     /// The same key of another path.
     func with(_ path: PropertyPath) -> Key {
@@ -65,8 +65,8 @@ package enum GroupFailure: Error {
   case query(QueryPlan.Failure)
   /// The values cannot be grouped by, or added.
   case unsuitable(String)
-  /// The sum at this path exceeds the integers of 64 bits.
-  case overflow(PropertyPath)
+  /// The sum at this path exceeds the integers of 64 bits, or the doubles.
+  case overflow(PropertyPath, ofDoubles: Bool)
 }
 
 extension GroupFailure: QueryFailure {

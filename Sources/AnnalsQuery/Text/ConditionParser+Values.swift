@@ -148,15 +148,10 @@ extension ConditionParser {
     return .object(ObjectReference(entity: entity, row: row))
   }
 
-  /// The moment of a date, with a time and an offset if it has them.
+  /// The moment of a date, with a time and an offset if it has them. A month or a year is no
+  /// moment.
   private func moment(_ text: String) -> Timestamp? {
-    if let exact = Timestamp(text) { return exact }
-    // Local: read as if it were UTC, then moved.
-    let parts = text.utf8.count
-    let candidates = [text + "Z", text + ":00Z", text + "T00:00:00Z"]
-    guard parts <= 40, let local = candidates.lazy.compactMap({ Timestamp($0) }).first else {
-      return nil
-    }
-    return Timestamp(local: local, offset: zone) ?? local
+    guard let date = WrittenDate(text), date.day != nil else { return nil }
+    return date.period(offset: zone).lowerBound
   }
 }

@@ -96,7 +96,7 @@ struct TimelineReading {
       case .null, .erased: self = .none
       case .date: self = .at(Int64(bitPattern: cell.cell.bits))
       case .string where !cell.cell.isLarge:
-        let moment = DateText.firstMoment(cell.cell.bytes(in: cell.arena))
+        let moment = WrittenDate(cell.cell.bytes(in: cell.arena))?.firstMoment
         self = moment.map { .at($0.microseconds) } ?? .unreadable
       default: self = .unreadable
       }

@@ -38,7 +38,7 @@ import Testing
         .date(Timestamp(microseconds: day * Self.day + Int64(place)))
       }, of: NoteModel.date, into: model)
     let zone = try #require(TimeZone(identifier: "UTC"))
-    let found = try Self.groups(GroupQuery(.bucket("date", .day, zone)), of: model)
+    let found = try Self.groups(GroupQuery(.bucket("date", .day, ZoneClock(zone))), of: model)
     #expect(found.map(\.count) == Array(repeating: 2, count: Int(count)))
     let starts = found.map { group -> Int64? in
       guard case .bucket(let bucket) = group.key else { return nil }

@@ -11,6 +11,10 @@ import Testing
     ("2004-02-29", "2004-02-29T00:00:00Z"),
     ("2004-05-17T20:15:00Z", "2004-05-17T20:15:00Z"),
     ("2004-05-17T20:15:00.25-05:30", "2004-05-18T01:45:00.25Z"),
+    ("2004-05-17T20:15:00", "2004-05-17T20:15:00Z"), ("2004-05-17 20:15", "2004-05-17T20:15:00Z"),
+    ("-0044-03-15", "-0044-03-15T00:00:00Z"), ("-0044", "-0044-01-01T00:00:00Z"),
+    ("+12004-05", "+12004-05-01T00:00:00Z"), ("+2004", "2004-01-01T00:00:00Z"),
+    ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"),
   ])
   func texts(text: String, moment: String) throws {
     #expect(first(text) == Timestamp(moment))
@@ -18,13 +22,14 @@ import Testing
 
   @Test(arguments: [
     "", "2", "200", "20045", "2004-", "2004-5", "2019-11-1", "2004-13", "2004-00", "2004-02-30",
-    "2003-02-29", "2004-05-17T20:15:00", "2004-05-17 ", " 2004", "2004/05", "2004-05-1x", "soon",
-    "+2004", "2004-05-17T20:15:00Z" + String(repeating: "0", count: 80), "２００４",
+    "2003-02-29", "2004-05-17 ", "12004-05", "20040517", "2004-W21-1", "+300000",
+    " 2004", "2004/05", "2004-05-1x", "soon",
+    "2004-05-17T20:15:61Z", "2004-05-17T20:15:00Z" + String(repeating: "0", count: 80), "２００４",
   ])
   func whatIsNoDate(text: String) { #expect(first(text) == nil) }
 
   private func first(_ text: String) -> Timestamp? {
-    Array(text.utf8).withUnsafeBytes { DateText.firstMoment($0) }
+    Array(text.utf8).withUnsafeBytes { WrittenDate($0)?.firstMoment }
   }
 
   /// Berlin in 2019: two hours ahead from 31 March, 01:00 UTC, to 27 October, 01:00 UTC.

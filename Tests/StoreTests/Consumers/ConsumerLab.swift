@@ -26,7 +26,8 @@ final class ConsumerLab {
   var now: Timestamp { clock.now }
 
   /// Turns the clock on.
-  func wait(seconds: Double) { clock.turn(by: Int64(seconds * 1_000_000)) }
+  func wait(seconds: Double) { wait(microseconds: Int64((seconds * 1_000_000).rounded())) }
+  func wait(microseconds: Int64) { clock.turn(by: microseconds) }
 
   /// A store on the file, as another process has it.
   func open(_ options: StoreOptions = StoreOptions()) throws -> Store {

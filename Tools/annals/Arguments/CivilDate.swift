@@ -20,15 +20,9 @@ struct CivilDate: Hashable, Sendable {
     return days * 86400 + hour * 3600 + minute * 60 + second
   }
 
-  /// The greatest year, positive or negative, that is accepted: 64-bit microseconds end soon after.
+  /// The greatest year, positive or negative, whose dates are certainly moments: 64-bit
+  /// microseconds end soon after.
   static let greatestYear: Int64 = 290_000
-
-  /// Whether every part is within its range, and the month has the day.
-  var isValid: Bool {
-    (0...23).contains(hour) && (0...59).contains(minute) && (0...59).contains(second)
-      && abs(year) <= CivilDate.greatestYear
-      && CalendarDate(year: year, month: month, day: day).daysSince1970 != nil
-  }
 
   /// The time at which a clock `offset` seconds ahead of UTC shows this date.
   func timestamp(offset: Int = 0) -> Timestamp {

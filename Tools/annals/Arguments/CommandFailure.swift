@@ -11,14 +11,13 @@ struct CommandFailure: Error {
   }
 
   static func badToken(_ text: String) -> CommandFailure {
-    var reader = DigitReader(text)
-    if let (year, _) = reader.yearAndMonth() {
-      let range = "years go from -\(CivilDate.greatestYear) to +\(CivilDate.greatestYear)"
+    if let year = WrittenDate.year(of: text) {
+      let range = "dates go from \(Timestamp.min) to \(Timestamp.max)"
       return CommandFailure(
-        abs(year) > CivilDate.greatestYear
+        abs(year) > WrittenDate.greatestYear
           ? "`\(text)` is out of the range of dates: \(range)"
-          : "`\(text)` is no date. Write 2019-10-22, 2019-10, 2019-10-22 20:15, or "
-            + "2019-10-22T20:15:04+02:00; \(range), beyond 0000 to 9999 with a sign",
+          : "`\(text)` is no date. Write \(TokenArgument.dateForms); \(range), beyond the years "
+            + "0000 to 9999 with a sign",
         status: .usage)
     }
     if let meant = TokenArgument.meant(by: text) {
@@ -27,7 +26,7 @@ struct CommandFailure: Error {
     }
     return CommandFailure(
       "`\(text)` is no position in history. Write a transaction number (42), head, floor or base "
-        + "(head~2), a date (2019-10-22, 2019-10, 2019-10-22 20:15), an age (30d, 12h, 2w) or a "
+        + "(head~2), a date (\(TokenArgument.dateForms)), an age (90m, 12h, 30d, 2w, 1y) or a "
         + "token (42@STORE-UUID)", status: .usage)
   }
 

@@ -1,9 +1,11 @@
 import Annals
 
-/// A length of time on the command line: `30d`, `12h`, `2w`.
+/// A length of time on the command line: `90m`, `12h`, `30d`, `2w`, `1y`. A year has 365 days.
 enum LengthArgument {
   /// Units by their letters, in seconds.
-  private static let units: [Character: Int64] = ["h": 3600, "d": 86_400, "w": 604_800]
+  private static let units: [Character: Int64] = [
+    "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000,
+  ]
 
   /// The length in microseconds; nil if the text is not a length, or too long.
   static func microseconds(_ text: String) -> Int64? {

@@ -1,25 +1,22 @@
 import Annals
-import Foundation
 
 /// The time zone of dates that are printed and typed.
 struct LocalZone: Sendable {
   /// The zone's offset from UTC in seconds at a given time.
   let offset: @Sendable (Timestamp) -> Int
-  /// The zone by whose calendar dates are grouped.
-  var timeZone = TimeZone.gmt
 
   /// A zone with a fixed offset.
-  static func fixed(_ seconds: Int) -> LocalZone {
-    LocalZone(offset: { _ in seconds }, timeZone: TimeZone(secondsFromGMT: seconds) ?? .gmt)
-  }
+  static func fixed(_ seconds: Int) -> LocalZone { LocalZone(offset: { _ in seconds }) }
 
-  /// The zone of the machine, or of the variable TZ.
-  static var current: LocalZone {
-    let zone = TimeZone.current
-    return LocalZone(
-      offset: { moment in
-        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.microseconds) / 1e6))
-      }, timeZone: zone)
+  /// The day of the calendar that is so many days before the one around a moment.
+  func day(around moment: Timestamp, daysAgo: Int64) -> ClosedRange<Timestamp> {
+    let today = CivilDate(moment, offset: offset(moment))
+    func start(_ day: Int64) -> Timestamp {
+      self.moment(CivilDate(year: today.year, month: today.month, day: day))
+    }
+    let first = start(today.day - daysAgo)
+    let next = start(today.day - daysAgo + 1)
+    return first...max(first, Timestamp(microseconds: next.microseconds - 1))
   }
 
   /// The time at which the zone's clocks show this date: the first of two if clocks were set back.

@@ -19,8 +19,8 @@ struct AuthorArguments: ParsableArguments {
 enum Vocabulary {
   static let token = """
     A TOKEN is a transaction's number (42); head, floor or base (head~2); a date (2019-10-22, \
-    2019-10, "2019-10-22 20:15"; a day or month is all of it); an age (30d, 12h, 2w); or a token's \
-    text (42@STORE-UUID).
+    2019-10, "2019-10-22 20:15", now, today, yesterday; a day or month is all of it); an age (90m, \
+    12h, 30d, 2w, 1y); or a token's text (42@STORE-UUID). A date later than now is read as now.
     """
 }
 

@@ -7,8 +7,8 @@ enum TokenArgument: Hashable {
   case mark(Mark, back: Int64)
   /// A point in time.
   case moment(Timestamp)
-  /// A whole day or month: from its start to the start of the next.
-  case period(from: Timestamp, until: Timestamp)
+  /// A whole day, month or year.
+  case period(ClosedRange<Timestamp>)
   case token(Token)
 
   /// A position that every store has.
@@ -22,7 +22,7 @@ enum TokenArgument: Hashable {
   init(_ text: String, zone: LocalZone, now: Timestamp) throws {
     let parsed =
       TokenArgument.number(text) ?? TokenArgument.mark(text) ?? TokenArgument.ago(text, now)
-      ?? TokenArgument.date(text, zone) ?? Token(text).map { .token($0) }
+      ?? TokenArgument.date(text, zone, now: now) ?? Token(text).map { .token($0) }
     guard let parsed else { throw CommandFailure.badToken(text) }
     self = parsed
   }
@@ -54,32 +54,38 @@ enum TokenArgument: Hashable {
     return mark(meant) == nil ? nil : meant
   }
 
-  /// `30d`, `12h`, `2w`: that long before now.
+  /// `90m`, `12h`, `30d`, `2w`, `1y`: that long before now.
   private static func ago(_ text: String, _ now: Timestamp) -> TokenArgument? {
     guard let length = LengthArgument.microseconds(text) else { return nil }
     let (moment, isTooEarly) = now.microseconds.subtractingReportingOverflow(length)
     return isTooEarly ? nil : .moment(Timestamp(microseconds: moment))
   }
 
-  /// Reads a date; nil for anything else.
-  static func date(_ text: String, _ zone: LocalZone) -> TokenArgument? {
-    if let (date, offset) = CivilDate.parse(text) {
-      return .moment(offset.map { date.timestamp(offset: $0) } ?? zone.moment(date))
+  /// The forms of dates, for messages.
+  static let dateForms =
+    "2019-10-22, 2019-10, 2019-10-22 20:15, 2019-10-22T20:15:04+02:00, now, today or yesterday"
+
+  /// Reads a date, `now`, `today` or `yesterday`; nil for anything else. A year alone is a date
+  /// only where it cannot be a number.
+  static func date(
+    _ text: String, _ zone: LocalZone, now: Timestamp, allowsYears: Bool = false
+  ) -> TokenArgument? {
+    switch text {
+    case "now": return .moment(now)
+    case "today": return .period(zone.day(around: now, daysAgo: 0))
+    case "yesterday": return .period(zone.day(around: now, daysAgo: 1))
+    default:
+      guard let date = WrittenDate(text), date.month != nil || allowsYears else { return nil }
+      let period = date.period(offset: zone.offset)
+      return date.hour == nil ? .period(period) : .moment(period.lowerBound)
     }
-    var reader = DigitReader(text)
-    if let day = reader.day(), reader.isAtEnd, day.isValid {
-      var next = day
-      next.day += 1
-      return .period(from: zone.moment(day), until: zone.moment(next))
-    }
-    reader = DigitReader(text)
-    if let (year, month) = reader.yearAndMonth(), reader.isAtEnd {
-      let first = CivilDate(year: year, month: month)
-      guard first.isValid else { return nil }
-      let next = CivilDate(year: year, month: month + 1)
-      return .period(from: zone.moment(first), until: zone.moment(next))
-    }
-    return nil
+  }
+
+  /// Reads what a DATE option or a date's value may be: a date or an age; nil for anything else.
+  static func moment(
+    _ text: String, _ zone: LocalZone, now: Timestamp, allowsYears: Bool = false
+  ) -> TokenArgument? {
+    date(text, zone, now: now, allowsYears: allowsYears) ?? ago(text, now)
   }
 
   /// The time of a date in `--at`, `--after`, `--to`, `--until`: the last microsecond of a period.
@@ -87,7 +93,7 @@ enum TokenArgument: Hashable {
   var end: Timestamp? {
     switch self {
     case .moment(let moment): moment
-    case .period(_, let until): Timestamp(microseconds: until.microseconds - 1)
+    case .period(let period): period.upperBound
     default: nil
     }
   }
@@ -97,7 +103,7 @@ enum TokenArgument: Hashable {
   var start: Timestamp? {
     switch self {
     case .moment(let moment): moment
-    case .period(let from, _): from
+    case .period(let period): period.lowerBound
     default: nil
     }
   }

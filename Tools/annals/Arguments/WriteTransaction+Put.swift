@@ -4,12 +4,13 @@ import AnnalsExchange
 extension WriteTransaction {
   /// Inserts the object, or updates it if it exists.
   ///
-  /// A date without an offset is in `zone`; a day alone is its start.
+  /// `moment` reads a typed date.
   ///
   /// - Throws: `CommandFailure` for what is not permitted, and for a text that is not a value of
   ///   its attribute; `InputFault`.
   func put(
-    _ object: ObjectArgument, _ assignments: [Assignment], zone: LocalZone,
+    _ object: ObjectArgument, _ assignments: [Assignment],
+    reading moment: (String) -> Timestamp?,
     permitting permissions: PutPermissions = PutPermissions()
   ) throws {
     var json = JSONWriter()
@@ -53,7 +54,7 @@ extension WriteTransaction {
         } else {
           json.verbatim(text.utf8)
         }
-      case .text(let text): try write(text, to: assignment.name, of: entity, zone, &json)
+      case .text(let text): try write(text, to: assignment.name, of: entity, moment, &json)
       }
     }
     json.endObject()
@@ -63,7 +64,8 @@ extension WriteTransaction {
 
   /// Writes a typed text as the value of a property.
   private func write(
-    _ text: String, to name: String, of entity: Entity?, _ zone: LocalZone, _ json: inout JSONWriter
+    _ text: String, to name: String, of entity: Entity?,
+    _ moment: (String) -> Timestamp?, _ json: inout JSONWriter
   ) throws {
     guard let entity, let attribute = entity.attribute(named: name) else {
       guard let relationship = entity?.relationship(named: name), !relationship.isToMany else {
@@ -71,7 +73,7 @@ extension WriteTransaction {
       }
       return try write(reference: text, relationship, &json)
     }
-    guard let value = attribute.type.value(typed: text, zone: zone) else {
+    guard let value = attribute.type.value(typed: text, moment) else {
       throw CommandFailure(
         "\(entity.name).\(name) is of type \(attribute.type), and `\(text)` is no such value"
           + attribute.type.form(ofTyped: text))
@@ -102,19 +104,14 @@ extension WriteTransaction {
 }
 
 extension AttributeType {
-  /// The value of a typed text: as `value(fromText:)`, but a date may be written as in a TOKEN.
-  fileprivate func value(typed text: String, zone: LocalZone) -> Value? {
-    guard self == .date else { return value(fromText: text) }
-    if let value = value(fromText: text) { return value }
-    // A month does not stand for a point in time.
-    var reader = DigitReader(text)
-    if reader.yearAndMonth() != nil, reader.isAtEnd { return nil }
-    return TokenArgument.date(text, zone)?.start.map { .date($0) }
+  /// The value of a typed text: as `value(fromText:)`, but a date is read by `moment`.
+  fileprivate func value(typed text: String, _ moment: (String) -> Timestamp?) -> Value? {
+    self == .date ? moment(text).map { .date($0) } : value(fromText: text)
   }
 
   /// How a value of this type is typed, for messages that refuse this text; empty if obvious.
   fileprivate func form(ofTyped text: String) -> String {
-    guard self == .date, !Timestamp.looksLong(text) else { return form(for: text) }
-    return "; write 2019-10-22, \"2019-10-22 20:15\" or 2019-10-22T18:15:04Z"
+    guard self == .date, !WrittenDate.looksLong(text) else { return form(for: text) }
+    return "; write 2019-10-22, \"2019-10-22 20:15\", 2019-10-22T18:15:04Z or now"
   }
 }

@@ -10,8 +10,8 @@ struct ConsumersCommand: FileCommand {
       annals consumers FILE remove NAME
 
       A consumer is a named reader of the history; the store keeps its position. prune waits for a \
-      blocking consumer while its lease runs: from when it was last seen, for a time like 30d, 12h \
-      or 2w, or forever. add registers a consumer, or changes the given options of an existing \
+      blocking consumer while its lease runs: from when it was last seen, for a time like 90m, 12h, \
+      30d, 2w or 1y, or forever. add registers a consumer, or changes options of an existing \
       one. list shows how far each is behind: in transactions, in their changes, and the age of \
       the oldest.
 
@@ -79,7 +79,8 @@ struct ConsumersCommand: FileCommand {
     if text == "forever" { return .forever }
     guard let length = LengthArgument.microseconds(text) else {
       throw CommandFailure(
-        "`\(text)` is no lease; use a time like 30d, 12h or 2w, or forever", status: .usage)
+        "`\(text)` is no lease; use a time like 90m, 12h, 30d, 2w or 1y, or forever",
+        status: .usage)
     }
     return ConsumerLease(length: length)
   }

@@ -104,11 +104,9 @@ struct ImportCommand: FileCommand {
     guard let store = lines.store, lines.count > 0 else { return }
     console.report(store.schema, besides: lines.schemaBefore)
     guard let latest = lines.latest, latest > console.now() else { return }
-    let newest = store.snapshot().moment
     console.report(
-      "note: the latest line is dated \(console.zone.text(latest)), in the future"
-        + (newest > console.now()
-          ? "; until then, transactions after it are dated just behind it" : ""))
+      "note: the latest line is dated \(console.zone.text(latest)), in the future: until then its "
+        + "date does not count")
   }
 
   private func readSchema(_ path: String, _ console: Console) throws -> Schema {

@@ -69,7 +69,7 @@ struct LogCommand: FileCommand {
     if let after, let before, range == nil, lower > upper + 1 {
       throw CommandFailure("--after \(after) is later than --before \(before): exchange the two")
     }
-    let condition = try condition(console, store, &lower, &upper)
+    let condition = try condition(console, store, &lower, &upper).counting(console.now)
     guard lower < upper else { return .done }
     var walk = try HistoryWalk(
       store, after: lower, through: upper, condition: condition, isReversed: !reverse)

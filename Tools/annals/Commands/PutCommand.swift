@@ -9,8 +9,8 @@ struct PutCommand: FileCommand {
     discussion: """
       NAME=TEXT sets a property to a text, or to the value of the text in the property's type: a \
       number, true or false, a date, a UUID, base64. NAME:=JSON sets it to a JSON value. A date is \
-      written as in a TOKEN: 2019-10-22T18:15:04Z, 2019-10-22 20:15 (local time), or 2019-10-22 \
-      for the start of the day.
+      written as in a TOKEN: 2019-10-22T18:15:04Z, 2019-10-22 20:15 (local time), now, or \
+      2019-10-22 for the start of the day.
 
       Missing attributes are added, and so is the first entity of a store. Another entity needs \
       --new, and so does an attribute with almost the name of another. A value of another type \
@@ -45,7 +45,7 @@ struct PutCommand: FileCommand {
         before = store.token
         do {
           try $0.put(
-            argument, assignments, zone: console.zone,
+            argument, assignments, reading: console.moment,
             permitting: PutPermissions(newNames: new, widening: widen))
         } catch let fault as InputFault {
           throw CommandFailure(fault.reason)

@@ -128,7 +128,7 @@ extension QueryCommand {
     let length = unit.map { $0.rawValue.count + 1 } ?? 0
     let path = try path(
       String(repeating: " ", count: length) + text.dropFirst(length), "--group-by", entity, schema)
-    return unit.map { .each($0, of: path, in: console.zone.timeZone) } ?? .value(path)
+    return unit.map { .each($0, of: path, by: console.zone.clock) } ?? .value(path)
   }
 
   private func aggregates(_ entity: Entity, _ schema: Schema) throws -> [Aggregate] {

@@ -16,8 +16,9 @@ struct TimelineCommand: FileCommand {
 
       There are two axes of time. --from and --to select when things happened: only rows with such \
       dates, and in a picture also what was under way. --at selects when things were recorded: all \
-      that was known then. A DATE is 2019, 2019-10, 2019-10-22, "2019-10-22 20:15" or \
-      2019-10-22T18:15:04Z; a year, month or day is all of it. \(Vocabulary.token)
+      that was known then. A DATE is 2019, -0044, 2019-10, 2019-10-22, "2019-10-22 20:15", \
+      2019-10-22T18:15:04Z, now, today, yesterday or an age; a year, month or day is all of it. \
+      \(Vocabulary.token)
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
@@ -161,8 +162,10 @@ struct TimelineCommand: FileCommand {
 
   private func window(_ zone: LocalZone, _ console: Console) throws -> TimelineSheet.Window {
     var window = TimelineSheet.Window()
-    if let from { window.first = try TimelineCommand.date("--from", from, zone).start }
-    if let to { window.last = try TimelineCommand.date("--to", to, zone).end }
+    if let from {
+      window.first = try TimelineCommand.date("--from", from, zone, console).start
+    }
+    if let to { window.last = try TimelineCommand.date("--to", to, zone, console).end }
     guard window.first <= window.last else {
       throw CommandFailure("--from is later than --to: there is no such time", status: .usage)
     }
@@ -171,19 +174,13 @@ struct TimelineCommand: FileCommand {
 
   /// The start and the end of a date.
   private static func date(
-    _ option: String, _ text: String, _ zone: LocalZone
+    _ option: String, _ text: String, _ zone: LocalZone, _ console: Console
   ) throws -> (start: Int64, end: Int64) {
-    // A year alone.
-    var reader = DigitReader(text)
-    if let year = reader.number(digits: 4...4), reader.isAtEnd {
-      let next = zone.moment(CivilDate(year: year + 1, month: 1)).microseconds
-      return (zone.moment(CivilDate(year: year, month: 1)).microseconds, next - 1)
-    }
-    guard let date = TokenArgument.date(text, zone), let start = date.start, let end = date.end
-    else {
+    let date = TokenArgument.moment(text, zone, now: console.now(), allowsYears: true)
+    guard let date, let start = date.start, let end = date.end else {
       throw CommandFailure(
-        "\(option), `\(text)` is no date. Write 2019, 2019-10, 2019-10-22, 2019-10-22 20:15, or "
-          + "2019-10-22T20:15:04+02:00", status: .usage)
+        "\(option), `\(text)` is no date. Write 2019, \(TokenArgument.dateForms), or an age: 90m, "
+          + "12h, 30d, 2w, 1y", status: .usage)
     }
     return (start.microseconds, end.microseconds)
   }

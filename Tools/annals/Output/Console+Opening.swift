@@ -44,15 +44,27 @@ extension Console {
     for finding in findings { report("\(path): \(finding.message).") }
   }
 
-  /// Reads a TOKEN.
+  /// Reads a TOKEN. Reports once that a date is later than now.
   func token(_ text: String) throws -> TokenArgument {
-    try TokenArgument(text, zone: zone, now: now())
+    let now = now()
+    let token = try TokenArgument(text, zone: zone, now: now)
+    if let start = token.start, start > now {
+      reportOnce("note: \(text) is later than now, and is read as now")
+    }
+    return token
+  }
+
+  /// Reads a date's value: a date, the start of a day, or an age; nil for anything else. A month
+  /// and a year are no moments.
+  func moment(_ text: String) -> Timestamp? {
+    if let date = WrittenDate(text), date.day == nil { return nil }
+    return TokenArgument.moment(text, zone, now: now())?.start
   }
 
   /// The number of the last transaction at or before the position of a TOKEN: for `--at`, `--after`
   /// and `--to`.
   func number(_ text: String, in store: Store) throws -> Int64 {
-    try store.version.number(at: try place(try token(text), in: store, isEnd: true))
+    try store.version.number(at: try place(try token(text), in: store, isEnd: true), now)
   }
 
   /// The number of the transaction at the position of a TOKEN.
@@ -89,10 +101,10 @@ extension Console {
     let place = try placeBefore(text, in: store)
     if case .number(let number) = place.kind {
       // One past the newest is a valid bound. A greater number is an error that names it.
-      if number > store.token.number + 1 { return try store.version.number(at: place) }
-      return try store.version.number(at: .number(max(number, store.base.number + 1) - 1))
+      if number > store.token.number + 1 { return try store.version.number(at: place, now) }
+      return try store.version.number(at: .number(max(number, store.base.number + 1) - 1), now)
     }
-    return try store.version.number(before: place)
+    return try store.version.number(before: place, now)
   }
 
   private func place(

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsStorage
 import Foundation
 
 /// The surroundings of a command: its streams, clock, time zone and environment variables.
@@ -22,6 +23,8 @@ final class Console {
   let terminal: Terminal
   /// The number of the transaction that the command recorded; nil if it recorded none.
   private(set) var recorded: Int64?
+  /// What was reported once.
+  private var reported: [String] = []
   /// Makes the pager; nil for none.
   private let makePager: () -> Pager?
 
@@ -81,6 +84,13 @@ final class Console {
     try? stream.flush()
   }
 
+  /// As `report`, but nothing twice.
+  func reportOnce(_ text: String) {
+    guard !reported.contains(where: { $0.hasSameBytes(as: text) }) else { return }
+    reported.append(text)
+    report(text)
+  }
+
   /// Writes the number of the transaction that the command recorded.
   func lineOfTransaction(_ number: Int64) throws {
     recorded = number
@@ -131,11 +141,15 @@ extension Console {
     let terminal = Terminal(
       isInput: isatty(0) == 1, isOutput: isatty(1) == 1, isErrors: isatty(2) == 1,
       width: terminalWidth(environment))
-    return Console(
+    let console = Console(
       output: Output(FileHandle.standardOutput), errors: Output(FileHandle.standardError),
       terminal: terminal, environment: environment, store: .system, zone: .current,
       now: StoreEnvironment.system.clock, readAnswer: { readLine() },
       input: { FileSource(FileHandle.standardInput) }, makePager: { Pager(environment) })
+    if let zone = LocalTime.unreadableZone(environment["TZ"]) {
+      console.report("warning: `\(zone)` is no time zone that this system has; UTC is used")
+    }
+    return console
   }
 
   /// Puts a file in the place of each closed standard stream, one that refuses reads or writes, so

@@ -18,6 +18,9 @@ enum Remedy {
     case .notFound where !text.contains("check the path") && !text.hasSuffix("."):
       return "\(text). Check the path; annals put and annals import make new files."
     case .beyondHead:
+      if let date = text.firstMatch(of: dateAsNumber)?.output {
+        return "\(text). Digits alone are a number: the date is \(date.1)-\(date.2)-\(date.3)."
+      }
       guard let year = text.firstMatch(of: yearAsNumber)?.output.1 else { return "\(text)." }
       return "\(text). Digits alone are a number: the end of a year is \(year)-12, its beginning "
         + "\(year)-01."
@@ -135,5 +138,10 @@ enum Remedy {
   /// Matches a number that was probably meant as a year.
   private static var yearAsNumber: Regex<(Substring, Substring)> {
     /no transaction ((?:19|20)[0-9][0-9]) yet/
+  }
+
+  /// Matches a number that was probably meant as a date: `20191022`.
+  private static var dateAsNumber: Regex<(Substring, Substring, Substring, Substring)> {
+    /no transaction ((?:19|20)[0-9][0-9])(0[1-9]|1[0-2])([0-2][0-9]|3[01]) yet/
   }
 }
