@@ -146,6 +146,18 @@ public func getpwuid_r(
 ) -> Int32 { -1 }
 public func getenv(_ name: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>? { nil }
 public func sysconf(_ name: Int32) -> Int { -1 }
+
+// MARK: ctime(3)
+
+public struct tm {
+  public var tm_gmtoff: Int = 0
+  public init() {}
+}
+public func tzset() {}
+@discardableResult
+public func localtime_r(
+  _ time: UnsafePointer<time_t>!, _ parts: UnsafeMutablePointer<tm>!
+) -> UnsafeMutablePointer<tm>! { nil }
 public var _SC_NPROCESSORS_ONLN: Int32 { 58 }
 
 // MARK: clock_gettime(3), nanosleep(2)

@@ -1,3 +1,5 @@
+import SystemPackage
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -27,22 +29,25 @@ package enum LocalTime {
   package static func unreadableZone(_ value: String?) -> String? {
     guard let value else {
       let path = "/etc/localtime"
-      return access(path, F_OK) == 0 && !isZoneFile(path) ? path : nil
+      return isZoneFile(path) ?? true ? nil : path
     }
     let name = value.hasPrefix(":") ? String(value.dropFirst()) : value
     // An empty one is UTC, and so is what these are meant for, even without a file.
     if name.isEmpty || ["UTC", "GMT", "UCT", "Zulu"].contains(name) || isRule(name) { return nil }
     let folder = getenv("TZDIR").map { String(cString: $0) } ?? "/usr/share/zoneinfo"
-    return isZoneFile(name.hasPrefix("/") ? name : "\(folder)/\(name)") ? nil : value
+    return isZoneFile(name.hasPrefix("/") ? name : "\(folder)/\(name)") ?? false ? nil : value
   }
 
-  /// Whether a file begins as compiled zones do.
-  private static func isZoneFile(_ path: String) -> Bool {
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return false }
-    defer { close(file) }
+  /// Whether a file begins as compiled zones do; nil if it cannot be opened.
+  private static func isZoneFile(_ path: String) -> Bool? {
+    let options: FileDescriptor.OpenOptions = [.closeOnExec, .nonBlocking]
+    guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: options) else {
+      return nil
+    }
+    defer { try? file.close() }
     var start: [UInt8] = [0, 0, 0, 0]
-    return read(file, &start, start.count) == start.count && start == Array("TZif".utf8)
+    let count = try? start.withUnsafeMutableBytes { try file.read(into: $0) }
+    return count == start.count && start == Array("TZif".utf8)
   }
 
   /// Whether a text begins as a zone of POSIX: a name of three letters or more, or one in angle

@@ -100,7 +100,7 @@ extension FixtureRecipe {
 
   /// Three transactions of clocks that had jumped back, one of them before the base.
   static func clockJumps(_ folder: CommandFolder) throws -> Data {
-    for (number, step) in [0, -3_600, 7_200, -3_600, 0].enumerated() {
+    for (number, step) in [0, -3_600, 7_200, -3_600, -3_600].enumerated() {
       folder.turnClock(by: Int64(step) * 1_000_000)
       folder.run("put", "@clock.annals", "Note/\(number)", "text=t")
     }
