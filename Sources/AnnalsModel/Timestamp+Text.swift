@@ -15,6 +15,20 @@ extension Timestamp: CustomStringConvertible {
   package static var min: Timestamp { Timestamp(microseconds: .min) }
   package static var max: Timestamp { Timestamp(microseconds: .max) }
 
+  /// The moments that a transaction may have: all whole days of the range of dates, so that
+  /// there are moments before and after each.
+  package static var transactionRange: Range<Timestamp> {
+    let day: Int64 = 86_400_000_000
+    return Timestamp(microseconds: (.min / day) * day)..<Timestamp(microseconds: (.max / day) * day)
+  }
+
+  /// Which moments a transaction may have, for a message about one that it may not.
+  package static var transactionRangeText: String {
+    let range = transactionRange
+    return "a transaction's date lies from \(range.lowerBound.dayText) to before "
+      + range.upperBound.dayText
+  }
+
   /// Whether this many seconds after the year 2001 began, as Foundation counts, is a moment.
   package static func holds(secondsSince2001 seconds: Double) -> Bool {
     let microseconds = ((seconds + 978_307_200) * 1_000_000).rounded()

@@ -20,7 +20,7 @@ extension ImportCommand {
     if let known, !repository.hasCommit(known.id) { throw rewritten(known, repository) }
     let total = try repository.count(after: known?.id)
     let history = try repository.history(after: known?.id)
-    let git = GitImport(store)
+    let git = try GitImport(store, after: known)
     let bar = ProgressBar(console, noun: "commit")
     defer { bar.remove() }
     var isFirst = true
@@ -34,6 +34,15 @@ extension ImportCommand {
     if isFirst, let known, known.id != repository.tip { throw rewritten(known, repository) }
     bar.remove()
     try store.close()
+    if git.undated.count > 0 {
+      let more = git.undated.count - 1
+      console.report(
+        "note: commit \(git.undated.first)"
+          + (more > 0 ? " and \(Numerals.counted(more, "other commit"))" : "")
+          + (more > 0 ? " have" : " has") + " no date that can be used, and "
+          + (more > 0 ? "take those of their parents" : "takes that of its parent")
+          + ": \(console.zone.text(git.undated.date))")
+    }
     if git.escapedPaths > 0 {
       console.report(
         "note: \(Numerals.counted(git.escapedPaths, "path")) with bytes that are not UTF-8, "

@@ -6,8 +6,10 @@ struct GitCommit: Hashable {
   var id: String
   var parents: [String]
   var author: String
-  var authoredAt: Timestamp
-  var committedAt: Timestamp
+  /// When it was written and committed; nil for a time that git cannot tell, or that no
+  /// transaction can have.
+  var authoredAt: Timestamp?
+  var committedAt: Timestamp?
   var message: String
 }
 
@@ -64,20 +66,21 @@ final class GitHistory {
       guard let field = try fields.next() else { throw cutOff }
       parts.append(String(decoding: field, as: UTF8.self))
     }
-    let (authored, committed) = (try GitHistory.time(parts[2]), try GitHistory.time(parts[3]))
     while parts[4].utf8.last == 0x0A { parts[4].unicodeScalars.removeLast() }
     return GitCommit(
       id: String(decoding: id, as: UTF8.self),
       parents: parts[0].split(separator: " ").map(String.init), author: parts[1],
-      authoredAt: authored, committedAt: committed, message: parts[4])
+      authoredAt: GitHistory.time(parts[2]), committedAt: GitHistory.time(parts[3]),
+      message: parts[4])
   }
 
-  /// The moment of a commit in seconds since 1970.
-  static func time(_ text: String) throws(CommandFailure) -> Timestamp {
-    guard let seconds = Int64(text), seconds.magnitude < 1 << 42 else {
-      throw CommandFailure("git gave `\(text)` as a commit's time")
-    }
-    return Timestamp(microseconds: seconds * 1_000_000)
+  /// The moment of a commit, which git gives in seconds since 1970; nil if it gives none, as for a
+  /// commit object that is not what git writes, or one that no transaction can have.
+  static func time(_ text: String) -> Timestamp? {
+    guard let seconds = Int64(text) else { return nil }
+    let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    let moment = Timestamp(microseconds: microseconds)
+    return !overflow && Timestamp.transactionRange.contains(moment) ? moment : nil
   }
 
   /// The next change of the commit; nil after its last.

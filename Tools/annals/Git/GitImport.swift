@@ -13,11 +13,22 @@ final class GitImport {
   private let store: Store
   /// The number of commits imported.
   private(set) var count: Int64 = 0
+  /// The commits without a date that can be used: how many, the first, and the date that it took.
+  private(set) var undated: (count: Int64, first: String, date: Timestamp) = (
+    0, "", Timestamp(microseconds: 0)
+  )
+  /// The date of the commit before, which is the first parent of the next; 1970 before the first.
+  private var parentDate = Timestamp(microseconds: 0)
   /// The number of paths that are not UTF-8.
   private(set) var escapedPaths: Int64 = 0
 
-  /// An import into a store that is empty or holds an earlier import.
-  init(_ store: Store) { self.store = store }
+  /// An import into a store that is empty or holds an earlier import, up to `known`.
+  init(_ store: Store, after known: KnownCommit?) throws {
+    self.store = store
+    guard let known else { return }
+    let transaction = try store.transaction(known.transaction)
+    parentDate = transaction.page.batch.transactions[transaction.index].timestamp
+  }
 
   static let schema = Schema(entities: [
     Entity(
@@ -47,13 +58,17 @@ final class GitImport {
 
   /// Imports a commit, with the changes that follow it in `history`.
   func add(_ commit: GitCommit, _ history: GitHistory) throws {
-    try store.importTransaction(
-      author: commit.author, timestamp: commit.committedAt,
-      metadata: [
-        "commit": .string(commit.id), "message": .string(commit.message),
-        "authored": .date(commit.authoredAt),
-      ]
-    ) { transaction in
+    if commit.committedAt == nil {
+      if undated.count == 0 { (undated.first, undated.date) = (commit.id, parentDate) }
+      undated.count += 1
+    }
+    let date = commit.committedAt ?? parentDate
+    var metadata: [String: Value] = [
+      "commit": .string(commit.id), "message": .string(commit.message),
+    ]
+    if let authored = commit.authoredAt { metadata["authored"] = .date(authored) }
+    try store.importTransaction(author: commit.author, timestamp: date, metadata: metadata) {
+      transaction in
       try transaction.require(GitImport.schema)
       guard let files = Files(transaction.schema) else {
         throw CommandFailure("the store's entity File is not that of a git import")
@@ -61,6 +76,7 @@ final class GitImport {
       while let change = try history.nextChange() { try apply(change, files, transaction, commit) }
     }
     count += 1
+    parentDate = date
   }
 
   /// The numbers of the entity's properties.
