@@ -5,11 +5,15 @@ import AnnalsModel
 // Fits values to the schema: adds or widens attributes, and resolves the keys in relationships.
 
 extension ChangeReading {
-  /// The value in the attribute's type. Widens the attribute to `any` if necessary and allowed.
+  /// The value in the attribute's type; `written` is the type in the lines, if it is another.
+  /// Widens the attribute to `any` if necessary and allowed.
   func fit(
-    _ found: Value, _ attribute: Attribute, _ plan: EntityPlan, _ reader: JSONReader
+    _ found: Value, _ written: AttributeType?, _ attribute: Attribute, _ plan: EntityPlan,
+    _ reader: JSONReader
   ) throws -> Value {
+    var found = found
     do throws(ValueTextFault) {
+      if let written { found = try written.value(from: found) ?? found }
       if let value = try attribute.type.value(from: found) { return value }
       // Where the schema does not follow the lines, a whole number may stand for a double.
       if keepsSchema || growth != nil, attribute.type == .double, case .int(let whole) = found {

@@ -107,6 +107,7 @@ final class ChangeReading {
       let inner = JSONReader(MemorySource(text), framing: .document)
       do {
         try set(head, inner, inner.next())
+        reader.add(inner.untaggedObjects)
       } catch let fault as InputFault {
         throw reader.fault(fault.reason)
       }
@@ -155,6 +156,12 @@ final class ChangeReading {
     return value
   }
 
+  /// Notes an erased value that an update sets, which may have been erased before.
+  private func noteErased(_ property: PropertyNumber, _ head: Head) throws {
+    guard head.kind == .update, let object = head.object else { return }
+    try transaction.noteErasedAgain(object, property)
+  }
+
   /// Reads the object of values and sets them.
   private func set(_ head: Head, _ reader: JSONReader, _ token: JSONToken) throws {
     guard token == .beginObject else { throw reader.fault("`set` is not an object") }
@@ -169,21 +176,30 @@ final class ChangeReading {
       let value = try reader.next()
       let number: PropertyNumber
       switch plan.find(property) {
-      case .attribute(let attribute):
+      case .attribute(let attribute, let written):
         number = attribute.number
+        if let large = try largeValue(value, of: attribute, written: written, object, reader) {
+          try transaction.set(object, number, to: large)
+          break
+        }
         let found = try erasable(reader.value(value))
-        let fitting = try fit(found, attribute, plan, reader)
+        let fitting = try fit(found, written, attribute, plan, reader)
         if head.kind == .insert, attribute.number == plan.keyAttribute?.number, let id = head.id,
           try plan.key(id, reader) != fitting
         {
           throw reader.fault("`id` and `\(attribute.name)` in `set` differ")
         }
         try transaction.set(object, number, to: fitting)
+        if fitting.isErased { try noteErased(number, head) }
       case .relationship(let relationship):
         number = relationship.number
+        // `{"$row":N}` is the form of a reference.
+        let untagged = reader.untaggedObjects
         let found = try erasable(reader.value(value))
+        reader.untaggedObjects = untagged
         if let references = try references(found, relationship, reader) {
           try transaction.set(object, number, to: references)
+          if references.isErased { try noteErased(number, head) }
         } else {
           deferred.append((object, relationship, found))
         }

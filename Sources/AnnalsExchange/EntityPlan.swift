@@ -4,15 +4,18 @@ import AnnalsModel
 /// The properties of an entity by the bytes of their names, for a fast look-up per member.
 final class EntityPlan {
   enum Property {
-    case attribute(Attribute)
+    /// `written` is the type in the lines, if it is another.
+    case attribute(Attribute, written: AttributeType?)
     case relationship(Relationship)
   }
 
   /// The entity as of when the plan was made, without attributes added since.
   let entity: Entity
-  /// The attribute that is the key; nil if there is none.
+  /// The attribute that `id` names; nil if there is none.
   let keyAttribute: Attribute?
-  /// The default values of a new object.
+  /// The type of `id` in the lines, if it is another than the attribute's.
+  private let writtenKeyType: AttributeType?
+  /// The default values of a new object, of attributes that the lines do not know.
   let defaults: [(property: PropertyNumber, value: Value)]
   private var names: [ContiguousArray<UInt8>] = []
   private var properties: [Property] = []
@@ -20,11 +23,25 @@ final class EntityPlan {
   /// The index of the last property found: objects name theirs in nearly the same order.
   private var last = 0
 
-  init(_ entity: Entity) {
+  /// The plan of an entity of a store. `exported` is its definition in the lines, if they have one.
+  init(_ entity: Entity, exported: Entity? = nil) {
     self.entity = entity
-    keyAttribute = entity.keyAttribute
-    defaults = entity.defaults
-    for attribute in entity.attributes where !attribute.isRemoved { add(attribute) }
+    let known = NameIndex(
+      (exported?.attributes ?? []).lazy.map { $0.isRemoved ? "" : $0.name })
+    func written(_ attribute: Attribute) -> AttributeType? {
+      guard let exported, let place = known[attribute.name],
+        exported.attributes[place].type != attribute.type
+      else { return nil }
+      return exported.attributes[place].type
+    }
+    let key = exported?.keyAttribute.flatMap { entity.attribute(named: $0.name) }
+    keyAttribute = key ?? entity.keyAttribute
+    writtenKeyType = keyAttribute.flatMap { written($0) }
+    let own = Set(entity.attributes.lazy.filter { known[$0.name] == nil }.map(\.number))
+    defaults = exported == nil ? entity.defaults : entity.defaults.filter { own.contains($0.0) }
+    for attribute in entity.attributes where !attribute.isRemoved {
+      add(attribute.name, .attribute(attribute, written: written(attribute)))
+    }
     for relationship in entity.relationships where !relationship.isRemoved {
       add(relationship.name, .relationship(relationship))
     }
@@ -32,7 +49,7 @@ final class EntityPlan {
 
   /// Adds an attribute, or replaces its definition.
   func add(_ attribute: Attribute) {
-    add(attribute.name, .attribute(attribute))
+    add(attribute.name, .attribute(attribute, written: nil))
   }
 
   private func add(_ name: String, _ property: Property) {
@@ -63,6 +80,7 @@ final class EntityPlan {
       throw reader.fault("\(entity.name) has no unique attribute; say `row` instead of `id`")
     }
     do throws(ValueTextFault) {
+      let id = try writtenKeyType?.value(from: id) ?? id
       if let key = try attribute.type.value(from: id), !key.isNull { return key }
       // A number may be given as text.
       if case .string(let text) = id, let key = attribute.type.value(fromText: text) { return key }

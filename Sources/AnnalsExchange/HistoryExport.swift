@@ -5,8 +5,9 @@ import AnnalsState
 /// Writes a store's history as JSON Lines from which `HistoryImport` rebuilds the same state, types
 /// included, at every transaction.
 ///
-/// A line with the schema comes first, and again before each transaction that changes it. The lines
-/// of a pruned store begin with its base, the state before its oldest transaction.
+/// A line with the schema and the store's UUID comes first, and one with what changes before each
+/// transaction that changes the schema. The lines of a pruned store begin with its base, the state
+/// before its oldest transaction.
 package struct HistoryExport {
   private let store: Store
   private let after: Int64
@@ -34,15 +35,23 @@ package struct HistoryExport {
     }
     if after == version.base.number, after > 0 {
       try writeBase(moving.state, version, write)
-    } else if !moving.state.schema.entities.isEmpty {
-      schemaLine(moving.state.schema)
+    } else {
+      json.beginObject()
+      json.key("schema")
+      json.verbatim(SchemaJSON.line(moving.state.schema))
+      json.member("store", "\(store.token.store)")
+      json.endObjectLine()
     }
     let history = History(version: version, after: after, through: through, condition: .always)
     var cursor = try PartCursor(history)
     while let part = try cursor.next() {
       if part.record.part == 0 {
         if !part.record.schemaChange.isEmpty {
-          schemaLine(history.glossary.schema(asOf: part.record.number))
+          let schema = history.glossary.schema(asOf: part.record.number)
+          json.beginObject()
+          json.key("schemaChange")
+          json.verbatim(SchemaJSON.line(part.record.schemaChange, in: schema))
+          json.endObjectLine()
         }
         if let lost = part.record.lost { try fill(lost, write) }
         json.beginTransaction(part.transaction)
@@ -93,13 +102,6 @@ package struct HistoryExport {
       nextRows[entry.entity] = max(next, entry.row + 1)
     }
     try json.change(change, explicitRow: explicitRow, includesBefore: false, state)
-  }
-
-  private mutating func schemaLine(_ schema: Schema) {
-    json.beginObject()
-    json.key("schema")
-    json.verbatim(SchemaJSON.line(schema))
-    json.endObjectLine()
   }
 
   /// Writes `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`: every object as an insert.

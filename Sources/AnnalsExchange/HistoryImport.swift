@@ -41,6 +41,23 @@ package final class HistoryImport {
   package var onOpening: (Store) -> Void = { _ in }
   /// The number of transactions imported.
   package private(set) var count: Int64 = 0
+  /// The line of the last of them; 0 before the first.
+  package private(set) var lastLine = 0
+  /// What the import did that its caller may not expect, a sentence each: what was added to the
+  /// schema of a store that had one, and what became something else than it looks like.
+  package var notes: [String] {
+    var notes: [String] = []
+    if hadEntities, let store { notes = store.schema.growth(since: schemaBefore) }
+    notes += imported.kept
+    let (count, first) = reader.untaggedObjects
+    if count > 0 {
+      notes.append(
+        "\(count == 1 ? "1 object" : "\(count) objects") with a single name that begins with $, "
+          + "such as \(first), became JSON text: values are written "
+          + "{\"$date\":\"2019-10-22T18:15:04Z\"}, and so are $uuid, $url, $data and $json")
+    }
+    return notes
+  }
 
   /// The errors that the line causes, rather than the store.
   private static let codesOfLines: Set<AnnalsError.Code> = [
@@ -54,8 +71,10 @@ package final class HistoryImport {
   private let destination: (location: StoreLocation, environment: StoreEnvironment)?
   /// Whether the store has only the transactions of the lines.
   private var isNew = false
-  /// A schema for the next transaction to adopt: its exact definitions, or only what is missing.
-  private var pendingSchema: (schema: Schema, isExact: Bool)?
+  /// The schema of the store that the lines come from.
+  private var imported = ImportedSchema()
+  /// A schema of which the first transaction adds what is missing.
+  private var required: Schema?
   /// The plans of the last line, and the version of the schema that they are valid for.
   private var known: (plans: EntityPlans, schemaVersion: Int64)?
   /// Whether the store had entities before the import.
@@ -82,7 +101,7 @@ package final class HistoryImport {
 
   /// Fixes the schema. The first transaction adds what is missing of it.
   package func require(_ schema: Schema) {
-    pendingSchema = (schema, false)
+    required = schema
     keepsSchema = true
     isSchemaGiven = true
   }
@@ -137,15 +156,31 @@ package final class HistoryImport {
     guard token == .key else { throw reader.fault("the line has no `changes`") }
     switch String(decoding: reader.text, as: UTF8.self) {
     case "schema":
-      pendingSchema = (try SchemaJSON.read(reader, reader.next()), true)
+      try readSchema()
+    case "schemaChange":
+      let changes = try SchemaJSON.readChanges(reader, reader.next())
       guard try reader.next() == .endObject else {
-        throw reader.fault("a line with a schema has nothing else")
+        throw reader.fault("a line with a change of the schema has nothing else")
       }
+      if let reason = imported.add(changes) { throw reader.fault(reason) }
     case "base":
       try readBase()
     default:
       try readTransaction()
     }
+  }
+
+  /// Reads the rest of `{"schema":…,"store":"UUID"}`.
+  private func readSchema() throws {
+    let schema = try SchemaJSON.read(reader, reader.next())
+    var origin: RawUUID?
+    while try reader.next() == .key {
+      guard reader.text.elementsEqual("store".utf8), origin == nil,
+        let store = RawUUID(try reader.text(reader.next(), of: "store"))
+      else { throw reader.fault("a line with a schema has only `store`, a UUID, besides it") }
+      origin = store
+    }
+    imported.set(schema, of: origin)
   }
 
   /// Reads a transaction whose first member's name has been read.
@@ -156,7 +191,7 @@ package final class HistoryImport {
     let number = isNew ? store.base.number + count + 1 : nil
     var after: (plans: EntityPlans, schemaVersion: Int64?)?
     let token = try store.commitTransaction(origin) { transaction in
-      let changes = try begin(transaction)
+      let (changes, removals) = try begin(transaction)
       var members = TransactionMembers()
       repeat {
         if try members.read(reader) { try changes.read(reader) }
@@ -164,44 +199,57 @@ package final class HistoryImport {
       // Text behind the object on the line must fail before the commit.
       try reader.endDocument()
       try members.apply(to: transaction, reader, numbered: number)
+      transaction.define(removals)
       if let timestamp = transaction.origin.timestamp {
         latest = max(latest ?? timestamp, timestamp)
       }
       let isChanged = !transaction.changedEntities.isEmpty
       after = (changes.plans, isChanged ? nil : transaction.boundRecords.schemaVersion)
     }
-    pendingSchema = nil
     count += 1
+    lastLine = reader.line
     // The plans are valid for this transaction's schema; another writer may have changed it since.
     known = after.map { ($0.plans, $0.schemaVersion ?? token.number) }
   }
 
-  private func begin(_ transaction: WriteTransaction) throws -> ChangeReading {
-    if let pendingSchema {
-      try transaction.adopt(pendingSchema.schema, exactly: pendingSchema.isExact)
-    }
+  /// Prepares a transaction: its schema, and what reads the line's changes. Also returns the
+  /// removals for its end.
+  private func begin(
+    _ transaction: WriteTransaction
+  ) throws -> (ChangeReading, removals: [Entity]) {
+    let isUnchanged = !imported.isPending && required == nil
+    let removals = try adoptSchema(in: transaction)
     let reading = ChangeReading(transaction, keepsSchema: keepsSchema)
     if hadEntities { reading.growth = growth }
     if !isSchemaGiven {
       reading.fixedSchema = "the store's schema"
       reading.growthOption = "infersSchema: true adds it"
     }
-    if let known, pendingSchema == nil,
-      known.schemaVersion == transaction.boundRecords.schemaVersion
-    {
+    if let known, isUnchanged, known.schemaVersion == transaction.boundRecords.schemaVersion {
       reading.plans = known.plans
+    } else {
+      reading.plans = EntityPlans(exported: imported.exported)
     }
-    return reading
+    return (reading, removals)
+  }
+
+  /// Brings the schema up to what the lines and the caller need; returns the removals for the end
+  /// of the transaction.
+  private func adoptSchema(
+    in transaction: WriteTransaction
+  ) throws(AnnalsError) -> [Entity] {
+    if let required { try transaction.require(required) }
+    required = nil
+    return try imported.apply(to: transaction, isNew: !hadEntities)
   }
 
   /// Commits a schema that no transaction followed as a transaction of its own.
   private func commitPendingSchema() throws {
     let store = try opened()
-    guard let pendingSchema else { return }
+    guard imported.isPending || required != nil else { return }
     _ = try store.commitTransaction(TransactionOrigin()) {
-      try $0.adopt(pendingSchema.schema, exactly: pendingSchema.isExact)
+      $0.define(try adoptSchema(in: $0))
     }
-    self.pendingSchema = nil
   }
 
   private func opened() throws -> Store {
@@ -232,12 +280,17 @@ package final class HistoryImport {
     guard let timestamp = Timestamp(try reader.text(reader.next(), of: "timestamp")) else {
       throw reader.fault("`timestamp` is not a date")
     }
+    guard Timestamp.transactionRange.contains(timestamp) else {
+      throw reader.fault("the base is dated \(timestamp); \(Timestamp.transactionRangeText)")
+    }
     try expectMember("schema")
     let schema = try SchemaJSON.read(reader, reader.next())
     try expectMember("changes")
     try Store.create(location, base: base, timestamp: timestamp, environment: environment) {
-      try $0.adopt(schema, exactly: true)
+      imported.set(schema, of: nil)
+      $0.define(try imported.apply(to: $0, isNew: true))
       let changes = ChangeReading($0, keepsSchema: true)
+      changes.plans = EntityPlans(exported: imported.exported)
       changes.fillsDefaults = false
       try changes.read(reader)
       guard try reader.next() == .endObject else {
@@ -253,78 +306,5 @@ package final class HistoryImport {
     guard try reader.next() == .key, reader.text.elementsEqual(name.utf8) else {
       throw reader.fault("`\(name)` should follow here")
     }
-  }
-}
-
-extension WriteTransaction {
-  /// Adopts a schema, either exactly, with its numbers, or only what is missing here.
-  ///
-  /// - Throws: `.invalidSchema` if an entity or property has another number here.
-  package func adopt(_ schema: Schema, exactly: Bool) throws(AnnalsError) {
-    guard exactly, schema.entities.allSatisfy({ $0.number > 0 }) else { return try require(schema) }
-    var changed: [Entity] = []
-    for var entity in schema.entities {
-      for index in entity.relationships.indices { entity.relationships[index].destinationName = "" }
-      for index in entity.indexes.indices {
-        for place in entity.indexes[index].elements.indices {
-          entity.indexes[index].elements[place].propertyName = ""
-        }
-        for place in entity.indexes[index].tests.indices {
-          entity.indexes[index].tests[place].propertyName = ""
-        }
-      }
-      if self.schema.entity(numbered: entity.number) != entity { changed.append(entity) }
-    }
-    if changed.isEmpty { return }
-    // If a name has another number here, the schema is of another store: only its names matter.
-    var result = self.schema
-    result.apply(changed.map(EntityChange.init))
-    let places = NameIndex(result.entities.lazy.map { $0.isRemoved ? "" : $0.name })
-    for entity in self.schema.entities where !entity.isRemoved {
-      guard let place = places[entity.name], result.entities[place].number != entity.number else {
-        continue
-      }
-      return try require(schema.withoutNumbers)
-    }
-    let conflicts = result.conflicts(besides: self.schema)
-    guard conflicts.isEmpty else { throw .invalidSchema(conflicts) }
-    define(changed)
-  }
-}
-
-extension Schema {
-  /// The schema as a program states it: without numbers, and without what is removed.
-  package var withoutNumbers: Schema {
-    var result = Schema(entities: liveEntities)
-    for index in result.entities.indices {
-      let entity = result.entities[index]
-      result.entities[index].number = 0
-      result.entities[index].nextPropertyNumber = 1
-      result.entities[index].attributes = entity.attributes.filter { !$0.isRemoved }.map {
-        var attribute = $0
-        attribute.number = 0
-        return attribute
-      }
-      result.entities[index].relationships = entity.relationships.filter { !$0.isRemoved }.map {
-        var relationship = $0
-        relationship.destinationName =
-          self.entity(numbered: $0.destination)?.name ?? $0.destinationName
-        relationship.destination = 0
-        relationship.number = 0
-        return relationship
-      }
-      result.entities[index].indexes = entity.indexes.map {
-        var index = $0
-        index.number = 0
-        index.elements = $0.elements.map {
-          var element = $0
-          element.propertyName = entity.propertyName($0.property) ?? $0.propertyName
-          element.property = 0
-          return element
-        }
-        return index
-      }
-    }
-    return result
   }
 }

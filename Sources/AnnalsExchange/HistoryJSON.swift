@@ -21,7 +21,7 @@ package enum TransactionMember {
   /// Metadata with these names go into the member `metadata`.
   package static let reserved: Set<String> = [
     "n", "author", "context", "timestamp", "timestamp_us", "changes", "metadata", "schema", "base",
-    "token", "process", "pid", "lost", "erased",
+    "schemaChange", "token", "process", "pid", "lost", "erased",
   ]
 }
 

@@ -43,7 +43,8 @@ struct TransactionMembers {
       let token = try reader.next()
       if token != .null { microseconds = try reader.whole(token, of: name) }
     case "metadata": try readMetadata(reader)
-    case "schema", "base": throw reader.fault("`\(name)` is the first member of a line of its own")
+    case "schema", "schemaChange", "base":
+      throw reader.fault("`\(name)` is the first member of a line of its own")
     default: try add(name, reader)
     }
     return false
@@ -64,7 +65,11 @@ struct TransactionMembers {
     }
     transaction.origin.author = author
     transaction.origin.context = context
-    transaction.origin.timestamp = microseconds.map { Timestamp(microseconds: $0) } ?? timestamp
+    let moment = microseconds.map { Timestamp(microseconds: $0) } ?? timestamp
+    if let moment, !Timestamp.transactionRange.contains(moment) {
+      throw reader.fault("the line is dated \(moment); \(Timestamp.transactionRangeText)")
+    }
+    transaction.origin.timestamp = moment
     transaction.metadata = metadata
     if let number, number == expected, case .json(let text) = metadata["erased"],
       let erasure = ErasureReading.erasure(in: text, transaction.schema)

@@ -52,6 +52,18 @@ import Testing
       "`timestamp` is not a date of the form 2019-10-22T18:15:04Z"
     ),
     (
+      #"{"timestamp_us":9223372036854775807,"changes":[]}"#,
+      "a transaction's date lies from -290308-12-22 to before +294247-01-10"
+    ),
+    (
+      #"{"timestamp":"-290308-12-21T23:59:59Z","changes":[]}"#,
+      "a transaction's date lies from -290308-12-22 to before +294247-01-10"
+    ),
+    (
+      #"{"changes":[{"op":"update","entity":"E","id":"a","set":{"n":1e-400}}]}"#,
+      "1e-400 is beyond the range of a double"
+    ),
+    (
       #"{"timestamp":"1970-01-01T00:00:01Z","timestamp_us":2000000,"changes":[]}"#,
       "`timestamp` and `timestamp_us` are two different moments"
     ),
@@ -69,11 +81,18 @@ import Testing
     let folder = try CommandFolder()
     let good = #"{"changes":[{"op":"insert","entity":"E","id":"a","set":{"n":1}}]}"#
     try folder.write("\(good)\n\n\(line)\n\(good)\n", to: "c.jsonl")
+    // No new file is left.
+    let new = folder.run("import", "@new.annals", "@c.jsonl")
+    #expect(new.status == .foundProblems)
+    #expect(new.errors.hasSuffix(" Nothing was imported.\n"), "\(new.errors)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("")) == ["c.jsonl"])
+    try folder.write("", to: "empty")
+    #expect(folder.run("import", "@e.annals", "@empty").status == .done)
     let run = folder.run("import", "@e.annals", "@c.jsonl")
     #expect(run.status == .foundProblems)
     #expect(run.errors.hasPrefix("annals: @c.jsonl:3: "), "\(run.errors)")
     #expect(run.errors.contains(reason), "\(run.errors)")
-    #expect(run.errors.hasSuffix("1 transaction before it was imported.\n"))
+    #expect(run.errors.hasSuffix("1 transaction was imported, of line 1.\n"))
     #expect(folder.run("state", "@e.annals").output == #"{"entity":"E","id":"a","n":1}"# + "\n")
     #expect(folder.run("verify", "@e.annals").status == .done)
   }
@@ -145,6 +164,26 @@ import Testing
     #expect(bad.errors.hasPrefix("annals: @c.gz:1: found `h` where a value should be"))
   }
 
+  /// What looks like a tagged value and is none becomes JSON text, which is said once.
+  @Test func objectsThatAreNoTaggedValuesAreCounted() throws {
+    let folder = try CommandFolder()
+    try folder.write(
+      #"""
+      {"changes":[{"op":"insert","entity":"E","id":"a","set":{"d":{"$date":5},"o":{"$oid":"x"}}}]}
+      {"changes":[{"set":{"d":{"$oid":{"a":[1]}},"two":{"$a":1,"$b":2}},"op":"update",\#
+      "entity":"E","id":"a"}]}
+      {"m":{"$oid":"y"},"ok":{"$date":"2019-10-22T18:15:04Z"},"changes":[]}
+
+      """#, to: "c.jsonl")
+    let run = folder.run("import", "@e.annals", "@c.jsonl")
+    #expect(run.status == .done)
+    #expect(
+      run.errors.hasPrefix(
+        #"annals: 4 objects with a single name that begins with $, such as {"$date":5}, became "#
+      ), "\(run.errors)")
+    #expect(folder.run("state", "@e.annals").output.contains(#""o":"{\"$oid\":\"x\"}""#))
+  }
+
   @Test func typesSurviveExportAndImport() throws {
     let folder = try CommandFolder()
     try folder.write(SchemaJSON.text(ImportTests.schema), to: "s.json")
@@ -204,7 +243,9 @@ import Testing
         #expect(original.status == .done)
       }
     }
-    #expect(folder.run("export", copy).output == exported.output)
+    // The first line names the store.
+    let again = folder.run("export", copy).output
+    #expect(again.drop { $0 != "\n" } == exported.output.drop { $0 != "\n" })
   }
 
   static var schema: Schema {
@@ -274,6 +315,51 @@ import Testing
     #expect(
       folder.run("import", "@g.annals", "--git", repository.path).errors.contains("was rewritten"))
     #expect(folder.run("verify", "@g.annals").status == .done)
+  }
+
+  /// One commit that git cannot date ended every import of its repository.
+  @Test(arguments: ["99999999999999999999 +0000", "9223372036855 +0000", ""])
+  func aCommitWithoutADateTakesThatOfItsParent(date: String) throws {
+    let repository = try TestRepository()
+    let folder = try CommandFolder()
+    func commitUndated(_ message: String, parent: String?) throws -> String {
+      let tree = String(decoding: try repository.git("write-tree"), as: UTF8.self)
+      try folder.write(
+        "tree \(tree)\(parent.map { "parent \($0)\n" } ?? "")author A <a@b> \(date)\n"
+          + "committer A <a@b> \(date)\n\n\(message)\n", to: "object")
+      let id = String(
+        decoding: try repository.git(
+          "hash-object", "-t", "commit", "-w", "--literally", folder.file("object")),
+        as: UTF8.self
+      ).trimmingCharacters(in: .newlines)
+      try repository.git("update-ref", "refs/heads/main", id)
+      return id
+    }
+    try repository.write("a\n", to: "a")
+    try repository.git("add", "-A")
+    let first = try commitUndated("first", parent: nil)
+    try repository.commit("dated")
+    let dated = String(decoding: try repository.git("rev-parse", "main"), as: UTF8.self)
+      .trimmingCharacters(in: .newlines)
+    let note =
+      "annals: note: commit \(first) has no date that can be used, and takes that of its "
+      + "parent: 1970-01-01 01:00:00 +0100\n"
+    let some = folder.run("import", "@g.annals", "--git", repository.path)
+    #expect(some.status == .done && some.errors == note, "\(some)")
+    let third = try commitUndated("third", parent: dated)
+    let fourth = try commitUndated("fourth", parent: third)
+    let more = folder.run("import", "@g.annals", "--git", repository.path)
+    #expect(more.status == .done, "\(more)")
+    #expect(
+      more.errors.hasPrefix(
+        "annals: note: commit \(third) and 1 other commit have no date that can be used, and take "
+          + "those of their parents: 2017-"), "\(more.errors)")
+    let store = try Store(path: folder.file("g.annals"))
+    let dates = try (1...4).map { Timestamp(try store.transaction($0).timestamp) }
+    #expect(dates[0] == Timestamp(microseconds: 0))
+    #expect(dates[2] == dates[1] && dates[3] == dates[1])
+    #expect(try store.transaction(4).metadata["commit"] == .string(fourth))
+    #expect(try store.transaction(4).metadata["authored"] == nil)
   }
 
   @Test func aShallowCopyIsImportedWithAWarning() throws {

@@ -49,8 +49,13 @@ import Testing
     let foreign = folder.run("import", "@new.annals", "@c.jsonl", "--schema", "@s.json")
     #expect(foreign.status == .foundProblems, "\(foreign)")
     #expect(try files(folder) == ["c.jsonl", "s.json"])
-    // What went before a bad line stays.
+    // Nor does what went before a bad line make one.
     try folder.write("\(good)\n{\n", to: "c.jsonl")
+    #expect(folder.run("import", "@new.annals", "@c.jsonl").status == .foundProblems)
+    #expect(try files(folder) == ["c.jsonl", "s.json"])
+    // In a store that was there it stays.
+    try folder.write("", to: "empty")
+    #expect(folder.run("import", "@new.annals", "@empty").status == .done)
     let second = folder.run("import", "@new.annals", "@c.jsonl")
     #expect(second.status == .foundProblems)
     #expect(folder.run("get", "@new.annals", "E/a").status == .done)

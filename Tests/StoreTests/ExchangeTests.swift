@@ -166,7 +166,7 @@ import Testing
     }
     #expect(kept?.code == code && kept?.inputPlace == place, "\(String(describing: kept))")
     #expect(kept?.message.hasPrefix("\(folder.path("in.jsonl")):\(place): ") == true)
-    #expect(kept?.message.hasSuffix(". 1 transaction before it stays") == true)
+    #expect(kept?.message.hasSuffix(". 1 transaction, of line 1, stays") == true)
     #expect((kept?.violations.isEmpty == false) == (code == .invalidChange))
     #expect(try store.ids() == ["a"] && store.token.number == 2)
 

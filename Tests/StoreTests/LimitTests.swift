@@ -277,7 +277,7 @@ import Testing
     let store = try Store(location, creates: true)
     let last = try schema(65_535)
     try store.write { tx in
-      try tx.adopt(last, exactly: true)
+      tx.define(last.entities)
       try tx.insert("E", ["id": "a", "x": "at the end"])
     }
     let more = failure { try store.require(Schema { Entity("E") { Attribute("y", .string) } }) }

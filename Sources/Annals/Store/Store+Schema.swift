@@ -111,8 +111,13 @@ extension WriteTransaction {
 
   /// As `define`, and leaves values and objects as they are.
   package func redefine(_ entities: [Entity]) {
-    reader.state.changeSchema(entities)
-    changedEntities.formUnion(entities.lazy.map(\.number))
+    redefine(entities.map(EntityChange.init))
+  }
+
+  /// As the other form, with what changed of each.
+  package func redefine(_ changes: [EntityChange]) {
+    reader.state.changeSchema(changes)
+    changedEntities.formUnion(changes.lazy.map(\.number))
   }
 
   /// Stores a default explicitly where a null stood for it so far.

@@ -44,6 +44,7 @@ extension StoreWriter {
     let pending = PendingLargeValues(log: log)
     do {
       let transaction = try run(body, origin, pending, preconditions)
+      try requireDatable(transaction.origin.timestamp)
       try requireStorable(transaction.metadata)
       let collisions = try collisions(of: transaction)
       var pipeline = CommitPipeline(self, transaction, pending, collisions)
@@ -127,7 +128,11 @@ private struct CommitPipeline {
     _ object: ObjectReference, _ changes: inout NetChanges
   ) throws -> Bool {
     let arenaBefore = parts.batch.arena.count
-    guard try changes.append(object, to: &parts.batch) else { return false }
+    var isChanged = try changes.append(object, to: &parts.batch)
+    if !transaction.erasedAgain.isEmpty, let erased = transaction.erasedAgain[object] {
+      isChanged = parts.batch.record(erased, again: object, isChanged: isChanged)
+    }
+    guard isChanged else { return false }
     // What lies outside the arena is far below the limit, however many properties there are.
     if parts.batch.arena.count - arenaBefore > FormatLimits.maximumChangeLength / 2 {
       try writer.requireWithinLimit(parts.batch, transaction)
@@ -215,6 +220,15 @@ extension StoreWriter {
     guard transaction.changedEntities.isEmpty else { return }
     knownRules = validation.rules
     knownRulesVersion = head.newestSchemaVersion
+  }
+
+  /// Throws `invalidArgument` for a timestamp that leaves no room for others around it.
+  fileprivate func requireDatable(_ timestamp: Timestamp?) throws(AnnalsError) {
+    guard let timestamp, !Timestamp.transactionRange.contains(timestamp) else { return }
+    throw AnnalsError(
+      .invalidArgument,
+      "a transaction cannot be dated \(timestamp); \(Timestamp.transactionRangeText). Nothing was "
+        + "recorded")
   }
 
   /// Throws `invalidChange` or `tooLarge` for metadata that a file cannot hold.

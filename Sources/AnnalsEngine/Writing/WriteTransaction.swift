@@ -33,6 +33,9 @@ public final class WriteTransaction {
   /// The properties that were set by value, whether or not that changed them, for the check of a
   /// write that is based on an earlier state; nil for other writes.
   @exclusivity(unchecked) package var assigned: Set<AssignedProperty>?
+  /// The properties that were erased before the transaction and after it, and had another value in
+  /// between: an update that an import restores. To the states it is no change.
+  @exclusivity(unchecked) package var erasedAgain: [ObjectReference: [PropertyNumber]] = [:]
   /// The earlier state that merged changes are based on, or that a revert restores; nil for other
   /// transactions. What an object refers to there may have been deleted since.
   @exclusivity(unchecked) package var earlier: State?
@@ -187,6 +190,16 @@ public final class WriteTransaction {
     }
   }
 
+  /// Notes that a property whose value before the transaction was erased is set to an erased one.
+  package func noteErasedAgain(
+    _ object: ObjectReference, _ property: PropertyNumber
+  ) throws(AnnalsError) {
+    let before = try AnnalsError.translating { () throws(StateFault) in
+      try base.value(object.entity, object.row, property)
+    }
+    if before.isErased { erasedAgain[object, default: []].append(property) }
+  }
+
   /// Notes that a property was set by value.
   package func noteAssignment(
     of property: PropertyNumber, row: Int64, of entity: EntityNumber
@@ -208,16 +221,27 @@ public final class WriteTransaction {
     _ value: Value, in property: PropertyNumber, row: Int64, of entity: EntityNumber
   ) throws(AnnalsError) -> Value {
     if let bytes = value.largeBytes {
-      let known = try AnnalsError.translating { () throws(StateFault) in
-        [try reader.state.value(entity, row, property), try base.value(entity, row, property)]
-      }
-      return .large(try largeValues.value(of: bytes, tag: value.tag, reusing: known))
+      return try keep(
+        bytes, value.tag, in: property, of: ObjectReference(entity: entity, row: row))
     }
     guard case .objects(let list) = value else { return value }
     try requireWithinLimit(list, in: property, row: row, of: entity)
     let relationship = schema.entity(numbered: entity)?.relationships
       .first { $0.number == property }
     return .objects(relationship?.canonical(list) ?? list)
+  }
+
+  /// Writes the bytes of a large value to the log; returns the value to set. It is the one that the
+  /// property has or had before the transaction, if that has the same bytes.
+  package func keep(
+    _ bytes: ContiguousArray<UInt8>, _ tag: ValueTag, in property: PropertyNumber,
+    of object: ObjectReference
+  ) throws(AnnalsError) -> Value {
+    let (entity, row) = (object.entity, object.row)
+    let known = try AnnalsError.translating { () throws(StateFault) in
+      [try reader.state.value(entity, row, property), try base.value(entity, row, property)]
+    }
+    return .large(try largeValues.value(of: bytes, tag: tag, reusing: known))
   }
 
   private func put(

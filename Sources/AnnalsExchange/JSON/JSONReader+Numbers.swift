@@ -32,7 +32,7 @@ extension JSONReader {
     if let small = JSONReader.smallInteger(text) { return .int(small) }
     let characters = String(decoding: text, as: UTF8.self)
     if text.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
-      guard let value = Double(characters), value.isFinite else {
+      guard let value = Double(inRange: characters) else {
         throw fault("\(shortened(characters)) is beyond the range of a double")
       }
       return .double(value)

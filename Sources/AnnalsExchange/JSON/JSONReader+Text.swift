@@ -3,7 +3,8 @@
 extension JSONReader {
   /// Reads the rest of a string whose opening quote has been read.
   func readString() throws(InputFault) {
-    text.removeAll(keepingCapacity: true)
+    // The memory of one long string is not kept for all the short ones behind it.
+    text.removeAll(keepingCapacity: text.capacity <= 4 << 20)
     while true {
       guard try ensure(1) else { throw endsEarly() }
       let start = position

@@ -45,6 +45,9 @@ package final class JSONReader {
   package var text: ContiguousArray<UInt8> = []
   /// The line of the next byte, from 1.
   package private(set) var line = 1
+  /// The objects with a single key that begins with `$` which are the form of no value, and were
+  /// read as JSON text; and the first of them.
+  package var untaggedObjects: (count: Int64, first: String) = (0, "")
   /// The offset in the input of the first byte of that line.
   private var lineStart: UInt64 = 0
 
@@ -81,6 +84,12 @@ package final class JSONReader {
 
   /// The offset in the input of the next byte.
   package var offset: UInt64 { base + UInt64(position) }
+
+  /// Adds what a reader of a part of this text counted.
+  func add(_ others: (count: Int64, first: String)) {
+    if untaggedObjects.count == 0 { untaggedObjects.first = others.first }
+    untaggedObjects.count += others.count
+  }
 
   /// How many objects and arrays are open.
   package var depth: Int { open.count }

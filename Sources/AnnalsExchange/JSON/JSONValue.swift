@@ -70,8 +70,7 @@ extension AttributeType {
     case .int32: return Int32(text).map { .int(Int64($0)) }
     case .int64: return Int64(text).map { .int($0) }
     case .double:
-      guard let number = Double(text), number.isFinite else { return .none }
-      return .double(number)
+      return Double(inRange: text).map { .double($0) }
     case .string, .any: return .string(text)
     case .date: return Timestamp(text).map { .date($0) }
     case .uuid: return RawUUID(text).map { .uuid($0) }
@@ -148,14 +147,17 @@ extension JSONReader {
   private func nestedValue(_ token: JSONToken) throws(InputFault) -> Value {
     let compact = try compactText(token)
     if Value.isErased(json: compact) { return .erased }
-    guard compact.starts(with: #"{"$"#.utf8), let (kind, text) = JSONReader.taggedText(compact)
-    else {
-      return .json(String(decoding: compact, as: UTF8.self))
-    }
-    guard let value = kind.value(fromText: text) else {
+    let member = compact.starts(with: #"{"$"#.utf8) ? JSONReader.onlyMember(of: compact) : nil
+    if case .tagged(let kind, let text) = member {
+      if let value = kind.value(fromText: text) { return value }
       throw fault(ValueTextFault(text: text, type: kind).description)
     }
-    return value
+    let text = String(decoding: compact, as: UTF8.self)
+    if member != nil {
+      if untaggedObjects.count == 0 { untaggedObjects.first = String(text.prefix(60)) }
+      untaggedObjects.count += 1
+    }
+    return .json(text)
   }
 
   /// The value that begins with `token` as JSON text without white space.
@@ -183,18 +185,26 @@ extension JSONReader {
     }
   }
 
-  /// The kind and text of a tagged form; nil if the JSON text is something else.
-  private static func taggedText(
-    _ compact: ContiguousArray<UInt8>
-  ) -> (kind: AttributeType, text: String)? {
+  /// The member of an object with one member.
+  private enum OnlyMember {
+    /// A tagged form: its kind and text.
+    case tagged(AttributeType, String)
+    case other
+  }
+
+  /// The only member of an object; nil for other JSON text.
+  private static func onlyMember(of compact: ContiguousArray<UInt8>) -> OnlyMember? {
     let reader = JSONReader(MemorySource(compact), framing: .document, bufferSize: 1 << 10)
-    guard (try? reader.next()) == .beginObject, (try? reader.next()) == .key,
-      let kind = AttributeType(tagName: String(decoding: reader.text, as: UTF8.self)),
-      (try? reader.next()) == .string
-    else { return nil }
-    let text = String(decoding: reader.text, as: UTF8.self)
-    guard (try? reader.next()) == .endObject else { return nil }
-    return (kind, text)
+    guard (try? reader.next()) == .beginObject, (try? reader.next()) == .key else { return nil }
+    let kind = AttributeType(tagName: String(decoding: reader.text, as: UTF8.self))
+    guard let token = try? reader.next() else { return nil }
+    var member = OnlyMember.other
+    if let kind, token == .string {
+      member = .tagged(kind, String(decoding: reader.text, as: UTF8.self))
+    } else if (try? reader.compactText(token)) == nil {
+      return nil
+    }
+    return (try? reader.next()) == .endObject ? member : nil
   }
 }
 

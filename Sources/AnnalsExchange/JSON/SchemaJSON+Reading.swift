@@ -61,7 +61,8 @@ extension SchemaJSON {
           schema.entities[index].indexes[place].elements[position].property =
             entity.propertyNumber(named: element.propertyName) ?? 0
         }
-        for position in entity.indexes[place].tests.indices {
+        for position in entity.indexes[place].tests.indices
+        where entity.indexes[place].tests[position].property == 0 {
           let name = entity.indexes[place].tests[position].propertyName
           guard let attribute = entity.attribute(named: name) else {
             throw reader.fault(
@@ -74,7 +75,7 @@ extension SchemaJSON {
     }
   }
 
-  private static func list<Item>(
+  static func list<Item>(
     _ reader: JSONReader, _ token: JSONToken, _ name: String,
     _ read: (JSONReader, JSONToken) throws(InputFault) -> Item
   ) throws(InputFault) -> [Item] {
@@ -88,8 +89,21 @@ extension SchemaJSON {
   private static func entity(
     _ reader: JSONReader, _ token: JSONToken
   ) throws(InputFault) -> Entity {
+    let change = try self.change(reader, token)
+    guard !change.isPartial else {
+      throw reader.fault("\(change.definition.name) is partial, which only a change is")
+    }
+    return change.definition
+  }
+
+  /// Reads an entity, or what changed of one.
+  static func change(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> EntityChange {
     var entity = Entity("")
     var next: PropertyNumber = 0
+    var isPartial = false
+    var dropped: [PropertyNumber] = []
     try reader.members(token, of: "an entity") { (name, value) throws(InputFault) in
       switch name {
       case "name": entity.name = try reader.text(value, of: name)
@@ -100,6 +114,12 @@ extension SchemaJSON {
       case "attributes": entity.attributes = try list(reader, value, name, attribute)
       case "relationships": entity.relationships = try list(reader, value, name, relationship)
       case "indexes": entity.indexes = try list(reader, value, name, index)
+      case "edits": entity.madeEdits = try list(reader, value, name, edit)
+      case "partial": isPartial = try reader.flag(value, of: name)
+      case "droppedIndexes":
+        dropped = try list(reader, value, name) { reader, token throws(InputFault) in
+          try reader.stableNumber(token)
+        }
       default: return false
       }
       return true
@@ -115,7 +135,26 @@ extension SchemaJSON {
     }
     try check(entity, reader)
     entity.nextPropertyNumber = max(next, entity.highestPropertyNumber + 1)
-    return entity
+    var change = EntityChange(entity)
+    change.isPartial = isPartial
+    change.droppedIndexes = dropped.sorted()
+    return change
+  }
+
+  /// Reads an edit that was made: its kind, and its names.
+  private static func edit(
+    _ reader: JSONReader, _ token: JSONToken
+  ) throws(InputFault) -> SchemaEdit {
+    let words = try list(reader, token, "edits") { reader, token throws(InputFault) in
+      try reader.text(token, of: "edits")
+    }
+    let kinds: [SchemaEdit.Kind] = [
+      .renameEntity, .renameProperty, .removeEntity, .removeProperty, .removeIndex,
+    ]
+    guard let kind = kinds.first(where: { "\($0)" == words.first }),
+      let edit = SchemaEdit(kind, Array(words.dropFirst()))
+    else { throw reader.fault("\(words.first ?? "an empty list") is no edit with its names") }
+    return edit
   }
 
   /// Checks that names and numbers of properties are unique.
@@ -272,6 +311,7 @@ extension SchemaJSON {
     try reader.members(token, of: "a comparison") { (name, value) throws(InputFault) in
       switch name {
       case "property": test.propertyName = try reader.text(value, of: name)
+      case "number": test.property = try reader.stableNumber(value)
       case "is":
         let text = try reader.text(value, of: name)
         guard

@@ -35,7 +35,7 @@ package enum SchemaJSON {
       text.append(contentsOf: "\(index == 0 ? "" : ",")\(newLine)\(indent)".utf8)
       var head = JSONWriter()
       head.beginObject()
-      write(headOf: entity, schema, to: &head)
+      write(headOf: entity, to: &head)
       text.append(contentsOf: head.bytes)
       let lists = [
         ("attributes", entity.attributes.map { object(of: $0) }),
@@ -58,19 +58,27 @@ package enum SchemaJSON {
     return text
   }
 
-  private static func write(headOf entity: Entity, _ schema: Schema, to json: inout JSONWriter) {
+  /// Writes the members of an entity besides its lists. `explicit` writes the next number where it
+  /// follows from the numbers in use, too.
+  static func write(headOf entity: Entity, to json: inout JSONWriter, explicit: Bool = false) {
     json.member("name", entity.name)
     if entity.number > 0 { json.member("number", Int64(entity.number)) }
     if let display = entity.displayName { json.member("display", display) }
     json.flag("removed", entity.isRemoved)
-    // Written only if it does not follow from the numbers in use.
-    let highest = entity.highestPropertyNumber
-    if entity.nextPropertyNumber > highest + 1 {
+    if explicit || entity.nextPropertyNumber > entity.highestPropertyNumber + 1 {
       json.member("nextNumber", Int64(entity.nextPropertyNumber))
     }
+    if entity.madeEdits.isEmpty { return }
+    json.beginArray("edits")
+    for edit in entity.madeEdits {
+      json.beginArray()
+      for word in ["\(edit.kind)"] + edit.names { json.string(word) }
+      json.endArray()
+    }
+    json.endArray()
   }
 
-  private static func object(of attribute: Attribute) -> ContiguousArray<UInt8> {
+  static func object(of attribute: Attribute) -> ContiguousArray<UInt8> {
     var json = JSONWriter()
     json.beginObject()
     json.member("name", attribute.name)
@@ -95,8 +103,9 @@ package enum SchemaJSON {
     return json.bytes
   }
 
-  private static func object(
-    of relationship: Relationship, _ schema: Schema
+  /// The relationship as JSON. `explicit` writes the number of the destination besides its name.
+  static func object(
+    of relationship: Relationship, _ schema: Schema, explicit: Bool = false
   ) -> ContiguousArray<UInt8> {
     var json = JSONWriter()
     json.beginObject()
@@ -110,13 +119,17 @@ package enum SchemaJSON {
     json.flag("ordered", relationship.isOrdered)
     json.flag("removed", relationship.isRemoved)
     // A removed entity's name may be in use again; the number says which is meant.
-    if let destination, destination.isRemoved { json.member("toNumber", Int64(destination.number)) }
+    if let destination, explicit || destination.isRemoved {
+      json.member("toNumber", Int64(destination.number))
+    }
     json.endObject()
     return json.bytes
   }
 
-  private static func object(of index: IndexDescription, _ entity: Entity) -> ContiguousArray<UInt8>
-  {
+  /// The index as JSON. `explicit` writes the numbers of its properties besides their names.
+  static func object(
+    of index: IndexDescription, _ entity: Entity, explicit: Bool = false
+  ) -> ContiguousArray<UInt8> {
     var json = JSONWriter()
     json.beginObject()
     json.member("name", index.name)
@@ -127,7 +140,7 @@ package enum SchemaJSON {
       let name = element.property == 0 ? nil : entity.propertyName(element.property)
       json.member("property", name ?? element.propertyName)
       // As for relationships: a removed property's name may be in use again.
-      if let name, entity.propertyNumber(named: name) != element.property {
+      if let name, explicit || entity.propertyNumber(named: name) != element.property {
         json.member("number", Int64(element.property))
       }
       json.flag("descending", element.isDescending)
@@ -142,6 +155,7 @@ package enum SchemaJSON {
       for test in index.tests {
         json.beginObject()
         json.member("property", entity.propertyName(of: test))
+        if explicit { json.member("number", Int64(test.property)) }
         json.member("is", test.comparison.description)
         json.member("value", test.value, as: .any)
         json.endObject()
@@ -155,7 +169,7 @@ package enum SchemaJSON {
 
 extension JSONWriter {
   /// Writes a member that is true; nothing for false.
-  fileprivate mutating func flag(_ name: String, _ value: Bool) {
+  mutating func flag(_ name: String, _ value: Bool) {
     if value { member(name, true) }
   }
 }

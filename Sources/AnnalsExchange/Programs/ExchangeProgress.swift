@@ -22,4 +22,8 @@ public struct ImportSummary: Hashable, Sendable {
   public let count: Int64
   /// The position after the last of them.
   public let token: Token
+  /// What the caller may not expect, a sentence each: what lines with a schema added to the schema
+  /// of the store, what they removed that stays here, and values that look like a date or a UUID
+  /// and are none. Empty for most imports.
+  public let notes: [String]
 }

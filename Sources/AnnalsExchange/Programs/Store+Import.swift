@@ -41,36 +41,32 @@ extension Store {
     environment: StoreEnvironment = .system, progress: (ExchangeProgress) throws -> Void = { _ in }
   ) throws -> ImportSummary {
     let source = try StoredBytes(input, in: fileSystem)
-    let unfinished = try UnfinishedFile(for: path, in: fileSystem)
+    let new = try NewStore(at: path, in: fileSystem)
     let lines = HistoryImport(
-      UnpackingSource(source),
-      into: StoreLocation(
-        fileSystem: fileSystem, path: unfinished.path, commitRun: .milliseconds(5)),
-      options: .deferred, environment: environment)
+      UnpackingSource(source), into: new.location, options: .deferred, environment: environment)
     if let schema { lines.require(schema) }
-    let token: Token
     do {
       try lines.readAll(of: source, called: input, after: "Nothing was kept", progress)
-      guard let store = lines.store else { preconditionFailure("an import without a store") }
-      token = store.token
-      try store.close()
     } catch {
-      try? lines.store?.close()
-      unfinished.discard()
+      new.discard(lines.store)
       throw error
     }
-    try unfinished.place()
-    return ImportSummary(count: lines.count, token: token)
+    guard let store = lines.store else { preconditionFailure("an import without a store") }
+    let token = store.token
+    try new.place(store)
+    return ImportSummary(count: lines.count, token: token, notes: lines.notes)
   }
 
   /// Imports a file of JSON Lines, plain or gzip-compressed, into this store: one transaction for
   /// each line, with the line's author and time, and the next number of this store.
   ///
   /// The schema must have the entities and properties in the lines, unless a line with a schema
-  /// adds them, or `infersSchema` is true. Each transaction is committed like a write, so many
-  /// lines are faster with `.deferred` and a `sync()` at the end. Other writers can commit in
-  /// between; they wait while a line is read. If a line fails, or `progress` throws, the
-  /// transactions before it stay.
+  /// adds them, or `infersSchema` is true. A schema in the lines is matched with the store's by
+  /// name: what is missing is added, and nothing is removed, narrowed or renumbered. Only what
+  /// comes from this store or a copy of its file is matched by number. Each transaction is
+  /// committed like a write, so many lines are faster with `.deferred` and a `sync()` at the end.
+  /// Other writers can commit in between; they wait while a line is read. If a line fails, or
+  /// `progress` throws, the transactions before it stay.
   ///
   /// - Parameters:
   ///   - input: the path of the file of lines.
@@ -79,7 +75,7 @@ extension Store {
   ///   - progress: called after each line, on the caller's thread. Throw to stop.
   /// - Returns: the number of transactions, and the position after the last.
   /// - Throws: as `import(from:to:schema:environment:progress:)`, and what a write throws. The
-  ///   message about a line says how many transactions before it stay.
+  ///   message about a line says how many transactions stay, and up to which line.
   @discardableResult
   public func `import`(
     from input: String, infersSchema: Bool = false,
@@ -117,7 +113,7 @@ extension Store {
     let lines = HistoryImport(source, into: self)
     lines.keepsSchema = !infersSchema
     try body(lines)
-    return ImportSummary(count: lines.count, token: token)
+    return ImportSummary(count: lines.count, token: token, notes: lines.notes)
   }
 }
 
@@ -146,7 +142,9 @@ extension HistoryImport {
       let stays =
         count == 0
         ? "Nothing was imported"
-        : "\(count) \(count == 1 ? "transaction before it stays" : "transactions before it stay")"
+        : count == 1
+          ? "1 transaction, of line \(lastLine), stays"
+          : "\(count) transactions, up to line \(lastLine), stay"
       let end = failure.reason.hasSuffix("?") ? "" : "."
       error.message = "\(name):\(place): \(failure.reason)\(end) \(rest ?? stays)"
       error.inputPlace = place

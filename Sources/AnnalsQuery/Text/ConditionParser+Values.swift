@@ -79,7 +79,7 @@ extension ConditionParser {
   private func number(_ text: String, _ column: Int) throws(ConditionTextError) -> Value {
     if let number = Int64(text) { return .int(number) }
     let isWhole = text.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
-    guard !isWhole, let number = Double(text), number.isFinite else {
+    guard !isWhole, let number = Double(inRange: text) else {
       throw ConditionTextError(
         column: column, reason: "\(text) is beyond the numbers that there are")
     }

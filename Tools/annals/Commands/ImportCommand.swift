@@ -11,8 +11,10 @@ struct ImportCommand: FileCommand {
     discussion: """
       CHANGES is a file of JSON Lines, plain or gzip-compressed, or - for standard input. In a new \
       or empty store entities and attributes are inferred as they appear, unless --schema gives \
-      them. A store that has entities gets others, and attributes, only with --new, and values of \
-      another type than their attribute's only with --widen. A string or nested value may have 256 \
+      them; if a line cannot be imported, no new file is left. A store that has entities gets \
+      others, and attributes, only with --new, and values of another type than their attribute's \
+      only with --widen, unless a line of an export says so; the transactions before a line that \
+      cannot be imported stay. A string or nested value may have 256 \
       MiB, a line's metadata 4 MiB. With --git, every commit of the branch's first-parent history \
       becomes a transaction; running it again adds new commits.
       """)
@@ -54,15 +56,17 @@ struct ImportCommand: FileCommand {
 
   private func importLines(_ path: String, _ console: Console) throws -> ExitStatus {
     let input = try source(path, "a file of JSON Lines", console)
+    // A new store gets its name when all lines are in it.
+    let new = try NewStore.unlessTaken(file)
     let lines = HistoryImport(
-      UnpackingSource(input.source), into: .file(file), options: .deferred,
+      UnpackingSource(input.source), into: new?.location ?? .file(file), options: .deferred,
       environment: console.store)
     lines.onOpening = { console.report($0.findings, of: file) }
-    lines.growth = PutPermissions(newNames: new, widening: widen).growth
-    if let schema { lines.require(try readSchema(schema, console)) }
+    lines.growth = PutPermissions(newNames: self.new, widening: widen).growth
     let bar = ProgressBar(console, noun: "transaction")
     defer { bar.remove() }
     do {
+      if let schema { lines.require(try readSchema(schema, console)) }
       while try lines.next() {
         let read = (input.source as? FileSource)?.count
         let fraction = input.size.flatMap { size in
@@ -70,39 +74,56 @@ struct ImportCommand: FileCommand {
         }
         bar.update(count: lines.count, fraction: fraction)
       }
-    } catch let failure as HistoryImport.Failure {
+    } catch {
       bar.remove()
-      try lines.store?.close()
-      report(lines, console)
-      let end = failure.reason.hasSuffix("?") ? "" : "."
-      throw CommandFailure(
-        "\(name(of: path)):\(failure.line): \(failure.reason)\(end) "
-          + (lines.count == 0 ? "Nothing was imported." : "\(imported(lines))."),
-        status: .foundProblems)
-    } catch var error as AnnalsError where lines.count > 0 && error.code != .outcomeUnknown {
-      bar.remove()
-      error.message += ". \(imported(lines))"
-      throw error
+      throw try explained(error, lines, into: new, from: path, console)
     }
     bar.remove()
     let head = lines.store?.token.number ?? 0
-    try lines.store?.close()
+    if let store = lines.store { try new?.place(store) ?? store.close() }
     report(lines, console)
     try console.output.line(
       "imported \(Numerals.counted(lines.count, "transaction")); the newest is \(head)")
     return .done
   }
 
-  /// How many lines were imported before one that was not.
-  private func imported(_ lines: HistoryImport) -> String {
-    "\(Numerals.counted(lines.count, "transaction")) before it "
-      + "\(lines.count == 1 ? "was" : "were") imported"
+  /// Closes the store after an error, and removes it if it is new; returns the error with what was
+  /// imported.
+  private func explained(
+    _ error: any Error, _ lines: HistoryImport, into new: NewStore?, from path: String,
+    _ console: Console
+  ) throws -> any Error {
+    var outcome = "Nothing was imported"
+    if let new {
+      new.discard(lines.store)
+    } else if error is HistoryImport.Failure {
+      try lines.store?.close()
+    }
+    if lines.count > 0, new == nil {
+      outcome =
+        lines.count == 1
+        ? "1 transaction was imported, of line \(lines.lastLine)"
+        : "\(Numerals.counted(lines.count, "transaction")) were imported, up to line "
+          + "\(lines.lastLine)"
+      report(lines, console)
+    }
+    if let failure = error as? HistoryImport.Failure {
+      let end = failure.reason.hasSuffix("?") ? "" : "."
+      return CommandFailure(
+        "\(name(of: path)):\(failure.line): \(failure.reason)\(end) \(outcome).",
+        status: .foundProblems)
+    }
+    guard var error = error as? AnnalsError, lines.count > 0, error.code != .outcomeUnknown else {
+      return error
+    }
+    error.message += ". \(outcome)"
+    return error
   }
 
   /// Reports what the lines added to the schema, and a date in the future.
   private func report(_ lines: HistoryImport, _ console: Console) {
-    guard let store = lines.store, lines.count > 0 else { return }
-    console.report(store.schema, besides: lines.schemaBefore)
+    guard let store = lines.store else { return }
+    console.report(notes: lines.notes)
     guard let latest = lines.latest, latest > console.now() else { return }
     console.report(
       "note: the latest line is dated \(console.zone.text(latest)), in the future: until then its "

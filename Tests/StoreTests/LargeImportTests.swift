@@ -1,0 +1,71 @@
+import Annals
+import AnnalsExchange
+import AnnalsModel
+import AnnalsTestSupport
+import Foundation
+import Testing
+
+/// Values of more than 4 KiB in the lines of an import, which go from the reader to the log.
+@Suite struct LargeImportTests {
+  private static let schema = Schema {
+    Entity("E") {
+      Attribute("id", .string, isOptional: false, isUnique: true)
+      Attribute("text", .string)
+      Attribute("url", .url)
+      Attribute("json", .json)
+      Attribute("data", .data)
+      Attribute("any", .any)
+      Attribute("short", .string, validation: Validation(maximumLength: 5_000))
+    }
+  }
+
+  private func lines(_ members: [(String, String)], op: String = "insert") -> Data {
+    let set = members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",")
+    return Data(#"{"changes":[{"op":"\#(op)","entity":"E","id":"a","set":{\#(set)}}]}"#.utf8)
+  }
+
+  private func quoted(_ text: String) -> String { "\"\(text)\"" }
+
+  private func copy(_ lines: Data, into store: Store) throws {
+    var pieces = [lines].makeIterator()
+    try store.import { pieces.next() }
+  }
+
+  /// Lengths around the limit and around the end of a group of base64 digits.
+  @Test(arguments: [4_095, 4_096, 4_097, 4_098, 4_099, 5_461, 5_466, 300_000])
+  func eachKindIsAsItWas(length: Int) throws {
+    var random = SeededRandom(seed: UInt64(length))
+    let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let text = String(decoding: bytes.map { 97 + $0 % 26 }, as: UTF8.self)
+    let json = "[\(text.utf8.count)" + String(repeating: " ", count: length) + "]"
+    let base64 = Data(bytes).base64EncodedString()
+    let store = try Store(.memory, schema: LargeImportTests.schema)
+    try copy(
+      lines([
+        ("text", quoted(text)), ("url", quoted(text)), ("json", quoted(json)),
+        ("data", quoted(base64)), ("any", quoted(base64)),
+      ]), into: store)
+    let object = try #require(try store.snapshot().objects(of: "E").first)
+    #expect(object["text"] == .string(text) && object["url"] == .url(text))
+    #expect(object["json"] == .json(json) && object["data"] == .data(bytes))
+    #expect(object["any"] == .string(base64))
+    // The same values again are no change.
+    try copy(lines([("text", quoted(text)), ("data", quoted(base64))], op: "update"), into: store)
+    #expect(try store.transaction(store.token.number).changes.isEmpty)
+    #expect(try store.verifyHistory() == [])
+  }
+
+  @Test(arguments: ["data", "json", "short", "id"])
+  func whatIsNoValueIsRefused(property: String) throws {
+    let store = try Store(.memory, schema: LargeImportTests.schema)
+    let wrong = String(repeating: "a", count: 8_000) + "=a=="
+    let error = #expect(throws: AnnalsError.self) {
+      try copy(lines([(property, quoted(wrong))]), into: store)
+    }
+    #expect(error?.inputPlace?.line == 1, "\(error as Any)")
+    #expect(try store.snapshot().count(of: "E") == 0)
+    // The memory of the long text is not in the way of what follows.
+    try copy(lines([("text", quoted("short"))]), into: store)
+    #expect(try store.snapshot().objects(of: "E").map { $0["text"] } == ["short"])
+  }
+}
