@@ -80,8 +80,8 @@ let package = Package(
     engine(
       "AnnalsTorture",
       [
-        "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection", "AnnalsModel",
-        "AnnalsStorage", system,
+        "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
+        "AnnalsModel", "AnnalsStorage", system,
       ]),
     .executableTarget(
       name: "AnnalsCommand",
@@ -120,7 +120,7 @@ let package = Package(
       [
         "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat",
         "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
-        "AnnalsStorage", "AnnalsTestSupport", system,
+        "AnnalsStorage", "AnnalsTestSupport", "AnnalsTorture", system,
       ]),
     tests("GuideTests", ["Annals", "AnnalsExchange", "AnnalsTestSupport"]),
     tests(

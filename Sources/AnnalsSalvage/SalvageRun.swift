@@ -35,10 +35,10 @@ package struct SalvageRun {
   /// The number of transactions that did not fit.
   var misfits = 0
 
-  /// Begins a salvage at the time `now`. `makeUUID` makes the store's UUID if the file's cannot be
-  /// read.
+  /// Begins a salvage of the file at `path` at the time `now`. `makeUUID` makes the store's UUID if
+  /// the file's cannot be read.
   package init(
-    _ file: any StorageFile, _ source: FrameSource, _ survey: SalvageSurvey,
+    _ file: any StorageFile, at path: String, _ source: FrameSource, _ survey: SalvageSurvey,
     to destination: String, in fileSystem: any FileSystem, now: Timestamp, makeUUID: () -> RawUUID
   ) throws {
     self.file = file
@@ -78,7 +78,7 @@ package struct SalvageRun {
       header.prunedAt = nil
       header.prunedBy = ""
     }
-    target = try LogSalvage(at: destination, header: header, in: fileSystem)
+    target = try LogSalvage(at: destination, like: path, header: header, in: fileSystem)
     checks = SalvageRun.checks(behind: target)
     try begin(base)
   }

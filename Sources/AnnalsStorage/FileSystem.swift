@@ -158,6 +158,9 @@ package protocol FileSystem: Sendable {
   /// The identity of the file at `path`; nil if there is none.
   func identity(of path: String) throws(StorageError) -> FileIdentity?
 
+  /// Whether `path` is a symbolic link that leads nowhere.
+  func isDanglingLink(_ path: String) throws(StorageError) -> Bool
+
   /// The number of names (hard links) of the file at `path`; 0 if there is none.
   func linkCount(of path: String) throws(StorageError) -> Int
 
@@ -173,6 +176,9 @@ extension FileSystem {
   ) throws(StorageError) -> any StorageFile {
     try create(path, like: original, requiresOwner: true)
   }
+
+  /// Returns false: for file systems without symbolic links.
+  package func isDanglingLink(_ path: String) throws(StorageError) -> Bool { false }
 
   /// Returns a watch that reports a possible change every 50 ms.
   package func watch(_ path: String) -> any FileWatch { PollingWatch() }

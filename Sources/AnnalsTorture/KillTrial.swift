@@ -169,7 +169,7 @@ package final class KillTrial {
     try requireCleanFile()
   }
 
-  /// No erased text is in a transaction, or in the bytes of the file.
+  /// No erased text is in a transaction, in the oldest state, or anywhere in the file.
   private func requireErased(_ store: Store) throws {
     guard !erased.isEmpty else { return }
     try store.history().forEach { transaction in
@@ -180,10 +180,22 @@ package final class KillTrial {
         }
       }
     }
-    let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    let oldest = try store.snapshot(at: store.base)
+    guard oldest.schema.hasNotes else { return try requireErasedBytes() }
+    try oldest.forEachObject(of: "Note") { note in
+      guard case .string(let key) = note["id"], erased.contains(key) else { return }
+      guard note["text"].isErased else {
+        throw BrokenPromise("the oldest state still says what \(key) said")
+      }
+    }
+    try requireErasedBytes()
+  }
+
+  private func requireErasedBytes() throws {
+    let contents = try FileContents(PosixFileSystem().open(path, for: .reading))
     for key in erased {
-      let text = Data(TortureChild.text(of: key).utf8.prefix(40))
-      if text.count >= 16, bytes.range(of: text) != nil {
+      let text = Array(TortureChild.text(of: key).utf8.prefix(40))
+      if text.count >= 16, contents.count(of: text) > 0 {
         throw BrokenPromise("the file still has what \(key) said, which was erased")
       }
     }

@@ -12,7 +12,8 @@ package struct TortureChild: Sendable {
     case writer
     /// Commits without syncs; prints the same.
     case deferredWriter = "deferred-writer"
-    /// Writes checkpoints, compacts and prunes; prints `pruning FLOOR` before it prunes.
+    /// Writes checkpoints, compacts, prunes, backs up and extends the schema; prints
+    /// `pruning FLOOR` before it prunes.
     case keeper
     /// Opens, reads the state, past states and the history; prints `read HEAD`.
     case reader
@@ -105,13 +106,7 @@ package struct TortureChild: Sendable {
       throw BrokenPromise("note \(key), acknowledged, is gone")
     }
     printLine("erasing \(key)")
-    do throws(AnnalsError) {
-      try store.erase(note.objectID, properties: ["text"], reason: "torture", author: name)
-    } catch {
-      // Another process was faster. The transaction is committed; the next step continues.
-      guard [.busy, .conflict].contains(error.code) else { throw error }
-      return
-    }
+    try store.erase(note.objectID, properties: ["text"], reason: "torture", author: name)
     printLine("erased \(key)")
   }
 
@@ -182,7 +177,7 @@ package struct TortureChild: Sendable {
       path: path, schema: Note.schema, options: TortureChild.options(.full))
     do {
       for _ in 0..<Int.random(in: 1...4, using: &random) {
-        try keep(store, UInt64.random(in: 0..<4, using: &random))
+        try keep(store, UInt64.random(in: 0..<6, using: &random))
       }
       try store.close()
     } catch let error as AnnalsError {
@@ -201,7 +196,15 @@ package struct TortureChild: Sendable {
       let plan = try store.prunePlan(before: floor)
       printLine("pruning \(floor)")
       try store.prune(plan, author: name)
-    default: try store.compact(smallest: true)
+    case 3: try store.compact(smallest: true)
+    case 4:
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+      let copy = folder.appending(path: "copy-\(name).annals").path
+      try store.backup(to: copy)
+      try FileManager.default.removeItem(atPath: copy)
+    default:
+      let entity = "Extra \(store.token.number % 5)"
+      try store.require(Schema { Entity(entity) { Attribute("x", .int64) } })
     }
   }
 

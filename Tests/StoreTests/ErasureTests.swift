@@ -7,6 +7,7 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
 import AnnalsTestSupport
+import AnnalsTorture
 import Foundation
 import Testing
 
@@ -147,54 +148,16 @@ import Testing
 
   /// How often a needle is in the bytes of a file, as they are and inflated wherever they can be.
   static func needleCount(_ files: MemoryFileSystem, _ path: String = path) throws -> Int {
-    try count(
-      of: [Array(needle.utf8), withUnsafeBytes(of: uuid.high.bigEndian) { Array($0) }], in: files,
-      path)
+    let contents = try FileContents(try files.open(path, for: .reading))
+    return contents.count(of: needle)
+      + contents.count(of: withUnsafeBytes(of: uuid.high.bigEndian) { Array($0) })
   }
 
   /// How often a text is there in the same way.
   static func count(
     of text: String, in files: MemoryFileSystem, _ path: String
   ) throws -> Int {
-    try count(of: [Array(text.utf8)], in: files, path)
-  }
-
-  private static func count(
-    of wanted: [[UInt8]], in files: MemoryFileSystem, _ path: String
-  ) throws -> Int {
-    var walk = try FileWalk(try files.open(path, for: .reading))
-    var count = 0
-    let whole = try walk.bytes.copy(at: 0, count: Int(walk.bytes.size))
-    count += wanted.reduce(0) { $0 + whole.count(of: $1) }
-    while let region = try walk.next() {
-      guard case .frame(let frame) = region.content else { continue }
-      count += try walk.withPayload(of: frame, at: region.offset) { payload in
-        var found = 0
-        for start in payload.indices {
-          guard let bytes = inflated(payload, at: start) else { continue }
-          found += wanted.reduce(0) { $0 + bytes.count(of: $1) }
-        }
-        return found
-      }
-    }
-    return count
-  }
-
-  /// What a section inflates to, if one of deflated bytes begins here.
-  private static func inflated(
-    _ payload: UnsafeRawBufferPointer, at start: Int
-  ) -> ContiguousArray<UInt8>? {
-    var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[start...]))
-    guard let head = try? reader.readVarInt(), head & 3 == 1, head >> 2 <= 1 << 20,
-      let stream = try? reader.readSizedBytes(), stream.count > 4, stream[0] & 6 != 6,
-      stream.count < Int(head >> 2), Int(head >> 2) / 300 <= stream.count
-    else { return nil }
-    var inflate = Inflate()
-    var result = ContiguousArray<UInt8>(repeating: 0, count: Int(head >> 2))
-    let isWhole = result.withUnsafeMutableBytes {
-      (try? inflate.decompress(stream, into: UnsafeMutableRawBufferPointer($0))) != nil
-    }
-    return isWhole ? result : nil
+    try FileContents(try files.open(path, for: .reading)).count(of: text)
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
@@ -470,19 +433,5 @@ import Testing
       #expect(throws: AnnalsError.self) { try body() }
     }
     #expect(work.store.token == head)
-  }
-}
-
-extension ContiguousArray<UInt8> {
-  /// How often a run of bytes is in this one.
-  fileprivate func count(of run: [UInt8]) -> Int {
-    let bytes = Data(self)
-    var count = 0
-    var start = 0
-    while let found = bytes.range(of: Data(run), in: start..<bytes.count) {
-      count += 1
-      start = found.upperBound
-    }
-    return count
   }
 }

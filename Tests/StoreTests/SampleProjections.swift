@@ -18,7 +18,8 @@ struct NotesPerText: Projection, Codable {
   }
 
   mutating func add(_ step: Int, _ text: Value) {
-    let key = if case .string(let text) = text { text } else { "-" }
+    // A long text may be a large value.
+    let key = if case .string(let text) = text, text.utf8.count < 4_096 { text } else { "-" }
     let count = counts[key, default: 0] + step
     counts[key] = count == 0 ? nil : count
   }

@@ -125,10 +125,11 @@ import Testing
     try second.note("b")
   }
 
-  @Test func aRewriteWaitsForAnother() throws {
+  @Test(arguments: [true, false]) func aRewriteWaitsForAnother(erases: Bool) throws {
     let files = MemoryFileSystem()
     let location = StoreLocation(fileSystem: files, path: "/test.annals")
     let store = try noteStore(location)
+    let first = try store.note("0")
     for number in 1...300 { try store.note("\(number)") }
     var impatient = StoreOptions()
     impatient.lockTimeout = .milliseconds(20)
@@ -136,13 +137,20 @@ import Testing
     let unfinished = try files.create("/test.annals.new", like: nil, requiresOwner: false)
     #expect(try unfinished.lock(.exclusive, wait: .none))
     #expect(#expect(throws: AnnalsError.self) { try other.compact() }?.code == .busy)
+    // What is refused records nothing.
+    let refused = #expect(throws: AnnalsError.self) { try other.erase(first, reason: "r") }
+    #expect(refused?.code == .busy && other.token == store.token)
     let plan = try store.prunePlan(before: 100)
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 0.03)
       try? files.remove("/test.annals.new")
       unfinished.close()
     }
-    #expect(try store.prune(plan).isRewritten)
+    if erases {
+      #expect(try store.erase(first, reason: "r").token == store.token)
+    } else {
+      #expect(try store.prune(plan).isRewritten)
+    }
     try other.compact(smallest: true)
     #expect(try store.verify().allSatisfy { $0.severity == .note })
   }

@@ -71,8 +71,8 @@ enum TidyRules {
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",
     ],
     "AnnalsTorture": [
-      "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection", "AnnalsModel",
-      "AnnalsStorage",
+      "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
+      "AnnalsModel", "AnnalsStorage",
       "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [

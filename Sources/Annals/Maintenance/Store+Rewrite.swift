@@ -36,16 +36,14 @@ extension Store {
   public func prune(
     _ plan: PrunePlan, author: String? = nil, force: Bool = false
   ) throws(AnnalsError) -> RewriteSummary {
-    try waitingForRewrites { () throws(AnnalsError) in
-      try pruneNow(plan, author: author, force: force)
+    try rewriting { claim throws(AnnalsError) in
+      try prune(plan, author: author, force: force, under: claim)
     }
   }
 
-  private func pruneNow(
-    _ plan: PrunePlan, author: String?, force: Bool
-  ) throws(AnnalsError) -> RewriteSummary {
-    // Another process may have pruned since.
-    try refresh()
+  private func prune(
+    _ plan: PrunePlan, author: String?, force: Bool, under claim: RewriteClaim
+  ) throws(AnnalsError) -> RewriteSummary? {
     let version = version
     guard version.view.floor == plan.oldFloor else {
       throw .conflict(
@@ -63,7 +61,10 @@ extension Store {
     }
     let base = try version.baseChoice(
       at: plan.floor - 1, prunedAt: environment.clock(), prunedBy: author)
-    return try rewrite(RewritePlan(base: base, checkpoint: true, destination: .replace)) {
+    return try rewrite(
+      RewritePlan(base: base, checkpoint: true, destination: .replace), of: writer.log.view,
+      under: claim
+    ) {
       // Another process may have registered a consumer meanwhile.
       if !force { try self.requireSeen(before: plan.floor) }
     }
@@ -88,10 +89,12 @@ extension Store {
   /// process that rewrites the file as long as `lockTimeout` says, then throws `.busy`.
   @discardableResult
   public func compact(smallest: Bool = false) throws(AnnalsError) -> RewriteSummary {
-    try waitingForRewrites { () throws(AnnalsError) in try compactNow(smallest: smallest) }
+    try rewriting { claim throws(AnnalsError) in try compact(smallest: smallest, under: claim) }
   }
 
-  private func compactNow(smallest: Bool) throws(AnnalsError) -> RewriteSummary {
+  private func compact(
+    smallest: Bool, under claim: RewriteClaim
+  ) throws(AnnalsError) -> RewriteSummary? {
     let before = version.view.end
     if smallest { try projections.requireMakeable(in: version, for: "the smallest file") }
     if !smallest {
@@ -100,14 +103,15 @@ extension Store {
         try writer.writeAlone { try $0.renewCheckpoint(saving: images) }
       }
     }
-    let summary = try rewrite(
-      RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace))
+    let plan = RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace)
+    guard let summary = try rewrite(plan, of: writer.log.view, under: claim) else { return nil }
     return RewriteSummary(
       bytesBefore: before, bytesAfter: summary.isRewritten ? summary.bytesAfter : version.view.end,
       isRewritten: summary.isRewritten)
   }
 
-  /// Writes a new store whose newest state is that at a position, with a UUID of its own.
+  /// Writes a new store whose newest state is that at a position, with a UUID of its own. The file
+  /// has the mode of this one, and its owner if the process may set it.
   ///
   /// With `flatten` the history is left out and only the state kept. The new file is verified as a
   /// file before it is put in place, which reads it twice. Throws `.damaged`, with the offset in
@@ -127,7 +131,7 @@ extension Store {
       base: base, through: number, checkpoint: true,
       destination: .new(path: path, store: store, created: environment.clock()))
     plan.check = { new, old in try Store.requireSound(new, copiedFrom: old) }
-    _ = try rewrite(plan)
+    _ = try rewrite(plan, of: version.view, under: nil)
   }
 
   /// Throws `.damaged` if verifying a new file finds an error: with the first one's offset in the
@@ -151,82 +155,77 @@ extension Store {
     )
   }
 
-  /// Rewrites the newest file by `body`, again if another process is rewriting it: when that is
-  /// done, but no later than the lock is waited for.
-  private func waitingForRewrites(
-    _ body: () throws(AnnalsError) -> RewriteSummary
+  /// Rewrites the file by `body`, which makes everything it needs under the claim, from the newest
+  /// version; again if `body` returns nil since others have changed what the store has.
+  private func rewriting(
+    _ body: (RewriteClaim) throws(AnnalsError) -> RewriteSummary?
   ) throws(AnnalsError) -> RewriteSummary {
     let deadline = ContinuousClock.now.advanced(by: options.lockTimeout)
-    // Whatever keeps the store from it, `body` says.
-    try? refresh()
-    while true {
-      do throws(AnnalsError) {
-        return try body()
-      } catch {
-        guard error.code == .busy, ContinuousClock.now < deadline else { throw error }
-        writer.log.awaitRewrite(until: deadline)
-        try refresh()
-      }
-    }
-  }
-
-  /// Rewrites the file. Calls `check` under the lock, before the new file replaces the old one; an
-  /// error of `check` ends the rewrite.
-  private func rewrite(
-    _ wanted: RewritePlan, check: () throws -> Void = {}
-  ) throws(AnnalsError) -> RewriteSummary {
-    var plan = wanted
-    plan.decodesState = true
-    plan.clock = environment.clock
-    // A feature is announced once in the life of a file, so the second attempt cannot be overtaken
-    // again.
-    for _ in 0..<2 {
-      let report = try rewriteOnce(plan, check)
-      guard report.outcome != .overtaken else { continue }
-      return RewriteSummary(
-        bytesBefore: report.bytesBefore, bytesAfter: report.bytesAfter,
-        isRewritten: report.outcome == .done)
+    // Each feature is announced once in the life of a file, so few attempts are overtaken.
+    var attempts = 0
+    while attempts < 2 || ContinuousClock.now < deadline {
+      let claim = try claimRewrite(until: deadline)
+      defer { claim.release() }
+      if let summary = try body(claim) { return summary }
+      attempts += 1
     }
     throw AnnalsError(
       .busy, "another process goes on changing what the store has; nothing was changed, try again")
   }
 
-  private func rewriteOnce(
-    _ plan: RewritePlan, _ check: () throws -> Void
-  ) throws(AnnalsError) -> RewriteReport {
-    do {
-      let generation = writer.log.view.file
-      let rewriter = try writer.log.rewrite(plan)
-      try rewriter.copy()
-      let report: RewriteReport
-      if case .replace = plan.destination {
-        report = try writer.writeAlone { writer in
-          guard writer.log.view.file === generation else {
-            throw AnnalsError(
-              .busy,
-              "another process has rewritten the file meanwhile; nothing was changed, try again")
-          }
-          try check()
-          let report = try rewriter.putInPlace()
-          // The rewrite is done and durable. If the new file cannot be read now, the next call
-          // tries again and throws the reason.
-          if report.outcome == .done { try? writer.reload() }
-          if report.outcome != .overtaken {
-            writer.bareHead = plan.checkpoint ? nil : writer.newest.head.number
-          }
-          return report
-        }
-      } else {
-        report = try rewriter.putInPlace()
+  /// Claims the right to replace the file, and catches up: what `version` is from here on, no other
+  /// rewrite replaces. Waits for another rewrite until the deadline, then throws `.busy`.
+  func claimRewrite(
+    until deadline: ContinuousClock.Instant
+  ) throws(AnnalsError) -> RewriteClaim {
+    try writer.requireOutside()
+    while true {
+      // Whatever keeps the store from it, claiming or catching up says.
+      try? refresh()
+      let claim: RewriteClaim
+      do throws(LogError) {
+        claim = try writer.log.claimRewrite()
+      } catch .busy where ContinuousClock.now < deadline {
+        writer.log.awaitRewrite(until: deadline)
+        continue
+      } catch {
+        throw AnnalsError(error)
       }
-      return report
-    } catch let error as AnnalsError {
-      throw error
-    } catch let error as LogError {
-      throw AnnalsError(error)
-    } catch {
-      throw AnnalsError(.io, "the file cannot be rewritten: \(error)")
+      try refresh()
+      return claim
     }
+  }
+
+  /// Rewrites what `view` shows. Calls `check` under the lock, before the new file replaces the old
+  /// one; an error of `check` ends the rewrite. Returns nil, with nothing changed, if the beginning
+  /// of the new file has become outdated.
+  private func rewrite(
+    _ wanted: RewritePlan, of view: LogView, under claim: RewriteClaim?,
+    check: () throws -> Void = {}
+  ) throws(AnnalsError) -> RewriteSummary? {
+    var plan = wanted
+    plan.decodesState = true
+    plan.clock = environment.clock
+    let report = try AnnalsError.narrowing {
+      let rewriter = try writer.log.rewrite(plan, of: view, under: claim)
+      try rewriter.copy()
+      guard claim != nil else { return try rewriter.putInPlace() }
+      return try writer.writeAlone { writer in
+        try check()
+        let report = try rewriter.putInPlace()
+        // The rewrite is done and durable. If the new file cannot be read now, the next call tries
+        // again and throws the reason.
+        if report.outcome == .done { try? writer.reload() }
+        if report.outcome != .overtaken {
+          writer.bareHead = plan.checkpoint ? nil : writer.newest.head.number
+        }
+        return report
+      }
+    }
+    if report.outcome == .overtaken { return nil }
+    return RewriteSummary(
+      bytesBefore: report.bytesBefore, bytesAfter: report.bytesAfter,
+      isRewritten: report.outcome == .done)
   }
 }
 

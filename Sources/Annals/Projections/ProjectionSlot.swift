@@ -111,7 +111,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     }
     guard state.count <= SavedProjection.maximumState else { return nil }
     return ProjectionImage(
-      name: name, version: self.version, position: kept.token,
+      name: name, version: self.version, position: kept.token, generation: version.view.generation,
       state: ContiguousArray(state))
   }
 
@@ -174,7 +174,8 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
     // A saved value that cannot be read or decoded counts as missing; `verify` reports it.
     if let saved, let value = try? value(of: saved, in: version) {
       return Kept(
-        value: value, token: try version.token(of: saved.number), generation: version.generation)
+        value: value, token: try version.token(of: saved.number),
+        generation: version.view.generation)
     }
     return try fromBase(in: version)
   }
@@ -189,7 +190,7 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
   func fromBase(in version: StoreVersion) throws(AnnalsError) -> Kept {
     let base = version.base.number
     let token = Token(store: version.store, number: base, opening: 0)
-    let generation = version.generation
+    let generation = version.view.generation
     guard base > 0 else {
       return Kept(value: store.barred.run { Value() }, token: token, generation: generation)
     }
@@ -267,15 +268,11 @@ final class ProjectionSlot<Value: Projection>: AnyProjectionSlot {
 }
 
 extension StoreVersion {
-  /// The generation of the file.
-  fileprivate var generation: UInt64 { view.file.header.generation }
-
   /// Whether history up to here continues from the kept value.
   fileprivate func continues<Value>(
     _ kept: ProjectionSlot<Value>.Kept
   ) throws(AnnalsError) -> Bool {
-    // A value made from another file may contain what this one has erased.
-    if kept.generation != generation, view.features.contains(.erasure) { return false }
+    guard view.mayContinue(from: kept.generation) else { return false }
     let token = kept.token
     do throws(AnnalsError) {
       _ = try number(after: token)

@@ -3,9 +3,9 @@ import AnnalsLog
 import AnnalsStorage
 
 extension Store {
-  /// Copies the store into a new file: the whole history up to the newest transaction acknowledged
-  /// here, with the same UUID and numbers. Reading and writing go on meanwhile, in this process and
-  /// in others; so may a prune or a compaction.
+  /// Copies the store into a new file: the whole history up to the newest transaction of any
+  /// process, with the same UUID and numbers. Reading and writing go on meanwhile, in this process
+  /// and in others; so may a prune or a compaction.
   ///
   /// The copy is synced, and verified as a file, before it gets its name, so a crash leaves the
   /// whole copy or none. It has the mode of the store, and its owner if the process may set it. A
@@ -30,18 +30,19 @@ extension Store {
         "\(damage.message). A copy would lack them, so nothing was written. Restore a copy, or "
           + "salvage everything readable into a new file", offset: damage.offset)
     }
+    // What another process has erased is not copied. Without its name the file can still be copied.
+    try? refresh()
     let version = version
-    let log = writer.log
-    // The open file can be copied even if its name is gone; then nothing says whose the copy is.
-    let isNamed = (try? log.fileSystem.identity(of: log.path)) != nil
-    let hasOwner = isNamed && !(log.fileSystem is MemoryFileSystem)
     _ = try AnnalsError.translating { () throws(LogError) in
       try version.view.backUp(
-        to: path, in: fileSystemOfCopies, like: hasOwner ? log.path : nil
+        to: path, in: fileSystemOfCopies, like: originalOfCopies
       ) { try Store.requireSound($0, copiedFrom: $1) }
     }
     return version.token
   }
+
+  /// The file whose mode and owner a copy gets; nil if there is none.
+  package var originalOfCopies: String? { writer.log.original }
 
   /// Where files are made of what the store holds: its own file system, or for a store in memory
   /// the system's.

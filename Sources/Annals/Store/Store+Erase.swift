@@ -28,7 +28,8 @@ extension Store {
   /// copies, backups and exports, the disk blocks that the old file has freed, snapshots that
   /// programs hold, nor metadata, names of authors and contexts, defaults and the schema.
   ///
-  /// Other writers wait meanwhile. A crash leaves the old file or the new one, whole. The old one
+  /// Other writers wait meanwhile; another rewrite is waited for as long as `lockTimeout` says. A
+  /// crash leaves the old file or the new one, whole. The old one
   /// may already contain the transaction; then `verify` reports that the erasure was not carried
   /// out. The same holds if this throws after the transaction: call it again.
   ///
@@ -111,10 +112,12 @@ extension Store {
     guard !erasure.targets.isEmpty else {
       throw AnnalsError(.invalidArgument, "there is nothing to erase")
     }
+    // What is going to fail records nothing, and no other rewrite comes between the transaction and
+    // the one that carries it out.
+    let claim = try claimRewrite(until: .now.advanced(by: options.lockTimeout))
+    defer { claim.release() }
     try projections.requireMakeable(in: version, for: "the file without what is erased")
     return try AnnalsError.narrowing {
-      // What is going to fail records nothing.
-      try writer.log.requireReplaceable()
       var origin = TransactionOrigin(author: author)
       origin.isAlwaysRecorded = true
       origin.erasure = erasure
@@ -122,7 +125,7 @@ extension Store {
       let token = try writer.commit(origin) { try $0.erase(erasure) }
       do {
         let clock = environment.clock
-        return try writer.writeAlone { try $0.carryOut(erasure, token, clock) }
+        return try writer.writeAlone { try $0.carryOut(erasure, token, clock, claim) }
       } catch {
         var error = AnnalsError.wrapping(error)
         error.message += error.message.hasSuffix(".") ? "" : "."
@@ -165,7 +168,7 @@ extension WriteTransaction {
 extension StoreWriter {
   /// Rewrites the file without the values that the transaction at `token` has erased.
   fileprivate func carryOut(
-    _ erasure: Erasure, _ token: Token, _ clock: @escaping () -> Timestamp
+    _ erasure: Erasure, _ token: Token, _ clock: @escaping () -> Timestamp, _ claim: RewriteClaim
   ) throws -> ErasureSummary {
     let version = newest
     let base = version.view.base
@@ -185,7 +188,7 @@ extension StoreWriter {
       plan.base = try version.base(of: state, erasing: erasure)
     }
     plan.erasure = HistoryErasure(erasure, through: token.number, lengths: lengths)
-    let report = try log.rewrite(plan).putInPlace()
+    let report = try log.rewrite(plan, of: version.view, under: claim).putInPlace()
     guard report.outcome == .done else {
       throw AnnalsError.conflict("the file was written to meanwhile by another process")
     }
@@ -194,7 +197,8 @@ extension StoreWriter {
     try? reload()
     try? renewCheckpoint(saving: [])
     return ErasureSummary(
-      token: token, bytesBefore: report.bytesBefore, bytesAfter: report.bytesAfter)
+      token: token, bytesBefore: report.bytesBefore,
+      bytesAfter: max(report.bytesAfter, log.view.end))
   }
 }
 
@@ -266,6 +270,12 @@ package struct UnfinishedErasure: Sendable {
   package let erasure: Erasure
   /// The first transaction that has such a value; that of the base if its state has one.
   package let found: Int64
+
+  /// The finding about it.
+  package var message: String {
+    "transaction \(number) says what is erased, and transaction \(found) still has values of it: "
+      + "the erasure was not carried out. Erase it again"
+  }
 }
 
 extension Erasure {

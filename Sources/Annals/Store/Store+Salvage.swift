@@ -13,7 +13,8 @@ extension Store {
   /// (`Transaction.lost`) in the history name what is missing. Reading the state of a lost
   /// transaction throws `.lost`. States after a gap are exact if a checkpoint contains them;
   /// otherwise they hold what the before- and after-images of later changes tell. The new store
-  /// opens, verifies, and can be written to as any other. The damaged file is only read.
+  /// opens, verifies, and can be written to as any other. Its file has the mode of the damaged one,
+  /// which is only read, and its owner if the process may set it.
   ///
   /// Reads the file a few times and replays its history. Memory: the state; for a gap two states.
   ///
@@ -52,8 +53,8 @@ extension Store {
         throw unreadable(survey, location.path)
       }
       var run = try SalvageRun(
-        file, source, survey, to: destination, in: location.fileSystem, now: environment.clock(),
-        makeUUID: environment.makeUUID)
+        file, at: location.path, source, survey, to: destination, in: location.fileSystem,
+        now: environment.clock(), makeUUID: environment.makeUUID)
       return try run.writeNewFile()
     }
   }

@@ -50,11 +50,7 @@ extension Store {
       }
       findings += checks.tables.findings
       findings += try version.unfinishedErasures().map { unfinished in
-        StoreFinding(
-          severity: .warning,
-          message: "transaction \(unfinished.number) says what is erased, and transaction "
-            + "\(unfinished.found) still has "
-            + "values of it: the erasure was not carried out. Erase it again")
+        StoreFinding(severity: .warning, message: unfinished.message)
       }
       let dangling = try replay.danglingReferences()
       if dangling > 0 {

@@ -54,15 +54,17 @@ extension StoreWriter {
   }
 
   /// Writes a checkpoint of the newest state, and saves those projections that belong to this
-  /// history.
+  /// history and were made from this generation of the file, if anything was ever erased.
   package func checkpoint(saving images: [ProjectionImage] = []) throws {
     var state = newest.state
+    let view = log.view
     let images = images.filter { image in
-      guard let position = try? log.view.position(of: image.position.number) else { return false }
+      guard view.mayContinue(from: image.generation) else { return false }
+      guard let position = try? view.position(of: image.position.number) else { return false }
       // The base's size may be unknown.
       return [position.openingID, 0].contains(image.position.opening) || position.openingID == 0
     }
-    let source = LogChunkSource(log.view.file)
+    let source = LogChunkSource(view.file)
     _ = try AnnalsError.translating { () throws(LogError) in
       try log.writeCheckpoint(schema: state.schema, projections: images) { chunks in
         try state.writeChunks(to: chunks, of: source, full: false)

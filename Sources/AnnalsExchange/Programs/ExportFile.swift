@@ -10,13 +10,14 @@ struct ExportFile {
   private var size: UInt64 = 0
   private var packed: ContiguousArray<UInt8> = []
 
-  /// Makes the file at `path` from what `body` writes. The file gets its name when it is complete
-  /// and synced. If anything throws, no file is left.
+  /// Makes the file at `path` from what `body` writes, with the mode of the file `original`. The
+  /// file gets its name when it is complete and synced. If anything throws, no file is left.
   static func make<R>(
-    at path: String, in fileSystem: any FileSystem, _ body: (inout ExportFile) throws -> R
+    at path: String, like original: String? = nil, in fileSystem: any FileSystem,
+    _ body: (inout ExportFile) throws -> R
   ) throws -> R {
     let unfinished = try UnfinishedFile(for: path, in: fileSystem)
-    var made = try ExportFile(unfinished)
+    var made = try ExportFile(unfinished, like: original)
     let result: R
     do {
       result = try body(&made)
@@ -30,10 +31,10 @@ struct ExportFile {
     return result
   }
 
-  private init(_ unfinished: UnfinishedFile) throws(AnnalsError) {
+  private init(_ unfinished: UnfinishedFile, like original: String?) throws(AnnalsError) {
     self.unfinished = unfinished
     file = try UnfinishedFile.storing { () throws(StorageError) in
-      try unfinished.fileSystem.create(unfinished.path, like: nil)
+      try unfinished.fileSystem.create(unfinished.path, like: original, requiresOwner: false)
     }
     deflater = unfinished.destination.hasSuffix(".gz") ? GzipDeflater() : nil
   }

@@ -6,9 +6,10 @@ extension Store {
   /// Writes transactions into a new file as JSON Lines, one line each, from which `Store.import`
   /// and `annals import` rebuild the same history. Compresses with gzip if the path ends in `.gz`.
   ///
-  /// The file gets its name when it is complete and synced; if anything throws, no file is left. (A
-  /// process that is killed leaves a file whose name continues with `.part-`.) The store can be
-  /// read and written meanwhile. Memory does not grow with the history.
+  /// The file has the mode of the store, and gets its name when it is complete and synced; if
+  /// anything throws, no file is left. (A process that is killed leaves a file whose name continues
+  /// with `.part-`.) The store can be read and written meanwhile. Memory does not grow with the
+  /// history.
   ///
   /// - Parameters:
   ///   - path: the path of the new file.
@@ -27,7 +28,7 @@ extension Store {
     progress: (ExchangeProgress) throws -> Void = { _ in }
   ) throws -> ExportSummary {
     let range = try exportRange(after, through)
-    return try ExportFile.make(at: path, in: fileSystemOfCopies) { file in
+    return try ExportFile.make(at: path, like: originalOfCopies, in: fileSystemOfCopies) { file in
       try export(range, progress) { try file.write($0) }
     }
   }

@@ -20,7 +20,8 @@ struct UnfinishedFile {
     self.destination = destination
     path = destination + ".part-" + UUID().uuidString.prefix(8).lowercased()
     let isTaken = try UnfinishedFile.storing { () throws(StorageError) in
-      try fileSystem.identity(of: destination) != nil
+      if try fileSystem.identity(of: destination) != nil { return true }
+      return try fileSystem.isDanglingLink(destination)
     }
     guard isTaken else { return }
     throw AnnalsError(

@@ -8,10 +8,16 @@ extension CheckpointChecks {
     _ directory: CheckpointDirectory, at offset: UInt64, largeValues: inout LargeValueChecks,
     in walk: inout FileWalk, _ log: inout FindingLog
   ) throws(StorageError) {
-    // A list that was written for another generation is not valid here.
-    guard let header, let projections = directory.projections,
-      projections.generation == header.generation
-    else { return }
+    guard let header, let projections = directory.projections else { return }
+    // Readers ignore a list that was written for another generation: its states may contain what
+    // this one has erased.
+    guard projections.generation == header.generation else {
+      return log.note(
+        .checkpoint, at: offset,
+        "the checkpoint of transaction \(directory.number) lists saved projections of generation "
+          + "\(projections.generation) of the file, which is \(header.generation): they are "
+          + "ignored")
+    }
     for saved in projections.list {
       guard header.base <= saved.number, saved.number <= directory.number else {
         log.warning(

@@ -12,15 +12,20 @@ package struct ProjectionImage: Sendable {
   package var version: Int64
   /// The position that it is as of.
   package var position: Token
+  /// The generation of the file whose history it was made from. One made before an erasure may
+  /// contain what the next generation has erased.
+  package var generation: UInt64
   /// The program's own bytes, at most `SavedProjection.maximumState`.
   package var state: ContiguousArray<UInt8>
 
   package init(
-    name: String, version: Int64, position: Token, state: ContiguousArray<UInt8>
+    name: String, version: Int64, position: Token, generation: UInt64,
+    state: ContiguousArray<UInt8>
   ) {
     self.name = name
     self.version = version
     self.position = position
+    self.generation = generation
     self.state = state
   }
 }
@@ -83,6 +88,15 @@ extension LogGeneration {
 }
 
 extension LogView {
+  /// The generation of the file.
+  package var generation: UInt64 { file.header.generation }
+
+  /// Whether a projection that was made from this generation of the file may be used with this one.
+  /// False if it may contain what was erased meanwhile.
+  package func mayContinue(from generation: UInt64) -> Bool {
+    generation == self.generation || !features.contains(.erasure)
+  }
+
   /// The projections saved with the newest checkpoint. Reads its directory.
   package var savedProjections: [SavedProjection] {
     file.savedProjections(at: tables.checkpoint)

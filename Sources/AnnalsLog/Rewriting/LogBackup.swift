@@ -16,9 +16,7 @@ extension LogView {
     to path: String, in fileSystem: any FileSystem, like original: String?,
     check: (_ copy: any StorageFile, _ original: any StorageFile) throws -> Void
   ) throws(LogError) -> UInt64 {
-    let path = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
-    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
-    guard place == nil else { throw .exists(path) }
+    let path = try fileSystem.pathOfNewFile(path)
     let slot = try slotAtEnd()
     let temporary = try TemporaryFile(
       for: path, like: original, requiresOwner: false, known: nil, in: fileSystem)

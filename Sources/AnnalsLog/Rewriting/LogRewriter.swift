@@ -14,12 +14,15 @@ import AnnalsStorage
 package final class LogRewriter {
   private let log: LogFile
   private let plan: RewritePlan
-  private let bytesBefore: UInt64
+  /// What is copied first; all of it belongs to one generation of the file.
+  private let view: LogView
+  /// The right to replace the file; nil for another store.
+  private let claim: RewriteClaim?
   private var target: RewriteTarget?
   private var sealer: HistorySealer?
   /// How far the old file was copied.
   private var point: ChainPoint
-  private var generation: LogGeneration
+  private let generation: LogGeneration
   private let destination: String
   /// The checkpoint to carry over; nil after it was copied, or if none is wanted.
   private var checkpoint: CheckpointReference?
@@ -30,51 +33,42 @@ package final class LogRewriter {
   /// The schema at a new base; what it has removed is also left out of the checkpoint.
   private var schemaMade: Schema?
 
-  init(_ log: LogFile, _ plan: RewritePlan) throws(LogError) {
+  fileprivate init(
+    _ log: LogFile, _ plan: RewritePlan, of view: LogView, under claim: RewriteClaim?
+  ) throws(LogError) {
     self.log = log
     self.plan = plan
-    let view = log.view
+    self.view = view
     try view.features.requireWritable()
     generation = view.file
-    bytesBefore = view.end
     point = ChainPoint(beginningOf: generation.header)
-    let fileSystem = log.fileSystem
     switch plan.destination {
     case .replace:
-      guard log.options.access == .writing else { throw .readOnly }
+      self.claim = if let claim { claim } else { try log.claimRewrite() }
       destination = log.path
-      try LogRewriter.requireOneName(log.path, in: fileSystem)
     case .new(let path, _, _):
-      destination = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
-      let path = destination
-      let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
-      guard place == nil else { throw .exists(path) }
+      self.claim = nil
+      destination = try log.fileSystem.pathOfNewFile(path)
     }
   }
 
   deinit { cancel() }
 
-  /// Removes the unfinished file.
+  /// Removes the unfinished file, and gives up the claim.
   package func cancel() {
     target?.temporary.discard()
     target = nil
     sealer = nil
+    claim?.release()
   }
 
-  fileprivate static func requireOneName(
-    _ path: String, in fileSystem: any FileSystem
-  ) throws(LogError) {
-    let count = try storage { () throws(StorageError) in try fileSystem.linkCount(of: path) }
-    guard count <= 1 else { throw .hardLinked(count) }
-  }
-
-  /// Copies everything up to the head. Throws `busy` if another rewrite is running, `occupied` if
-  /// another file has the new file's name, `storage` if there is no space, `damage` if what is to
-  /// be copied is damaged; and what a closure of the plan throws. Then nothing is left of the new
+  /// Copies everything up to the view's head. Throws `busy` or `occupied` if the name of another
+  /// store's unfinished file is taken, `storage` if there is no space, `damage` if what is to be
+  /// copied is damaged; and what a closure of the plan throws. Then nothing is left of the new
   /// file.
   package func copy() throws(LogError) {
     do throws(LogError) {
-      try copy(log.view)
+      try copy(view)
     } catch {
       cancel()
       throw error
@@ -84,7 +78,6 @@ package final class LogRewriter {
   private func copy(_ view: LogView) throws(LogError) {
     let first = target == nil
     if first {
-      generation = view.file
       let target = try makeTarget(view)
       self.target = target
       least = leastWaitedFor
@@ -137,16 +130,12 @@ package final class LogRewriter {
     var header = old
     header.features = features(of: view)
     header.baseCheckpointOffset = 0
-    var original: String?
-    var known: Leftover.ExistingStore?
     switch plan.destination {
     case .replace:
       guard old.generation < FormatLimits.writerNumberLimit else {
         throw .numbersSpent("the generation of the file")
       }
       header.generation = old.generation + 1
-      original = log.path
-      known = Leftover.ExistingStore(header: old, head: view.head.number)
     case .new(_, let store, let created):
       header = FileHeader(store: store, generation: 1, base: old.base, created: created)
       header.baseTimestamp = old.baseTimestamp
@@ -163,8 +152,15 @@ package final class LogRewriter {
         header.prunedBy = prunedBy
       }
     }
-    let temporary = try TemporaryFile(
-      for: destination, like: original, known: known, in: log.fileSystem)
+    let temporary =
+      if let claim {
+        claim.passOn()
+      } else {
+        // Whoever may not read this store may not read what is made of it.
+        try TemporaryFile(
+          for: destination, like: log.original, requiresOwner: false, known: nil,
+          in: log.fileSystem)
+      }
     return RewriteTarget(temporary, header: header)
   }
 
@@ -237,18 +233,18 @@ package final class LogRewriter {
   }
 
   private func complete() throws(LogError) -> RewriteReport {
-    if target == nil { try copy(log.view) }
+    if target == nil { try copy(view) }
     let isReplacing: Bool
     if case .replace = plan.destination { isReplacing = true } else { isReplacing = false }
     if isReplacing {
-      try log.state.withLock { (state) throws(LogError) in
+      let isReplaced = try log.state.withLock { (state) throws(LogError) in
         try state.requireOpen()
         precondition(state.isLocked, "a file is replaced under its lock")
         precondition(state.transaction == nil, "a transaction is open")
-        guard state.generation === generation, state.replacement == nil else {
-          throw .foreign("it was replaced while it was copied")
-        }
+        return state.generation !== generation || state.replacement != nil
       }
+      // Only if somebody has removed the unfinished file, and with it the claim.
+      if isReplaced { return overtaken() }
       try requireCopiedStands()
       // The new header was made before, so it cannot list what was announced since.
       let view = log.view
@@ -265,7 +261,7 @@ package final class LogRewriter {
       try target.append(log.retention)
     }
     var report = RewriteReport(
-      outcome: .done, bytesBefore: isReplacing ? log.view.end : bytesBefore,
+      outcome: .done, bytesBefore: isReplacing ? log.view.end : view.end,
       bytesAfter: target.offset,
       transactions: target.tables.head.number - target.header.base,
       changes: target.tables.changeCount)
@@ -325,7 +321,7 @@ package final class LogRewriter {
       return try temporary.put(at: destination)
     }
     let path = log.path
-    try LogRewriter.requireOneName(path, in: fileSystem)
+    try log.requireOneName()
     do throws(StorageError) {
       try fileSystem.rename(temporary.path, over: path)
     } catch {
@@ -365,22 +361,17 @@ extension LogFile {
     return .outcomeUnknown(error)
   }
 
-  /// Begins a rewrite. Throws `hardLinked` if the file to replace has other names, `exists` if a
-  /// file exists where another store is to be made, `newerWriter` if the file uses features that a
-  /// writer must know and this engine does not.
-  package func rewrite(_ plan: RewritePlan) throws(LogError) -> LogRewriter {
+  /// Begins a rewrite of what `view` shows; by default, of everything readable now. The plan must
+  /// have been made from that view. To replace the file, `claim` must have been taken before the
+  /// view, by default it is taken here.
+  ///
+  /// Throws as `claimRewrite` does if there is no claim, `exists` if a file exists where another
+  /// store is to be made, `newerWriter` if the file uses features that a writer must know and this
+  /// engine does not.
+  package func rewrite(
+    _ plan: RewritePlan, of view: LogView? = nil, under claim: RewriteClaim? = nil
+  ) throws(LogError) -> LogRewriter {
     try state.withLock { (state) throws(LogError) in try state.requireOpen() }
-    return try LogRewriter(self, plan)
-  }
-
-  /// Throws what a rewrite in place would throw before it copies anything: `readOnly`,
-  /// `hardLinked`, `busy`, `occupied`, `storage`. Makes the new file and removes it again.
-  package func requireReplaceable() throws(LogError) {
-    guard options.access == .writing else { throw .readOnly }
-    try LogRewriter.requireOneName(path, in: fileSystem)
-    let known = state.withLock {
-      Leftover.ExistingStore(header: $0.generation.header, head: $0.tables.head.number)
-    }
-    try TemporaryFile(for: path, like: path, known: known, in: fileSystem).discard()
+    return try LogRewriter(self, plan, of: view ?? self.view, under: claim)
   }
 }

@@ -13,22 +13,20 @@ package final class LogSalvage {
   private let destination: String
   private var target: RewriteTarget?
 
-  /// Begins a new file at `path` with this header, whose base is so far the empty state.
+  /// Begins a new file at `path` with this header, whose base is so far the empty state. It gets
+  /// mode and extended attributes from the file `original`, and its owner if that may be set.
   ///
   /// Throws `exists` if a file exists, `busy` if somebody else is making one, `occupied` if another
   /// file has the temporary name, `storage`.
   package init(
-    at path: String, header: FileHeader, in fileSystem: any FileSystem
+    at path: String, like original: String?, header: FileHeader, in fileSystem: any FileSystem
   ) throws(LogError) {
     self.fileSystem = fileSystem
-    destination = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
-    let path = destination
-    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
-    guard place == nil else { throw .exists(path) }
+    destination = try fileSystem.pathOfNewFile(path)
     var header = header
     header.baseCheckpointOffset = 0
     let temporary = try TemporaryFile(
-      for: destination, like: nil, known: nil, in: fileSystem)
+      for: destination, like: original, requiresOwner: false, known: nil, in: fileSystem)
     target = RewriteTarget(temporary, header: header)
   }
 

@@ -75,8 +75,8 @@ package struct RewriteReport: Hashable, Sendable {
     /// The new file would not have been smaller, and was removed.
     case nothingGained
     /// The new file was removed, since its beginning became outdated: others have announced
-    /// features that its header lacks, or a new blocking consumer needs tombstones that it lacks.
-    /// Begin again.
+    /// features that its header lacks, a new blocking consumer needs tombstones that it lacks, or
+    /// the old file was replaced. Begin again, with a new plan.
     case overtaken
   }
 

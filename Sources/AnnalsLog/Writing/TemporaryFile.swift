@@ -137,7 +137,28 @@ struct TemporaryFile {
   }
 }
 
+extension FileSystem {
+  /// The path of a file to make, with the links to its directory followed. Throws `exists` if
+  /// anything has its name, even a symbolic link that leads nowhere.
+  func pathOfNewFile(_ path: String) throws(LogError) -> String {
+    let resolved = try storage { () throws(StorageError) in try resolve(path) }
+    let isTaken = try storage { () throws(StorageError) in
+      if try identity(of: resolved) != nil { return true }
+      return try isDanglingLink(path)
+    }
+    guard !isTaken else { throw .exists(path) }
+    return resolved
+  }
+}
+
 extension LogFile {
+  /// The file whose mode, owner and extended attributes a copy gets; nil for a store in memory, and
+  /// if the file's name is gone: then nothing says whose the copy is.
+  package var original: String? {
+    guard !(fileSystem is MemoryFileSystem) else { return nil }
+    return (try? fileSystem.identity(of: path)) == nil ? nil : path
+  }
+
   /// The path of a scratch store whose newest state is to become the base of the store at `path`.
   package static func scratchPath(for path: String) -> String { path + ".base" }
 

@@ -121,6 +121,11 @@ package struct PosixFileSystem: FileSystem {
     }
   }
 
+  package func isDanglingLink(_ path: String) throws(StorageError) -> Bool {
+    guard try identity(of: path) == nil else { return false }
+    return try failing(.identify, path) { name throws(Errno) in linkTarget(ifLinkAt: name) != nil }
+  }
+
   package func linkCount(of path: String) throws(StorageError) -> Int {
     try status(of: path)?.linkCount ?? 0
   }

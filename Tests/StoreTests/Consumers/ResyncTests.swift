@@ -248,13 +248,8 @@ struct ResyncTests {
     let note = try #require(try store.snapshot().objects(of: "Note").first?.objectID)
     try store.write { try $0.delete(note) }
     try store.note("behind")
-    let isDone = Locked(false)
-    lab.files.creating.withLock { hook in
-      hook = {
-        if isDone.withLock({ $0 }) { return }
-        isDone.withLock { $0 = true }
-        _ = try? other.consumer("late", blocking: true, startingAfter: Int64(3))
-      }
+    lab.files.onceWhileRewriting(lab.location.path) {
+      _ = try? other.consumer("late", blocking: true, startingAfter: Int64(3))
     }
     try store.prune(store.prunePlan(before: store.token.number), force: true)
     #expect(try told(store.consumer("late").resync()) == ["6 - Note#1 id=n0"])
