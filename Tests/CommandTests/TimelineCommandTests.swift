@@ -231,8 +231,9 @@ import Testing
     (["--entity", "Trip", "--start", "from", "--from", "soon"], "`soon` is no date"),
     (["--entity", "Trip", "--start", "from", "--from", "2020", "--to", "2019"], "is later than"),
     (["--entity", "Trap", "--start", "from"], "Trip"),
-    (["--entity", "Trip", "--start", "from", "--svg", "@s.json"], "exists and is no SVG"),
-    (["--entity", "Trip", "--start", "from", "--svg", "@t.annals"], "exists and is no SVG"),
+    (["--entity", "Trip", "--start", "from", "--svg", "@s.json"], "@s.json exists already"),
+    (["--entity", "Trip", "--start", "from", "--svg", "@t.annals", "--force"], "and is no SVG"),
+    (["--entity", "Trip", "--start", "from", "--force"], "--force is for --svg"),
     (
       ["--entity", "Trip", "--start", "from", "--svg", "@no/x.svg"],
       "x.svg could not be written: there is no directory @no; create it first"
@@ -299,7 +300,19 @@ import Testing
     #expect(run.output == "@x.svg: 4 objects, 3 without a place\n")
     let file = try String(contentsOfFile: folder.file("x.svg"), encoding: .utf8)
     #expect(folder.run(arguments + ["--svg", "-"]).output == file)
-    #expect(folder.run(arguments + ["--svg", "@x.svg"]).status == .done, "it is written over")
+    let again = folder.run(arguments + ["--from", "2020", "--svg", "@x.svg"])
+    #expect(again.status == .couldNotRun, "\(again)")
+    #expect(again.errors.contains("@x.svg exists already; choose another name, or say --force"))
+    #expect(try String(contentsOfFile: folder.file("x.svg"), encoding: .utf8) == file)
+    #expect(folder.run(arguments + ["--svg", "@x.svg", "--force"]).status == .done)
+    // A name that is taken by a link is not free, though the link leads nowhere.
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("link.svg"), withDestinationPath: folder.file("nowhere.svg"))
+    for more in [[], ["--force"]] {
+      let through = folder.run(arguments + ["--svg", "@link.svg"] + more)
+      #expect(through.status == .couldNotRun, "\(through)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("nowhere.svg")))
     #expect(file.contains("ends before it starts"))
     for label in ["Kyoto", "Oslo", "Nara", "Rome"] { #expect(file.contains(label)) }
   }

@@ -52,8 +52,7 @@ import Testing
       "\(try store.revertPlan(2))"
         == "cannot undo transaction 2: Entry/a.pages, changed by transaction 3")
     let plan = "\(try store.prunePlan(before: 3))"
-    #expect(plan.hasPrefix("drops 2 transactions before 3 (1 change, some "), "\(plan)")
-    #expect(plan.hasSuffix(" bytes), keeps 1"), "\(plan)")
+    #expect(plan == "drops 2 transactions before 3 (1 change), keeps 1")
     #expect("\(try store.maintenancePlan())" == "keeps everything: all history is kept")
     try store.setRetention(Retention(transactions: 1))
     let report = try store.maintain(minimumGain: 0)

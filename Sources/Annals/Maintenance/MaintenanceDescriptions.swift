@@ -4,11 +4,10 @@ import Foundation
 // Plans and results of maintenance as text, for printing.
 
 extension PrunePlan: CustomStringConvertible {
-  /// What would be dropped: `drops 3 transactions before 12 (7 changes, some 5217 bytes), keeps
-  /// 23`.
+  /// What would be dropped: `drops 3 transactions before 12 (7 changes), keeps 23`.
   public var description: String {
     let dropped = "\(transactions) \(transactions == 1 ? "transaction" : "transactions")"
-    let size = "\(changes) \(changes == 1 ? "change" : "changes"), some \(bytes) bytes"
+    let size = "\(changes) \(changes == 1 ? "change" : "changes")"
     let text = "drops \(dropped) before \(floor) (\(size)), keeps \(transactionsKept)"
     return blockers.isEmpty ? text : text + "; blocked by \(blockers.nameList)"
   }
@@ -22,7 +21,7 @@ extension MaintenancePlan: CustomStringConvertible {
       case .off: "all history is kept"
       case .nothingToDrop: "nothing to drop"
       case .blocked: "blocked by \(blockers.nameList)"
-      case .littleGained: "too little to gain, some \(bytesGained) bytes"
+      case .littleGained: "too little to drop, \(prune.map { "\($0.changes)" } ?? "no") changes"
       case .prunes: prune?.description ?? "drops history"
       }
     return "keeps \(retention): \(what)"

@@ -10,7 +10,7 @@ public struct MaintenancePlan: Sendable {
     case nothingToDrop
     /// Does nothing: `blockers` have not read what could be dropped.
     case blocked
-    /// Does nothing: the file would hardly become smaller, and would have to be rewritten.
+    /// Does nothing: little would be dropped, and the file would have to be rewritten.
     case littleGained
     /// Drops the history before `prune`'s floor.
     case prunes
@@ -26,8 +26,8 @@ public struct MaintenancePlan: Sendable {
   public let prune: PrunePlan?
   /// The blocking consumers with running leases that keep more than the retention does.
   public let blockers: [ConsumerStatus]
-  /// Roughly how many bytes would be freed.
-  public let bytesGained: UInt64
+  /// The share of the changes in the history that would be dropped, from 0 to 1.
+  public let shareDropped: Double
 }
 
 /// What `Store.maintain()` has done.

@@ -33,11 +33,11 @@ extension Store {
     let version = version
     func plan(
       _ outcome: MaintenancePlan.Outcome, floor: Int64, _ prune: PrunePlan? = nil,
-      _ blockers: [ConsumerStatus] = [], gained: UInt64 = 0
+      _ blockers: [ConsumerStatus] = [], share: Double = 0
     ) -> MaintenancePlan {
       MaintenancePlan(
         retention: retention, outcome: outcome, wantedFloor: floor, prune: prune,
-        blockers: blockers, bytesGained: gained)
+        blockers: blockers, shareDropped: share)
     }
     let old = version.view.floor
     if retention.isOff { return plan(.off, floor: old) }
@@ -48,13 +48,12 @@ extension Store {
     let floor = version.floorOutsideGaps(min(wanted, seen + 1))
     guard floor > old else { return plan(.blocked, floor: wanted, nil, blockers) }
     let prune = try prunePlan(before: floor)
-    let size = version.view.end
-    let gained = size - min(size, prune.bytesAfter)
+    let share = Double(prune.changes) / Double(max(version.view.changeCount, 1))
     let isWorthIt =
-      minimumGain <= 0 || size < Store.smallFile || Double(gained) >= minimumGain * Double(size)
+      version.view.end < Store.smallFile || share >= minimumGain
       || Int64(prune.transactions) >= prune.transactionsKept
     return plan(
-      isWorthIt ? .prunes : .littleGained, floor: wanted, prune, blockers, gained: gained)
+      isWorthIt ? .prunes : .littleGained, floor: wanted, prune, blockers, share: share)
   }
 
   /// A file that is rewritten quickly, so that any gain is worth it.
@@ -65,8 +64,8 @@ extension Store {
   /// the plan in the report names the consumers that keep more than the retention.
   ///
   /// Dropping history rewrites the file, as `prune(_:author:force:)` does. So it happens only for a
-  /// file below 1 MiB, or if about `minimumGain` of the file is freed, or at least half of the
-  /// transactions are dropped; so it may be called often. Throws as `prune(_:author:force:)` does,
+  /// file below 1 MiB, or if at least `minimumGain` of the changes in the history are dropped, or
+  /// half of the transactions; so it may be called often. Throws as `prune(_:author:force:)` does,
   /// and `.readOnly`.
   @discardableResult
   public func maintain(

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct CompactCommand: FileCommand {
+struct CompactCommand: RewritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact", abstract: "Makes the file smaller, losing nothing.",
     discussion: """
@@ -18,7 +18,8 @@ struct CompactCommand: FileCommand {
     defer { try? store.close() }
     let summary = try store.compact(smallest: smallest)
     try store.close()
-    try console.output.line(text(summary.bytesBefore, summary.bytesAfter))
+    let size = MaintenanceText.size(of: file)
+    try console.output.line(text(summary.bytesBefore, size))
     return .done
   }
 

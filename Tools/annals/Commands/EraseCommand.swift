@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct EraseCommand: FileCommand {
+struct EraseCommand: RewritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
     abstract: "Erases every value that an object ever had, past states included.",
@@ -49,8 +49,8 @@ struct EraseCommand: FileCommand {
       : try store.erase(id, properties: properties, reason: reason, author: author)
     try store.close()
     try console.output.line(
-      "erased in transaction \(summary.token.number); \(Numerals.size(summary.bytesBefore)) became "
-        + Numerals.size(summary.bytesAfter))
+      "erased in transaction \(summary.token.number); "
+        + MaintenanceText.sizes(summary.bytesBefore, of: file))
     return .done
   }
 

@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct MaintainCommand: FileCommand {
+struct MaintainCommand: RewritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "maintain",
     abstract: "Drops the history that the store need not keep (annals retain).",
@@ -30,8 +30,8 @@ struct MaintainCommand: FileCommand {
     for line in MaintenanceText.lines(plan, console) { try console.output.line(line) }
     if let rewrite = report?.rewrite, let floor = report?.floor {
       try console.output.line(
-        "the oldest transaction is \(floor) now; \(Numerals.size(rewrite.bytesBefore)) became "
-          + Numerals.size(rewrite.bytesAfter))
+        "the oldest transaction is \(floor) now; "
+          + MaintenanceText.sizes(rewrite.bytesBefore, of: file))
     }
     return .done
   }

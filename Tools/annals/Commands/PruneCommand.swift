@@ -1,7 +1,7 @@
 import Annals
 import ArgumentParser
 
-struct PruneCommand: FileCommand {
+struct PruneCommand: RewritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Drops the history before a transaction; states from there on stay readable.",
@@ -43,8 +43,8 @@ struct PruneCommand: FileCommand {
     let summary = try store.prune(plan, author: console.author(author), force: force)
     try store.close()
     try console.output.line(
-      "the oldest transaction is \(plan.floor) now; \(Numerals.size(summary.bytesBefore)) became "
-        + Numerals.size(summary.bytesAfter))
+      "the oldest transaction is \(plan.floor) now; "
+        + MaintenanceText.sizes(summary.bytesBefore, of: file))
     return .done
   }
 
@@ -52,15 +52,14 @@ struct PruneCommand: FileCommand {
     var text =
       "drops \(Numerals.counted(plan.transactions, "transaction")) "
       + "(\(plan.oldFloor) to \(plan.floor - 1)) with "
-      + "\(Numerals.counted(plan.changes, "change")), about \(Numerals.size(plan.bytes))"
+      + Numerals.counted(plan.changes, "change")
     if let oldest = plan.oldest, let newest = plan.newest {
       text +=
         "\nfrom \(console.zone.text(Timestamp(oldest))) to \(console.zone.text(Timestamp(newest)))"
     }
     text +=
       "\nafterwards: base \(plan.base), floor \(plan.floor), head \(plan.head); "
-      + "\(Numerals.counted(plan.transactionsKept, "transaction")) kept, in a file of about "
-      + Numerals.size(plan.bytesAfter)
+      + "\(Numerals.counted(plan.transactionsKept, "transaction")) kept"
       + "\nstates stay readable as of transactions \(plan.base) to \(plan.head)"
     if let first = plan.firstDate {
       text += ", and as of dates from \(console.zone.text(Timestamp(first))) on"

@@ -2,23 +2,40 @@ import Foundation
 
 extension TimelineCommand {
   /// Draws the timeline into a file; `-` is standard output.
-  ///
-  /// An existing file is overwritten only if it is an SVG or empty, so that a mistyped path costs
-  /// no store.
   func draw(_ sheet: TimelineSheet, into path: String, _ console: Console) throws -> ExitStatus {
     let picture = try sheet.picture()
     if path == "-" {
       try console.output.write(picture.svg)
       return .done
     }
-    if FileManager.default.fileExists(atPath: path) {
-      let start = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: 5)
-      guard let start, [Data("<svg ".utf8), Data("<?xml".utf8), Data()].contains(start) else {
-        throw CommandFailure("\(path) exists and is no SVG; choose another name")
-      }
-    }
+    if try !replacesPicture(at: path) { try reserve(path) }
     do {
       try Data(picture.svg.utf8).write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure("\(path) could not be written: \(error.localizedDescription)")
+    }
+    try console.output.line("\(path): \(picture.notes.joined(separator: ", "))")
+    return .done
+  }
+
+  /// Whether `--force` replaces what is there: only an SVG or an empty file, so that a mistyped
+  /// path costs no store.
+  private func replacesPicture(at path: String) throws -> Bool {
+    guard force, FileManager.default.fileExists(atPath: path) else { return false }
+    let start = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: 5)
+    guard [Data("<svg ".utf8), Data("<?xml".utf8), Data(), nil].contains(start) else {
+      throw CommandFailure("\(path) exists and is no SVG; choose another name")
+    }
+    return true
+  }
+
+  /// Makes an empty file, unless anything has the name, even a symbolic link that leads nowhere.
+  private func reserve(_ path: String) throws {
+    do {
+      try Data().write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+    } catch let error as CocoaError where error.code == .fileWriteFileExists {
+      throw CommandFailure(
+        "\(path) exists already; choose another name, or say --force to replace a picture")
     } catch {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().relativePath
       let reason =
@@ -26,7 +43,5 @@ extension TimelineCommand {
         ? error.localizedDescription : "there is no directory \(folder); create it first"
       throw CommandFailure("\(path) could not be written: \(reason)")
     }
-    try console.output.line("\(path): \(picture.notes.joined(separator: ", "))")
-    return .done
   }
 }

@@ -46,6 +46,7 @@ struct TimelineCommand: FileCommand {
     parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.",
     completion: .file())
   var svg: String?
+  @Flag(help: "Replace an SVG that is there.") var force = false
   @Option(parsing: .unconditional, help: "text or jsonl; text if left out.")
   var format: LineFormat?
 
@@ -56,6 +57,9 @@ struct TimelineCommand: FileCommand {
   func validate() throws {
     guard svg == nil || format == nil else {
       throw ValidationError("--svg draws a picture, --format is for lines: leave one out")
+    }
+    guard svg != nil || !force else {
+      throw ValidationError("--force is for --svg: it replaces the picture that is there")
     }
     if lifetimes {
       guard start == nil, end == nil, open == nil, group == nil, label == nil else {

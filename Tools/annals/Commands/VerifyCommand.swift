@@ -31,15 +31,17 @@ struct VerifyCommand: FileCommand {
           + "\(Numerals.counted(report.warnings, "warning")); the history was not replayed")
       return .foundProblems
     }
-    let errors = try report.errors + replay(console, isClean: report.warnings == 0)
+    let found = try replay(console, isClean: report.warnings == 0)
+    let errors = report.errors + found.errors
+    let warnings = report.warnings + found.warnings
     let transactions = Numerals.counted(report.statistics.transactions, "transaction")
-    guard errors + report.warnings > 0 else {
+    guard errors + warnings > 0 else {
       try console.output.line(
         "no problems: \(transactions), \(Numerals.size(report.statistics.fileSize))")
       return .done
     }
     try console.output.line(
-      "\(Numerals.counted(errors, "error")), \(Numerals.counted(report.warnings, "warning")); "
+      "\(Numerals.counted(errors, "error")), \(Numerals.counted(warnings, "warning")); "
         + transactions)
     return .foundProblems
   }
@@ -48,23 +50,33 @@ struct VerifyCommand: FileCommand {
     Remedy.withCommand(finding, of: file)
   }
 
-  /// Replays the history and prints the findings. Returns the number of errors. If the bytes are
-  /// not clean, damage that was reported before may end it early, with a note.
-  private func replay(_ console: Console, isClean: Bool) throws -> Int {
-    var errors = 0
+  /// Replays the history and prints the findings. Returns how many are errors and warnings. If the
+  /// bytes are not clean, damage that was reported before may end it early, with a note.
+  private func replay(
+    _ console: Console, isClean: Bool
+  ) throws -> (errors: Int, warnings: Int) {
+    var counts = (errors: 0, warnings: 0)
     do {
       // The findings of opening were reported with the bytes.
       let store = try Store(path: file, options: .readOnly, environment: console.store)
       defer { try? store.close() }
-      for finding in try store.verifyHistory() {
-        try console.output.line(withCommand("\(finding.severity): \(finding.message)"))
-        if finding.severity == .error { errors += 1 }
+      let findings = try store.verifyHistory()
+      let isErased = !findings.contains { $0.severity == .warning }
+      let unfinished = try isErased ? [] : store.version.unfinishedErasures()
+      for finding in findings {
+        var text = withCommand("\(finding.severity): \(finding.message)")
+        if let erasure = unfinished.first(where: { $0.message == finding.message }) {
+          text += " (\(Remedy.commands(for: erasure, of: store, in: file)))"
+        }
+        try console.output.line(text)
+        if finding.severity == .error { counts.errors += 1 }
+        if finding.severity == .warning { counts.warnings += 1 }
       }
     } catch let error as AnnalsError where error.code == .damaged || error.code == .missingData {
       try console.output.line(
         isClean ? withCommand("error: \(error)") : "note: the history was not compared: \(error)")
-      if isClean { errors += 1 }
+      if isClean { counts.errors += 1 }
     }
-    return errors
+    return counts
   }
 }

@@ -30,6 +30,9 @@ enum Remedy {
       }
       return "the first bytes of \(file) are not those of an Annals store, and the rest is: they "
         + "were damaged. annals salvage FILE OUT saves what can be read."
+    case .noSpace where command is any RewritingCommand:
+      let room = (command as? any FileCommand).map { " " + MaintenanceText.room(for: $0.file) }
+      return text + (text.hasSuffix(".") ? "" : ".") + (room ?? "")
     case .blocked:
       return "\(text)\nannals consumers FILE lists them; --force drops it all the same."
     default:
@@ -111,19 +114,26 @@ enum Remedy {
   static func unfinishedErasures(of store: Store, in file: String) -> [String] {
     let list = (try? store.version.unfinishedErasures()) ?? []
     return list.map { unfinished in
-      let commands = unfinished.erasure.targets.compactMap { target -> String? in
-        guard let entity = store.schema.entity(numbered: target.object.entity), !entity.isRemoved
-        else { return nil }
-        let names = target.properties.compactMap { entity.propertyName($0) }
-        let words =
-          ["annals", "erase", file, "\(entity.name)#\(target.object.row)"]
-          + names.flatMap { ["--property", $0] } + ["--reason", unfinished.erasure.reason]
-        return words.map(quoted).joined(separator: " ")
-      }
-      return "transaction \(unfinished.number) says what is erased, and transaction "
+      "transaction \(unfinished.number) says what is erased, and transaction "
         + "\(unfinished.found) still has values of it; erase it again: "
-        + commands.joined(separator: "; ")
+        + commands(for: unfinished, of: store, in: file)
     }
+  }
+
+  /// The commands that carry out an erasure.
+  static func commands(
+    for unfinished: UnfinishedErasure, of store: Store, in file: String
+  ) -> String {
+    let commands = unfinished.erasure.targets.compactMap { target -> String? in
+      guard let entity = store.schema.entity(numbered: target.object.entity), !entity.isRemoved
+      else { return nil }
+      let names = target.properties.compactMap { entity.propertyName($0) }
+      let words =
+        ["annals", "erase", file, "\(entity.name)#\(target.object.row)"]
+        + names.flatMap { ["--property", $0] } + ["--reason", unfinished.erasure.reason]
+      return words.map(quoted).joined(separator: " ")
+    }
+    return commands.joined(separator: "; ")
   }
 
   /// A word, quoted for a shell if necessary.

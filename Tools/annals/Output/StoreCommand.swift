@@ -28,3 +28,6 @@ protocol FileCommand: StoreCommand {
   /// The path of the store, as it was typed.
   var file: String { get }
 }
+
+/// A subcommand that writes its store's file anew, beside the old one.
+protocol RewritingCommand: FileCommand {}
