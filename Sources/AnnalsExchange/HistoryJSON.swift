@@ -14,7 +14,8 @@ import AnnalsState
 // - `id` is the key. An object without a key has `row` instead. An insert has `row`, too, if the
 //   object is not in the row after the last one of its entity.
 // - `set` has the values after the change; null for a value that was cleared.
-// - `was` has the values before; only `log` prints it.
+// - `was` has the values before; only `log`, `show` and `diff` print it.
+// - Neither has the key of an object that is inserted or deleted: that is its `id`.
 
 /// The names of the members that a line has of its own.
 package enum TransactionMember {
@@ -90,7 +91,7 @@ extension JSONWriter {
     if case .json(let text) = value, JSONText.firstError(in: text) == nil,
       !text.utf8.contains(0x0A)
     {
-      return verbatim(text.utf8)
+      return json(text)
     }
     if case .object = value { return null() }
     if case .objects = value { return null() }
@@ -139,15 +140,11 @@ extension JSONWriter {
     beginObject()
     for difference in change.properties {
       if change.properties.isOtherOne(of: difference, in: entity, isBefore) { continue }
-      // The key of an insert is its `id`.
-      if !isBefore, change.kind == .insert, difference.number == keyNumber,
-        !difference.after.isErased
-      {
-        continue
-      }
+      // The key of an insert or a delete is its `id`.
+      let found = isBefore ? difference.before : difference.after
+      if change.kind != .update, difference.number == keyNumber, !found.isErased { continue }
       key(difference.name)
       if let attribute = entity.attribute(numbered: difference.number) {
-        let found = isBefore ? difference.before : difference.after
         value(try change.page.glossary.largeValues.complete(found) ?? .null, as: attribute.type)
       } else if difference.edits != nil {
         let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
@@ -156,7 +153,7 @@ extension JSONWriter {
         let before = difference.listBefore(list)
         try references(isBefore ? before : list, in: now)
       } else {
-        try references(isBefore ? difference.before : difference.after, in: state())
+        try references(found, in: state())
       }
     }
     endObject()

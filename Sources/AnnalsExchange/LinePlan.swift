@@ -21,9 +21,9 @@ struct LinePlan {
     init(name: String, content: Content) {
       self.name = name
       self.content = content
-      quotedName = []
-      Array(name.utf8).withUnsafeBytes { JSONWriter.append(quoting: $0, to: &quotedName) }
-      quotedName.append(UInt8(ascii: ":"))
+      var json = JSONWriter()
+      json.key(name)
+      quotedName = json.bytes
     }
   }
 

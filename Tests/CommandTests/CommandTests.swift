@@ -142,7 +142,7 @@ import Testing
     #expect(
       lines[0].hasSuffix(
         #""changes":[{"op":"delete","entity":"Post","id":"b","#
-          + #""was":{"id":"b","title":"Mist","ok":true}}]}"#
+          + #""was":{"title":"Mist","ok":true}}]}"#
       ))
   }
 
@@ -156,6 +156,21 @@ import Testing
       run.output.hasSuffix(
         "    + E/1\n    + E/2\n    + E/3\n    … 6 more: annals show @e.annals 1\n"))
     #expect(folder.run("show", "@e.annals", "1").output.hasSuffix("    + E/8\n    + E/9\n"))
+  }
+
+  /// Five changes are shown, of six the first three.
+  @Test func logCutsFromSixChangesOn() throws {
+    let folder = try CommandFolder()
+    for count in [5, 6] {
+      let changes = (1...count).map { #"{"op":"insert","entity":"E","id":"\#($0)","set":{}}"# }
+      try folder.write("{\"changes\":[\(changes.joined(separator: ","))]}\n", to: "lines")
+      folder.run("import", "@\(count).annals", "@lines")
+      let shown = folder.run("log", "@\(count).annals").output.split(separator: "\n").dropFirst()
+      let all = (1...count).map { "    + E/\($0)" }
+      let expected =
+        count == 5 ? all : all.prefix(3) + ["    … 3 more: annals show @6.annals 1"]
+      #expect(shown.map(String.init) == expected)
+    }
   }
 
   @Test func showTransactionAndObject() throws {

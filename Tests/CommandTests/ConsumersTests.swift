@@ -45,6 +45,7 @@ import Testing
   @Test func whatCannotBe() {
     for arguments in [
       ["add"], ["remove"], ["list", "a"], ["remove", "a", "--blocking"], ["drop", "a"],
+      ["list", "--after", "1"], ["--after", "1"], ["remove", "a", "--after", "1"],
       ["add", "a", "--lease", "30"], ["add", "a", "--lease", "d"],
       ["add", "a", "--lease", "99999999999999999999d"],
     ] {

@@ -19,6 +19,11 @@ struct AnnalsCommand: ParsableCommand {
       DumpCommand.self, VerifyCommand.self, StatCommand.self, TortureCommand.self,
     ])
 
+  /// The names of the subcommands.
+  static var verbs: [String] {
+    configuration.subcommands.compactMap { $0.configuration.commandName }
+  }
+
   static func main() {
     let console = Console.ofProcess()
     let status: ExitStatus
@@ -103,7 +108,7 @@ struct AnnalsCommand: ParsableCommand {
   private static func report(_ error: any Error, _ console: Console) -> ExitStatus {
     let message = fullMessage(for: error)
     guard exitCode(for: error) != .success else {
-      try? console.output.line(message)
+      try? console.output.write(message + "\n")
       try? console.output.flush()
       return .done
     }
@@ -112,7 +117,7 @@ struct AnnalsCommand: ParsableCommand {
       return .couldNotRun
     }
     try? console.output.flush()
-    try? console.errors.line(message)
+    try? console.errors.write(message + "\n")
     try? console.errors.flush()
     return .usage
   }

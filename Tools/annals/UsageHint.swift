@@ -40,8 +40,7 @@ enum UsageHint {
     if let meant = synonyms[verb.lowercased()] {
       return "there is no verb \(verb); did you mean \(meant)? annals alone lists them."
     }
-    let names = AnnalsCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
-    let near = NearName.hint(verb, among: names + ["help"])
+    let near = NearName.hint(verb, among: AnnalsCommand.verbs + ["help"])
     return sentence("there is no verb \(verb)\(near)", "annals alone lists them.")
   }
 

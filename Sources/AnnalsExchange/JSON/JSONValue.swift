@@ -20,7 +20,6 @@ extension JSONWriter {
   /// Writes a value of an attribute of this type. A value whose kind is not that of the type
   /// (written before the type was widened) is written as in `any`.
   package mutating func value(_ value: Value, as type: AttributeType) {
-    let name: String
     switch value {
     case .null: return null()
     case .erased: return erased()
@@ -28,18 +27,38 @@ extension JSONWriter {
     case .int(let value): return int(value)
     case .double(let value): return double(value)
     case .string(let value): return string(value)
-    case .date: name = "$date"
-    case .uuid: name = "$uuid"
-    case .url: name = "$url"
-    case .data: name = "$data"
-    case .json: name = "$json"
+    case .date, .uuid, .url, .data, .json: break
     case .object, .objects, .large:
       preconditionFailure("references and unread values are written by the caller")
     }
-    if type.tag == value.tag { return string(value.plainText) }
+    guard type.tag != value.tag, let name = value.tag.memberName else {
+      return string(value.plainText)
+    }
     beginObject()
     member(name, value.plainText)
     endObject()
+  }
+}
+
+extension LargeValue {
+  /// What stands before and after the text of the value as a value of an attribute of this type.
+  func form(as type: AttributeType) -> (start: String, end: String) {
+    guard type.tag != tag, let name = tag.memberName else { return ("\"", "\"") }
+    return ("{\"\(name)\":\"", "\"}")
+  }
+}
+
+extension ValueTag {
+  /// The member that says of which kind a text is; nil for kinds that JSON tells apart.
+  fileprivate var memberName: String? {
+    switch self {
+    case .date: "$date"
+    case .uuid: "$uuid"
+    case .url: "$url"
+    case .data: "$data"
+    case .json: "$json"
+    default: nil
+    }
   }
 }
 
@@ -162,7 +181,7 @@ extension JSONReader {
 
   /// The value that begins with `token` as JSON text without white space.
   package func compactText(_ token: JSONToken) throws(InputFault) -> ContiguousArray<UInt8> {
-    var compact = JSONWriter()
+    var compact = JSONWriter(escapingHidden: false)
     var current = token
     let outer = token == .beginObject || token == .beginArray ? depth - 1 : depth
     while true {

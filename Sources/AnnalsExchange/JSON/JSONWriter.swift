@@ -3,16 +3,22 @@ import AnnalsModel
 
 /// Writes JSON without white space, always in the same form.
 ///
-/// Strings are UTF-8; only quotes, backslashes and control characters are escaped
-/// (`\b \f \n \r \t`, otherwise `\u00xx`). Doubles are the shortest decimal that reads back as the
+/// Strings are UTF-8. Escaped are quotes, backslashes and hidden characters (`\b \f \n \r \t`,
+/// otherwise `\u202e`, in surrogate pairs beyond U+FFFF), so that any terminal can show JSON; bytes
+/// that are not UTF-8 become U+FFFD. Doubles are the shortest decimal that reads back as the
 /// same double, without an exponent, and always with a point. The caller calls methods in a valid
 /// order (a key before each member); the writer inserts the commas.
 package struct JSONWriter {
   /// What has been written.
   package var bytes: ContiguousArray<UInt8> = []
   private var needsComma = false
+  private let escaping: TextEscaping
 
-  package init() {}
+  /// An empty writer. Without `escapingHidden` it escapes no more than JSON demands: for JSON text
+  /// that is stored.
+  package init(escapingHidden: Bool = true) {
+    escaping = escapingHidden ? .json : .leastJSON
+  }
 
   /// Empties the writer and keeps its memory.
   package mutating func removeAll() {
@@ -22,6 +28,9 @@ package struct JSONWriter {
 
   /// Drops the bytes written so far, even within a document.
   package mutating func removeBytes() { bytes.removeAll(keepingCapacity: true) }
+
+  /// Whether the next member or element is the first.
+  package var isAtBeginning: Bool { !needsComma }
 
   /// Ends the line and the document.
   package mutating func endLine() {
@@ -106,15 +115,23 @@ package struct JSONWriter {
   }
 
   package mutating func string(_ value: String) {
-    separate()
     var value = value
-    value.withUTF8 { JSONWriter.append(quoting: UnsafeRawBufferPointer($0), to: &bytes) }
+    value.withUTF8 { string(utf8: UnsafeRawBufferPointer($0)) }
   }
 
   /// Writes UTF-8 bytes as a string.
   package mutating func string(utf8: UnsafeRawBufferPointer) {
     separate()
-    JSONWriter.append(quoting: utf8, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+    escaping.append(utf8, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Writes a JSON text with its hidden characters escaped. The caller guarantees that it is valid.
+  package mutating func json(_ text: String) {
+    separate()
+    var text = text
+    text.withUTF8 { TextEscaping.lines.append(UnsafeRawBufferPointer($0), to: &bytes) }
   }
 
   /// Writes a JSON text unchanged. The caller guarantees that it is valid.
@@ -155,41 +172,5 @@ package struct JSONWriter {
       rest /= 10
     } while rest > 0
     bytes[start...].reverse()
-  }
-
-  /// Appends UTF-8 text in quotes, escaped.
-  package static func append(
-    quoting text: UnsafeRawBufferPointer, to bytes: inout ContiguousArray<UInt8>
-  ) {
-    bytes.append(UInt8(ascii: "\""))
-    var plain = 0
-    for index in 0..<text.count {
-      let byte = text[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-        continue
-      }
-      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[plain..<index]))
-      plain = index + 1
-      append(escape: byte, to: &bytes)
-    }
-    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[plain...]))
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private static func append(escape byte: UInt8, to bytes: inout ContiguousArray<UInt8>) {
-    bytes.append(UInt8(ascii: "\\"))
-    switch byte {
-    case 0x08: bytes.append(UInt8(ascii: "b"))
-    case 0x09: bytes.append(UInt8(ascii: "t"))
-    case 0x0A: bytes.append(UInt8(ascii: "n"))
-    case 0x0C: bytes.append(UInt8(ascii: "f"))
-    case 0x0D: bytes.append(UInt8(ascii: "r"))
-    case 0..<0x20:
-      let digits = Array("0123456789abcdef".utf8)
-      bytes.append(contentsOf: "u00".utf8)
-      bytes.append(digits[Int(byte >> 4)])
-      bytes.append(digits[Int(byte & 15)])
-    default: bytes.append(byte)
-    }
   }
 }

@@ -79,36 +79,21 @@ package enum ValueText {
 
 /// Formats text in quotation marks, on one line.
 package enum QuotedText {
-  /// The text with control characters, quotation marks and backslashes escaped as in JSON. Text
-  /// over `maximumLength` scalars is cut, and followed by its length in bytes.
+  /// The text with hidden characters, quotation marks and backslashes escaped as in JSON. Text over
+  /// `maximumLength` scalars is cut, and followed by its length in bytes.
   package static func text(_ text: String, maximumLength: Int = .max) -> String {
-    var result = "\""
-    var count = 0
-    for scalar in text.unicodeScalars {
-      if count == maximumLength { return result + "…\" (\(text.utf8.count) bytes)" }
-      append(scalar, to: &result)
-      count += 1
-    }
-    return result + "\""
+    let scalars = text.unicodeScalars
+    let end =
+      scalars.index(
+        scalars.startIndex, offsetBy: maximumLength, limitedBy: scalars.endIndex)
+      ?? scalars.endIndex
+    let shown = TextEscaping.json.text(String(scalars[..<end]))
+    return end == scalars.endIndex ? "\"\(shown)\"" : "\"\(shown)…\" (\(text.utf8.count) bytes)"
   }
 
   /// The text, cut to what a line of a dump shows.
   static func short(_ text: String) -> String {
     self.text(text, maximumLength: ValueText.maximumLength)
-  }
-
-  private static func append(_ scalar: Unicode.Scalar, to text: inout String) {
-    switch scalar {
-    case "\"": text += "\\\""
-    case "\\": text += "\\\\"
-    case "\n": text += "\\n"
-    case "\r": text += "\\r"
-    case "\t": text += "\\t"
-    case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
-      let digits = String(scalar.value, radix: 16)
-      text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-    default: text.unicodeScalars.append(scalar)
-    }
   }
 }
 

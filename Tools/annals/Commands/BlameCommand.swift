@@ -63,11 +63,12 @@ struct BlameCommand: FileCommand {
       let value = try text.text(line.value) { () throws(AnnalsError) in snapshot.reader }
       add(line.transaction, "\(ValueText.plain(line.property)): \(value)")
     }
-    let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = (0..<3).map { column in rows.map { $0[column].cells }.max() ?? 0 }
     for row in rows {
-      let number = console.output.styled(row[0].padded(left: widths[0]), .heading)
       let date = row[1].padded(right: widths[1])
-      try console.output.line("\(number)  \(date)  \(row[2].padded(right: widths[2]))  \(row[3])")
+      try console.output.line(
+        row[0].padded(left: widths[0]), .heading,
+        "  \(date)  \(row[2].padded(right: widths[2]))  \(row[3])")
     }
   }
 

@@ -35,7 +35,7 @@ struct PruneCommand: RewritingCommand {
       try console.output.line("there is no history before transaction \(plan.floor)")
       return .done
     }
-    try console.output.line(text(of: plan, console))
+    try console.output.write(text(of: plan, console) + "\n")
     if dryRun { return .done }
     // A blocked prune is refused without a question.
     let isBlocked = !plan.blockers.isEmpty && !force

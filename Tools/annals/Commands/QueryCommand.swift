@@ -95,7 +95,7 @@ struct QueryCommand: FileCommand {
 
   func writePlan(_ plan: String, _ console: Console) throws {
     let told = Remedy.withCommand(plan: plan, of: entity, in: file)
-    for line in ValueText.lines(of: told) { try console.output.line(ValueText.plain(line)) }
+    for line in ValueText.lines(of: told) { try console.output.line(line) }
   }
 
   private func writeObjects(

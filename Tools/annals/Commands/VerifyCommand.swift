@@ -73,8 +73,9 @@ struct VerifyCommand: FileCommand {
         if finding.severity == .warning { counts.warnings += 1 }
       }
     } catch let error as AnnalsError where error.code == .damaged || error.code == .missingData {
-      try console.output.line(
-        isClean ? withCommand("error: \(error)") : "note: the history was not compared: \(error)")
+      let text =
+        isClean ? withCommand("error: \(error)") : "note: the history was not compared: \(error)"
+      try console.output.write(text + "\n")
       if isClean { counts.errors += 1 }
     }
     return counts

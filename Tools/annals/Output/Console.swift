@@ -73,12 +73,12 @@ final class Console {
     output.pager = nil
   }
 
-  /// Writes `annals: TEXT` to standard error, or to the pager if that has the terminal. Escapes
-  /// control characters.
+  /// Writes `annals: TEXT` to standard error, or to the pager if that has the terminal. Cuts long
+  /// names.
   func report(_ text: String) {
     // If this fails, there is nobody to tell.
     try? output.flush()
-    let lines = ValueText.lines(of: text).map { ValueText.plain($0) }
+    let lines = ValueText.lines(of: text).map { ValueText.shortMessage($0) }
     let stream = terminal.isErrors && output.pager?.isStarted == true ? output : errors
     try? stream.write("annals: \(lines.joined(separator: "\n"))\n")
     try? stream.flush()

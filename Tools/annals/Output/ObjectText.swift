@@ -11,11 +11,11 @@ struct ObjectText {
     let id = object.objectID
     let reference = ObjectReference(entity: id.entity, row: id.row)
     let name = ValueText.plain(try state.name(of: reference).text)
-    try text.output.line(text.output.styled(name, .bold))
+    try text.output.line(name, .bold)
     let properties = object.values.map { property, value in
       (ValueText.plain(object.entity.propertyName(property) ?? "#\(property)"), value)
     }
-    let width = properties.map(\.0.count).max() ?? 0
+    let width = properties.map(\.0.cells).max() ?? 0
     for (name, value) in properties {
       let shown = try text.text(value) { () throws(AnnalsError) in state }
       try text.output.line("    \(name.padded(right: width))  \(shown)")

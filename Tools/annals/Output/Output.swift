@@ -1,6 +1,10 @@
+import Annals
 import Foundation
 
 /// A buffered stream of UTF-8 that a command writes to.
+///
+/// Hidden characters, of stored text or the user's own, are escaped in all that is written, so that
+/// nothing can act on a terminal. Only the stream itself adds styles.
 ///
 /// A write may throw `OutputFault`; what was written before it stays written.
 final class Output {
@@ -10,6 +14,8 @@ final class Output {
   var pager: Pager?
 
   private var buffer: ContiguousArray<UInt8> = []
+  /// The bytes of a character that the next bytes complete.
+  private var incomplete: ContiguousArray<UInt8> = []
   private let limit: Int
   private let sink: (UnsafeRawBufferPointer) throws -> Void
 
@@ -30,27 +36,52 @@ final class Output {
     }
   }
 
-  /// Writes text.
-  func write(_ text: String) throws {
+  /// Writes text of one or more lines.
+  func write(_ text: String) throws { try append(text, .lines) }
+
+  /// Writes UTF-8 bytes of one or more lines. A character may be cut in two between calls.
+  func write(_ bytes: ContiguousArray<UInt8>) throws {
+    let all = incomplete.isEmpty ? bytes : incomplete + bytes
+    all.withUnsafeBytes { all in
+      let end = all.count - HiddenCharacters.incompleteEnd(of: all)
+      TextEscaping.lines.append(UnsafeRawBufferPointer(rebasing: all[..<end]), to: &buffer)
+      incomplete = ContiguousArray(all[end...])
+    }
+    if buffer.count >= limit { try flush() }
+  }
+
+  /// Writes a line feed after text on one line.
+  func line(_ text: String = "") throws {
+    try append(text, .line)
+    try write("\n")
+  }
+
+  /// Writes a line whose beginning is in a style, if styles are shown.
+  func line(_ text: String, _ style: Style, _ rest: String = "") throws {
+    if usesColor { buffer.append(contentsOf: "\u{1B}[\(style.rawValue)m".utf8) }
+    try append(text, .line)
+    if usesColor { buffer.append(contentsOf: "\u{1B}[0m".utf8) }
+    try line(rest)
+  }
+
+  /// Writes text unchanged: for data in a form that has no escapes. Never for a terminal.
+  func write(exactly text: String) throws {
     buffer.append(contentsOf: text.utf8)
     if buffer.count >= limit { try flush() }
   }
 
-  /// Writes bytes.
-  func write(_ bytes: ContiguousArray<UInt8>) throws {
-    buffer.append(contentsOf: bytes)
+  /// Writes text over the terminal's present line, and passes it on.
+  func replaceLine(with text: String) throws {
+    buffer.append(UInt8(ascii: "\r"))
+    try append(text, .line)
+    buffer.append(contentsOf: "\u{1B}[K".utf8)
+    try flush()
+  }
+
+  private func append(_ text: String, _ escaping: TextEscaping) throws {
+    var text = text
+    text.withUTF8 { escaping.append(UnsafeRawBufferPointer($0), to: &buffer) }
     if buffer.count >= limit { try flush() }
-  }
-
-  /// Writes text and a line feed.
-  func line(_ text: String = "") throws {
-    try write(text)
-    try write("\n")
-  }
-
-  /// The text in a style, if styles are shown.
-  func styled(_ text: String, _ style: Style) -> String {
-    usesColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
   /// Passes on the buffered bytes.

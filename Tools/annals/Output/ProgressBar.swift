@@ -25,16 +25,14 @@ final class ProgressBar {
     let text = ProgressBar.text(
       count: count, noun: noun, fraction: fraction, elapsed: elapsed,
       width: console.terminal.width ?? 80)
-    try? console.errors.write("\r\(text)\u{1B}[K")
-    try? console.errors.flush()
+    try? console.errors.replaceLine(with: text)
     isVisible = true
   }
 
   /// Removes the line.
   func remove() {
     guard isVisible else { return }
-    try? console.errors.write("\r\u{1B}[K")
-    try? console.errors.flush()
+    try? console.errors.replaceLine(with: "")
     isVisible = false
   }
 

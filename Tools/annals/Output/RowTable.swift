@@ -17,7 +17,7 @@ final class RowTable {
     self.isCSV = isCSV
     self.console = console
     if isCSV {
-      try console.output.line(names.map(RowTable.quoted).joined(separator: ","))
+      try writeCSV(names)
     } else {
       sample.append(names)
     }
@@ -25,13 +25,7 @@ final class RowTable {
 
   /// Writes a row; nil for no value.
   func write(_ cells: [String?]) throws {
-    guard !isCSV else {
-      // An empty text is quoted, so that it differs from no value.
-      let texts = cells.map { cell in
-        cell.map { $0.isEmpty ? "\"\"" : RowTable.quoted($0) } ?? ""
-      }
-      return try console.output.line(texts.joined(separator: ","))
-    }
+    if isCSV { return try writeCSV(cells) }
     let row = cells.map { ValueText.plain($0 ?? "") }
     if let widths { return try writeRow(row, widths) }
     sample.append(row)
@@ -42,7 +36,7 @@ final class RowTable {
   func flush() throws {
     guard !isCSV, widths == nil else { return }
     let found = names.indices.map { column in
-      min(sample.map { $0[column].count }.max() ?? 0, RowTable.widestCell)
+      min(sample.map { $0[column].cells }.max() ?? 0, RowTable.widestCell)
     }
     widths = found
     for row in sample { try writeRow(row, found) }
@@ -57,6 +51,19 @@ final class RowTable {
     while line.last == " " { line.removeLast() }
     if console.terminal.isOutput, let width = console.terminal.width { line = line.cut(to: width) }
     try console.output.line(line)
+  }
+
+  /// Writes a line of CSV. It has no escapes, so cells are exact, except on a terminal.
+  private func writeCSV(_ cells: [String?]) throws {
+    let texts = cells.map { cell in
+      guard let cell else { return "" }
+      // An empty text is quoted, so that it differs from no value.
+      if cell.isEmpty { return "\"\"" }
+      return RowTable.quoted(console.terminal.isOutput ? ValueText.plain(cell) : cell)
+    }
+    let line = texts.joined(separator: ",")
+    if console.terminal.isOutput { return try console.output.line(line) }
+    try console.output.write(exactly: line + "\n")
   }
 
   /// A CSV cell, quoted if necessary.

@@ -92,7 +92,7 @@ struct StatText {
 
   private func writeBytes() throws {
     try console.output.line()
-    try console.output.line(console.output.styled("bytes by use", .bold))
+    try console.output.line("bytes by use", .bold)
     for use in FileStatistics.Use.allCases {
       let bytes = statistics.bytesByUse[use] ?? 0
       if bytes > 0 { try share(use.rawValue, bytes) }
@@ -100,8 +100,7 @@ struct StatText {
     let shares = statistics.shares.filter { $0.totalBytes > 0 }
     if shares.isEmpty { return }
     try console.output.line()
-    try console.output.line(
-      console.output.styled("bytes by property (history, state, large values)", .bold))
+    try console.output.line("bytes by property (history, state, large values)", .bold)
     for item in shares.prefix(StatText.listed) {
       let name = item.propertyName.map { "\(item.entityName).\($0)" } ?? "\(item.entityName)"
       let parts = [item.historyBytes, item.stateBytes, item.largeValueBytes].map {

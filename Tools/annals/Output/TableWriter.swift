@@ -43,8 +43,7 @@ struct TableWriter {
       if count == 0 { continue }
       if !isFirst { try console.output.line() }
       isFirst = false
-      try console.output.line(
-        console.output.styled("\(entity.name)  \(Numerals.counted(count, "object"))", .bold))
+      try console.output.line("\(entity.name)  \(Numerals.counted(count, "object"))", .bold)
       try writeTable(entity)
     }
   }

@@ -6,11 +6,12 @@ extension TransactionText {
     _ digest: TransactionDigest, _ state: () throws(AnnalsError) -> StateReader
   ) throws {
     let record = digest.transaction.page.batch.transactions[digest.transaction.index]
-    let number = output.styled("\(digest.number)", .heading)
-    if let lost = record.lost { return try output.line("\(number)  lost: \(lost)") }
+    let number = "\(digest.number)"
+    if let lost = record.lost { return try output.line(number, .heading, "  lost: \(lost)") }
     let author = ValueText.plain(digest.transaction.author ?? "-")
     let date = values.zone.text(record.timestamp)
-    try output.line(cut("\(number)  \(date)  \(author)  \(try summary(digest, state))"))
+    let line = cut("\(number)  \(date)  \(author)  \(try summary(digest, state))")
+    try output.line(number, .heading, String(line.dropFirst(number.count)))
   }
 
   private func summary(

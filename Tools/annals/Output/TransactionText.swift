@@ -24,9 +24,10 @@ struct TransactionText {
     if let process = transaction.processName {
       origin.append(ValueText.plain(process) + (transaction.processID.map { "[\($0)]" } ?? ""))
     }
-    let head = output.styled("transaction \(transaction.number)", .heading)
     let tail = origin.isEmpty ? "" : "  " + origin.joined(separator: " · ")
-    try output.line("\(head)  \(values.zone.text(record.timestamp))\(tail)")
+    try output.line(
+      "transaction \(transaction.number)", .heading,
+      "  \(values.zone.text(record.timestamp))\(tail)")
     if let erasure = transaction.erasure { try write(erasure, of: transaction) }
     for entry in record.metadata where entry.key == "message" {
       guard case .string(let message) = entry.value, !message.isEmpty else { continue }
@@ -54,8 +55,7 @@ struct TransactionText {
     let after = lost.after.microseconds > 0 ? "after \(zone.text(lost.after))" : nil
     let before = lost.before.map { "before \(zone.text($0))" }
     let time = [after, before].compactMap { $0 }.joined(separator: ", ")
-    let head = output.styled("lost: \(lost)", .heading)
-    try output.line(time.isEmpty ? head : "\(head)  \(time)")
+    try output.line("lost: \(lost)", .heading, time.isEmpty ? "" : "  \(time)")
     try output.line(cut("    \(ValueText.plain(lost.reason))"))
     try output.line(
       cut(
@@ -116,7 +116,7 @@ struct TransactionText {
     } else if !change.displayValue.isNull {
       line += "  " + values.text(change.displayValue)
     }
-    try output.line(output.styled(cut(line), change.kind.style))
+    try output.line(cut(line), change.kind.style)
   }
 
   /// Every property of an inserted or deleted object except its key, one per line.

@@ -1,7 +1,6 @@
 import Annals
 
-/// Formats values and names for people. Control characters are escaped, so that stored text cannot
-/// control the terminal or change the reading direction of a line.
+/// Formats values and names for people, with hidden characters escaped.
 struct ValueText {
   let zone: LocalZone
   /// The greatest number of characters of a text that is shown.
@@ -40,27 +39,31 @@ struct ValueText {
     }
   }
 
-  /// The text with control characters, and those that change the direction of writing, escaped.
+  /// The text with its hidden characters escaped.
   static func plain(_ text: String, quoting: Bool = false) -> String {
-    let isPlain = text.utf8.allSatisfy {
-      // Escaped scalars beyond ASCII begin with C2 or E2 in UTF-8.
-      $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2
-        && (!quoting || $0 != UInt8(ascii: "\""))
-    }
-    if isPlain { return text }
+    (quoting ? TextEscaping.quoted : .line).text(text)
+  }
+
+  /// A line of a message with long words cut, and itself if it is long in spite of that: names may
+  /// have millions of characters.
+  static func shortMessage(_ line: String) -> String {
+    guard line.utf8.count > longestWord else { return line }
     var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\n": result += "\\n"
-      case "\t": result += "\\t"
-      case "\r": result += "\\r"
-      case "\"" where quoting: result += "\\\""
-      case "\u{0}"..<" ", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}":
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
+    var length = 0
+    for scalar in line.unicodeScalars {
+      length = scalar == " " ? 0 : length + 1
+      if length < longestWord {
+        result.unicodeScalars.append(scalar)
+      } else if length == longestWord {
+        result += "…"
       }
     }
-    return result
+    let scalars = result.unicodeScalars
+    guard scalars.count > 3 * longestLinePart else { return result }
+    return String(scalars.prefix(2 * longestLinePart)) + " … "
+      + String(scalars.suffix(longestLinePart))
   }
+
+  private static let longestWord = 500
+  private static let longestLinePart = 1_000
 }

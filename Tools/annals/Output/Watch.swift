@@ -147,7 +147,7 @@ final class Watch: @unchecked Sendable {
   }
 
   private func write(_ mark: String, _ place: String, _ rest: String, _ style: Style) throws {
-    try console.output.line(console.output.styled("    \(mark) \(place)  \(rest)", style))
+    try console.output.line("    \(mark) \(place)  \(rest)", style)
   }
 
   /// The changed properties: `  title: "Fog" → "Mist"`.

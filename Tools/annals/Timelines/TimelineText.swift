@@ -98,12 +98,12 @@ struct TimelineText {
 
     init(_ lines: [Line], _ terminal: Console.Terminal) {
       for line in lines {
-        date = max(date, line.date.count)
-        name = max(name, line.name.count)
-        group = max(group, line.group.count)
-        length = max(length, line.length.count)
-        gap = max(gap, line.gap.count)
-        elapsed = max(elapsed, line.elapsed.count)
+        date = max(date, line.date.cells)
+        name = max(name, line.name.cells)
+        group = max(group, line.group.cells)
+        length = max(length, line.length.cells)
+        gap = max(gap, line.gap.cells)
+        elapsed = max(elapsed, line.elapsed.cells)
       }
       guard terminal.isOutput, let width = terminal.width else { return }
       most = width
@@ -139,7 +139,7 @@ struct TimelineText {
       case .ongoing: .updated
       case .single: nil
       }
-    try console.output.line(style.map { console.output.styled(text, $0) } ?? text)
+    if let style { try console.output.line(text, style) } else { try console.output.line(text) }
   }
 
   private func writeUnplaced() throws {
