@@ -11,8 +11,29 @@ package struct CanonicalState {
   private let snapshot: Snapshot
   private var reader: StateReader { snapshot.reader }
   private var json = JSONWriter()
+  /// The large values of the lines that are held.
+  private var largeValues: [LargeMember] = []
+  /// The plan of the last object that was written alone.
+  private var lastPlan: (entity: EntityNumber, plan: LinePlan)?
   /// About how many bytes of lines are held at a time, to sort them.
   private let heldBytes: Int
+
+  /// A line that is held.
+  private struct Line {
+    var bytes: Range<Int>
+    var largeValues: Range<Int>
+  }
+
+  /// A member whose value is read when its line is written.
+  private struct LargeMember {
+    /// Where it belongs in the bytes of the lines.
+    var place: Int
+    var quotedName: ContiguousArray<UInt8>
+    var value: LargeValue
+    var type: AttributeType
+    /// Whether it is the first of its line: then its comma is behind it.
+    var isFirst: Bool
+  }
 
   /// A writer of this snapshot that holds about `heldBytes` of lines at a time.
   package init(_ snapshot: Snapshot, holding heldBytes: Int = 32 << 20) {
@@ -22,10 +43,10 @@ package struct CanonicalState {
 
   /// Passes the lines of the named entity, or of all, to `write`, about 64 KiB at a time.
   ///
-  /// Needs memory for the keys of one entity, the lines held, and one group of rows; chunks loaded
-  /// for this are not kept. Since lines are not in the order of rows, lines beyond those held cost
-  /// reading groups again. Throws `.invalidArgument` for an unknown entity, and whatever `write`
-  /// throws.
+  /// Needs memory for the keys of one entity, the lines held, one group of rows, and 1 MiB of a
+  /// large value; chunks loaded for this are not kept. Since lines are not in the order of rows,
+  /// lines beyond those held cost reading groups again. Throws `.invalidArgument` for an unknown
+  /// entity, and whatever `write` throws.
   package mutating func write(
     entity name: String? = nil, to write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
@@ -47,7 +68,7 @@ package struct CanonicalState {
         try self.write(part, entity, plan, table, to: write)
         // Estimates how many rows fill the bytes held, from what these rows took.
         count = max(1, min(count * 8, count * heldBytes / max(1, json.bytes.count)))
-        json.removeAll()
+        removeLines()
         start = part.endIndex
       }
     }
@@ -59,7 +80,7 @@ package struct CanonicalState {
     _ rows: ArraySlice<Int64>, _ entity: Entity, _ plan: LinePlan, _ table: TableView,
     to write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
-    var lines = [Range<Int>](repeating: 0..<0, count: rows.count)
+    var lines = [Line](repeating: Line(bytes: 0..<0, largeValues: 0..<0), count: rows.count)
     var group = -1
     var part = table
     for place in rows.indices.sorted(by: { rows[$0] < rows[$1] }) {
@@ -67,18 +88,61 @@ package struct CanonicalState {
         group = TableView.group(of: rows[place])
         part = table.passing(group: group)
       }
-      let first = json.bytes.count
-      try append(rows[place], entity, plan, part)
-      lines[place - rows.startIndex] = first..<json.bytes.count
+      lines[place - rows.startIndex] = try append(rows[place], entity, plan, part)
     }
     var piece: ContiguousArray<UInt8> = []
     for line in lines {
-      piece.append(contentsOf: json.bytes[line])
+      try append(line, to: &piece, write)
       guard piece.count >= 1 << 16 else { continue }
       try write(piece)
       piece.removeAll(keepingCapacity: true)
     }
     if !piece.isEmpty { try write(piece) }
+  }
+
+  /// Appends a line that is held, with its large values, which are written as they are read.
+  private func append(
+    _ line: Line, to piece: inout ContiguousArray<UInt8>,
+    _ write: (ContiguousArray<UInt8>) throws -> Void
+  ) throws {
+    var start = line.bytes.lowerBound
+    for member in largeValues[line.largeValues] {
+      piece.append(contentsOf: json.bytes[start..<member.place])
+      start = member.place
+      try append(member, to: &piece, write)
+    }
+    piece.append(contentsOf: json.bytes[start..<line.bytes.upperBound])
+  }
+
+  /// Appends a large value as a member, unless its bytes were lost before the store was salvaged.
+  private func append(
+    _ member: LargeMember, to piece: inout ContiguousArray<UInt8>,
+    _ write: (ContiguousArray<UInt8>) throws -> Void
+  ) throws {
+    let form = member.value.form(as: member.type)
+    var text = LargeValueText(member.value)
+    var hasBegun = false
+    let isThere = try reader.largeValues.forEachPiece(of: member.value) { bytes in
+      if !hasBegun {
+        if !member.isFirst { piece.append(UInt8(ascii: ",")) }
+        piece.append(contentsOf: member.quotedName)
+        piece.append(contentsOf: form.start.utf8)
+        hasBegun = true
+      }
+      text.append(bytes, to: &piece)
+      guard piece.count >= 1 << 16 else { return }
+      try write(piece)
+      piece.removeAll(keepingCapacity: true)
+    }
+    guard isThere, hasBegun else { return }
+    text.appendRest(to: &piece)
+    piece.append(contentsOf: form.end.utf8)
+    if member.isFirst { piece.append(UInt8(ascii: ",")) }
+  }
+
+  private mutating func removeLines() {
+    json.removeAll()
+    largeValues.removeAll(keepingCapacity: true)
   }
 
   /// Passes the line of one object to `write`.
@@ -88,9 +152,15 @@ package struct CanonicalState {
     guard let entity = reader.state.schema.entity(numbered: object.entity),
       let table = reader.state.table(object.entity)
     else { return }
-    try append(object.row, entity, LinePlan(entity, table), table)
-    try write(json.bytes)
-    json.removeAll()
+    if lastPlan?.entity != entity.number {
+      lastPlan = (entity.number, LinePlan(entity, table))
+    }
+    guard let plan = lastPlan?.plan else { return }
+    defer { removeLines() }
+    let line = try append(object.row, entity, plan, table)
+    var piece: ContiguousArray<UInt8> = []
+    try append(line, to: &piece, write)
+    try write(piece)
   }
 
   /// The rows of the entity's objects by the bytes of their ids.
@@ -137,7 +207,8 @@ package struct CanonicalState {
 
   private mutating func append(
     _ row: Int64, _ entity: Entity, _ plan: LinePlan, _ table: TableView
-  ) throws(AnnalsError) {
+  ) throws(AnnalsError) -> Line {
+    let (first, firstLarge) = (json.bytes.count, largeValues.count)
     json.beginObject()
     for member in plan.members {
       switch member.content {
@@ -149,11 +220,20 @@ package struct CanonicalState {
         json.string("#\(row)")
       case .key(let attribute, let column):
         json.key(quoted: member.quotedName)
-        let value = try value(row, attribute, column, table)
+        // Unique values are not large, except in a file that somebody made.
+        let found = try value(row, attribute, column, table)
+        let value = try reader.largeValues.complete(found) ?? .null
         if value.isNull { json.string("#\(row)") } else { json.value(value, as: attribute.type) }
       case .attribute(let attribute, let column):
         if let column, try appendText(row, column, member, attribute, table) { continue }
         let value = try value(row, attribute, column, table)
+        if case .large(let large) = value {
+          largeValues.append(
+            LargeMember(
+              place: json.bytes.count, quotedName: member.quotedName, value: large,
+              type: attribute.type, isFirst: json.isAtBeginning))
+          continue
+        }
         guard !value.isNull else { continue }
         json.key(quoted: member.quotedName)
         json.value(value, as: attribute.type)
@@ -162,6 +242,8 @@ package struct CanonicalState {
       }
     }
     json.endObjectLine()
+    return Line(
+      bytes: first..<json.bytes.count, largeValues: firstLarge..<largeValues.count)
   }
 
   /// Writes a text straight from the column; returns false for any other value.
@@ -185,7 +267,7 @@ package struct CanonicalState {
   ) throws(AnnalsError) -> Value {
     let value = try value(row, column, table)
     if value.isNull, !attribute.isOptional { return attribute.defaultValue ?? .null }
-    return try reader.largeValues.complete(value) ?? .null
+    return value
   }
 
   private func value(

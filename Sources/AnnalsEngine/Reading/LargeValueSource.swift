@@ -8,9 +8,47 @@ package protocol LargeValueSource: Sendable {
   /// Throws `.damaged` with the offset if the check fails, `.lost` if they were lost before the
   /// store was salvaged, `.io` if they cannot be read.
   func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>
+
+  /// Calls `body` with each piece of the value, in order. A piece is checked before the call, the
+  /// whole after the last. Memory: one piece, at most 1 MiB where the value is in a file.
+  ///
+  /// Throws as `bytes(of:)`, `.lost` before the first call, and what `body` throws, wrapped.
+  func withPieces(
+    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws(AnnalsError)
 }
 
 extension LargeValueSource {
+  package func withPieces(
+    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws(AnnalsError) {
+    let bytes = try bytes(of: value)
+    do { try bytes.withUnsafeBytes(body) } catch { throw AnnalsError.wrapping(error) }
+  }
+
+  /// As `withPieces(of:_:)`, but throws what `body` throws as it is, and returns false if the bytes
+  /// were lost before the store was salvaged.
+  package func forEachPiece(
+    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Bool {
+    var failure: (any Error)?
+    do throws(AnnalsError) {
+      try withPieces(of: value) { piece in
+        do {
+          try body(piece)
+        } catch {
+          failure = error
+          throw error
+        }
+      }
+      return true
+    } catch {
+      if let failure { throw failure }
+      guard error.code == .lost else { throw error }
+      return false
+    }
+  }
+
   /// The bytes of the value; nil if they were lost before the store was salvaged.
   package func bytesLeft(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>? {
     do throws(AnnalsError) {

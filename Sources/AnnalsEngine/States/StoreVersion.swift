@@ -94,6 +94,12 @@ extension StoreVersion: LargeValueSource {
   package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
     try LogLargeValues(view).bytes(of: value)
   }
+
+  package func withPieces(
+    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws(AnnalsError) {
+    try LogLargeValues(view).withPieces(of: value, body)
+  }
 }
 
 /// Reads chunks from one generation of a store's file.
@@ -125,5 +131,13 @@ package struct LogLargeValues: LargeValueSource {
 
   package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
     try AnnalsError.translating { () throws(LogError) in try view.bytes(of: value) }
+  }
+
+  package func withPieces(
+    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws(AnnalsError) {
+    try AnnalsError.translating { () throws(LogError) in
+      try view.withPieces(of: value, body)
+    }
   }
 }
