@@ -21,6 +21,9 @@ package enum ValueTag: UInt8, Hashable, Sendable, CaseIterable {
   /// The rank of the kind in an order of all values: its number, but all numbers are one kind.
   @inlinable package var rank: UInt8 { self == .double ? ValueTag.int.rawValue : rawValue }
 
+  /// Whether values of this kind are text: string, url and json.
+  @inlinable package var isText: Bool { isBytes && self != .data }
+
   /// Whether values of this kind are bytes: string, url, data and json.
   @inlinable package var isBytes: Bool {
     switch self {

@@ -89,11 +89,15 @@ import Testing
     return try location.contents()
   }
 
-  /// Where the frame of a transaction begins.
-  private func offset(of number: Int64, in bytes: ContiguousArray<UInt8>) throws -> UInt64 {
+  /// Where the frame of a transaction begins, or of a part of it.
+  private func offset(
+    of number: Int64, part: UInt32 = 0, in bytes: ContiguousArray<UInt8>
+  ) throws -> UInt64 {
     var cursor = try ReadableTransactions(sampleFile(bytes).opened())
     while let item = try cursor.next() {
-      if case .transactions(let offset) = item, cursor.batch.transactions[0].number == number {
+      if case .transactions(let offset) = item, let first = cursor.batch.transactions.first,
+        first.number == number, first.part == part
+      {
         return offset
       }
     }
@@ -111,8 +115,10 @@ import Testing
 
   @Test(arguments: misfits.indices)
   func isNamedWithItsPlace(index: Int) throws {
-    let bytes = try bytes(MisfitTests.misfits[index] + [.update(2, "new 2", "two")])
-    let place = try offset(of: 3, in: bytes)
+    let steps = MisfitTests.misfits[index]
+    let bytes = try bytes(steps + [.update(2, "new 2", "two")])
+    // The frame of the part that does not fit, not the transaction's first.
+    let place = try offset(of: 3, part: UInt32(steps.count - 1), in: bytes)
     let error = #expect(throws: AnnalsError.self) { try openForReading(bytes) }
     #expect(error?.code == .damaged && error?.offset == place, "\(error as Any)")
     let message = error?.message ?? ""
@@ -126,6 +132,29 @@ import Testing
     let store = try sampleFile(bytes).store(options)
     #expect(store.token.number == 2)
     #expect(try store.texts() == [1: "new 1", 2: "new 2"])
+  }
+
+  /// It is the last transaction, and no slot says where the log ends.
+  @Test(arguments: misfits.indices)
+  func isToldAtTheEndWithoutSlots(index: Int) throws {
+    var bytes = try bytes(MisfitTests.misfits[index])
+    let slots = Int(FormatLimits.slotOffsets[0])..<Int(FormatLimits.logStart)
+    bytes.replaceSubrange(slots, with: repeatElement(0xFF, count: slots.count))
+    let place = try offset(of: 3, in: bytes)
+    let error = #expect(throws: AnnalsError.self) { try openForReading(bytes) }
+    #expect(error?.code == .damaged, "\(error as Any)")
+    var options = StoreOptions.readOnly
+    options.readsUpToDamage = true
+    let store = try sampleFile(bytes).store(options)
+    #expect(store.token.number == 2)
+    #expect(try store.texts() == [1: "new 1", 2: "new 2"])
+    #expect(try verify(bytes).contains { $0.contains("root slot 0") })
+    let (report, salvaged) = try SalvageLab.salvage(bytes)
+    #expect(report.lost.map(\.numbers) == [3...3] && report.head == 3)
+    let reason = report.lost[0].reason
+    #expect(
+      reason.contains("transaction 3 does not fit") && reason.contains("\(place)"), "\(reason)")
+    #expect(try salvaged.texts() == [1: "new 1", 2: "new 2"])
   }
 
   @Test(arguments: misfits.indices)

@@ -120,6 +120,116 @@ import Testing
     return found
   }
 
+  /// A file with two checkpoints, of which one was changed: the older is what an opening goes back
+  /// to when the newer cannot be read.
+  private func twoCheckpoints(
+    changing which: Int, _ change: (inout CheckpointDirectory) -> Void
+  ) throws -> [String] {
+    let files = MemoryFileSystem()
+    let store = try Store(
+      StoreLocation(fileSystem: files, path: "/two.annals"),
+      schema: Schema { Entity("Note") { Attribute("id", .string, isUnique: true) } })
+    for id in ["a", "b"] {
+      try store.write(author: "ann \(id)") { try $0.insert("Note", ["id": .string(id)]) }
+      try store.checkpoint()
+    }
+    try store.close()
+    var image = try #require(LogImage(file: files.contents(of: "/two.annals")))
+    let places = image.frames.indices.filter {
+      image.frames[$0].kind == FrameKind.checkpoint.rawValue
+    }
+    #expect(places.count == 2)
+    try image.editDirectory(in: places[which], change)
+    return try physicalFindings(image)
+  }
+
+  @Test(arguments: [0, 1]) func tablesAreComparedInEachCheckpoint(which: Int) throws {
+    #expect(try twoCheckpoints(changing: which) { _ in } == [])
+    let name = try twoCheckpoints(changing: which) { $0.names.entries[0] = "ann x" }
+    #expect(name.count == 1 && name[0].contains("has another name 1 than the log"), "\(name)")
+    let opening = try twoCheckpoints(changing: which) { $0.openings.entries[0].id ^= 1 }
+    #expect(opening.contains { $0.contains("another opening 1 than the log") }, "\(opening)")
+    let schema = try twoCheckpoints(changing: which) {
+      $0.schemaHistory.entries[0].change[0].definition.name = "Nota"
+    }
+    #expect(schema.contains { $0.contains("another schema change 1 than") }, "\(schema)")
+    let more = try twoCheckpoints(changing: which) {
+      $0.schemaHistory.entries.append($0.schemaHistory.entries[0])
+    }
+    #expect(more.contains { $0.contains("another schema change 2 than") }, "\(more)")
+    let fewer = try twoCheckpoints(changing: which) { $0.schemaHistory.entries.removeAll() }
+    #expect(fewer.contains { $0.contains("another count of schema changes") }, "\(fewer)")
+  }
+
+  /// Searches by date go by maxima that rise.
+  @Test func theMaximaOfTheIndexRise() throws {
+    let found = try twoCheckpoints(changing: 1) {
+      var entry = $0.historyIndex.entries[0]
+      entry.firstNumber += 1
+      entry.offset += 8
+      entry.maximumTimestamp = Timestamp(microseconds: 99)
+      $0.historyIndex.entries[0].maximumTimestamp = Timestamp(microseconds: 100)
+      $0.historyIndex.entries.insert(entry, at: 1)
+    }
+    #expect(
+      found.contains {
+        $0.contains("the history index has transaction 2") && $0.contains("out of order")
+      }, "\(found)")
+    let equal = try twoCheckpoints(changing: 1) {
+      var entry = $0.historyIndex.entries[0]
+      entry.firstNumber += 1
+      entry.offset += 8
+      $0.historyIndex.entries.insert(entry, at: 1)
+    }
+    #expect(!equal.contains { $0.contains("out of order") }, "\(equal)")
+  }
+
+  /// A writer that stores other bytes than text: nothing else is wrong with the file.
+  @Test func textIsUTF8() throws {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: "/text.annals")
+    let store = try Store(
+      location,
+      schema: Schema {
+        Entity("Note") {
+          Attribute("text", .string)
+          Attribute("any", .any)
+          Attribute("bytes", .data)
+        }
+      })
+    let long = String(repeating: "Nebel ", count: 1_000)
+    try store.write { _ = try $0.insert("Note", ["text": "Fog", "any": .url("x:Fog")]) }
+    try store.write {
+      _ = try $0.insert("Note", ["bytes": .data(Array("Fog".utf8)), "text": .string(long)])
+    }
+    try store.checkpoint()
+    try store.close()
+    let whole = try #require(LogImage(file: files.contents(of: location.path)))
+    #expect(try physicalFindings(whole) == [])
+    var told: Set<String> = []
+    for place in whole.frames.indices {
+      for (text, wrong) in [
+        ("Fog", [0x46, 0xED, 0xA0]), ("Nebel ", [0x4E, 0x65, 0x62, 0x65, 0x6C, 0xE2]),
+      ] as [(String, [UInt8])] {
+        var image = whole
+        let payload = Array(image.frames[place].payload)
+        guard let found = payload.firstRange(of: Array(text.utf8)) else { continue }
+        image.frames[place].payload.replaceSubrange(found, with: wrong)
+        for finding in try physicalFindings(image) where finding.contains("not UTF-8") {
+          #expect(finding.hasPrefix("warning at "), "\(finding)")
+          told.insert(String(finding.split(separator: ":", maxSplits: 1)[1]))
+        }
+      }
+    }
+    let remedy = ". It reads with U+FFFD in place of what is wrong; a new value is right again"
+    #expect(
+      told.contains(" transaction 2 has a text of Note#1.text that is not UTF-8" + remedy),
+      "\(told)")
+    #expect(told.contains { $0.contains("large value 1 is a text that is not UTF-8") }, "\(told)")
+    #expect(told.contains { $0.contains("property 1 of entity 1 has a text here") }, "\(told)")
+    #expect(!told.contains { $0.contains("bytes") }, "\(told)")
+  }
+
   /// A reference to an index chunk counts the entries in those before.
   @Test func theEntriesBeforeAChunkOfAnIndexAreCounted() throws {
     for (first, isRight) in [(Int64(0), true), (5, false)] {

@@ -78,6 +78,25 @@ import Testing
     #expect(lab.log.view.head.number == 1)
   }
 
+  /// A later part with other bytes was told at the first one's offset.
+  @Test(arguments: [1, 2, 3]) func damageIsToldAtItsFrame(frame: Int) throws {
+    let (files, first) = try log(checkpoint: false)
+    var bytes = try files.contents(of: LogLab.path)
+    let found = try bytes.frames().filter { [.transaction, .block].contains($0.header.kind) }
+    bytes[found[frame].payload.upperBound - 1] ^= 1
+    try files.put(bytes, at: LogLab.path)
+    let error = #expect(throws: LogError.self) {
+      try LogLab(files, creates: false, access: .reading)
+    }
+    guard case .damage(let damage) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    #expect(damage.offset == UInt64(found[frame].offset), "\(damage)")
+    let lab = try LogLab(files, creates: false, access: .reading, readsUpToDamage: true)
+    #expect(lab.state == first && lab.log.view.head.number == 1)
+  }
+
   /// What lies before a checkpoint is not looked at by an opening: reading history sees to it.
   /// Payloads keep their lengths: a part is numbered otherwise, a transaction is there again.
   @Test(arguments: [HistoryDirection.forward, .backward])

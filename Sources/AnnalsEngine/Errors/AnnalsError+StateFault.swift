@@ -8,9 +8,7 @@ extension AnnalsError {
   package init(_ fault: StateFault) {
     switch fault {
     case .chunk(let chunk): self.init(chunk)
-    case .invalid(let entity, let row, let reason):
-      self.init(
-        .damaged, "entity \(entity), row \(row): \(reason). Verify the file")
+    case .invalid: self.init(.damaged, "\(fault). Verify the file")
     }
   }
 

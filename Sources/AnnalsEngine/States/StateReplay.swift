@@ -93,7 +93,8 @@ extension State {
   package func misfit(_ fault: StateFault, in transaction: TransactionRecord) -> any Error {
     guard case .invalid(let entity, let row, let reason) = fault else { return fault }
     let name = schema.entity(numbered: entity)?.name ?? "entity \(entity) "
-    return TransactionMisfit(number: transaction.number, reason: "\(name)#\(row): \(reason)")
+    return TransactionMisfit(
+      number: transaction.number, part: transaction.part, reason: "\(name)#\(row): \(reason)")
   }
 }
 

@@ -41,6 +41,8 @@ package struct ChunkContents {
   package var largeValues: [LargeValue] = []
   /// Whether a value in it was erased.
   package var hasErased = false
+  /// Whether a text in it is not UTF-8.
+  package var hasMalformedText = false
   /// The entries of a table of large values.
   package var largeValueEntries: [LargeValueEntry] = []
   /// The entries of the history index.
@@ -84,6 +86,7 @@ package struct ChunkContents {
       self.header = header
       count = header.count
       largeValues = values.largeValues
+      hasMalformedText = values.hasMalformedText
       hasErased = values.tags.contains(ValueTag.erased.rawValue)
     }
   }
@@ -171,18 +174,34 @@ extension ColumnValues {
   fileprivate var largeValues: [LargeValue] {
     guard large.contains(true) else { return [] }
     var result: [LargeValue] = []
+    forEachBytes { tag, isLarge, bytes in
+      if isLarge { result.append(LargeValue(tag: tag, description: bytes)) }
+    }
+    return result
+  }
+
+  /// Whether a text among the values is not UTF-8.
+  fileprivate var hasMalformedText: Bool {
+    var result = false
+    forEachBytes { tag, isLarge, bytes in
+      if !result, tag.isText, !isLarge { result = !HiddenCharacters.isUTF8(bytes) }
+    }
+    return result
+  }
+
+  /// Calls `body` with the kind and the bytes of each value that is kept as bytes, and with whether
+  /// these are the description of a large one.
+  private func forEachBytes(_ body: (ValueTag, Bool, UnsafeRawBufferPointer) -> Void) {
     bytes.withUnsafeBytes { bytes in
       var start = 0
       for (index, length) in lengths.enumerated() {
         let end = start + Int(length)
-        let tag = kind.tag ?? ValueTag(rawValue: tags[index])
-        if large[index], let tag {
-          let description = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-          result.append(LargeValue(tag: tag, description: description))
+        if let tag = kind.tag ?? ValueTag(rawValue: tags[index]) {
+          let isLarge = !large.isEmpty && large[index]
+          body(tag, isLarge, UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
         }
         start = end
       }
     }
-    return result
   }
 }

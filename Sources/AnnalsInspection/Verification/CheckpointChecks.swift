@@ -28,6 +28,8 @@ struct CheckpointChecks {
   private(set) var newestOffset: [UInt64] = []
   /// The first chunk with an erased value.
   private(set) var firstErasure: UInt64?
+  /// The chunks of tables that were compared with the transactions.
+  var comparedTables: Set<UInt64> = []
   /// The frames in history indexes, and those behind them in their units, with the units' first
   /// transactions; 0 where there is none.
   private var indexed: [UInt64: Int64] = [:]
@@ -60,6 +62,7 @@ struct CheckpointChecks {
     numbers[offset] = directory.number
     checkFacts(directory, at: place, behind: transactions, largeValues: largeValues, &log)
     try checkTables(directory, at: place, largeValues: &largeValues, in: &walk, &log)
+    try compareTables(directory, at: place, behind: transactions, in: &walk, &log)
     try checkState(directory, at: place, largeValues: &largeValues, in: &walk, &log)
     try checkProjections(directory, at: offset, largeValues: &largeValues, in: &walk, &log)
     if directory.isBase {
@@ -305,6 +308,12 @@ extension CheckpointChecks {
       chunks[reference.offset]?.role = role
       chunks[reference.offset]?.contents = contents.outline
       if firstErasure == nil, contents.hasErased { firstErasure = reference.offset }
+      if contents.hasMalformedText {
+        log.warning(
+          .chunk, at: reference.offset,
+          "\(role) has a text here, from \(reference.first) on, that is not UTF-8",
+          remedy: Remedy.malformedText)
+      }
       for value in contents.largeValues {
         largeValues.checkReference(to: value, from: reference.offset, &log)
       }

@@ -62,6 +62,8 @@ enum Remedy {
   static let keeping =
     "All history is kept until somebody removes the consumer that the store lists in its place, or "
     + "prunes by force. Compact the file: the new one is without the damage"
+  static let malformedText =
+    "It reads with U+FFFD in place of what is wrong; a new value is right again"
   static let newerVersion = "Open it with a newer version of Annals"
   static let nextClose = "Nothing need be done: the next writer to close the file renews it"
   static let nextWriter = "Nothing need be done: the next writer clears it"

@@ -7,10 +7,15 @@ package struct LargeValueChecks {
   struct WholeLargeValue {
     var offset, length: UInt64
     var checksum: UInt32
+    var isUTF8 = true
   }
 
   private(set) var largeValues: [UInt64: WholeLargeValue] = [:]
   private var unfinished: (value: LargeValueAssembly, offset: UInt64)?
+  /// Whether the pieces of the unfinished value so far are UTF-8.
+  private var text = TextCheck()
+  /// The texts that were reported as not UTF-8.
+  private var malformed: Set<UInt64> = []
   /// The values whose bytes were lost in a salvage.
   private var lost: Set<UInt64> = []
   /// Missing values that were reported, so that each is reported once.
@@ -33,7 +38,10 @@ package struct LargeValueChecks {
         offset: offset, length: piece.totalLength, checksum: 0)
       return
     }
-    if piece.start == 0 { unfinished = (LargeValueAssembly(piece), offset) }
+    if piece.start == 0 {
+      unfinished = (LargeValueAssembly(piece), offset)
+      text = TextCheck()
+    }
     guard var assembly = unfinished, assembly.value.add(piece) else {
       unfinished = nil
       log.error(
@@ -41,6 +49,7 @@ package struct LargeValueChecks {
         "a piece of large value \(piece.number) without the pieces before it")
       return
     }
+    text.add(piece.bytes)
     unfinished = isContinued ? assembly : nil
     if isContinued { return }
     let (value, start) = assembly
@@ -54,7 +63,7 @@ package struct LargeValueChecks {
       log.error(.largeValue, at: start, "large value \(value.number) a second time")
     }
     largeValues[value.number] = WholeLargeValue(
-      offset: start, length: value.length, checksum: value.checksum)
+      offset: start, length: value.length, checksum: value.checksum, isUTF8: text.isWhole)
   }
 
   /// Reports a value whose last piece is missing: another frame follows, or the log ends.
@@ -93,6 +102,11 @@ package struct LargeValueChecks {
     let contradiction = LargeValueChecks.contradiction(
       to: value, length: found.length, checksum: isLost ? nil : found.checksum)
     if let contradiction { log.error(.largeValue, at: offset, contradiction) }
+    if value.tag.isText, !found.isUTF8, malformed.insert(value.number).inserted {
+      log.warning(
+        .largeValue, at: found.offset,
+        "large value \(value.number) is a text that is not UTF-8", remedy: Remedy.malformedText)
+    }
   }
 
   /// Checks an entry of a checkpoint's table.
@@ -109,5 +123,27 @@ package struct LargeValueChecks {
         "the checkpoint lists large value \(entry.number) at \(entry.offset) with "
           + "\(entry.length) bytes; it is at \(found.offset) with \(found.length)")
     }
+  }
+}
+
+/// Whether bytes that come in pieces are UTF-8.
+private struct TextCheck {
+  private var isRight = true
+  /// The beginning of a character that the next piece completes.
+  private var rest: ContiguousArray<UInt8> = []
+
+  /// Whether all bytes are UTF-8, and end with a character.
+  var isWhole: Bool { isRight && rest.isEmpty }
+
+  mutating func add(_ piece: UnsafeRawBufferPointer) {
+    guard isRight else { return }
+    guard rest.isEmpty else {
+      let whole = rest + piece
+      rest = []
+      return whole.withUnsafeBytes { add($0) }
+    }
+    let end = piece.count - HiddenCharacters.incompleteEnd(of: piece)
+    isRight = HiddenCharacters.isUTF8(UnsafeRawBufferPointer(rebasing: piece[..<end]))
+    rest = ContiguousArray(piece[end...])
   }
 }

@@ -8,6 +8,8 @@ package struct TransactionChecks {
   private(set) var vocabulary = Vocabulary()
   /// The number that comes next; nil if the base is unknown.
   private(set) var expected: Int64?
+  /// The changes of the schema, from the schema of the base on.
+  private(set) var schemaHistory: [SchemaHistoryEntry] = []
   /// The number of changes so far, those of unfinished transactions included.
   private(set) var changeCount: Int64 = 0
   /// The number of transactions that record a jump of their clock.
@@ -37,6 +39,10 @@ package struct TransactionChecks {
     guard let directory, let names, let openings else { return markIncomplete() }
     vocabulary.learn(directory.schema, names: names, openings: openings)
     for entity in directory.schema.entities { lookup.learn(EntityChange(entity)) }
+    guard !directory.schema.entities.isEmpty else { return }
+    schemaHistory = [
+      SchemaHistoryEntry(number: directory.number, schema: directory.schema.entities)
+    ]
   }
 
   /// Notes that transactions may be missing. From here on references are not checked.
@@ -114,6 +120,9 @@ package struct TransactionChecks {
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)
     for change in record.schemaChange { lookup.learn(change) }
+    if !record.schemaChange.isEmpty {
+      schemaHistory.append(SchemaHistoryEntry(number: record.number, change: record.schemaChange))
+    }
     unfinished = record.isContinued ? record : nil
     last = record
   }
@@ -261,12 +270,29 @@ extension TransactionChecks {
           if firstErasure == nil, property.before.tag == .erased || property.after.tag == .erased {
             firstErasure = offset
           }
-          for cell in [property.before, property.after] where cell.isLarge {
-            if case .large(let value) = cell.value(in: arena) { refer(value, &log) }
+          for cell in [property.before, property.after] {
+            if cell.isLarge {
+              if case .large(let value) = cell.value(in: arena) { refer(value, &log) }
+            } else if cell.isMalformedText(in: arena) {
+              report(malformed: property, of: change, in: record, at: offset, &log)
+              break
+            }
           }
         }
       }
     }
+  }
+
+  private func report(
+    malformed property: PropertyChange, of change: ChangeEntry, in record: TransactionRecord,
+    at offset: UInt64, _ log: inout FindingLog
+  ) {
+    let name = vocabulary.propertyText(property.property, of: change.entity)
+    log.warning(
+      .record, at: offset,
+      "transaction \(record.number) has a text of \(vocabulary.entityText(change.entity))"
+        + "#\(change.row).\(name) that is not UTF-8",
+      remedy: Remedy.malformedText)
   }
 
   private func check(
@@ -286,6 +312,14 @@ extension TransactionChecks {
       ? "gives \(name) of \(object) a value of another kind"
       : "changes \(name) of \(object), which the schema does not have"
     log.error(.record, at: offset, "transaction \(record.number) \(what)")
+  }
+}
+
+extension ValueCell {
+  /// Whether this is a text that is not UTF-8, in the record itself.
+  fileprivate func isMalformedText(in arena: UnsafeRawBufferPointer) -> Bool {
+    tag.isText && !isLarge
+      && !HiddenCharacters.isUTF8(UnsafeRawBufferPointer(rebasing: arena[arenaRange]))
   }
 }
 

@@ -78,23 +78,28 @@ struct UnitReader {
       LargeValueEntry(number: piece.number, offset: frame.offset, length: piece.totalLength))
   }
 
-  /// Whether all parts after `frame`, the first of several, exist, whole and in order.
-  func partsFollow(_ frame: WalkedFrame) throws(LogError) -> Bool {
+  /// Checks that all parts after `frame`, the first of several, exist, whole and in order. Throws
+  /// `damage` at the frame that is not.
+  func requireParts(after frame: WalkedFrame) throws(LogError) {
     var ahead = walk
     guard try ahead.payloadIsValid(frame), let first = ahead.summary(of: frame), first.isPart else {
-      return false
+      throw .damage(at: frame.offset, "a transaction without its last part")
     }
     var last = frame
     var part = first.part
     while last.header.flags.contains(.continued) {
-      guard let next = try ahead.nextBehindLargeValues(), next.header.kind == .block,
-        try ahead.payloadIsValid(next), let summary = ahead.summary(of: next),
-        summary.isPart, summary.firstNumber == first.firstNumber, summary.part == part &+ 1
-      else { return false }
+      guard let next = try ahead.nextBehindLargeValues(), next.header.kind == .block else {
+        throw .damage(at: frame.offset, "a transaction without its last part")
+      }
+      guard try ahead.payloadIsValid(next) else {
+        throw .damage(at: next.offset, "the frame's payload was changed")
+      }
+      guard let summary = ahead.summary(of: next), summary.isPart,
+        summary.firstNumber == first.firstNumber, summary.part == part &+ 1
+      else { throw .damage(at: next.offset, "a part out of order") }
       part = summary.part
       last = next
     }
-    return true
   }
 }
 

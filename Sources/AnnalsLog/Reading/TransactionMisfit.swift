@@ -8,13 +8,17 @@ import AnnalsModel
 package struct TransactionMisfit: Error, Hashable {
   /// The transaction's number.
   package var number: Int64
+  /// Which part of the transaction; 0 for the first or only one.
+  package var part: UInt32
   /// What it would change, and why it cannot.
   package var reason: String
-  /// The offset of the frame that holds, or begins, the transaction; nil while that is not known.
+  /// The offset of the frame that holds the transaction, or this part of it; nil while that is not
+  /// known.
   package var offset: UInt64?
 
-  package init(number: Int64, reason: String, offset: UInt64? = nil) {
+  package init(number: Int64, part: UInt32 = 0, reason: String, offset: UInt64? = nil) {
     self.number = number
+    self.part = part
     self.reason = reason
     self.offset = offset
   }
@@ -27,9 +31,9 @@ extension TransactionMisfit: CustomStringConvertible {
 }
 
 extension FrameWalk {
-  /// The offset of the frame that holds this transaction, or its first part; nil if the walk does
+  /// The offset of the frame that holds this transaction, or this part of it; nil if the walk does
   /// not reach it. O(length of the walk).
-  func offset(of number: Int64) throws(LogError) -> UInt64? {
+  func offset(of number: Int64, part: UInt32) throws(LogError) -> UInt64? {
     var walk = self
     while case .frame(let frame) = try walk.next() {
       guard frame.header.kind.holdsTransactions, try walk.payloadIsValid(frame)
@@ -39,9 +43,10 @@ extension FrameWalk {
         continue
       }
       guard let summary = walk.summary(of: frame), summary.firstNumber <= number else { continue }
-      if summary.isPart ? summary.firstNumber == number : summary.lastNumber >= number {
-        return frame.offset
-      }
+      let isIt =
+        summary.isPart
+        ? summary.firstNumber == number && summary.part == part : summary.lastNumber >= number
+      if isIt { return frame.offset }
     }
     return nil
   }
@@ -51,15 +56,15 @@ extension LogView {
   /// The error; a misfit gets the offset of its frame, if that can be found.
   package func locating(_ error: any Error) -> any Error {
     guard var misfit = error as? TransactionMisfit, misfit.offset == nil else { return error }
-    misfit.offset = try? offset(of: misfit.number)
+    misfit.offset = try? offset(of: misfit.number, part: misfit.part)
     return misfit
   }
 
-  private func offset(of number: Int64) throws(LogError) -> UInt64? {
+  private func offset(of number: Int64, part: UInt32) throws(LogError) -> UInt64? {
     let entry = try index.entry(at: segment(of: number), in: file)
     let walk = FrameWalk(
       file, from: ChainPoint(offset: entry.offset, previousChecksum: nil), limit: end)
-    return try walk.offset(of: number)
+    return try walk.offset(of: number, part: part)
   }
 }
 

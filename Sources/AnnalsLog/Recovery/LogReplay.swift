@@ -113,9 +113,7 @@ struct LogReplay {
     apply: (inout ChangeBatch) throws -> Void
   ) throws(LogError) {
     let isParted = first.header.flags.contains(.continued)
-    if isParted, try !reader.partsFollow(first) {
-      throw .damage(at: first.offset, "a transaction without its last part")
-    }
+    if isParted { try reader.requireParts(after: first) }
     try reader.walk.decode(first, into: &batch)
     // Nothing of it may be handed out if it does not follow.
     guard let record = batch.transactions.first, record.part == 0,
@@ -193,7 +191,7 @@ struct LogReplay {
     } catch {
       guard var misfit = error.misfit else { throw error }
       let walk = FrameWalk(generation, from: batchStart, limit: reader.walk.limit)
-      misfit.offset = try walk.offset(of: misfit.number)
+      misfit.offset = try walk.offset(of: misfit.number, part: misfit.part)
       throw .interrupted(misfit)
     }
   }

@@ -12,6 +12,16 @@ package enum StateFault: Error, Sendable {
   case invalid(entity: EntityNumber, row: Int64, reason: StaticString)
 }
 
+extension StateFault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .chunk(let fault): "\(fault)"
+    case .invalid(let entity, 0, let reason): "entity \(entity): \(reason)"
+    case .invalid(let entity, let row, let reason): "entity \(entity), row \(row): \(reason)"
+    }
+  }
+}
+
 /// Why a chunk of a checkpoint could not be read.
 package struct ChunkFault: Error, Sendable {
   /// The reason.
@@ -33,5 +43,16 @@ package struct ChunkFault: Error, Sendable {
   package init(offset: UInt64, reason: Reason) {
     self.offset = offset
     self.reason = reason
+  }
+}
+
+extension ChunkFault: CustomStringConvertible {
+  package var description: String {
+    switch reason {
+    case .unreadable(let error): "the chunk at \(offset) cannot be read: \(error)"
+    case .checksum: "the chunk at \(offset) is not what was written"
+    case .decode(let fault): "the chunk at \(offset) cannot be decoded: \(fault)"
+    case .mismatch: "the chunk at \(offset) is another one"
+    }
   }
 }

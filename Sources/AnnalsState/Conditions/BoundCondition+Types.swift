@@ -40,11 +40,6 @@ extension BoundPath {
   }
 }
 
-extension ValueTag {
-  /// Whether values of this kind are text: string, url and json.
-  package var isText: Bool { isBytes && self != .data }
-}
-
 /// A set of values to test membership in: searched by kind, then by order.
 struct OperandSet: Sendable {
   private var operands: ContiguousArray<(rank: UInt8, operand: Operand)> = []
