@@ -21,6 +21,7 @@ import Testing
     reference(&large)
     file.append(SampleStore.record(3), [(.update, 1, 1, [(3, .null, .large(large))])])
     var directory = SampleStore.directory(3, changes: 3)
+    directory.schemaHistory.entries = [SchemaHistoryEntry(number: 1, schema: SampleStore.schema)]
     directory.largeValues.entries = [LargeValueEntry(number: 4, offset: place, length: 4)]
     directory.nextLargeValueNumber = 5
     checkpoint(&directory)

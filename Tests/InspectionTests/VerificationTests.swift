@@ -269,6 +269,7 @@ import Testing
   /// The payload of a checkpoint of transaction 2.
   private func directory(_ edit: (inout CheckpointDirectory) -> Void) -> ContiguousArray<UInt8> {
     var directory = SampleStore.directory(2, changes: 2)
+    directory.schemaHistory.entries = [SchemaHistoryEntry(number: 1, schema: SampleStore.schema)]
     edit(&directory)
     return directory.encode()
   }
