@@ -27,11 +27,6 @@ private struct Untold: Record {
     "Untold", Untold.init, Property("name", \.name), Property("place", \.place))
 }
 
-private struct Bare: Record {
-  var place: Reference<Place>
-  static let entity = RecordEntity("Bare", Bare.init, Property("place", \.place))
-}
-
 private struct Memo: Record {
   var id: Int
   var first: String?
@@ -107,11 +102,6 @@ private struct Memo: Record {
       #expect(error?.schemaConflicts.map(\.property) == ["place"])
       #expect(error?.message.contains("`to:`") == true, "\(error as Any)")
     }
-    // A reference that cannot be nil could not be read when its object is gone.
-    let bare = #expect(throws: AnnalsError.self) {
-      try Store(.memory, records: Bare.self, Place.self, Event.self)
-    }
-    #expect(bare?.schemaConflicts.map(\.entity) == ["Bare"])
     let alone = #expect(throws: AnnalsError.self) { try Store(.memory, records: Event.self) }
     #expect(alone?.message.contains("Place") == true)
   }

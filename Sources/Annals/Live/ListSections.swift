@@ -35,12 +35,12 @@ public struct RecordSections<R: Record>: Hashable, Sendable {
   }
 
   /// One section for each value of a related object's property: `.by(\.place, \.name)`.
-  public static func by<D: Record, V: AttributeValue>(
-    _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>
+  public static func by<T: ToOneReference, V: AttributeValue>(
+    _ relationship: KeyPath<R, T>, _ keyPath: KeyPath<T.Destination, V>
   ) -> RecordSections {
     RecordSections(
       sections: .by([
-        R.entity.propertyName(of: relationship), D.entity.propertyName(of: keyPath),
+        R.entity.propertyName(of: relationship), T.Destination.entity.propertyName(of: keyPath),
       ]))
   }
 

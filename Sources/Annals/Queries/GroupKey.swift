@@ -110,11 +110,11 @@ extension RecordGroupKey {
 
   /// Groups by a property of the object that a relationship leads to: `.through(\.place, \.name)`;
   /// nil if there is none.
-  public static func through<D: Record, V: AttributeValue>(
-    _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>
+  public static func through<T: ToOneReference, V: AttributeValue>(
+    _ relationship: KeyPath<R, T>, _ keyPath: KeyPath<T.Destination, V>
   ) -> RecordGroupKey where Key == V.Required? {
     let path = PropertyPath([
-      R.entity.propertyName(of: relationship), D.entity.propertyName(of: keyPath),
+      R.entity.propertyName(of: relationship), T.Destination.entity.propertyName(of: keyPath),
     ])
     return RecordGroupKey(.value(path)) { key, store in
       guard case .value(let value) = key else { return nil }

@@ -13,6 +13,16 @@ extension RecordCondition {
       stores: values.reduce(into: []) { $0.formUnion($1._objects.map(\.store)) })
   }
 
+  /// The relationship leads to one of the objects.
+  public static func isIn<V: ToOneReference>(
+    _ keyPath: KeyPath<R, V>, _ objects: [Object<V.Destination>]
+  ) -> RecordCondition {
+    let property = R.entity.definition(of: keyPath)
+    return RecordCondition(
+      .isIn(PropertyPath(property.name), objects.map { property.single(Reference($0)) }),
+      stores: Set(objects.map(\.objectID.store)))
+  }
+
   /// The property lies in the range, which includes both ends; false for nil.
   public static func between<V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ range: ClosedRange<V.Required>
@@ -57,8 +67,8 @@ extension RecordCondition {
 
   /// The object that the relationship leads to meets the condition: `.through(\.place, \.name ==
   /// "Kyoto")`. If there is none, each of its properties counts as nil.
-  public static func through<D: Record>(
-    _ keyPath: KeyPath<R, Reference<D>?>, _ condition: RecordCondition<D>
+  public static func through<V: ToOneReference>(
+    _ keyPath: KeyPath<R, V>, _ condition: RecordCondition<V.Destination>
   ) -> RecordCondition {
     let name = R.entity.propertyName(of: keyPath)
     return RecordCondition(

@@ -17,14 +17,14 @@ public func != <R: Record, V: AttributeValue>(
 ) -> RecordCondition<R> { .compare(keyPath, .notEqual, value) }
 
 /// The relationship leads to the object.
-public func == <R: Record, D: Record>(
-  keyPath: KeyPath<R, Reference<D>?>, object: Object<D>
-) -> RecordCondition<R> { keyPath == Reference(object) }
+public func == <R: Record, V: ToOneReference>(
+  keyPath: KeyPath<R, V>, object: Object<V.Destination>
+) -> RecordCondition<R> { .compare(keyPath, .equal, Reference(object)) }
 
 /// The relationship leads to another object, or to none.
-public func != <R: Record, D: Record>(
-  keyPath: KeyPath<R, Reference<D>?>, object: Object<D>
-) -> RecordCondition<R> { keyPath != Reference(object) }
+public func != <R: Record, V: ToOneReference>(
+  keyPath: KeyPath<R, V>, object: Object<V.Destination>
+) -> RecordCondition<R> { .compare(keyPath, .notEqual, Reference(object)) }
 
 /// The property is less than the value; false for nil.
 public func < <R: Record, V: AttributeValue>(

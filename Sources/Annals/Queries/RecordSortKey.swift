@@ -33,22 +33,22 @@ public struct RecordSortKey<R: Record>: Hashable, Sendable {
   }
 
   /// Sorts by a property of the object that a relationship leads to: `.ascending(\.place, \.name)`.
-  public static func ascending<D: Record, V: AttributeValue>(
-    _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>,
+  public static func ascending<T: ToOneReference, V: AttributeValue>(
+    _ relationship: KeyPath<R, T>, _ keyPath: KeyPath<T.Destination, V>,
     nils: SortKey.NilPlace = .byDirection, textOrder: SortKey.TextOrder = .binary
   ) -> RecordSortKey {
     RecordSortKey(
-      [R.entity.propertyName(of: relationship), D.entity.propertyName(of: keyPath)],
+      [R.entity.propertyName(of: relationship), T.Destination.entity.propertyName(of: keyPath)],
       isDescending: false, nils, textOrder)
   }
 
   /// Sorts by a property of the object that a relationship leads to, greater values first.
-  public static func descending<D: Record, V: AttributeValue>(
-    _ relationship: KeyPath<R, Reference<D>?>, _ keyPath: KeyPath<D, V>,
+  public static func descending<T: ToOneReference, V: AttributeValue>(
+    _ relationship: KeyPath<R, T>, _ keyPath: KeyPath<T.Destination, V>,
     nils: SortKey.NilPlace = .byDirection, textOrder: SortKey.TextOrder = .binary
   ) -> RecordSortKey {
     RecordSortKey(
-      [R.entity.propertyName(of: relationship), D.entity.propertyName(of: keyPath)],
+      [R.entity.propertyName(of: relationship), T.Destination.entity.propertyName(of: keyPath)],
       isDescending: true, nils, textOrder)
   }
 }

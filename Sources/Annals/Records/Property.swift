@@ -22,8 +22,8 @@ public struct Property<R, V>: Sendable {
 }
 
 extension Property where V: AttributeValue {
-  /// An attribute; for the types `Reference<D>?` and `[Reference<D>]`, an unordered relationship to
-  /// the entity of `D`.
+  /// An attribute; for the types `Reference<D>`, `Reference<D>?` and `[Reference<D>]`, an unordered
+  /// relationship to the entity of `D`.
   ///
   /// A property of type `ObjectID?` or `[ObjectID]` does not say to which entity it leads: declare
   /// it with `to:`. Without that, opening a store throws `.invalidSchema`, which names the
@@ -57,6 +57,17 @@ extension Property where V == ObjectID? {
   public init(_ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: String) {
     self.init(name, keyPath)
     definition.relationship = RelationshipDefinition(destination: { destination })
+  }
+}
+
+extension Property where V == ObjectID {
+  /// A relationship to exactly one object of another record's entity.
+  public init<D: Record>(
+    _ name: String, _ keyPath: any KeyPath<R, V> & Sendable, to destination: D.Type
+  ) {
+    self.init(name, keyPath)
+    definition.relationship = RelationshipDefinition(to: D.self)
+    definition.relationship?.isRequired = true
   }
 }
 
@@ -142,6 +153,8 @@ package struct RelationshipDefinition: Sendable {
   var properties: @Sendable () -> ContiguousArray<PropertyDefinition> = { [] }
   package var isToMany = false
   package var isOrdered = false
+  /// Whether it always leads to an object.
+  package var isRequired = false
 
   package init(
     destination: @escaping @Sendable () -> String, isToMany: Bool = false, isOrdered: Bool = false

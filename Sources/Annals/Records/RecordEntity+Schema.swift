@@ -24,10 +24,11 @@ extension RecordEntity {
     var entity = Entity(name)
     for property in properties {
       if let relationship = property.relationship {
-        entity.relationships.append(
-          Relationship(
-            property.name, to: relationship.destination(), isToMany: relationship.isToMany,
-            isOrdered: relationship.isOrdered))
+        var definition = Relationship(
+          property.name, to: relationship.destination(), isToMany: relationship.isToMany,
+          isOrdered: relationship.isOrdered)
+        definition.isRequired = relationship.isRequired
+        entity.relationships.append(definition)
       } else {
         entity.attributes.append(property.attribute)
       }

@@ -299,10 +299,15 @@ public struct RecordReader {
     let column = layout.columns[index]
     var objects: [ObjectID] = []
     var isErased = false
+    var gone: ObjectReference?
     do throws(StateFault) {
       switch try state.value(layout.entity, row, column.property) {
       case .object(let target):
-        if try state.contains(target.entity, target.row) { objects.append(id(target)) }
+        if try state.contains(target.entity, target.row) {
+          objects.append(id(target))
+        } else {
+          gone = target
+        }
       case .objects(let targets): objects = targets.map { id($0) }
       case .erased: isErased = true
       default: break
@@ -311,10 +316,23 @@ public struct RecordReader {
       throw stop(AnnalsError(error))
     }
     if isErased { objects = try erasedObjects(V.self) }
-    guard let result = V._read(objects) else {
-      throw stop(unreadable(.null, as: V.self))
-    }
+    guard let result = V._read(objects) else { throw stop(leadsNowhere(gone)) }
     return result
+  }
+
+  /// The error for a required reference without an object, or whose object is gone.
+  private func leadsNowhere(_ gone: ObjectReference?) -> AnnalsError {
+    let place = "\(name).\(layout.names[index])"
+    let reason = layout.reasonsMissing[layout.names[index]].map { ": " + $0 } ?? ""
+    let what =
+      gone.map {
+        let entity = state.schema.entity(numbered: $0.entity)?.name ?? "#\($0.entity)"
+        return "leads to \(entity)#\($0.row), which was deleted"
+      } ?? "leads to no object\(reason)"
+    return AnnalsError(
+      .unreadableRecord,
+      "\(place) \(what), and the record requires one; set it to another object with `tx.set`, or "
+        + "make the property optional")
   }
 
   /// What the erased value of the property at `index` reads as: the record's value for it, or nil.

@@ -4,8 +4,11 @@ import AnnalsModel
 /// A reference to an object of a record type's entity.
 ///
 /// A property of type `Reference<Place>?` leads to at most one place, one of type
-/// `[Reference<Place>]` to any number. The entity is looked up when the store opens, so two record
-/// types may refer to each other.
+/// `Reference<Place>` to exactly one, one of type `[Reference<Place>]` to any number. The entity is
+/// looked up when the store opens, so two record types may refer to each other.
+///
+/// An object whose required reference leads to a deleted object, or to none since it was written by
+/// name, cannot be read as a record: that is `.unreadableRecord`, which names the two.
 ///
 ///     struct Event: Record {
 ///       var title: String
@@ -39,6 +42,38 @@ extension Reference: Codable {
   /// Decodes the text form of an object's id; throws `DecodingError.dataCorrupted` for anything
   /// else. Does not check whether there is such an object.
   public init(from decoder: any Decoder) throws { objectID = try ObjectID(from: decoder) }
+}
+
+/// Whether the reference leads to the object; false for none.
+public func == <R: Record>(reference: Reference<R>?, object: Object<R>) -> Bool {
+  reference?.objectID == object.objectID
+}
+
+/// Whether the reference leads to another object, or to none.
+public func != <R: Record>(reference: Reference<R>?, object: Object<R>) -> Bool {
+  !(reference == object)
+}
+
+extension Object {
+  /// A reference to this object, for a property of another record: `Stop(line: line.reference)`.
+  public var reference: Reference<R> { Reference(self) }
+}
+
+/// A reference to at most one object, or to exactly one: the types `Reference<R>?` and
+/// `Reference<R>`. No other type may conform.
+public protocol ToOneReference<Destination>: AttributeValue {
+  /// The record type of the object.
+  associatedtype Destination: Record
+}
+
+extension Reference: ToOneReference {
+  /// The record type of the object.
+  public typealias Destination = R
+}
+
+extension Optional: ToOneReference where Wrapped: ToOneReference {
+  /// The record type of the object.
+  public typealias Destination = Wrapped.Destination
 }
 
 extension Reference: CustomStringConvertible {
@@ -118,6 +153,14 @@ protocol TypedReference {
 extension Reference: TypedReference {
   static func relationship(isToMany: Bool) -> RelationshipDefinition {
     RelationshipDefinition(to: R.self, isToMany: isToMany)
+  }
+}
+
+extension Reference: RelationshipForm {
+  static var relationship: RelationshipDefinition {
+    var required = relationship(isToMany: false)
+    required.isRequired = true
+    return required
   }
 }
 

@@ -41,6 +41,14 @@ extension WriteTransaction {
     try set(keyPath, of: object.objectID, to: value)
   }
 
+  /// Sets a relationship to an object, as the other form does.
+  public func set<R: Record, V: ToOneReference>(
+    _ keyPath: KeyPath<R, V>, of object: Object<R>, to target: Object<V.Destination>
+  ) throws(AnnalsError) {
+    guard let value = V._read([target.objectID]) else { return }
+    try set(keyPath, of: object.objectID, to: value)
+  }
+
   /// Sets one property of the object with this id, as the other form does.
   public func set<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, of id: ObjectID, to value: V

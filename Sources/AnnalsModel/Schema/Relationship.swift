@@ -12,6 +12,9 @@ public struct Relationship: Hashable, Sendable {
   public var isToMany: Bool
   /// Whether the objects of a to-many relationship keep their given order.
   public var isOrdered: Bool
+  /// Whether a program's record type requires an object; never in a store's schema, which has no
+  /// such rule.
+  package var isRequired = false
   /// Whether the relationship was removed, with its values; the definition stays.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.

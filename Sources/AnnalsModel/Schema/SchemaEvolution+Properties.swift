@@ -52,7 +52,9 @@ extension SchemaMerge {
     schema.entities[index].attributes.append(added)
   }
 
-  mutating func add(_ required: Relationship, leadingTo target: Int, to index: Int) {
+  mutating func add(
+    _ required: Relationship, leadingTo target: Int, to index: Int, objectCount: Int
+  ) {
     let entity = schema.entities[index].name
     func refuse(_ reason: String) {
       report(.incompatibleRelationship, entity, required.name, reason)
@@ -74,8 +76,15 @@ extension SchemaMerge {
       }
       return
     }
+    if required.isRequired, objectCount > 0 {
+      let reason =
+        "a required reference cannot be added where there are objects, since they have none; make "
+        + "it optional, set it in every object, and require it then"
+      return report(.missingDefault, entity, required.name, reason)
+    }
     guard let propertyNumber = assignNumber(of: index, for: required.name) else { return }
     var added = required
+    added.isRequired = false
     added.number = propertyNumber
     added.destination = number
     added.destinationName = ""

@@ -160,7 +160,7 @@ struct SchemaMerge {
       for relationship in entity.relationships where !relationship.isRemoved {
         let target = entityPlaces[required.destinationName(of: relationship)]
         // `conflicts(besides:)` has checked that the destination exists.
-        if let target { add(relationship, leadingTo: target, to: index) }
+        if let target { add(relationship, leadingTo: target, to: index, objectCount: count) }
       }
       for description in entity.indexes { add(description, of: entity, to: index) }
       if schema.entities[index].displayName == nil, let name = entity.displayName {
