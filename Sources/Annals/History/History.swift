@@ -7,7 +7,14 @@ import Foundation
 ///
 /// A value that reads nothing until asked. It ends at the newest transaction of the time it was
 /// made. Memory is bounded by one frame of the file, and by one transaction where whole
-/// transactions are returned. Not a `Sequence`, since iteration of a `Sequence` cannot throw.
+/// transactions are returned.
+///
+/// Not a `Sequence`, since iteration of a `Sequence` cannot throw and would hide an error. Loop over
+/// it with `forEach`, with `for transaction in try history.collect(limit: 100)`, or with a cursor,
+/// which can stop early:
+///
+///     var cursor = try history.makeCursor()
+///     while let transaction = try cursor.next() { print(transaction) }
 public struct History: Sendable {
   package let version: StoreVersion
   package let glossary: Glossary

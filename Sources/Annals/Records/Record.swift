@@ -92,6 +92,11 @@ extension Object: Hashable where R: Hashable {
   }
 }
 
+extension Object: Encodable where R: Encodable {
+  /// Encodes the record as it encodes itself, without the object's id.
+  public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+}
+
 extension Object: CustomStringConvertible {
   /// The entity, the row, and the properties by their names in the store: `Post#3(title: "Fog",
   /// rating: 4, mood: nil)`. Long texts are cut, data is shown as a byte count.

@@ -4,7 +4,8 @@ import AnnalsModel
 /// time.
 ///
 /// Complete: reading its values never touches the disk.
-public struct StoredObject: Sendable, Identifiable {
+/// Prints as `Account/a1 balance 1000000, owner "Ann"`.
+public struct StoredObject: Sendable, Identifiable, CustomStringConvertible {
   /// The object's identity.
   public let objectID: ObjectID
   /// The object's entity, as defined in the state that it was read from.
@@ -33,6 +34,16 @@ public struct StoredObject: Sendable, Identifiable {
   /// The value of the property with this number; null if it has none.
   package subscript(number: PropertyNumber) -> Value {
     values.first { $0.property == number }?.value ?? .null
+  }
+
+  /// The values that are not null, as text.
+  public var description: String {
+    let key = entity.keyAttribute.flatMap { self[$0.number].keyText }
+    let name = key.map { "\(entity.name)/\($0)" } ?? "\(entity.name)#\(objectID.row)"
+    let parts = values.compactMap { property, value in
+      entity.propertyName(property).map { "\($0) \(value.shortDescription)" }
+    }
+    return parts.isEmpty ? name : "\(name) \(parts.joined(separator: ", "))"
   }
 
   /// The values that are not null, by property name.
