@@ -130,6 +130,7 @@ let package = Package(
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat", "AnnalsModel",
         "AnnalsStorage", "AnnalsTestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(
       "InspectionTests",

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsEngine
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -105,7 +106,8 @@ import Testing
     let message = Remedy.message(for: full, of: command)
     #expect(message.hasPrefix("the disk is full. The new file takes up to about \(size) beside "))
     #expect(message.contains(" are free") && message.contains("annals backup FILE COPY"))
-    #expect(!Remedy.message(for: full, of: try LogCommand.parse([file])).contains("free"))
+    let log = try LogCommand.parse([file])
+    #expect(!Remedy.message(for: full, of: log).contains("free"))
   }
 
   @Test func compactReplayAndVerify() throws {

@@ -39,7 +39,7 @@ struct CraftedStore {
       store: RawUUID(high: 1, low: 2), generation: 1, base: base,
       created: Timestamp(microseconds: 5))
     header.baseTimestamp = Timestamp(microseconds: 0)
-    log = try LogSalvage(at: SampleFile.path, header: header, in: files)
+    log = try LogSalvage(at: SampleFile.path, like: nil, header: header, in: files)
     let model = MemoryFileSystem()
     let store = try Store(
       StoreLocation(fileSystem: model, path: "/model"), schema: CraftedStore.schema)

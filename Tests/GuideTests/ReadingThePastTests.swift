@@ -50,7 +50,7 @@ private struct Entry: Record {
     try store.revert(4, author: "me")
 
     let before = try store.prunePlan(before: 3)
-    print(before.transactions, "transactions would go;", before.bytes, "bytes")
+    print(before.transactions, "transactions would go, with", before.changes, "changes")
     try store.prune(before)
     do {
       _ = try store.snapshot(at: 1)

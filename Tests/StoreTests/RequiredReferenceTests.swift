@@ -117,7 +117,8 @@ private struct OlderStop: Record {
     try Store.with(path: path, records: OlderStop.self) { _ in }
     // Without objects it can.
     try Store.with(path: path, records: Stop.self, Line.self) { store in
-      #expect(try store.snapshot().count(of: Stop.self) == 0)
+      let count = try store.snapshot().count(of: Stop.self)
+      #expect(count == 0)
     }
     let other = folder.path("b.annals")
     try Store.with(path: other, records: OlderStop.self) { store in

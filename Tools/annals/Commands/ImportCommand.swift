@@ -122,7 +122,6 @@ struct ImportCommand: FileCommand {
 
   /// Reports what the lines added to the schema, and a date in the future.
   private func report(_ lines: HistoryImport, _ console: Console) {
-    guard let store = lines.store else { return }
     console.report(notes: lines.notes)
     guard let latest = lines.latest, latest > console.now() else { return }
     console.report(
