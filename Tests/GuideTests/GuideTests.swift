@@ -10,7 +10,7 @@ import Testing
   /// The articles that have a test file.
   static let articles = [
     "GettingStarted", "RecordsAndSchemas", "QueriesAndLiveViews", "Timelines", "ReadingThePast",
-    "SeveralProcesses", "TestingInMemory", "ImportAndExport", "Errors",
+    "SeveralProcesses", "Servers", "TestingInMemory", "ImportAndExport", "Errors",
   ]
 
   @Test(arguments: articles) func everyBlockIsCompiledAndRun(_ article: String) throws {

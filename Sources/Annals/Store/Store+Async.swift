@@ -44,23 +44,12 @@ extension Store {
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
     let preconditions = WritePreconditions(
       basedOn: basedOn, policy: merging, expecting: expecting)
-    let write = WaitingWrite<Commit<Result>>()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        guard write.wait(with: continuation) else { return }
-        let isAccepted = thread.submit { [self] in
-          write.end(
-            with: Swift.Result {
-              try commitTransaction(origin, preconditions, unless: { write.isCancelled }) {
-                try write.begin()
-                return try body($0)
-              }
-            })
-        }
-        if !isAccepted { write.end(with: .failure(AnnalsError.closedStore)) }
+    let write = WaitingCall<Commit<Result>>(cancellation: .cancelledWrite)
+    return try await write.run(on: thread) { [self] in
+      try commitTransaction(origin, preconditions, unless: { write.isCancelled }) {
+        try write.begin()
+        return try body($0)
       }
-    } onCancel: {
-      write.cancel()
     }
   }
 }

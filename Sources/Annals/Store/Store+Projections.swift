@@ -1,6 +1,7 @@
 import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
+import AnnalsStorage
 
 extension Store {
   /// Registers a projection for this opening: reading it continues where the last reading ended,
@@ -32,6 +33,40 @@ extension Store {
     let version = version
     return try projections.slot(of: type).value(
       at: try number(at: position, in: version), in: version)
+  }
+
+  /// As `projection(_:)`, without blocking the task's thread: a projection that has much history to
+  /// catch up with does so on a thread of its own.
+  ///
+  /// A task that is cancelled before that begins gets `.cancelled`. The projections of a store are
+  /// brought up to date one after the other.
+  public func projection<P: Projection>(_ type: P.Type) async throws(AnnalsError) -> P {
+    try await readOnProjectionThread { store throws(AnnalsError) in try store.projection(type) }
+  }
+
+  /// As `projection(_:at:)`, without blocking the task's thread; otherwise as the other asynchronous
+  /// form.
+  public func projection<P: Projection>(
+    _ type: P.Type, at position: any HistoryPosition
+  ) async throws(AnnalsError) -> P {
+    try await readOnProjectionThread { store throws(AnnalsError) in
+      try store.projection(type, at: position)
+    }
+  }
+
+  private func readOnProjectionThread<P: Projection>(
+    _ read: @escaping @Sendable (Store) throws(AnnalsError) -> P
+  ) async throws(AnnalsError) -> P {
+    let call = WaitingCall<P>(
+      cancellation: AnnalsError(.cancelled, "the task was cancelled before it read anything"))
+    do {
+      return try await call.run(on: projectionThread.running()) { [self] in
+        try call.begin()
+        return try read(self)
+      }
+    } catch {
+      throw AnnalsError.wrapping(error)
+    }
   }
 
   /// Rebuilds each registered projection from the history and compares it: with the kept and saved

@@ -16,6 +16,8 @@ public final class Store: Sendable {
   /// The clock, random numbers and process identity of this opening.
   let environment: StoreEnvironment
   let writingThread = LazyWorkerThread()
+  /// Brings projections up to date for tasks.
+  let projectionThread = LazyWorkerThread()
   /// The projections of this opening.
   let projections: KeptProjections
   /// Whether this opening created the file.
