@@ -11,7 +11,8 @@ import Testing
 @testable import AnnalsCommand
 
 /// A torn tail, damage inside, a newer version, a foreign file and an unreadable file are five
-/// answers, each with what to do; and none of them but the first lets anybody write.
+/// answers, each with what to do; and none of them but the first lets anybody write. An empty file
+/// is refused for reading, and becomes a store where one is to be made.
 @Suite struct AnswerTests {
   /// What may be wrong with a file.
   enum Wrong: CaseIterable {
@@ -80,6 +81,11 @@ import Testing
         #expect(store.token.number == 10)
         continue
       }
+      if wrong == .empty, !options.isReadOnly {
+        // Where a store is to be made, an empty file is none yet.
+        #expect(try open().token.number == 1)
+        continue
+      }
       let error = #expect(throws: AnnalsError.self) { _ = try open() }
       #expect(error?.code == code, "\(wrong)")
       #expect(error?.message.contains(wrong.remedy) == true, "\(wrong): \(error?.message ?? "")")
@@ -106,13 +112,19 @@ import Testing
       #expect(runCommand("verify", path).status == .done)
       return
     }
-    for answer in [read, written] {
+    let isMade = wrong == .empty
+    for answer in isMade ? [read] : [read, written] {
       #expect(answer.status == .couldNotRun && answer.output == "", "\(wrong)")
       #expect(
         answer.errors.hasPrefix("annals: ") && answer.errors.contains(wrong.remedy), "\(answer)")
     }
-    #expect(try ContiguousArray(Data(contentsOf: URL(fileURLWithPath: path))) == bytes)
     #expect(try folder.names() == ["a.annals"])
+    if isMade {
+      #expect(written.status == .done, "\(written)")
+      #expect(runCommand("verify", path).status == .done)
+      return
+    }
+    #expect(try ContiguousArray(Data(contentsOf: URL(fileURLWithPath: path))) == bytes)
   }
 
   /// A disk that cannot read, and a file that the system does not give out.
