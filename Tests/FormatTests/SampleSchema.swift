@@ -54,10 +54,17 @@ enum SampleSchema {
     box.tests = [index.tests[0]]
     post.indexes = [index, later, box]
     post.nextPropertyNumber = 10
-    post.extensions = [1, 2, 0xAA, 0xBB, 9, 0]
+    post.extensions = [3, 2, 0xAA, 0xBB, 9, 0]
+    post.madeEdits = [
+      .renameEntity("Entry", to: "Post"),
+      .renameProperty(entity: "Post", "heading", to: "title"),
+      .removeProperty(entity: "Post", "note"), .removeProperty(entity: "Post", "note"),
+      .removeIndex(entity: "Post", "byNote"),
+    ]
     var person = Entity("Person")
     person.number = 2
     person.isRemoved = true
+    person.madeEdits = [.removeEntity("Person")]
     return [post, person]
   }
 

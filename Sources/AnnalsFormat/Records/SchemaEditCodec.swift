@@ -62,6 +62,7 @@ enum SchemaEditCodec {
       }
       edits.append(edit)
     }
+    guard !edits.isEmpty else { throw reader.invalid("a list of no edits") }
     return edits
   }
 }
