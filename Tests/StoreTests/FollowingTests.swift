@@ -55,7 +55,7 @@ import Testing
     #expect(error?.code == .io && files.injectedCount > 0)
     files.removeInjections()
     var found: Int64?
-    for _ in 0..<4_000 where found == nil {
+    while found == nil {
       var iterator = try first.changes(after: seen).makeAsyncIterator()
       found = try? await iterator.next()?.number
       try await Task.sleep(for: .milliseconds(5))
