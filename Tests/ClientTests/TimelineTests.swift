@@ -225,6 +225,42 @@ private struct NewTrip: Record {
     #expect(try await updates.next() == nil)
   }
 
+  /// A task that waits for the next update learns of the time, and of another timeline.
+  @Test func whoWaitsIsWoken() async throws {
+    let clock = Moment(Self.date("2026-11-23T12:00:00Z"))
+    var environment = Self.environment
+    environment.now = { clock.date }
+    let store = try Store(.memory, records: Trip.self, environment: environment)
+    try await store.write { tx in
+      let days = [("Oslo", "2026-11-20T12:00:00Z"), ("Rome", "2026-11-25T12:00:00Z")]
+      for (title, day) in days {
+        try tx.insert(
+          Trip(
+            title: title, from: Self.date(day), to: title == "Rome" ? Self.date(day) : nil,
+            traveller: "Ann"))
+      }
+    }
+    let live = store.live(trips.hidingEnds().ongoing(.atNow))
+    let (shown, continuation) = AsyncStream<[String]>.makeStream()
+    let reading = Task {
+      for try await update in live {
+        continuation.yield(try update.rows.all().map { "\($0.label) \($0.role)" })
+      }
+    }
+    var lists = shown.makeAsyncIterator()
+    #expect(await lists.next() == ["Oslo start", "Oslo ongoing", "Rome start"])
+    // By now it has gone to wait.
+    try await Task.sleep(for: .milliseconds(50))
+    clock.date = Self.date("2026-11-26T12:00:00Z")
+    live.tick()
+    #expect(await lists.next() == ["Oslo start", "Rome start", "Oslo ongoing"])
+    try await Task.sleep(for: .milliseconds(50))
+    live.change(to: trips.hidingEnds().hidingOngoing())
+    #expect(await lists.next() == ["Oslo start", "Rome start"])
+    reading.cancel()
+    try await reading.value
+  }
+
   @MainActor @Test func liveRowsForAUserInterface() async throws {
     let store = try store()
     let live = store.live(trips)

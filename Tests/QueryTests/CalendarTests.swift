@@ -68,6 +68,17 @@ import Testing
       range.upperBound.microseconds - range.lowerBound.microseconds == hours * 3_600_000_000)
   }
 
+  /// At 00:01 clocks were set to 23:01 of the day before, which is over all the same.
+  @Test func aDayThatHasBegunIsNotLeft() throws {
+    var days = CalendarBuckets(.day, timeZone: try Self.zone("America/St_Johns"))
+    let midnight = try Self.moment("2010-11-07T02:30:00Z")
+    let day = days.bucket(containing: try Self.moment("2010-11-07T02:45:00Z"))
+    #expect(day.label == "2010-11-07" && day.range.lowerBound == midnight)
+    let before = days.bucket(containing: try Self.moment("2010-11-07T02:29:59Z"))
+    #expect(before.label == "2010-11-06" && before.range.upperBound == midnight)
+    #expect(days.bucket(after: before) == day)
+  }
+
   @Test func whatAZoneLeftOutHasNoBucket() throws {
     var buckets = CalendarBuckets(.day, timeZone: try Self.zone("Pacific/Apia"))
     let before = buckets.bucket(containing: try Self.moment("2011-12-29T22:00:00Z"))

@@ -83,6 +83,31 @@ import Testing
     #expect(seen.list.withLock { $0 } == Array(2...store.token.number))
   }
 
+  @Test func aCommitWakesAllWhoWait() async throws {
+    let store = try noteStore()
+    let seen = SeenNumbers()
+    let readers = (0..<5).map { _ in
+      Task.detached {
+        for try await transaction in try store.changes(after: 1) {
+          seen.list.withLock { $0.append(transaction.number) }
+        }
+      }
+    }
+    for number in 1...10 {
+      // By now they have gone to wait.
+      try await Task.sleep(for: .milliseconds(5))
+      try store.note("\(number)")
+      // If one was not woken, this ends at the deadline.
+      while seen.list.withLock({ $0.count }) < 5 * number {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    let numbers = (2...11 as ClosedRange<Int64>).flatMap { Array(repeating: $0, count: 5) }
+    for reader in readers { reader.cancel() }
+    for reader in readers { try await reader.value }
+    #expect(seen.list.withLock { $0 } == numbers)
+  }
+
   @Test func cancellingEndsTheWait() async throws {
     let store = try noteStore()
     let reader = Task {

@@ -183,6 +183,27 @@ private struct LaterConcert: Record {
     #expect(error?.code == .pruned)
   }
 
+  /// Whichever of two neighbours passes the other, it is the one that moved.
+  @Test func `what moves in a window is what changed`() throws {
+    let store = try Store(.memory, records: Concert.self, Venue.self)
+    let concerts = try store.put { tx in
+      try (1...6).map { number in
+        try tx.insert(
+          Concert(title: "fog", start: LiveLab.day(number), rating: number * 10, venue: nil))
+      }
+    }
+    let fetch = Fetch(Concert.self).sorted(by: \.rating).limit(4)
+    for (index, rating) in [(0, 25), (2, 22), (3, 10), (3, 45)] {
+      let before = store.token
+      try store.put { try $0.set(\.rating, of: concerts[index], to: rating) }
+      let diff = try store.diff(of: fetch, from: before)
+      let rows = try store.snapshot().rows(fetch)
+      let moved = diff.moves.map { rows.objectIDs[$0.to.position] }
+      #expect(moved == [concerts[index].objectID], "\(index) to \(rating)")
+      #expect(diff.deletes.isEmpty && diff.inserts.isEmpty && diff.updates.isEmpty)
+    }
+  }
+
   @Test func `between any two points of history`() throws {
     let lab = try LiveLab(seed: 8)
     var tokens = [lab.store.token]

@@ -121,16 +121,21 @@ import Testing
     #expect(diff.updates.map { diff.changedProperties(of: $0) } == [["title"]])
   }
 
-  /// A view that slept meanwhile.
-  @Test(arguments: cases) func `in a live view`(_ trial: Case) async throws {
+  /// A view that slept meanwhile, and one to which such transactions make no step.
+  @Test(arguments: cases, [LiveSteps.latest, .everyTransaction])
+  func `in a live view`(_ trial: Case, steps: LiveSteps) async throws {
     let stage = try Stage()
     for (number, (fetch, sections)) in stage.fetches.enumerated() {
-      var updates = stage.store.live(fetch, sections: sections).makeAsyncIterator()
+      var updates = stage.store.live(
+        fetch, sections: sections, steps: steps, steppingFor: .author == "marker"
+      ).makeAsyncIterator()
       let first = try #require(try await updates.next())
       try trial.there(stage)
       try trial.back(stage)
       let marked = try #require(first.rows.objectIDs.last)
-      try stage.store.put { try $0.set(\Concert.title, of: marked, to: "\(number)") }
+      try stage.store.put(author: "marker") {
+        try $0.set(\Concert.title, of: marked, to: "\(number)")
+      }
       let update = try #require(try await updates.next())
       let diff = update.diff
       #expect(diff.deletes.isEmpty && diff.inserts.isEmpty && diff.deletedSections.isEmpty)
