@@ -58,7 +58,7 @@ package struct HistoryExport {
         json.beginArray("changes")
       }
       for change in part.transaction.changes {
-        try append(change) { () throws(AnnalsError) in
+        try append(change, to: write) { () throws(AnnalsError) in
           try moving.move(to: part.record.number)
           return moving.reader
         }
@@ -92,8 +92,9 @@ package struct HistoryExport {
   }
 
   private mutating func append(
-    _ change: Change, _ state: () throws(AnnalsError) -> StateReader
-  ) throws(AnnalsError) {
+    _ change: Change, to write: (ContiguousArray<UInt8>) throws -> Void,
+    _ state: () throws(AnnalsError) -> StateReader
+  ) throws {
     var explicitRow = false
     if change.kind == .insert {
       let entry = change.entry
@@ -101,7 +102,9 @@ package struct HistoryExport {
       explicitRow = entry.row != next
       nextRows[entry.entity] = max(next, entry.row + 1)
     }
-    try json.change(change, explicitRow: explicitRow, includesBefore: false, state)
+    try json.change(
+      change, explicitRow: explicitRow, includesBefore: false, state,
+      flush: { try HistoryExport.flush(&$0, write) })
   }
 
   /// Writes `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`: every object as an insert.
@@ -126,7 +129,7 @@ package struct HistoryExport {
           group = TableView.group(of: row)
           part = table.passing(group: group)
         }
-        try append(row, of: entity, explicitRow: row != next, part, reader)
+        try append(row, of: entity, explicitRow: row != next, part, reader, to: write)
         next = row + 1
         if json.bytes.count >= 1 << 16 { try flush(write) }
       }
@@ -137,8 +140,9 @@ package struct HistoryExport {
   }
 
   private mutating func append(
-    _ row: Int64, of entity: Entity, explicitRow: Bool, _ table: TableView, _ reader: StateReader
-  ) throws(AnnalsError) {
+    _ row: Int64, of entity: Entity, explicitRow: Bool, _ table: TableView, _ reader: StateReader,
+    to write: (ContiguousArray<UInt8>) throws -> Void
+  ) throws {
     let object = ObjectReference(entity: entity.number, row: row)
     let name = try reader.name(of: object)
     json.beginChange(.insert, of: entity, name, explicitRow: explicitRow)
@@ -147,8 +151,10 @@ package struct HistoryExport {
       guard attribute.number != entity.keyAttribute?.number || name.key.isNull else { continue }
       let value = try value(attribute.number, row, table)
       guard !value.isNull else { continue }
-      json.member(
-        attribute.name, try reader.largeValues.complete(value) ?? .null, as: attribute.type)
+      json.key(attribute.name)
+      try json.value(value, as: attribute.type, from: reader.largeValues) {
+        try HistoryExport.flush(&$0, write)
+      }
     }
     for relationship in entity.relationships where !relationship.isRemoved {
       let value = try value(relationship.number, row, table)
@@ -170,6 +176,12 @@ package struct HistoryExport {
   }
 
   private mutating func flush(_ write: (ContiguousArray<UInt8>) throws -> Void) throws {
+    try HistoryExport.flush(&json, write)
+  }
+
+  private static func flush(
+    _ json: inout JSONWriter, _ write: (ContiguousArray<UInt8>) throws -> Void
+  ) throws {
     if json.bytes.isEmpty { return }
     try write(json.bytes)
     json.removeBytes()

@@ -101,20 +101,22 @@ extension JSONWriter {
 
   /// Writes one change, with its row if `explicitRow`, and with the values before if
   /// `includesBefore`. `state` returns the state after the transaction; it is called only where the
-  /// change itself is not enough.
+  /// change itself is not enough. `flush` may take the bytes written so far, between the pieces of
+  /// large values.
   package mutating func change(
     _ change: Change, explicitRow: Bool, includesBefore: Bool,
-    _ state: () throws(AnnalsError) -> StateReader
-  ) throws(AnnalsError) {
+    _ state: () throws(AnnalsError) -> StateReader,
+    flush: (inout JSONWriter) throws -> Void = { _ in }
+  ) throws {
     let entity = change.entity
     beginChange(change.kind, of: entity, try change.objectName(state), explicitRow: explicitRow)
     if change.kind != .delete {
       key("set")
-      try values(of: change, entity, isBefore: false, state)
+      try values(of: change, entity, isBefore: false, flush, state)
     }
     if includesBefore, change.kind != .insert {
       key("was")
-      try values(of: change, entity, isBefore: true, state)
+      try values(of: change, entity, isBefore: true, flush, state)
     }
     endObject()
   }
@@ -134,8 +136,9 @@ extension JSONWriter {
 
   private mutating func values(
     of change: Change, _ entity: Entity, isBefore: Bool,
+    _ flush: (inout JSONWriter) throws -> Void,
     _ state: () throws(AnnalsError) -> StateReader
-  ) throws(AnnalsError) {
+  ) throws {
     let keyNumber = entity.keyAttribute?.number
     beginObject()
     for difference in change.properties {
@@ -145,7 +148,7 @@ extension JSONWriter {
       if change.kind != .update, difference.number == keyNumber, !found.isErased { continue }
       key(difference.name)
       if let attribute = entity.attribute(numbered: difference.number) {
-        value(try change.page.glossary.largeValues.complete(found) ?? .null, as: attribute.type)
+        try value(found, as: attribute.type, from: change.page.glossary.largeValues, flush)
       } else if difference.edits != nil {
         let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
         let now = try state()

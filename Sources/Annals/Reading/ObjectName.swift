@@ -20,7 +20,7 @@ package struct ObjectName: Sendable, Hashable {
   }
 
   /// The key as text; nil for an object without one.
-  package var keyText: String? { key.isNull ? nil : key.plainText }
+  package var keyText: String? { key.keyText }
 
   /// `Entity/KEY` or `Entity#ROW`.
   package var text: String { keyText.map { "\(entity)/\($0)" } ?? "\(entity)#\(row)" }

@@ -1,6 +1,3 @@
-import AnnalsModel
-import Foundation
-
 extension Value {
   /// The value as plain text, without quotes or kind: for text output, CSV and keys.
   package var plainText: String {
@@ -13,10 +10,19 @@ extension Value {
     case .string(let value), .url(let value), .json(let value): value
     case .date(let value): value.description
     case .uuid(let value): value.description
-    case .data(let value): Data(value).base64EncodedString()
+    case .data(let value): Base64Text.encode(value)
     case .object(let value): "#\(value.row)"
     case .objects(let list): list.map { "#\($0.row)" }.joined(separator: " ")
     case .large(let value): "(\(value.length) bytes)"
+    }
+  }
+
+  /// The text of the value as an object's key: what follows `Entity/` wherever an object is named.
+  /// Nil for what names no object.
+  package var keyText: String? {
+    switch self {
+    case .null, .erased, .object, .objects, .large: nil
+    default: plainText
     }
   }
 }
