@@ -6,7 +6,8 @@ extension SchemaMerge {
     let name = schema.entities[index].name
     if names.relationships[required.name] != nil {
       return report(
-        .incompatibleType, name, required.name, "the store has a relationship of this name")
+        .incompatibleType, name, required.name,
+        "the store has a relationship of this name, not an attribute")
     }
     guard let position = names.attributes[required.name] else {
       return insert(required, into: index, objectCount: objectCount)
@@ -60,7 +61,7 @@ extension SchemaMerge {
       report(.incompatibleRelationship, entity, required.name, reason)
     }
     if names.attributes[required.name] != nil {
-      return refuse("the store has an attribute of this name")
+      return refuse("the store has an attribute of this name, not a relationship")
     }
     let number = schema.entities[target].number
     if let place = names.relationships[required.name] {
@@ -70,9 +71,10 @@ extension SchemaMerge {
         refuse("the store has it lead to \(name), not to \(schema.entities[target].name)")
       }
       if stored.isToMany != required.isToMany {
-        refuse("the store has it to-\(stored.isToMany ? "many" : "one")")
+        let (own, other) = stored.isToMany ? ("many", "one") : ("one", "many")
+        refuse("the store has it to-\(own), not to-\(other)")
       } else if required.isOrdered, !stored.isOrdered {
-        refuse("the store has it unordered")
+        refuse("the store has it unordered, not ordered")
       }
       return
     }
