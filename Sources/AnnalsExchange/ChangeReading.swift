@@ -204,7 +204,9 @@ final class ChangeReading {
           deferred.append((object, relationship, found))
         }
       case nil:
-        let found = try erasable(reader.value(value))
+        // A long text is not copied: the attribute is added for any text, and then has this one.
+        let isLong = value == .string && reader.text.count > LargeValue.threshold
+        let found: Value = try isLong ? .string("") : erasable(reader.value(value))
         if let reason = growth?.attribute(
           String(decoding: property, as: UTF8.self), current(plan.entity))
         {
@@ -212,7 +214,9 @@ final class ChangeReading {
         }
         if found.isNull { continue }
         number = try addAttribute(property, found, plan, reader)
-        try transaction.set(object, number, to: found)
+        try transaction.set(
+          object, number,
+          to: isLong ? transaction.keep(reader.text, .string, in: number, of: object) : found)
       }
       guard seen.insert(number) else {
         throw reader.fault("`set` has two members `\(String(decoding: property, as: UTF8.self))`")

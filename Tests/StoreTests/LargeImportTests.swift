@@ -55,6 +55,18 @@ import Testing
     #expect(try store.verifyHistory() == [])
   }
 
+  /// A long text is the first value of an attribute that is inferred from it.
+  @Test func anInferredAttributeHasIt() throws {
+    let store = try Store(.memory, schema: Schema())
+    let text = String(repeating: "fog ", count: 5_000)
+    var pieces = [lines([("text", quoted(text)), ("short", quoted("x"))])].makeIterator()
+    try store.import(infersSchema: true) { pieces.next() }
+    let object = try #require(try store.snapshot().objects(of: "E").first)
+    #expect(object["text"] == .string(text) && object["short"] == "x")
+    #expect(store.schema.entities[0].attribute(named: "text")?.type == .string)
+    #expect(try store.verifyHistory() == [])
+  }
+
   @Test(arguments: ["data", "json", "short", "id"])
   func whatIsNoValueIsRefused(property: String) throws {
     let store = try Store(.memory, schema: LargeImportTests.schema)

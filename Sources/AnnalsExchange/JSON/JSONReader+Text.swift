@@ -36,7 +36,9 @@ extension JSONReader {
     byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// Makes room for more bytes of text: doubles the capacity, but not much beyond the limit.
+  /// Makes room for more bytes of text: doubles the capacity; from 16 MiB on, room for the longest
+  /// text at once, since copying a long one takes as much memory again, and room that is not used
+  /// takes none.
   @inline(__always)
   private func makeRoom(for count: Int) throws(InputFault) {
     let needed = text.count + count
@@ -44,7 +46,9 @@ extension JSONReader {
     guard needed <= limits.textLength else {
       throw fault("a string is longer than \(limits.textLength) bytes")
     }
-    text.reserveCapacity(min(max(needed, 2 * text.capacity), limits.textLength))
+    let isLong = text.capacity >= 16 << 20
+    text.reserveCapacity(
+      isLong ? limits.textLength : min(max(needed, 2 * text.capacity), limits.textLength))
   }
 
   private func readEscape() throws(InputFault) {
