@@ -57,7 +57,8 @@ package struct HistoryExport {
         json.beginTransaction(part.transaction)
         json.beginArray("changes")
       }
-      for change in part.transaction.changes {
+      let schema = part.transaction.schema
+      for change in part.transaction.changes where !change.isOfReplaced(in: schema) {
         try append(change, to: write) { () throws(AnnalsError) in
           try moving.move(to: part.record.number)
           return moving.reader
@@ -185,5 +186,15 @@ package struct HistoryExport {
     if json.bytes.isEmpty { return }
     try write(json.bytes)
     json.removeBytes()
+  }
+}
+
+extension Change {
+  /// Whether the object was deleted with its entity, whose name another entity has now: a line could
+  /// not tell the two apart, and the removal of the entity says it already.
+  fileprivate func isOfReplaced(in schema: Schema) -> Bool {
+    guard kind == .delete else { return false }
+    let entity = entity
+    return entity.isRemoved && schema.entity(named: entity.name) != nil
   }
 }

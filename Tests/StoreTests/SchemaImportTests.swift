@@ -193,6 +193,32 @@ import Testing
     try requireSound(copied)
   }
 
+  /// An entity is removed, and another gets its name in the same transaction.
+  @Test func aRemovedNameIsUsedAgain() throws {
+    let one = try store(seed: 1, person("first", "nick"))
+    try one.write { try $0.insert("Person", ["id": "1", "first": "Ann", "nick": "A"]) }
+    try one.write { tx in
+      let nick = [Attribute("nick", .int64)]
+      try tx.require(
+        Schema(entities: [Entity("Person", attributes: nick)]),
+        edits: [.removeProperty(entity: "Person", "nick")])
+    }
+    try one.write { tx in
+      try tx.require(person("given"), edits: [.removeEntity("Person")])
+      try tx.insert("Person", ["id": "1", "given": "Bo"])
+    }
+    let two = try Store(.memory, schema: Schema())
+    try copy(try lines(one), into: two)
+    #expect(two.schema == one.schema)
+    for number in 0...one.token.number {
+      var (expected, found) = (Data(), Data())
+      try one.snapshot(at: number).export { expected += $0 }
+      try two.snapshot(at: number).export { found += $0 }
+      #expect(found == expected, "at \(number)")
+    }
+    try requireSound(two)
+  }
+
   /// What no schema can hold, and what is named on both sides.
   @Test(arguments: [
     (Schema { Entity("Person") { Attribute("first", .int64) } }, "Person.first", "string", "int64"),
