@@ -10,7 +10,7 @@ import AnnalsState
 package struct CanonicalState {
   private let snapshot: Snapshot
   private var reader: StateReader { snapshot.reader }
-  private var json = JSONWriter()
+  private var json = JSONWriter(escapingHidden: false)
   /// The large values of the lines that are held.
   private var largeValues: [LargeMember] = []
   /// The plan of the last object that was written alone.
@@ -120,7 +120,7 @@ package struct CanonicalState {
     _ write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
     let form = member.value.form(as: member.type)
-    var text = LargeValueText(member.value)
+    var text = LargeValueText(member.value, json.escaping)
     var hasBegun = false
     let isThere = try reader.largeValues.forEachPiece(of: member.value) { bytes in
       if !hasBegun {

@@ -10,7 +10,7 @@ extension JSONWriter {
   ) throws {
     guard case .large(let large) = value else { return self.value(value, as: type) }
     let form = large.form(as: type)
-    var text = LargeValueText(large)
+    var text = LargeValueText(large, escaping)
     var hasBegun = false
     let isThere = try source.forEachPiece(of: large) { piece in
       if !hasBegun { verbatim(form.start.utf8) }

@@ -5,10 +5,14 @@ import Foundation
 /// base64. The result does not depend on where the pieces end.
 struct LargeValueText {
   private let isData: Bool
+  private let escaping: TextEscaping
   /// The bytes that are written with the next piece.
   private var rest: ContiguousArray<UInt8> = []
 
-  init(_ value: LargeValue) { isData = value.tag == .data }
+  init(_ value: LargeValue, _ escaping: TextEscaping) {
+    isData = value.tag == .data
+    self.escaping = escaping
+  }
 
   /// Appends what is complete with the next piece.
   mutating func append(_ piece: UnsafeRawBufferPointer, to bytes: inout ContiguousArray<UInt8>) {
@@ -36,7 +40,7 @@ struct LargeValueText {
     if isData {
       bytes.append(contentsOf: Data(whole).base64EncodedData())
     } else {
-      TextEscaping.json.append(whole, to: &bytes)
+      escaping.append(whole, to: &bytes)
     }
   }
 

@@ -21,7 +21,7 @@ struct LinePlan {
     init(name: String, content: Content) {
       self.name = name
       self.content = content
-      var json = JSONWriter()
+      var json = JSONWriter(escapingHidden: false)
       json.key(name)
       quotedName = json.bytes
     }

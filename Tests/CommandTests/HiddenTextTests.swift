@@ -158,14 +158,19 @@ import Testing
       HiddenTextTests.hidden.unicodeScalars.filter { $0.value < 32 || $0.value > 126 })
     var lengths = 0
     for line in try lines() {
-      // CSV in a file is exact.
-      if !isTerminal, line.contains("csv") { continue }
+      // CSV in a file is exact, and so is a state in canonical form.
+      if !isTerminal, line.contains("csv") || line == ["state", file] { continue }
       let text = try await written(line)
       lengths += text.utf8.count
       let found = text.unicodeScalars.first { forbidden.contains($0) }
       #expect(found == nil, "\(line.map { $0.debugDescription }): \(text.debugDescription)")
     }
     #expect(lengths > 10_000)
+  }
+
+  @Test func aStateInAFileIsExact() throws {
+    let run = folder.run("state", file)
+    #expect(run.output.contains("\u{202E}") && run.output.unicodeScalars.contains("\u{E0041}"))
   }
 
   @Test func csvInAFileIsExact() throws {

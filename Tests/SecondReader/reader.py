@@ -18,7 +18,6 @@ import copy
 import datetime
 import hashlib
 import json
-import re
 import struct
 import sys
 import uuid
@@ -1692,25 +1691,10 @@ class File:
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 ESCAPES.update({chr(i): "\\u%04x" % i for i in range(32) if chr(i) not in ESCAPES})
 TABLE = str.maketrans(ESCAPES)
-# What no reader sees, or what acts on a terminal.
-HIDDEN = re.compile(
-    "[\x7f-\x9f\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e00ff]")
-# A joiner stays between two emoji, or two letters of a script that shapes them.
-EMOJI = "[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
-SHAPED = "[\u0600-\u18af]"
-JOINER = re.compile(
-    "(?:(?<=%s)[\u200c\u200d](?=%s)|(?<=%s)[\u200c\u200d](?=%s))|([\u200c\u200d])" % (EMOJI, EMOJI, SHAPED, SHAPED))
-
-
-def escaped(found):
-    units = found.group().encode("utf-16-be")
-    return "".join("\\u%04x" % (units[i] << 8 | units[i + 1]) for i in range(0, len(units), 2))
 
 
 def quoted(text):
-    text = JOINER.sub(lambda m: escaped(m) if m.group(1) else m.group(), text.translate(TABLE))
-    return '"' + HIDDEN.sub(escaped, text) + '"'
+    return '"' + text.translate(TABLE) + '"'
 
 
 def plain(x):

@@ -102,7 +102,8 @@ import Testing
     let bytes =
       Array((LargeStateTests.unit + LargeStateTests.unit).utf8) + [0xE2, 0x80, 0x41, 0xFF]
     func text(_ ends: [Int], _ tag: ValueTag) -> ContiguousArray<UInt8> {
-      var text = LargeValueText(LargeValue(tag: tag, number: 1, length: 9, checksum: 0))
+      var text = LargeValueText(
+        LargeValue(tag: tag, number: 1, length: 9, checksum: 0), .json)
       var result: ContiguousArray<UInt8> = []
       var start = 0
       for end in ends + [bytes.count] {

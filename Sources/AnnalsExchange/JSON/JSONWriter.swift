@@ -12,12 +12,15 @@ package struct JSONWriter {
   /// What has been written.
   package var bytes: ContiguousArray<UInt8> = []
   private var needsComma = false
-  private let escaping: TextEscaping
+  /// What becomes of the characters of strings.
+  let escaping: TextEscaping
+  private let escapesHidden: Bool
 
   /// An empty writer. Without `escapingHidden` it escapes no more than JSON demands: for JSON text
   /// that is stored.
   package init(escapingHidden: Bool = true) {
     escaping = escapingHidden ? .json : .leastJSON
+    escapesHidden = escapingHidden
   }
 
   /// Empties the writer and keeps its memory.
@@ -127,8 +130,10 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a JSON text with its hidden characters escaped. The caller guarantees that it is valid.
+  /// Writes a JSON text, with its hidden characters escaped if those of strings are. The caller
+  /// guarantees that it is valid.
   package mutating func json(_ text: String) {
+    guard escapesHidden else { return verbatim(text.utf8) }
     separate()
     var text = text
     text.withUTF8 { TextEscaping.lines.append(UnsafeRawBufferPointer($0), to: &bytes) }

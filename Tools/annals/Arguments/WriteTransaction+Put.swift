@@ -13,7 +13,7 @@ extension WriteTransaction {
     reading moment: (String) -> Timestamp?,
     permitting permissions: PutPermissions = PutPermissions()
   ) throws {
-    var json = JSONWriter()
+    var json = JSONWriter(escapingHidden: false)
     let entity = schema.entity(named: object.entity)
     try permissions.refuseUnknownEntity(object, entity, in: schema)
     json.beginObject()

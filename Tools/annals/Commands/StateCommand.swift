@@ -30,7 +30,11 @@ struct StateCommand: FileCommand {
     }
     if format == .jsonl {
       var state = CanonicalState(snapshot)
-      try state.write(entity: entity) { try console.output.write($0) }
+      // Where no terminal shows it, the canonical form is exact: it is compared by its bytes.
+      let isShown = console.terminal.isOutput
+      try state.write(entity: entity) { lines in
+        try isShown ? console.output.write(lines) : console.output.write(exactly: lines)
+      }
       return .done
     }
     var entities = snapshot.schema.liveEntities

@@ -65,8 +65,11 @@ final class Output {
   }
 
   /// Writes text unchanged: for data in a form that has no escapes. Never for a terminal.
-  func write(exactly text: String) throws {
-    buffer.append(contentsOf: text.utf8)
+  func write(exactly text: String) throws { try write(exactly: ContiguousArray(text.utf8)) }
+
+  /// Writes bytes unchanged: for data that is compared by its bytes. Never for a terminal.
+  func write(exactly bytes: ContiguousArray<UInt8>) throws {
+    buffer.append(contentsOf: bytes)
     if buffer.count >= limit { try flush() }
   }
 
