@@ -190,8 +190,8 @@ package struct HistoryExport {
 }
 
 extension Change {
-  /// Whether the object was deleted with its entity, whose name another entity has now: a line could
-  /// not tell the two apart, and the removal of the entity says it already.
+  /// Whether the object was deleted with its entity, whose name another entity has now: a line
+  /// could not tell the two apart, and the removal of the entity says it already.
   fileprivate func isOfReplaced(in schema: Schema) -> Bool {
     guard kind == .delete else { return false }
     let entity = entity

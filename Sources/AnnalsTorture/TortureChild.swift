@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsStorage
 import Foundation
 
 /// The work of a child process, which uses the store at a path until it is killed.
@@ -201,7 +202,7 @@ package struct TortureChild: Sendable {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
       let copy = folder.appending(path: "copy-\(name).annals").path
       try store.backup(to: copy)
-      try FileManager.default.removeItem(atPath: copy)
+      try PosixFileSystem().remove(copy)
     default:
       let entity = "Extra \(store.token.number % 5)"
       try store.require(Schema { Entity(entity) { Attribute("x", .int64) } })

@@ -165,11 +165,11 @@ import Testing
       let changes = (1...count).map { #"{"op":"insert","entity":"E","id":"\#($0)","set":{}}"# }
       try folder.write("{\"changes\":[\(changes.joined(separator: ","))]}\n", to: "lines")
       folder.run("import", "@\(count).annals", "@lines")
-      let shown = folder.run("log", "@\(count).annals").output.split(separator: "\n").dropFirst()
+      let shown = folder.run("log", "@\(count).annals").output.split(separator: "\n")
       let all = (1...count).map { "    + E/\($0)" }
       let expected =
         count == 5 ? all : all.prefix(3) + ["    … 3 more: annals show @6.annals 1"]
-      #expect(shown.map(String.init) == expected)
+      #expect(shown.filter { $0.contains("E/") || $0.contains("…") }.map(String.init) == expected)
     }
   }
 

@@ -92,7 +92,7 @@ import Testing
     try store.close()
     store = try Store(location, environment: .fixed(seed: 4))
     try expect(store)
-    #expect(try store.verify().isEmpty)
+    #expect(try store.problems().isEmpty)
     #expect(try location.fileSystem.findings(about: location.path).isEmpty)
   }
 

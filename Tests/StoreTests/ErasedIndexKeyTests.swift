@@ -52,6 +52,6 @@ import Testing
     for name in names {
       #expect(try ErasureTests.count(of: name, in: files, "/items.annals") == 0, "\(name)")
     }
-    #expect(try store.verify().isEmpty)
+    #expect(try store.problems().isEmpty)
   }
 }

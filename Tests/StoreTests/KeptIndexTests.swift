@@ -64,7 +64,7 @@ import Testing
     #expect(plan.contains("byNumber"), "\(plan)")
     #expect(
       try fourth.snapshot().count(ObjectFetch("Row").where(.compare("number", .equal, 7_000))) == 1)
-    #expect(try fourth.verify().isEmpty)
+    #expect(try fourth.problems().isEmpty)
   }
 
   @Test func aCompactionKeepsAnIndexThatWasAdded() throws {

@@ -181,7 +181,7 @@ import Testing
     try store.close()
     let (value, applied) = try reading(AppliedCount.self, location)
     #expect(value.count == 10 && applied == (isRegistered ? 0 : 1))
-    #expect(try noteStore(location).verify() == [])
+    #expect(try noteStore(location).problems() == [])
   }
 
   @Test func theSmallestFileIsWithoutIt() throws {

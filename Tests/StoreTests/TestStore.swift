@@ -53,6 +53,12 @@ extension Store {
   func ids() throws -> [Value] { try snapshot().objects(of: "Note").map { $0["id"] } }
 }
 
+extension Store {
+  /// What `verify` finds wrong; its notes are left out, as the clocks of tests begin anew with each
+  /// opening.
+  func problems() throws -> [StoreFinding] { try verify().filter { $0.severity != .note } }
+}
+
 extension FileSystem {
   /// What the bytes of a store's file have out of order, but for the clocks of tests, which begin
   /// anew with each opening.

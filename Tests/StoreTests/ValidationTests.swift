@@ -156,7 +156,6 @@ import Testing
     try store.write { try $0.delete(id) }
     for body in [
       { try $0.delete(id) }, { try $0.update(id, ["text": "x"]) },
-      { try $0.update(ObjectID(store: .zero, entity: 1, row: 1), ["text": "x"]) },
     ] as [(WriteTransaction) throws -> Void] {
       let error = #expect(throws: AnnalsError.self) { try store.write(body) }
       #expect(error?.code == .noSuchObject)

@@ -9,9 +9,9 @@ import Foundation
 /// made. Memory is bounded by one frame of the file, and by one transaction where whole
 /// transactions are returned.
 ///
-/// Not a `Sequence`, since iteration of a `Sequence` cannot throw and would hide an error. Loop over
-/// it with `forEach`, with `for transaction in try history.collect(limit: 100)`, or with a cursor,
-/// which can stop early:
+/// Not a `Sequence`, since iteration of a `Sequence` cannot throw and would hide an error. Loop
+/// over it with `forEach`, with `for transaction in try history.collect(limit: 100)`, or with a
+/// cursor, which can stop early:
 ///
 ///     var cursor = try history.makeCursor()
 ///     while let transaction = try cursor.next() { print(transaction) }

@@ -8,8 +8,8 @@ import AnnalsState
 /// Holds the order and ids of all rows, and reads rows on demand from its state; so what reads them
 /// is `throws`. Every call costs O(log n), and the rows it reads.
 ///
-/// Not a `Sequence`, which would have to hide their errors. Loop with `for row in try rows.all()`, or
-/// page by page with `for row in try rows.rows(in: 0..<min(200, rows.count))`.
+/// Not a `Sequence`, which would have to hide their errors. Loop with `for row in try rows.all()`,
+/// or page by page with `for row in try rows.rows(in: 0..<min(200, rows.count))`.
 public struct RowList<Row: Sendable>: Sendable {
   /// One reference, so that copies of the rows are cheap.
   private let content: RowListContent

@@ -44,8 +44,8 @@ extension Store {
     try await readOnProjectionThread { store throws(AnnalsError) in try store.projection(type) }
   }
 
-  /// As `projection(_:at:)`, without blocking the task's thread; otherwise as the other asynchronous
-  /// form.
+  /// As `projection(_:at:)`, without blocking the task's thread; otherwise as the other
+  /// asynchronous form.
   public func projection<P: Projection>(
     _ type: P.Type, at position: any HistoryPosition
   ) async throws(AnnalsError) -> P {

@@ -1,8 +1,8 @@
 import AnnalsEngine
 import AnnalsStorage
 
-/// A call on another thread for which a task waits: either its work begins, or the task is cancelled
-/// before.
+/// A call on another thread for which a task waits: either its work begins, or the task is
+/// cancelled before.
 final class WaitingCall<Value: Sendable>: Sendable {
   private typealias Continuation = CheckedContinuation<Value, any Error>
 

@@ -10,10 +10,10 @@ struct ConsumersCommand: FileCommand {
       annals consumers FILE remove NAME
 
       A consumer is a named reader of the history; the store keeps its position. prune waits for a \
-      blocking consumer while its lease runs: from when it was last seen, for a time like 90m, 12h, \
-      30d, 2w or 1y, or forever. add registers a consumer, or changes options of an existing \
-      one. list shows how far each is behind: in transactions, in their changes, and the age of \
-      the oldest.
+      blocking consumer while its lease runs: from when it was last seen, for a time like \
+      90m, 12h, 30d, 2w or 1y, or forever. add registers a consumer, or changes options of an \
+      existing one. list shows how far each is behind: in transactions, in their changes, and the \
+      age of the oldest.
 
       \(Vocabulary.token)
       """)

@@ -8,10 +8,12 @@ extension TimelineCommand {
       try console.output.write(picture.svg)
       return .done
     }
-    if try !replacesPicture(at: path) { try reserve(path) }
+    let isNew = try !replacesPicture(at: path)
+    if isNew { try reserve(path) }
     do {
       try Data(picture.svg.utf8).write(to: URL(fileURLWithPath: path))
     } catch {
+      if isNew { try? FileManager.default.removeItem(atPath: path) }
       throw CommandFailure("\(path) could not be written: \(error.localizedDescription)")
     }
     try console.output.line("\(path): \(picture.notes.joined(separator: ", "))")

@@ -12,9 +12,10 @@ struct EventRoutes: Sendable {
   }
 
   /// Begins after the event that the client saw last, or with what comes now.
-  @Sendable private func follow(_ request: Request, _ context: BasicRequestContext) throws -> Response
-  {
-    let last = request.headers[.lastEventID].flatMap { Token($0) }
+  @Sendable private func follow(
+    _ request: Request, _ context: BasicRequestContext
+  ) throws -> Response {
+    let last = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { Token($0) }
     let changes = try store.changes(after: last ?? store.token, where: .touches(Note.self))
     return Response(
       status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
@@ -30,8 +31,4 @@ struct EventRoutes: Sendable {
         try await writer.finish(nil)
       })
   }
-}
-
-extension HTTPField.Name {
-  static let lastEventID = HTTPField.Name("Last-Event-ID")!
 }

@@ -46,7 +46,7 @@ struct NoteRoutes: Sendable {
     _ request: Request, _ context: BasicRequestContext
   ) async throws -> Response {
     let draft = try await request.decode(as: Draft.self, context: context)
-    let key = request.headers[.idempotencyKey]
+    let key = HTTPField.Name("Idempotency-Key").flatMap { request.headers[$0] }
     let commit = try await checked {
       try await store.commit(author: "api", context: "create") { tx in
         // The receipt is in the same transaction: neither is ever there without the other.
@@ -129,10 +129,6 @@ struct NoteRoutes: Sendable {
       }
     }
   }
-}
-
-extension HTTPField.Name {
-  static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }
 
 extension Response {
