@@ -64,8 +64,11 @@ package enum HiddenCharacters {
   package static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var index = 0
     while index < bytes.count {
-      if bytes[index] < 0x80 {
-        index += 1
+      // Eight bytes of ASCII at a time.
+      if index + 8 <= bytes.count,
+        bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+      {
+        index += 8
         continue
       }
       let next = scan(bytes, at: index)

@@ -41,7 +41,7 @@ package struct ChunkContents {
   package var largeValues: [LargeValue] = []
   /// Whether a value in it was erased.
   package var hasErased = false
-  /// Whether a text in it is not UTF-8.
+  /// Whether a text in it is not UTF-8; false unless texts were checked.
   package var hasMalformedText = false
   /// The entries of a table of large values.
   package var largeValueEntries: [LargeValueEntry] = []
@@ -50,8 +50,11 @@ package struct ChunkContents {
   /// The transaction as of which the state of a projection is.
   package var number: Int64?
 
-  /// Decodes a chunk as the given content; throws if it is something else.
-  package init(_ payload: UnsafeRawBufferPointer, as role: ChunkRole) throws(DecodeFault) {
+  /// Decodes a chunk as the given content; throws if it is something else. Looks at each byte of
+  /// the texts only where asked.
+  package init(
+    _ payload: UnsafeRawBufferPointer, as role: ChunkRole, checkingTexts: Bool = false
+  ) throws(DecodeFault) {
     switch role {
     case .names: count = try TableCodec<String>.decode(payload).count
     case .openings: count = try TableCodec<Opening>.decode(payload).count
@@ -86,7 +89,7 @@ package struct ChunkContents {
       self.header = header
       count = header.count
       largeValues = values.largeValues
-      hasMalformedText = values.hasMalformedText
+      hasMalformedText = checkingTexts && values.hasMalformedText
       hasErased = values.tags.contains(ValueTag.erased.rawValue)
     }
   }

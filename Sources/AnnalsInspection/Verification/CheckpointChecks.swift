@@ -298,7 +298,9 @@ extension CheckpointChecks {
       return "there is no whole chunk"
     }
     let result = payload.withUnsafeBytes { bytes in
-      Result { () throws(DecodeFault) in try ChunkContents(bytes, as: role) }
+      Result { () throws(DecodeFault) in
+        try ChunkContents(bytes, as: role, checkingTexts: true)
+      }
     }
     switch result {
     case .failure(let fault):
