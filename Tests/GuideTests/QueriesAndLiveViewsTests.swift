@@ -8,12 +8,21 @@ private struct Entry: Record {
   var date: Date
   var mood: String?
   var pages: Int
+  var people: [Reference<Person>] = []
 
   static let entity = RecordEntity(
     "Entry", Entry.init,
     Property("title", \.title), Property("date", \.date).indexed(.descending),
-    Property("mood", \.mood), Property("pages", \.pages)
+    Property("mood", \.mood), Property("pages", \.pages), Property("people", \.people)
   ).indexed(by: \.mood, \.date)
+}
+
+private struct Person: Record {
+  var name: String
+  var isFriend: Bool
+
+  static let entity = RecordEntity(
+    "Person", Person.init, Property("name", \.name), Property("isFriend", \.isFriend))
 }
 
 private func date(_ text: String) -> Date {
@@ -21,7 +30,7 @@ private func date(_ text: String) -> Date {
 }
 
 private func diary() throws -> Store {
-  let store = try Store(.memory, records: Entry.self, environment: .fixed())
+  let store = try Store(.memory, records: Entry.self, Person.self, environment: .fixed())
   try store.write { tx in
     try tx.insert(Entry(title: "Fog", date: date("2019-10-05"), mood: "calm", pages: 2))
     try tx.insert(Entry(title: "Tokyo", date: date("2019-10-16"), mood: nil, pages: 5))
@@ -51,6 +60,22 @@ private func diary() throws -> Store {
     let search: RecordCondition<Entry> = .contains(
       \.title, "nara", [.caseInsensitive, .diacriticInsensitive])
     let either = search || .isIn(\.mood, ["calm", "glad"]) || .between(\.pages, 4...6)
+
+    let (anna, ben) = try store.write { tx in
+      let anna = try tx.insert(Person(name: "Anna", isFriend: true))
+      let ben = try tx.insert(Person(name: "Ben", isFriend: true))
+      try tx.update(Entry.self, where: \.title == "Fog") { $0.people = [anna.reference] }
+      try tx.update(Entry.self, where: \.title == "Tokyo") { $0.people = [ben.reference] }
+      return (anna, ben)
+    }
+
+    let withAnna = Fetch(Entry.self).where(.contains(\.people, anna))
+    let withFriends = Fetch(Entry.self).where(
+      .any(\.people, \.isFriend == true && \.name != "Anna"))
+
+    #expect(try store.snapshot().fetch(withAnna).map(\.title) == ["Fog"])
+    #expect(try store.snapshot().fetch(withFriends).map(\.title) == ["Tokyo"])
+    #expect(ben.name == "Ben")
 
     let mayBeNil: RecordCondition<Entry>? = nil
     let all = Fetch(Entry.self).where(mayBeNil)  // no condition: every entry

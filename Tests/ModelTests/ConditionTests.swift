@@ -29,6 +29,11 @@ import Testing
       ),
       (.text("x", .like, "a*", [.caseInsensitive, .diacriticInsensitive]), "x LIKE[cd] \"a*\""),
       (.text("x", .equals, "a", [.diacriticInsensitive]), "x ==[d] \"a\""),
+      (.contains("x", ObjectReference(entity: 1, row: 5)), "x CONTAINS 1#5"),
+      (.any("x", .isNil("a b").negated), "ANY x.`a b` != nil"),
+      (.any(["x", "y"], c), "ANY x.y (c == nil)"),
+      (.any("x", .any("y", c)).negated, "NOT ANY x (ANY y.c == nil)"),
+      (.all([.any("x", .any([a, c])), a]), "ANY x (a < 1 OR c == nil) AND a < 1"),
       (.isNil("a b"), "`a b` == nil"), (.isNil("a.b"), "`a.b` == nil"),
       (.isNil("in"), "`in` == nil"),
       (.isNil("a`"), "`a``` == nil"), (.isNil("1a"), "`1a` == nil"),
@@ -52,6 +57,33 @@ import Testing
     #expect(Condition.compare("c", .equal, .null) == c)
     #expect(Condition.compare("c", .notEqual, .null) == c.negated)
     #expect(Condition.text("x", .equals, "y") == .compare("x", .equal, .string("y")))
+  }
+
+  /// A live list follows these; what is asked of the ids alone does not depend on their objects.
+  @Test func dependenciesGoThroughToManys() {
+    let object = ObjectReference(entity: 1, row: 5)
+    let condition = Condition.any(
+      ["x", "y"], .any([Self.a, .contains("z", object), .any("w", .always)])
+    ).negated.and(Self.b)
+    let paths: [PropertyPath] = [
+      ["x", "y"], ["x", "y", "a"], ["x", "y", "z"], ["x", "y", "w"], ["place", "name"],
+    ]
+    #expect(condition.dependencies.map(\.path) == paths)
+    #expect(condition.dependencies.map(\.isListed) == [false, false, true, false, false])
+    #expect(condition.paths == [["x", "y"], ["place", "name"]])
+  }
+
+  /// The format has no membership: what a partial index would have to store is refused.
+  @Test func membershipIsNoIndexCondition() {
+    let object = ObjectReference(entity: 1, row: 5)
+    for condition in [Condition.contains("x", object), .any("x", Self.c)] {
+      for whole in [condition, condition.negated, Self.a.and(condition)] {
+        let error = #expect(throws: IndexTest.Misfit.self) { try whole.indexTests() }
+        #expect(
+          error?.reason
+            == "an index compares attributes of the object itself, and x is asked for its objects")
+      }
+    }
   }
 
   @Test func nilIsNoCondition() {

@@ -6,7 +6,12 @@ import Testing
 /// Conditions read from text.
 @Suite struct ConditionParserTests {
   static let schema: Schema = {
-    var place = Entity("Place", attributes: [Attribute("name", .string)])
+    var place = Entity(
+      "Place",
+      attributes: [
+        Attribute("name", .string), Attribute("size", .int64), Attribute("x.y", .int64),
+      ],
+      relationships: [Relationship("near", to: "Place", isToMany: true)])
     var event = Entity(
       "Event",
       attributes: AttributeType.allCases.map { Attribute("\($0)", $0) } + [
@@ -16,6 +21,7 @@ import Testing
       relationships: [Relationship("place", to: "Place"), Relationship("all_places", to: "Place")])
     place.number = 1
     event.number = 2
+    place.relationships[0].destination = 1
     event.relationships[0].destination = 1
     event.relationships[1].destination = 1
     event.relationships[1].isToMany = true
@@ -58,6 +64,22 @@ import Testing
     ),
     ("title ==[c] 'x' OR title !=[d] 'y'", "title ==[c] \"x\" OR NOT title ==[d] \"y\""),
     ("TRUEPREDICATE and falsepredicate", "TRUEPREDICATE AND FALSEPREDICATE"),
+    ("all_places contains Place#5", "all_places CONTAINS 1#5"),
+    ("all_places NOT CONTAINS 1#5 OR bool == YES", "NOT all_places CONTAINS 1#5 OR bool == TRUE"),
+    ("any all_places.name = 'x' and int64 = 1", "ANY all_places.name == \"x\" AND int64 == 1"),
+    ("NOT ANY all_places.name !=[c] 'x'", "NOT ANY all_places (NOT name ==[c] \"x\")"),
+    ("ANY all_places.name != nil", "ANY all_places.name != nil"),
+    (
+      "ANY all_places (name == 'x' AND size > 1 OR SELF == Place#2)",
+      "ANY all_places (name == \"x\" AND size > 1 OR SELF == 1#2)"
+    ),
+    ("ANY all_places == Place#2", "ANY all_places (SELF == 1#2)"),
+    ("ANY all_places.x.y > 1", "ANY all_places.`x.y` > 1"),
+    ("ANY place.near.name IN {'x'}", "ANY place.near (name IN {\"x\"})"),
+    ("place.near CONTAINS Place#1", "place.near CONTAINS 1#1"),
+    ("ANY all_places.near CONTAINS Place#1", "ANY all_places.near CONTAINS 1#1"),
+    ("ANY all_places (ANY near.size > 1)", "ANY all_places (ANY near.size > 1)"),
+    ("ANY all_places (TRUEPREDICATE)", "ANY all_places (TRUEPREDICATE)"),
   ])
   func reads(text: String, canonical: String) throws {
     let condition = try Self.parse(text)
@@ -119,9 +141,55 @@ import Testing
       ("title.x == 1", "column 1: title of Event is an attribute: no name can follow it"),
       (
         "all_places.name == 1",
-        "column 1: all_places of Event is to-many: a path goes through to-one only"
+        "column 1: all_places of Event is to-many: write ANY all_places.name"
       ),
-      ("ANY place == nil", "column 1: ANY is not supported"),
+      (
+        "ANY place == nil",
+        "column 5: place of Event is to-one: ANY asks a to-many relationship"
+      ),
+      (
+        "ANY title == nil",
+        "column 5: title of Event is an attribute: ANY asks a to-many relationship"
+      ),
+      (
+        "ANY all_place.name == nil",
+        "column 5: Event has no property \"all_place\"; did you mean all_places?"
+      ),
+      (
+        "ANY all_places.nam == nil",
+        "column 16: Place has no property \"nam\"; did you mean name?"
+      ),
+      (
+        "ANY all_places.near.name == 'x'",
+        "column 16: near of Place is to-many: write ANY all_places (ANY near.name …)"
+      ),
+      (
+        "all_places == Place#1",
+        "column 12: all_places is to-many: write all_places CONTAINS Place#5, or "
+          + "ANY all_places.name"
+      ),
+      (
+        "all_places",
+        "column 11: all_places is to-many: write all_places CONTAINS Place#5, or "
+          + "ANY all_places.name"
+      ),
+      (
+        "all_places CONTAINS 'x'",
+        "column 21: expected an object, such as Place#5; to compare a property of it, write "
+          + "ANY all_places.name"
+      ),
+      ("all_places CONTAINS Event#1", "column 21: all_places leads to Place, not to Event"),
+      ("all_places CONTAINS Palace#1", "column 21: there is no entity of this name"),
+      ("all_places CONTAINS[c] 'x'", "column 20: CONTAINS of an object takes no options"),
+      ("place CONTAINS Place#1", "column 16: CONTAINS asks for text, and place is of type object"),
+      (
+        "ANY all_places (name == 1)",
+        "column 25: expected a value of type string; 1 is of type int. "
+          + "A text stands in quotes: \"1\""
+      ),
+      ("ANY all_places (name == 'x'", "column 28: expected \")\""),
+      ("NONE all_places.size == 1", "column 1: NONE is not supported; write NOT ANY"),
+      ("a MATCHES 'x'", "column 1: Event has no property \"a\""),
       (
         "title ~ 1",
         "column 7: \"~\" has no meaning here"
@@ -145,7 +213,9 @@ import Testing
     #expect(
       keys.map(\.description)
         == ["-timestamp", "title[c]", "-place.name[l] NILS FIRST", "`a.b` NILS LAST"])
-    for (wrong, column) in [("", 1), ("titel", 1), ("title,", 7), ("title[x]", 7), ("-", 2)] {
+    for (wrong, column) in [
+      ("", 1), ("titel", 1), ("title,", 7), ("title[x]", 7), ("-", 2), ("title,all_places", 7),
+    ] {
       let error = #expect(throws: ConditionTextError.self) {
         try ConditionParser.parseSortKeys(wrong, over: event, in: Self.schema)
       }
@@ -178,7 +248,8 @@ import Testing
       "-", "1",
       "e", ".", "#", "@", "[cd]", "IN", "BETWEEN", "é", "\u{301}", "\0", " ", ",", "DATA(",
       "9999999999",
-      "1B4E28BA-2FA1-11D2-883F-B9A761BDE3FB", "u{110000}", "+", "SELF", "LIKE", "nil",
+      "1B4E28BA-2FA1-11D2-883F-B9A761BDE3FB", "u{110000}", "+", "SELF", "LIKE", "nil", "ANY",
+      "all_places", "CONTAINS", "Place#1",
     ]
     for _ in 0..<20_000 {
       let text = (0..<random.below(9)).map { _ in
@@ -201,7 +272,15 @@ import Testing
     let names = ["a", "in", "a b", "`", "x.y", "", "é", "e\u{301}", "1", "_", "self", "URL", "\n"]
     let path = PropertyPath(
       (0..<random.below(3)).map { _ in names[random.below(names.count)] })
-    switch random.below(5) {
+    switch random.below(7) {
+    case 5:
+      // Of the object itself there is no membership.
+      let relationship = path.names.isEmpty ? "a" : path
+      return .any(relationship, condition(depth: max(0, depth - 1), using: &random))
+    case 6:
+      return .contains(
+        path,
+        ObjectReference(entity: UInt32(random.number(1...9)), row: Int64(random.number(1...9))))
     case 0: return .isNil(path)
     case 1: return .isIn(path, (0..<random.below(4)).map { _ in value(using: &random) })
     case 2: return .isBetween(path, value(using: &random), value(using: &random))

@@ -76,6 +76,11 @@ import Testing
           let target = ObjectReference(entity: 2, row: Int64(random.number(1...220)))
           try state.set(entity, row, ModelSchema.toOne, to: .object(target))
         }
+        if random.chance(85) {
+          let targets = Set((0..<random.below(5)).map { _ in Int64(random.number(1...220)) })
+          let list = targets.sorted().map { ObjectReference(entity: 2, row: $0) }
+          try state.set(entity, row, ModelSchema.toMany, to: .objects(list))
+        }
       }
     }
     for row: Int64 in 1...200 where random.chance(10) { try state.deleteRow(2, row) }
@@ -102,6 +107,11 @@ import Testing
       }
       let whole = random.chance(50) ? Condition.all(parts) : Condition.any(parts)
       return random.chance(30) ? whole.negated : whole
+    }
+    if random.chance(12) {
+      let path = PropertyPath([["many"], ["one", "many"]][random.below(2)])
+      if random.chance(70) { return .any(path, condition(depth: depth - 1, using: &random)) }
+      return .contains(path, ObjectReference(entity: 2, row: Int64(random.number(1...220))))
     }
     let types = AttributeType.allCases
     let type = types[random.below(types.count)]
@@ -198,7 +208,32 @@ import Testing
         .isNil(["string", "x"]),
         "\"string\" of Entity1 is an attribute: no name can follow it"
       ),
-      (.isNil("many"), "\"many\" of Entity1 is to-many: a path goes through to-one only"),
+      (
+        .isNil("many"),
+        "\"many\" of Entity1 is to-many: a path goes through to-one only. A condition on its "
+          + "objects is CONTAINS or ANY"
+      ),
+      (
+        .contains("one", ObjectReference(entity: 2, row: 1)),
+        "\"one\" of Entity1 is a to-one relationship, not to-many: it is compared without ANY or "
+          + "CONTAINS"
+      ),
+      (
+        .any("date", .always),
+        "\"date\" of Entity1 is an attribute, not to-many: it is compared without ANY or CONTAINS"
+      ),
+      (.any("mnay", .always), "Entity1 has no property \"mnay\"; did you mean many?"),
+      (.any(["id", "many"], .always), "Entity1 has no property \"id\""),
+      (
+        .any(["date", "many"], .always),
+        "\"date.many\" leads through an attribute: no name can follow it"
+      ),
+      (.any([], .always), "the object itself is no to-many relationship"),
+      (.any("many", .isNil("strnig")), "Entity2 has no property \"strnig\"; did you mean string?"),
+      (
+        .contains(["one", "many"], ObjectReference(entity: 1, row: 3)),
+        "\"one.many\" leads to Entity2, and row 3 is one of Entity1"
+      ),
       (
         .compare("date", .less, .int(1)),
         "\"date\" is of type date and does not compare with 1, of type int"

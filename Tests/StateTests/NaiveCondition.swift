@@ -13,6 +13,13 @@ struct NaiveCondition {
     case .not(let inner): return try !holds(inner, entity, row)
     case .all(let parts): return try parts.allSatisfy { try holds($0, entity, row) }
     case .any(let parts): return try parts.contains { try holds($0, entity, row) }
+    case .contains(let path, let object):
+      return try targets(path, entity, row).contains(object)
+    case .some(let path, let inner):
+      return try targets(path, entity, row).contains { target in
+        try state.contains(target.entity, target.row)
+          && holds(inner, target.entity, target.row)
+      }
     case .isNil(let path): return try value(path, entity, row).isNull
     case .isIn(let path, let values):
       let value = try value(path, entity, row)
@@ -37,6 +44,14 @@ struct NaiveCondition {
       default: return false
       }
     }
+  }
+
+  /// The objects that the to-many relationship at the path lists.
+  func targets(
+    _ path: PropertyPath, _ entity: EntityNumber, _ row: Int64
+  ) throws -> [ObjectReference] {
+    guard case .objects(let list) = try value(path, entity, row) else { return [] }
+    return list
   }
 
   /// The value at the path, read and with defaults.

@@ -80,8 +80,30 @@ public struct RecordQuery<R: Record> {
 
 // Names are resolved in the newest schema.
 extension RecordQuery {
+  /// Where names of a path start: the properties that a record type lists, and its entity in the
+  /// newest schema.
+  private struct Scope {
+    let properties: ContiguousArray<PropertyDefinition>
+    let entity: Entity?
+  }
+
+  /// The scope of the record type's own names.
+  private var ownScope: Scope {
+    Scope(
+      properties: binding.record.properties, entity: newest.entity(numbered: binding.entity))
+  }
+
   /// The condition with the state's own names. A property that did not exist then has no value.
   func resolved(_ condition: Condition) throws(AnnalsError) -> Condition {
+    try resolved(condition, ownScope)
+  }
+
+  private func resolved(
+    _ condition: Condition, _ scope: Scope
+  ) throws(AnnalsError) -> Condition {
+    func path(_ old: PropertyPath) throws(AnnalsError) -> PropertyPath? {
+      try self.path(old, scope)
+    }
     try condition.requireUsableDepth()
     switch condition.form {
     case .constant: return condition
@@ -96,24 +118,49 @@ extension RecordQuery {
       return try path(old).map { .isBetween($0, low, high) } ?? .never
     case .text(let old, let test):
       return try path(old).map { .text($0, test.match, test.text, test.options) } ?? .never
-    case .all(let parts): return .all(try resolved(parts))
-    case .any(let parts): return .any(try resolved(parts))
-    case .not(let part): return try resolved(part).negated
+    case .contains(let old, let object):
+      return try path(old).map { .contains($0, object) } ?? .never
+    case .some(let old, let inner):
+      guard let path = try path(old) else { return .never }
+      return .any(path, try resolved(inner, target(of: old, scope)))
+    case .all(let parts): return .all(try resolved(parts, scope))
+    case .any(let parts): return .any(try resolved(parts, scope))
+    case .not(let part): return try resolved(part, scope).negated
     }
   }
 
-  private func resolved(_ parts: [Condition]) throws(AnnalsError) -> [Condition] {
+  private func resolved(
+    _ parts: [Condition], _ scope: Scope
+  ) throws(AnnalsError) -> [Condition] {
     var result: [Condition] = []
-    for part in parts { result.append(try resolved(part)) }
+    for part in parts { result.append(try resolved(part, scope)) }
     return result
+  }
+
+  /// The scope of names behind a path of relationships.
+  private func target(of path: PropertyPath, _ scope: Scope) -> Scope {
+    var scope = scope
+    for name in path.names {
+      let property = scope.properties.first { $0.name.hasSameBytes(as: name) }
+      let relationship = scope.entity?.relationship(named: name)
+      scope = Scope(
+        properties: property?.relationship?.properties() ?? [],
+        entity: relationship.flatMap { newest.entity(numbered: $0.destination) })
+    }
+    return scope
   }
 
   /// The path with the state's own names, and with what records read in place of missing values;
   /// nil if a part of it did not exist then and reads as nil.
   func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
+    try self.path(path, ownScope)
+  }
+
+  private func path(
+    _ path: PropertyPath, _ scope: Scope
+  ) throws(AnnalsError) -> PropertyPath? {
     let past = reader.state.schema
-    var properties = binding.record.properties
-    var entity = newest.entity(numbered: binding.entity)
+    var (properties, entity) = (scope.properties, scope.entity)
     var names: [String] = []
     for (place, name) in path.names.enumerated() {
       guard let now = entity else { return path }

@@ -13,6 +13,8 @@ extension Condition: CustomStringConvertible {
       "\(path) BETWEEN {\(low.conditionText), \(high.conditionText)}"
     case .text(let path, let test):
       "\(path) \(test.match)\(test.options) \(Value.string(test.text).conditionText)"
+    case .contains(let path, let object): "\(path) CONTAINS \(Value.object(object).conditionText)"
+    case .some(let path, let condition): condition.description(ofAny: path)
     case .all(let parts): parts.map(\.partOfAll).joined(separator: " AND ")
     case .any(let parts): parts.map(\.description).joined(separator: " OR ")
     case .not(let condition): condition.descriptionOfOpposite
@@ -22,6 +24,18 @@ extension Condition: CustomStringConvertible {
   /// The text within a conjunction.
   private var partOfAll: String {
     if case .any = form { "(\(self))" } else { description }
+  }
+
+  /// The text of the condition on any object of a to-many relationship: `ANY tags.name == "food"`;
+  /// for a condition with several parts, and behind another relationship, `ANY place.tags (…)`.
+  private func description(ofAny path: PropertyPath) -> String {
+    var test = self
+    // Of these the text begins with the path.
+    if case .not(let inner) = form, case .isNil = inner.form { test = inner }
+    if path.names.count == 1, test.path?.names.isEmpty == false {
+      if case .some = test.form {} else { return "ANY \(path).\(self)" }
+    }
+    return "ANY \(path) (\(self))"
   }
 
   private var descriptionOfOpposite: String {

@@ -8,6 +8,8 @@
 /// - Integers and doubles compare by their exact numbers. Texts compare by UTF-8 bytes. Values of
 ///   different kinds are unequal, and neither is less.
 /// - A to-one relationship to a deleted object reads as nil, and so do all properties beyond it.
+/// - A to-many relationship contains an object as long as it lists it, deleted or not; `any` skips
+///   deleted objects.
 ///
 /// Names and kinds are checked when a condition is used with an entity. `description` is the text
 /// form.
@@ -39,6 +41,11 @@ public struct Condition: Hashable, Sendable {
     /// Includes both ends.
     case isBetween(PropertyPath, Value, Value)
     case text(PropertyPath, TextTest)
+    /// The to-many relationship at the path lists the object, which may be deleted.
+    case contains(PropertyPath, ObjectReference)
+    /// An object that the to-many relationship at the path leads to meets the condition, whose
+    /// paths start at that object.
+    indirect case some(PropertyPath, Condition)
     case all([Condition])
     case any([Condition])
     indirect case not(Condition)
@@ -141,6 +148,21 @@ extension Condition {
   ) -> Condition {
     if match == .equals, options.isEmpty { return .compare(path, .equal, .string(text)) }
     return Condition(.text(path, TextTest(match: match, text: text, options: options)))
+  }
+
+  /// The to-many relationship at the path lists the object, whether that exists or was deleted;
+  /// false for an empty one.
+  ///
+  /// An object of another entity than the relationship's makes a fetch throw `.invalidArgument`.
+  public static func contains(_ path: PropertyPath, _ object: ObjectReference) -> Condition {
+    Condition(.contains(path, object))
+  }
+
+  /// At least one object that the to-many relationship at the path leads to meets the condition,
+  /// whose paths start at that object: `.any("tags", .compare("name", .equal, "food"))`. Deleted
+  /// objects meet none.
+  public static func any(_ path: PropertyPath, _ condition: Condition) -> Condition {
+    Condition(.some(path, condition), around: [condition])
   }
 }
 

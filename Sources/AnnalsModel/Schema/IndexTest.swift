@@ -17,6 +17,13 @@ package struct IndexTest: Hashable, Sendable {
   /// A condition that no index can have.
   package struct Misfit: Error {
     package let reason: String
+
+    /// A condition on what a to-many relationship leads to.
+    fileprivate static func membership(_ path: PropertyPath) -> Misfit {
+      Misfit(
+        reason: "an index compares attributes of the object itself, and \(path) is asked for its "
+          + "objects")
+    }
   }
 }
 
@@ -72,6 +79,7 @@ extension Condition {
     case .isBetween(let path, let low, let high):
       return [try test(path, .greaterOrEqual, low), try test(path, .lessOrEqual, high)]
     case .not(let part): return [try opposite(of: part)]
+    case .contains(let path, _), .some(let path, _): throw .membership(path)
     case .constant(false), .isIn, .text, .any:
       throw IndexTest.Misfit(reason: "an index is of objects told by comparisons joined by AND")
     }
@@ -82,6 +90,7 @@ extension Condition {
     case .isNil(let path): return try test(path, .notEqual, .null)
     case .comparison(let path, .equal, let value): return try test(path, .notEqual, value)
     case .comparison(let path, .notEqual, let value): return try test(path, .equal, value)
+    case .contains(let path, _), .some(let path, _): throw .membership(path)
     default:
       // Of nil neither an order nor its opposite by another operator is true.
       throw IndexTest.Misfit(reason: "an index is of objects told by comparisons joined by AND")

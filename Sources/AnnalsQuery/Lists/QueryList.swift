@@ -29,8 +29,10 @@ package struct QueryList: Sendable {
     }
     referrers = try QueryPlan.Failure.reading { () throws(StateFault) in
       try Referrers(
-        query.rows.condition.paths + query.rows.keys.map(\.path)
-          + QueryList.paths(of: query.records, of: query.rows.entity, in: state),
+        query.rows.condition.dependencies
+          + (query.rows.keys.map(\.path)
+          + QueryList.paths(of: query.records, of: query.rows.entity, in: state))
+          .map { PathDependency($0) },
         from: query.rows.entity, in: state)
     }
     found = SortedList()

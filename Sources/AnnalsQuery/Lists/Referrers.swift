@@ -1,8 +1,8 @@
 import AnnalsModel
 import AnnalsState
 
-/// An index from objects to the rows that refer to them, for the relationships on a list's paths:
-/// when an object changes, these rows must be read again.
+/// An index from objects to the rows that refer to them, for the relationships on a list's paths,
+/// to-one and to-many: when an object changes, these rows must be read again.
 ///
 /// A value; 16 bytes per reference.
 struct Referrers: Sendable {
@@ -11,9 +11,11 @@ struct Referrers: Sendable {
     var entity: EntityNumber
     var relationship: PropertyNumber
     var target: EntityNumber
+    var isToMany: Bool
   }
 
-  /// The relationships of a path, and its final property; 0 for the object itself.
+  /// The relationships of a path, and its final property; 0 for the object itself. A to-many
+  /// relationship of which only the ids count is a final property.
   private struct Way: Hashable {
     var hops: [Hop]
     var end: PropertyNumber
@@ -35,10 +37,10 @@ struct Referrers: Sendable {
 
   /// Of all paths that lead from an entity's objects. O(objects of the entities on the way).
   init(
-    _ paths: [PropertyPath], from entity: EntityNumber, in state: State
+    _ dependencies: [PathDependency], from entity: EntityNumber, in state: State
   ) throws(StateFault) {
-    for path in paths {
-      guard let way = Referrers.way(path, entity, state.schema) else { continue }
+    for dependency in dependencies {
+      guard let way = Referrers.way(dependency, entity, state.schema) else { continue }
       if let first = way.hops.first {
         ownProperties.insert(first.relationship)
         if !ways.contains(way) { ways.append(way) }
@@ -55,21 +57,26 @@ struct Referrers: Sendable {
   var targets: Set<EntityNumber> { Set(ways.lazy.flatMap { $0.hops.map(\.target) }) }
 
   private static func way(
-    _ path: PropertyPath, _ number: EntityNumber, _ schema: Schema
+    _ dependency: PathDependency, _ number: EntityNumber, _ schema: Schema
   ) -> Way? {
     var way = Way(hops: [], end: 0)
     var entity = schema.entity(numbered: number)
-    for name in path.names {
+    let names = dependency.path.names
+    for (place, name) in names.enumerated() {
       guard let current = entity else { return nil }
       if let attribute = current.attribute(named: name) {
         way.end = attribute.number
         return way
       }
       guard let relationship = current.relationship(named: name) else { return way }
+      if dependency.isListed, place == names.count - 1 {
+        way.end = relationship.number
+        return way
+      }
       way.hops.append(
         Hop(
           entity: current.number, relationship: relationship.number,
-          target: relationship.destination))
+          target: relationship.destination, isToMany: relationship.isToMany))
       entity = schema.entity(numbered: relationship.destination)
     }
     return way
@@ -81,22 +88,45 @@ struct Referrers: Sendable {
     var entries: ContiguousArray<(word: UInt64, index: Int)> = []
     var rows = table.rows
     while let row = try rows.next() {
-      let target = try target(row, column, table)
-      if target > 0 { entries.append((UInt64(target), Int(row))) }
+      try forEachTarget(row, column, table) { entries.append((UInt64($0), Int(row))) }
     }
     // Keeps the rows of a target in order.
     radixSort(&entries)
-    return SortedList(
-      ContiguousArray(entries.lazy.map { ListEntry(word: $0.word, row: Int64($0.index)) }))
+    var list: ContiguousArray<ListEntry> = []
+    list.reserveCapacity(entries.count)
+    for (word, index) in entries {
+      let entry = ListEntry(word: word, row: Int64(index))
+      if list.last != entry { list.append(entry) }
+    }
+    return SortedList(list)
   }
 
-  /// The row that a reference leads to; 0 for none.
-  private static func target(
-    _ row: Int64, _ column: Int, _ table: TableView
-  ) throws(StateFault) -> Int64 {
-    try table.withCell(row, column: column) { cell, _ in
-      cell.tag == .object ? Int64(bitPattern: cell.bits) : 0
+  /// Calls `body` with the rows that a row's references lead to.
+  @inline(__always)
+  private static func forEachTarget(
+    _ row: Int64, _ column: Int, _ table: TableView, _ body: (Int64) -> Void
+  ) throws(StateFault) {
+    try table.withCell(row, column: column) { cell, arena in
+      switch cell.tag {
+      case .object: body(Int64(bitPattern: cell.bits))
+      case .objects:
+        for object in ObjectReference.list(in: cell.bytes(in: arena)) { body(object.row) }
+      default: break
+      }
     }
+  }
+
+  /// The rows that a row's references lead to, each once, rising.
+  private static func targets(
+    _ row: Int64, _ column: Int?, _ table: TableView
+  ) throws(StateFault) -> [Int64] {
+    guard let column else { return [] }
+    var targets: [Int64] = []
+    try forEachTarget(row, column, table) { targets.append($0) }
+    targets.sort()
+    var distinct: [Int64] = []
+    for target in targets where target != distinct.last { distinct.append(target) }
+    return distinct
   }
 }
 
@@ -152,23 +182,27 @@ extension Referrers {
       defer { lists[hop] = list }
       for change in changes.elements where change.object.entity == hop.entity {
         let row = change.object.row
-        let was = try before.column(of: hop.relationship).map { (column) throws(StateFault) in
-          try Referrers.target(row, column, before)
-        }
-        let becomes = try after.column(of: hop.relationship).map { (column) throws(StateFault) in
-          try Referrers.target(row, column, after)
-        }
-        guard was ?? 0 != becomes ?? 0 else { continue }
-        if let was, was > 0 {
-          let entry = ListEntry(word: UInt64(was), row: row)
+        let was = try Referrers.targets(row, before.column(of: hop.relationship), before)
+        let becomes = try Referrers.targets(row, after.column(of: hop.relationship), after)
+        guard was != becomes else { continue }
+        for target in was where !becomes.isListed(target) {
+          let entry = ListEntry(word: UInt64(target), row: row)
           let rank = Referrers.rank(list, entry)
-          if rank < list.count, list[rank].isSame(as: entry) { list.remove(at: rank) }
+          if rank < list.count, list[rank] == entry { list.remove(at: rank) }
         }
-        if let becomes, becomes > 0 {
-          let entry = ListEntry(word: UInt64(becomes), row: row)
+        for target in becomes where !was.isListed(target) {
+          let entry = ListEntry(word: UInt64(target), row: row)
           list.insert(entry, at: Referrers.rank(list, entry))
         }
       }
     }
+  }
+}
+
+extension [Int64] {
+  /// Whether the rising numbers have this one. O(log n).
+  fileprivate func isListed(_ number: Int64) -> Bool {
+    let place = rank { $0 < number }
+    return place < count && self[place] == number
   }
 }

@@ -7,12 +7,15 @@ enum PropertyKind: CustomStringConvertible {
   case attribute(AttributeType)
   /// An object, of this entity if that is known.
   case object(Entity?)
+  /// The objects of this to-many relationship.
+  case objects(Relationship)
 
   var description: String {
     switch self {
     case .unknown: "any"
     case .attribute(let type): "\(type)"
     case .object: "object"
+    case .objects: "objects"
     }
   }
 
@@ -20,7 +23,7 @@ enum PropertyKind: CustomStringConvertible {
   var mayBeText: Bool {
     switch self {
     case .unknown: true
-    case .object: false
+    case .object, .objects: false
     case .attribute(let type): [.string, .url, .json, .any].contains(type)
     }
   }
@@ -43,18 +46,32 @@ extension ConditionParser {
   }
 
   /// Reads a path and finds what is there.
-  mutating func path() throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
-    let column = token.column
+  mutating func path(
+    toMany place: ToManyPlace = .none
+  ) throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
     if try consume("SELF") { return ([], entity.map { .object($0) } ?? .unknown) }
-    var names = [try name()]
-    var columns = [column]
-    while try consume(".") {
-      columns.append(token.column)
-      names.append(try name())
-    }
-    guard let entity else { return (PropertyPath(names), .unknown) }
+    let written = try writtenNames()
+    guard let entity else { return (PropertyPath(written.map(\.name)), .unknown) }
+    return try resolve(written[...], from: entity, toMany: place)
+  }
+
+  /// Reads names with dots between.
+  mutating func writtenNames() throws(ConditionTextError) -> [WrittenName] {
+    var names: [WrittenName] = []
+    repeat {
+      let column = token.column
+      names.append(WrittenName(name: try name(), column: column))
+    } while try consume(".")
+    return names
+  }
+
+  /// The path of these names, and what is there.
+  func resolve(
+    _ written: ArraySlice<WrittenName>, from entity: Entity, toMany place: ToManyPlace
+  ) throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
+    let names = written.map(\.name)
     do throws(ConditionTextError) {
-      return (PropertyPath(names), try kind(of: names, columns, from: entity))
+      return (PropertyPath(names), try kind(of: Array(written), from: entity, place))
     } catch {
       // Without backquotes an attribute's name may have dots, where no path says the same.
       let whole = names.joined(separator: ".")
@@ -70,12 +87,11 @@ extension ConditionParser {
       return name
     case .word(let word):
       if ConditionWords.reserved.contains(word.uppercased()) {
-        let isLater = ["MATCHES", "ANY", "ALL", "SOME", "NONE"].contains(word.uppercased())
         throw ConditionTextError(
           column: token.column,
-          reason: isLater
-            ? "\(word) is not supported"
-            : "expected a property; one that is named \(word) stands in backquotes")
+          reason: ConditionParser.unsupported[word.uppercased()].map {
+            "\(word) is not supported\($0)"
+          } ?? "expected a property; one that is named \(word) stands in backquotes")
       }
       try advance()
       return word
@@ -83,15 +99,21 @@ extension ConditionParser {
     }
   }
 
+  /// The words of NSPredicate's format that are not read, with what to write instead.
+  private static let unsupported = [
+    "MATCHES": "", "SOME": "; write ANY", "NONE": "; write NOT ANY",
+    "ALL": "; write NOT ANY with the opposite",
+  ]
+
   private func kind(
-    of names: [String], _ columns: [Int], from entity: Entity
+    of written: [WrittenName], from entity: Entity, _ toMany: ToManyPlace
   ) throws(ConditionTextError) -> PropertyKind {
     var entity = entity
-    for (place, name) in names.enumerated() {
+    for (place, (name, column)) in written.lazy.map({ ($0.name, $0.column) }).enumerated() {
       func fail(_ reason: String) -> ConditionTextError {
-        ConditionTextError(column: columns[place], reason: reason)
+        ConditionTextError(column: column, reason: reason)
       }
-      let isLast = place == names.count - 1
+      let isLast = place == written.count - 1
       if let attribute = entity.attribute(named: name) {
         if isLast { return .attribute(attribute.type) }
         throw fail("\(name) of \(entity.name) is an attribute: no name can follow it")
@@ -100,11 +122,40 @@ extension ConditionParser {
         if isLast, name.hasSameBytes(as: "id") { return .object(entity) }
         throw fail(entity.unknownName(name))
       }
+      if relationship.isToMany, isLast, toMany != .none { return .objects(relationship) }
       guard !relationship.isToMany, let next = schema.entity(numbered: relationship.destination)
-      else { throw fail("\(name) of \(entity.name) is to-many: a path goes through to-one only") }
+      else {
+        let whole = PropertyPath(written.map(\.name))
+        throw fail("\(name) of \(entity.name) is to-many: \(toMany.instead(of: whole))")
+      }
       entity = next
     }
     return .object(entity)
+  }
+}
+
+/// A name on a path, as it was written.
+struct WrittenName {
+  let name: String
+  /// The position of its first character, from 1.
+  let column: Int
+}
+
+/// Where a path may have a to-many relationship.
+enum ToManyPlace: Hashable {
+  case none
+  /// At its end, in a condition.
+  case end
+  /// At its end, in a condition behind `ANY` and this path.
+  case endBehind(PropertyPath)
+
+  /// What to write instead of a path through a to-many relationship.
+  fileprivate func instead(of path: PropertyPath) -> String {
+    switch self {
+    case .none: "a path goes through to-one only"
+    case .end: "write ANY \(path)"
+    case .endBehind(let outer): "write ANY \(outer) (ANY \(path) …)"
+    }
   }
 }
 

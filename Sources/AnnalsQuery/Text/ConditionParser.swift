@@ -4,9 +4,12 @@ import AnnalsModel
 ///
 ///     condition   = conjunction { (OR | "||") conjunction }
 ///     conjunction = negation { (AND | "&&") negation }
-///     negation    = { NOT | "!" } ( "(" condition ")" | TRUEPREDICATE | FALSEPREDICATE | test )
+///     negation    = { NOT | "!" }
+///                   ( "(" condition ")" | TRUEPREDICATE | FALSEPREDICATE | any | test )
+///     any         = ANY path "(" condition ")" | ANY path "." test | ANY path comparison value
 ///     test        = path ( comparison value | [NOT] IN "{" [value {"," value}] "}"
-///                        | [NOT] BETWEEN "{" value "," value "}" | [NOT] match [options] text )
+///                        | [NOT] BETWEEN "{" value "," value "}" | [NOT] match [options] text
+///                        | [NOT] CONTAINS entity "#" row )
 ///     comparison  = "==" | "=" | "!=" | "<>" | "<" | "<=" | "=<" | ">" | ">=" | "=>"
 ///     match       = "==" | "!=" | BEGINSWITH | ENDSWITH | CONTAINS | LIKE
 ///     options     = "[c]" | "[d]" | "[cd]"
@@ -14,9 +17,10 @@ import AnnalsModel
 ///     value       = nil | NULL | TRUE | FALSE | YES | NO | number | text | date | UUID
 ///                 | entity "#" row [ "@" UUID ] | (URL | JSON | DATA | DOUBLE) "(" text ")"
 ///
-/// Keywords are of any case. A name with other than letters, digits and `_` stands in backquotes. A
-/// dotted name is an attribute of that name if there is one, else a path. Values take the type of
-/// the property they meet. Time and depth are bounded by `longestText` and `deepest`.
+/// The path of `any` ends at a to-many relationship, and what follows is of its objects. Keywords
+/// are of any case. A name with other than letters, digits and `_` stands in backquotes. A dotted
+/// name is an attribute of that name if there is one, else a path. Values take the type of the
+/// property they meet. Time and depth are bounded by `longestText` and `deepest`.
 package struct ConditionParser {
   /// The most bytes of a text.
   package static let longestText = 65_536
@@ -24,7 +28,8 @@ package struct ConditionParser {
   package static let deepest = 100
 
   let schema: Schema
-  let entity: Entity?
+  /// The entity whose objects are tested at the token; nil if that is not checked.
+  var entity: Entity?
   /// How many seconds clocks are ahead of UTC at a moment, where a date has no offset of its own.
   let zone: (Timestamp) -> Int
   private var lexer: ConditionLexer
@@ -47,46 +52,6 @@ package struct ConditionParser {
       guard parser.token.kind == .end else { throw parser.expected("AND, OR or the end") }
       return condition
     }
-  }
-
-  /// Reads sort keys: `[-]path ["[c]" | "[l]"] [NILS FIRST | NILS LAST]`, with commas between.
-  package static func parseSortKeys(
-    _ text: String, over entity: Entity, in schema: Schema
-  ) throws(ConditionTextError) -> [SortKey] {
-    guard text.utf8.count <= longestText else {
-      throw ConditionTextError(column: 1, reason: "sort keys are at most \(longestText) bytes")
-    }
-    var parser = ConditionParser(text, entity, schema, { _ in 0 })
-    try parser.advance()
-    var keys: [SortKey] = []
-    repeat { keys.append(try parser.sortKey()) } while try parser.consume(",")
-    guard parser.token.kind == .end else { throw parser.expected("a comma or the end") }
-    return keys
-  }
-
-  private mutating func sortKey() throws(ConditionTextError) -> SortKey {
-    let isDescending = try consume("-")
-    var key = SortKey(try path().0, isDescending: isDescending)
-    if try consume("[") {
-      if try consume("C") {
-        key.textOrder = .caseInsensitive
-      } else if try consume("L") {
-        key.textOrder = .localized
-      } else {
-        throw expected("c or l")
-      }
-      try require("]")
-    }
-    if try consume("NILS") {
-      if try consume("FIRST") {
-        key.nils = .first
-      } else if try consume("LAST") {
-        key.nils = .last
-      } else {
-        throw expected("FIRST or LAST")
-      }
-    }
-    return key
   }
 
   init(
@@ -126,7 +91,7 @@ package struct ConditionParser {
     guard try consume(symbol) else { throw expected("\"\(symbol)\"") }
   }
 
-  private mutating func condition() throws(ConditionTextError) -> Condition {
+  mutating func condition() throws(ConditionTextError) -> Condition {
     var parts = [try conjunction()]
     while try consume("OR", "||") { parts.append(try conjunction()) }
     return .any(parts)
@@ -153,11 +118,15 @@ package struct ConditionParser {
     }
     if try consume("TRUEPREDICATE") { return .always }
     if try consume("FALSEPREDICATE") { return .never }
-    return try test()
+    if try consume("ANY") { return try anyTest() }
+    let (path, kind) = try path(toMany: .end)
+    return try test(of: path, kind)
   }
 
-  private mutating func test() throws(ConditionTextError) -> Condition {
-    let (path, kind) = try path()
+  /// Reads what stands behind a path, of this kind of values.
+  mutating func test(
+    of path: PropertyPath, _ kind: PropertyKind
+  ) throws(ConditionTextError) -> Condition {
     if try consume("NOT") {
       guard isAt("IN") || isAt("BETWEEN") || matchAtToken != nil else {
         throw expected("IN, BETWEEN, BEGINSWITH, ENDSWITH, CONTAINS or LIKE")
@@ -167,6 +136,10 @@ package struct ConditionParser {
     return try test(path, kind)
   }
 
+  private var isAtText: Bool {
+    if case .string = token.kind { true } else { false }
+  }
+
   private var matchAtToken: Condition.TextMatch? {
     [.begins, .ends, .contains, .like].first { isAt($0.description) }
   }
@@ -174,6 +147,7 @@ package struct ConditionParser {
   private mutating func test(
     _ path: PropertyPath, _ kind: PropertyKind
   ) throws(ConditionTextError) -> Condition {
+    if case .objects(let relationship) = kind { return try membership(path, relationship) }
     if try consume("IN") {
       return .isIn(path, try list(kind))
     }
@@ -191,7 +165,11 @@ package struct ConditionParser {
     }
     if let match = matchAtToken {
       try advance()
-      return try textMatch(path, kind, match, try options())
+      let options = try options()
+      if case .unknown = kind, match == .contains, options.isEmpty, !isAtText {
+        return try membership(path, nil)
+      }
+      return try textMatch(path, kind, match, options)
     }
     guard let comparison = try comparison() else {
       if isAt("IS") { throw try nilTest(path) }

@@ -234,7 +234,7 @@ extension TimelineList {
     case .flag(let path), .kind(let path, _): paths.append(path)
     }
     for condition in [definition.endCondition, definition.condition] {
-      paths += condition?.paths ?? []
+      paths += condition?.dependencies.map(\.path) ?? []
     }
     var result: Set<EntityNumber> = []
     for path in paths {

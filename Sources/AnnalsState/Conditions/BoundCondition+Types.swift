@@ -14,6 +14,7 @@ extension BoundPath {
     case .object:
       isComparable = value.isNull || value.tag == .object
       kind = "object"
+    case .objects: (isComparable, kind) = (false, "objects")
     }
     guard !isComparable else { return }
     if kind == "\(AttributeType.date)", case .double(let number) = value,
@@ -35,6 +36,7 @@ extension BoundPath {
       if attribute.type.tag?.isText ?? true { return }
       kind = "\(attribute.type)"
     case .object: kind = "object"
+    case .objects: kind = "objects"
     }
     throw ConditionError(.notText, path, "\"\(path)\" is of type \(kind), which is no text")
   }

@@ -35,6 +35,8 @@ package struct BoundCondition: Sendable {
     case isBetween(Operand, Operand)
     case isIn(OperandSet)
     case text(TextPattern)
+    case contains(ObjectReference)
+    case some(TargetTest)
   }
 
   /// The end of evaluation: the condition is met.
@@ -63,9 +65,9 @@ package struct BoundCondition: Sendable {
 
   /// The condition over another state of the same schema; nil if it must be bound anew. O(tests).
   package func rebound(to state: State, _ sources: ConditionSources) -> BoundCondition? {
-    guard let newer = state.table(entity), steps.allSatisfy({ $0.path.isBound(to: newer) }) else {
-      return nil
-    }
+    guard let newer = state.table(entity),
+      steps.allSatisfy({ $0.path.isBound(to: newer) && !$0.test.readsOthers })
+    else { return nil }
     var copy = self
     copy.table = newer.table
     copy.sources = sources
@@ -107,6 +109,15 @@ package struct BoundCondition: Sendable {
       try bound.requireText(path)
       let pattern = TextPattern(test, removingDiacritics: sources.removingDiacritics)
       return append(bound, .text(pattern), next)
+    case .contains(let path, let object):
+      let bound = try BoundPath(toMany: path, from: entity, in: state)
+      try bound.requireLeading(to: object, path, state.schema)
+      return append(bound, .contains(object), next)
+    case .some(let path, let inner):
+      let bound = try BoundPath(toMany: path, from: entity, in: state)
+      guard case .objects(let relationship) = bound.end else { return next.ifFalse }
+      let test = try TargetTest(inner, of: relationship.destination, in: state, sources)
+      return append(bound, .some(test), next)
     }
   }
 
@@ -191,6 +202,11 @@ extension BoundCondition {
     case .text(let pattern):
       guard cell.tag.isText else { return false }
       return pattern.matches(cell.bytes(in: arena), &scratch)
+    case .contains(let object):
+      return cell.tag == .objects && object.isListed(in: cell.bytes(in: arena))
+    case .some(let test):
+      guard cell.tag == .objects else { return false }
+      return try test.holds(ofAnyIn: cell.bytes(in: arena))
     }
   }
 

@@ -13,12 +13,15 @@ package struct BoundPath: Sendable {
     case attribute(Attribute)
     /// An object of this entity; the object itself if there are no hops.
     case object(EntityNumber)
+    /// The ids in a to-many relationship.
+    case objects(Relationship)
   }
 
   /// The relationships on the path; if it ends at an object, the last leads to it.
   let hops: ContiguousArray<Hop>
   package let end: End
-  /// The column of the attribute; nil for an object, and if no object has a value.
+  /// The column of the attribute or to-many relationship; nil for an object, and if no object has
+  /// a value.
   let column: Int?
   /// What stands for no value; null for nothing.
   let fallback: ValueCell
@@ -70,8 +73,7 @@ package struct BoundPath: Sendable {
       guard !relationship.isToMany,
         let next = state.schema.entity(numbered: relationship.destination)
       else {
-        let reason = "\"\(name)\" of \(entity.name) is to-many: a path goes through to-one only"
-        throw ConditionError(.notToOne, path, reason)
+        throw ConditionError(.notToOne, path, entity.toManyReason(name))
       }
       hops.append(
         Hop(
@@ -88,11 +90,47 @@ package struct BoundPath: Sendable {
     fallbackBytes = []
   }
 
+  /// Binds a path that ends at a to-many relationship. O(hops × properties).
+  package init(
+    toMany path: PropertyPath, from number: EntityNumber, in state: State
+  ) throws(ConditionError) {
+    guard let name = path.names.last else {
+      throw ConditionError(.notToMany, path, "the object itself is no to-many relationship")
+    }
+    let owner = try BoundPath(PropertyPath(path.names.dropLast()), from: number, in: state)
+    (hops, fallbackBytes) = (owner.hops, [])
+    (fallback, erasedFallback, hasFallback) = (.null, .null, false)
+    switch owner.end {
+    case .object(let last):
+      let entity = state.schema.entity(numbered: last) ?? Entity("")
+      // Behind `id` comes nothing.
+      let wrong = owner.hops.count < path.names.count - 1 ? "id" : name
+      guard entity.propertyNumber(named: wrong) != nil else {
+        throw ConditionError(.unknownProperty, path, entity.unknownName(wrong))
+      }
+      guard let relationship = entity.relationship(named: wrong), relationship.isToMany else {
+        throw ConditionError(.notToMany, path, entity.notToManyReason(name))
+      }
+      end = .objects(relationship)
+      column = state.findTable(last)?.position(of: relationship.number)
+    case .attribute, .objects:
+      guard state.schema.entity(numbered: number) == nil else {
+        let reason = "\"\(path)\" leads through an attribute: no name can follow it"
+        throw ConditionError(.notToOne, path, reason)
+      }
+      // A state from before the entity existed.
+      (end, column) = (owner.end, nil)
+    }
+  }
+
   /// Whether the path is bound to a table of another state, of the same schema, as to its own.
   package func isBound(to table: TableView) -> Bool {
     guard hops.isEmpty else { return false }
-    guard case .attribute(let attribute) = end else { return true }
-    return table.column(of: attribute.number) == column
+    switch end {
+    case .attribute(let attribute): return table.column(of: attribute.number) == column
+    case .objects(let relationship): return table.column(of: relationship.number) == column
+    case .object: return true
+    }
   }
 
   /// Calls `body` with the value of a row and the bytes that it refers to, valid only within the
@@ -152,7 +190,7 @@ package struct BoundPath: Sendable {
     switch end {
     case .object(let entity):
       return try body(ValueCell(tag: .object, bits: UInt64(bitPattern: row), length: entity), none)
-    case .attribute:
+    case .attribute, .objects:
       return try withFallback(
         try column.map { (column) throws(ConditionFault) in
           try BoundPath.cell(column, view)

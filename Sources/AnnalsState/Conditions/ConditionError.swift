@@ -9,6 +9,8 @@ package struct ConditionError: Error, Hashable, Sendable, CustomStringConvertibl
     /// A path goes through an attribute or a to-many relationship, or ends at a to-many
     /// relationship.
     case notToOne
+    /// Membership in what is no to-many relationship.
+    case notToMany
     /// A value of another kind than the property's.
     case incomparable
     /// A text match on a property that is not text.
@@ -45,6 +47,19 @@ package enum ConditionFault: Error, Sendable {
 }
 
 extension Entity {
+  /// Says that a path cannot go through, or end at, the to-many relationship of this name.
+  package func toManyReason(_ name: String) -> String {
+    "\"\(name)\" of \(self.name) is to-many: a path goes through to-one only. A condition on its "
+      + "objects is CONTAINS or ANY"
+  }
+
+  /// Says that the property of this name is no to-many relationship.
+  package func notToManyReason(_ name: String) -> String {
+    let kind = relationship(named: name) == nil ? "an attribute" : "a to-one relationship"
+    return "\"\(name)\" of \(self.name) is \(kind), not to-many: it is compared without ANY or "
+      + "CONTAINS"
+  }
+
   /// Says that there is no property of this name, with the nearest existing name.
   package func unknownName(_ name: String) -> String {
     let names =

@@ -12,7 +12,8 @@ struct QueryCommand: FileCommand {
       BETWEEN {2019-10-01, 2019-11-01}. There are ==, !=, <, <=, >, >=, IN {a, b}, BETWEEN {low, \
       high}, BEGINSWITH, ENDSWITH, CONTAINS and LIKE (with * and ?), [c] and [d] after them to \
       ignore case and accents, AND, OR, NOT, parentheses, and nil. place.name follows a to-one \
-      relationship. Dates without an offset are in the local zone.
+      relationship; of a to-many one there are tags CONTAINS Tag#5, ANY tags.name == "food" and \
+      ANY tags (name == "food" AND rank > 3). Dates without an offset are in the local zone.
 
       --group-by day:timestamp counts the objects of each day of the local zone, in the order of \
       days (--sort -timestamp reverses it); --limit and --offset then count groups.

@@ -12,13 +12,13 @@ extension Fetch {
   ///     Fetch(Post.self).where(#Predicate { $0.start > date && $0.title.count > 20 })
   ///
   /// Parts that can be a condition are planned as one, so that indexes serve them: comparisons of a
-  /// property with a constant, `&&`, `||`, `!`, a list that contains a property; for texts,
-  /// equality with plain ASCII. The rest is evaluated on the records that these parts let through;
-  /// `explain` shows it. The result is that of the predicate, including Swift's equality of texts;
-  /// only a comparison of an optional property with nil is false where its value was erased. A
-  /// predicate that cannot be evaluated on a record, such as one that unwraps nil, makes the fetch
-  /// throw `.invalidArgument`. A live view evaluates the rest again on each record that changes; it
-  /// may depend on the record alone.
+  /// property with a constant, `&&`, `||`, `!`, a list that contains a property, a to-many
+  /// relationship that contains a reference; for texts, equality with plain ASCII. The rest is
+  /// evaluated on the records that these parts let through; `explain` shows it. The result is that
+  /// of the predicate, including Swift's equality of texts; only a comparison of an optional
+  /// property with nil is false where its value was erased. A predicate that cannot be evaluated on
+  /// a record, such as one that unwraps nil, makes the fetch throw `.invalidArgument`. A live view
+  /// evaluates the rest again on each record that changes; it may depend on the record alone.
   public func `where`(_ predicate: Predicate<R>) -> Fetch {
     let part = predicate.expression as? any PredicatePart
     if let condition = part?.condition(of: R.self) { return self.where(condition) }

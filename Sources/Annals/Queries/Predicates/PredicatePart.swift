@@ -86,6 +86,14 @@ extension PredicateExpressions.Comparison: PredicatePart {
 
 extension PredicateExpressions.SequenceContains: PredicatePart {
   func condition<R: Record>(of type: R.Type) -> RecordCondition<R>? {
+    if let members = (sequence as? any PropertyTerm)?.property(of: type) {
+      guard members.relationship?.isToMany == true,
+        let object = (element as? any ConstantTerm)?.constant as? any RelationshipValue,
+        let id = object._objects.first
+      else { return nil }
+      return RecordCondition(
+        .contains(PropertyPath(members.name), ObjectReference(id)), stores: [id.store])
+    }
     guard let list = (sequence as? any ConstantTerm)?.constant as? any Sequence,
       let property = (element as? any PropertyTerm)?.property(of: type)
     else { return nil }
