@@ -74,7 +74,7 @@ struct ImportedSchema {
   mutating func apply(
     to transaction: WriteTransaction, isNew: Bool
   ) throws(AnnalsError) -> [Entity] {
-    if !needed.entities.isEmpty { try transaction.require(needed) }
+    if !needed.entities.isEmpty { try transaction.require(needed.asLoose(as: transaction.schema)) }
     let isLineage = isNew || origin == transaction.reader.store
     var removals: [Entity] = []
     for line in lines {

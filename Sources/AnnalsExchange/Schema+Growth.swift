@@ -38,6 +38,12 @@ extension Schema {
       let name = "\(entity.name).\(relationship.name)"
       if let before = known.relationships.first(where: { $0.number == relationship.number }) {
         lines += rename(of: name, relationship.name, since: before.name, in: entity)
+        if relationship.isRequired != before.isRequired {
+          lines.append(
+            relationship.isRequired
+              ? "\(name) is required now; it was optional"
+              : "\(name) is optional now; it was required")
+        }
       } else {
         lines.append("added the relationship \(name)")
       }

@@ -65,7 +65,7 @@ struct SchemaMatch {
     } catch {
       throw .invalidSchema(error)
     }
-    try transaction.require(exported.stating(byName))
+    try transaction.require(exported.stating(byName).asLoose(as: transaction.schema))
   }
 
   // MARK: - By number
@@ -284,6 +284,23 @@ extension Schema {
         for index in result.indexes.indices { result.indexes[index].state(by: entity) }
         return result
       })
+  }
+}
+
+extension Schema {
+  /// This schema as a program states it, with relationships optional where the store has them so:
+  /// lines do not narrow.
+  func asLoose(as store: Schema) -> Schema {
+    var result = self
+    for place in result.entities.indices {
+      guard let stored = store.entity(named: result.entities[place].name) else { continue }
+      for index in result.entities[place].relationships.indices {
+        let name = result.entities[place].relationships[index].name
+        guard stored.relationship(named: name)?.isOptional == true else { continue }
+        result.entities[place].relationships[index].isOptional = true
+      }
+    }
+    return result
   }
 }
 

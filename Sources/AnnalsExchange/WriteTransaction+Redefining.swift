@@ -3,7 +3,8 @@ import AnnalsModel
 import AnnalsState
 
 // Whether a definition in lines can take the place of the store's. Lines are input: a definition
-// that does not fit the values in the store would damage it.
+// that does not fit the values in the store would damage it. Whether objects lack a relationship
+// that becomes required is checked when the transaction ends.
 
 extension WriteTransaction {
   /// Whether a store may make this definition that one: nothing is gone, what is new has new
@@ -34,7 +35,9 @@ extension WriteTransaction {
       if let former = old.relationships.first(where: { $0.number == relationship.number }) {
         known += 1
         guard try canRedefine(former, as: relationship, of: old.number) else { return false }
-      } else if relationship.number < old.nextPropertyNumber {
+      } else if relationship.number < old.nextPropertyNumber
+        || relationship.isRequired && hasObjects
+      {
         return false
       }
     }

@@ -105,4 +105,40 @@ import Testing
     #expect(store.token == head)
     try store.close()
   }
+
+  @Test func aRequiredRelationshipIsShownAndKept() throws {
+    let folder = try CommandFolder()
+    func schema(_ optional: String) -> String {
+      ##"{"entities":[{"name":"Line","attributes":[{"name":"id","type":"string","unique":true}]},"##
+        + ##"{"name":"Stop","attributes":[{"name":"id","type":"string","unique":true}],"##
+        + ##""relationships":[{"name":"line","to":"Line"\##(optional)}]}]}"##
+    }
+    try folder.write(schema(""), to: "loose")
+    try folder.write(schema(##","optional":false"##), to: "strict")
+    try folder.write(##"{"changes":[{"op":"insert","entity":"Line","id":"red"}]}"##, to: "line")
+    folder.run("import", "@s.annals", "@line", "--schema", "@loose")
+    folder.run("put", "@s.annals", "Stop/a", "line=Line/red", "--author", "me")
+    let store = try Store(path: folder.file("s.annals"), environment: folder.store)
+    try store.require(
+      Schema {
+        Entity("Line")
+        Entity("Stop") { Relationship("line", to: "Line", isOptional: false) }
+      })
+    try store.close()
+    let put = folder.run("put", "@s.annals", "Stop/b", "--author", "me")
+    #expect(put.status == .couldNotRun)
+    #expect(
+      put.errors.contains("Stop/b.line: a value is required; give it one, or declare it optional"),
+      "\(put.errors)")
+    #expect(folder.run("put", "@s.annals", "Stop/a", "line:=null").status == .couldNotRun)
+    let log = folder.run("log", "@s.annals").output
+    #expect(log.contains("~ line: Line (required), was Line"), "\(log)")
+    let printed = folder.run("schema", "@s.annals").output
+    #expect(printed.contains(##""to":"Line","optional":false"##), "\(printed)")
+    #expect(folder.run("verify", "@s.annals").status == .done)
+    let bytes = folder.run("dump", "@s.annals", "--bytes").output
+    #expect(bytes.contains("1, every object has one"))
+    folder.run("import", "@t.annals", "@line", "--schema", "@strict")
+    #expect(folder.run("schema", "@t.annals").output.contains(##""optional":false"##))
+  }
 }

@@ -152,6 +152,8 @@ struct RefusedBytesTests {
     expect(false, "no value allowed", attributes: [1, 1, 1, 97, 4, 32, 2, 16, 0])
     expect(true, "a relationship", relationships: [1, 2, 1, 98, 3, 1])
     expect(true, "extensions of one", relationships: [1, 2, 1, 98, 8, 1, 2, 7, 0])
+    expect(true, "a required one", relationships: [1, 2, 1, 98, 8, 1, 2, 1, 0])
+    expect(false, "a required one with bytes", relationships: [1, 2, 1, 98, 8, 1, 3, 1, 1, 0])
     expect(false, "no extensions of one", relationships: [1, 2, 1, 98, 8, 1, 0])
     expect(false, "a relationship with flag 16", relationships: [1, 2, 1, 98, 16, 1])
     expect(true, "an index", indexes: [1, 8, 3, 1, 99, 1, 0, 1, 1, 1])

@@ -29,6 +29,7 @@ enum SampleSchema {
     author.number = 3
     author.destination = 2
     author.extensions = [4, 0]
+    author.isOptional = false
     var tags = Relationship("tags", to: "", isToMany: true, isOrdered: true)
     tags.number = 7
     tags.destination = 1

@@ -420,7 +420,9 @@ class Relationship:
         need(self.flags < 16, "unknown flags of a relationship")
         met_flags("relationship flag", self.flags)
         if self.flags & 8:
-            need(extension_area(c), "an empty extension area")
+            items = extension_area(c)
+            need(items, "an empty extension area")
+            need(not items.get(1), "a required relationship with bytes")
 
     def holds(self, kind):
         return kind == ERASED or kind == (OBJECTS if self.flags & 1 else OBJECT)

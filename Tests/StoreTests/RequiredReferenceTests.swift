@@ -25,6 +25,16 @@ private struct OlderStop: Record {
   static let entity = RecordEntity("Stop", OlderStop.init, Property("name", \.name).unique())
 }
 
+/// The stop of a program that did not require a line.
+private struct StopWithoutLine: Record {
+  var name: String
+  var line: Reference<Line>?
+  var owner: ObjectID?
+  static let entity = RecordEntity(
+    "Stop", StopWithoutLine.init, Property("name", \.name).unique(), Property("line", \.line),
+    Property("owner", \.owner, to: Line.self))
+}
+
 /// A reference that is not optional: every object has one.
 @Suite struct RequiredReferenceTests {
   @Test func isWrittenReadAndAskedFor() throws {
@@ -106,9 +116,73 @@ private struct OlderStop: Record {
     }
     let back = try #require(try store.snapshot().object(Stop.self, stop.id))
     #expect(try store.snapshot()[back.line]?.name == "blue")
-    let byName = try store.write { try $0.insert("Stop", ["name": "b"]) }
-    let none = #expect(throws: AnnalsError.self) { try store.snapshot().object(Stop.self, byName) }
+    let byName = #expect(throws: AnnalsError.self) {
+      try store.write { try $0.insert("Stop", ["name": "b"]) }
+    }
+    #expect(byName?.violations.map(\.property) == ["line", "owner"])
+  }
+
+  /// A store of the program before it required a line, in which one stop has none.
+  private func optional(_ path: String) throws {
+    try Store.with(path: path, records: StopWithoutLine.self, Line.self) { store in
+      try store.write { tx in
+        let red = try tx.insert(Line(name: "red"))
+        try tx.insert(StopWithoutLine(name: "a", line: red.reference, owner: red.id))
+        try tx.insert(StopWithoutLine(name: "b", line: nil, owner: red.id))
+        try tx.insert(StopWithoutLine(name: "c", line: nil, owner: nil))
+      }
+    }
+  }
+
+  @Test func itIsRequiredOnceEveryObjectHasOne() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
+    try optional(path)
+    let refused = #expect(throws: AnnalsError.self) {
+      try Store(path: path, records: Stop.self, Line.self)
+    }
+    #expect(refused?.code == .invalidChange)
+    #expect(
+      refused?.violations.map(\.description) == [
+        "Stop/b.line: a value is required; give it one, or declare it optional",
+        "Stop/c.line: a value is required; give it one, or declare it optional",
+        "Stop/c.owner: a value is required; give it one, or declare it optional",
+      ])
+    // Where nothing can be written, what can be read is read.
+    let reading = try Store(
+      path: path, records: Stop.self, Line.self, options: .readOnly)
+    let none = #expect(throws: AnnalsError.self) {
+      try reading.snapshot().objects(of: Stop.self, where: \.name == "b")
+    }
     #expect(none?.message.hasPrefix("Stop/b.line leads to no object") == true, "\(none as Any)")
+    try Store.with(path: path, records: StopWithoutLine.self, Line.self) { store in
+      #expect(store.token.number == 2)
+      try store.write { tx in
+        let red = try #require(try tx.objects(of: Line.self).first)
+        for stop in try tx.objects(of: StopWithoutLine.self) {
+          try tx.set(\.line, of: stop, to: red)
+          try tx.set(\.owner, of: stop, to: red.id)
+        }
+      }
+    }
+    try Store.with(path: path, records: Stop.self, Line.self) { store in
+      #expect(store.schema.entity(named: "Stop")?.relationship(named: "line")?.isOptional == false)
+      #expect(store.token.number == 4)
+    }
+    // It stays so, also for a reader of the file alone.
+    let store = try Store(path: path)
+    let cleared = #expect(throws: AnnalsError.self) {
+      try store.write { tx in
+        for stop in try tx.objects(of: "Stop") { try tx.update(stop.objectID, ["line": .null]) }
+      }
+    }
+    #expect(cleared?.violations.map(\.key) == ["a", "b", "c"])
+    try store.close()
+    // The program before it makes it optional again.
+    try Store.with(path: path, records: StopWithoutLine.self, Line.self) { store in
+      #expect(store.token.number == 5)
+      try store.write { try $0.insert(StopWithoutLine(name: "d", line: nil, owner: nil)) }
+    }
   }
 
   @Test func itCannotBeAddedWhereThereAreObjects() throws {

@@ -24,11 +24,10 @@ extension RecordEntity {
     var entity = Entity(name)
     for property in properties {
       if let relationship = property.relationship {
-        var definition = Relationship(
-          property.name, to: relationship.destination(), isToMany: relationship.isToMany,
-          isOrdered: relationship.isOrdered)
-        definition.isRequired = relationship.isRequired
-        entity.relationships.append(definition)
+        entity.relationships.append(
+          Relationship(
+            property.name, to: relationship.destination(), isOptional: !relationship.isRequired,
+            isToMany: relationship.isToMany, isOrdered: relationship.isOrdered))
       } else {
         entity.attributes.append(property.attribute)
       }

@@ -7,8 +7,9 @@ import AnnalsModel
 /// `Reference<Place>` to exactly one, one of type `[Reference<Place>]` to any number. The entity is
 /// looked up when the store opens, so two record types may refer to each other.
 ///
-/// An object whose required reference leads to a deleted object, or to none since it was written by
-/// name, cannot be read as a record: that is `.unreadableRecord`, which names the two.
+/// A transaction that leaves a required reference empty is refused. An object whose required
+/// reference leads to an object that was deleted later cannot be read as a record: that is
+/// `.unreadableRecord`, which names the two.
 ///
 ///     struct Event: Record {
 ///       var title: String

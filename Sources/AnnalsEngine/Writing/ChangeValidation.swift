@@ -119,15 +119,40 @@ struct ChangeValidation {
   ) {
     var position = entry.propertyRange.lowerBound
     let end = entry.propertyRange.upperBound
-    for attribute in rules.required {
-      while position < end, batch.properties[position].property < attribute.number { position += 1 }
-      if position == end || batch.properties[position].property != attribute.number {
-        add(rules, entry, attribute.number, .required, .null)
+    for property in rules.required {
+      while position < end, batch.properties[position].property < property { position += 1 }
+      if position == end || batch.properties[position].property != property {
+        add(rules, entry, property, .required, .null)
       }
     }
   }
 
-  /// Adds violations for required attributes that an update cleared and that no other check covers.
+  /// Adds violations for all objects that lack a relationship which has become required since an
+  /// earlier schema. O(objects) for each such relationship.
+  mutating func checkNarrowed(
+    _ number: EntityNumber, since before: Schema
+  ) throws(AnnalsError) {
+    guard !allowsMissing, let rules = rules(of: number), !rules.entity.isRemoved else { return }
+    let known = before.entity(numbered: number)?.relationships ?? []
+    for relationship in rules.entity.relationships where relationship.isRequired {
+      let property = relationship.number
+      if known.contains(where: { $0.number == property && $0.isRequired }) { continue }
+      let reported = Set(
+        violations.lazy.filter { $0.property.hasSameBytes(as: relationship.name) }.map(\.object))
+      var rows = state.rows(of: number)
+      while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
+        let object = ObjectReference(entity: number, row: row)
+        let isMissing = try AnnalsError.translating { () throws(StateFault) in
+          try state.value(number, row, property).isNull
+        }
+        if isMissing, !reported.contains(object) {
+          add(rules, object, property, .required, .null)
+        }
+      }
+    }
+  }
+
+  /// Adds violations for required properties that an update cleared and that no other check covers.
   private mutating func checkCleared(
     _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
   ) {
@@ -177,8 +202,15 @@ struct ChangeValidation {
     _ rules: EntityRules, _ entry: ChangeEntry, _ property: PropertyNumber, _ rule: ValidationRule,
     _ value: Value
   ) {
-    guard violations.count < ChangeValidation.limit else { return }
     let object = ObjectReference(entity: entry.entity, row: entry.row)
+    add(rules, object, property, rule, value)
+  }
+
+  private mutating func add(
+    _ rules: EntityRules, _ object: ObjectReference, _ property: PropertyNumber,
+    _ rule: ValidationRule, _ value: Value
+  ) {
+    guard violations.count < ChangeValidation.limit else { return }
     violations.append(
       ValidationViolation(
         entity: rules.entity.name, object: object,

@@ -106,6 +106,9 @@ private struct CommitPipeline {
       }
       try collect(object, &changes)
     }
+    for entity in transaction.changedEntities.sorted() {
+      try validation.checkNarrowed(entity, since: base.schema)
+    }
     guard !touched.entities.isEmpty else { return }
     // Whole entities, however many objects: what is read for them is released on the way.
     changes = NetChanges(from: base, to: transaction.reader.state, isPassing: true)

@@ -24,8 +24,8 @@ final class EntityRules: Sendable {
   /// Attributes and relationships, by property number.
   private let attributes: ContiguousArray<Attribute?>
   private let relationships: ContiguousArray<Relationship?>
-  /// The attributes that must have a value, by rising number.
-  let required: ContiguousArray<Attribute>
+  /// The properties that must have a value, rising.
+  let required: ContiguousArray<PropertyNumber>
   /// Whether an object can become too long for one change.
   let admitsLongObjects: Bool
   /// The unique rules over numbers that may have several keys: doubles, and values of any kind.
@@ -60,9 +60,8 @@ final class EntityRules: Sendable {
     self.uniqueProperties = uniqueProperties
     rulesOfNumbers = entity.uniqueRulesOfNumbers
     required = ContiguousArray(
-      entity.attributes
-        .filter { !$0.isRemoved && !$0.isOptional && $0.defaultValue == nil }
-        .sorted { $0.number < $1.number })
+      (entity.attributes.filter(\.mustHaveValue).map(\.number)
+        + entity.relationships.filter(\.isRequired).map(\.number)).sorted())
   }
 
   @inline(__always)
@@ -80,9 +79,9 @@ final class EntityRules: Sendable {
     Int(property) < relationships.count ? relationships[Int(property)] : nil
   }
 
-  /// Whether the property is an attribute that must have a value.
+  /// Whether the property must have a value.
   func isRequired(_ property: PropertyNumber) -> Bool {
-    attribute(property).map { !$0.isOptional && $0.defaultValue == nil } ?? false
+    attribute(property)?.mustHaveValue ?? relationship(property)?.isRequired ?? false
   }
 
   /// Whether a unique rule covers the property.
@@ -98,6 +97,11 @@ final class EntityRules: Sendable {
     case .bool, .int64, .string, .date, .uuid, .data: return .none
     }
   }
+}
+
+extension Attribute {
+  /// Whether every object has a value of its own.
+  fileprivate var mustHaveValue: Bool { !isRemoved && !isOptional && defaultValue == nil }
 }
 
 extension Entity {

@@ -269,6 +269,7 @@ extension SchemaJSON {
       case "number": relationship.number = try reader.stableNumber(value)
       case "to": relationship.destinationName = try reader.text(value, of: name)
       case "toNumber": relationship.destination = try reader.stableNumber(value)
+      case "optional": relationship.isOptional = try reader.flag(value, of: name)
       case "toMany": relationship.isToMany = try reader.flag(value, of: name)
       case "ordered": relationship.isOrdered = try reader.flag(value, of: name)
       case "removed": relationship.isRemoved = try reader.flag(value, of: name)

@@ -12,7 +12,7 @@ import AnnalsModel
 //          "where":[{"property":"title","is":"!=","value":null}]}]}]}
 //
 // Numbers may be left out in input; then the store assigns them. Other members that are left out
-// have defaults: attributes are optional, everything else is off. Writing and reading a schema
+// have defaults: properties are optional, everything else is off. Writing and reading a schema
 // gives the same schema, with removed entities and properties, and the next free number.
 
 /// Writes schemas as JSON.
@@ -115,6 +115,7 @@ package enum SchemaJSON {
     let destination =
       relationship.destination == 0 ? nil : schema.entity(numbered: relationship.destination)
     json.member("to", destination?.name ?? relationship.destinationName)
+    if !relationship.isOptional { json.member("optional", false) }
     json.flag("toMany", relationship.isToMany)
     json.flag("ordered", relationship.isOrdered)
     json.flag("removed", relationship.isRemoved)

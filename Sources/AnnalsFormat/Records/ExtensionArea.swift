@@ -10,6 +10,8 @@ package enum ExtensionArea {
   static let erasure: UInt64 = 2
   /// In a definition of an entity: the edits of the schema that were made.
   static let madeEdits: UInt64 = 1
+  /// In a definition of a relationship: every object has one. No bytes.
+  static let required: UInt64 = 1
   /// In a directory: how many transactions up to it say so. A number.
   static let clockJumps: UInt64 = 1
   /// In a directory: the checkpoint before it. Offset and number.
@@ -80,6 +82,29 @@ package enum ExtensionArea {
   ) {
     items.append(varInt: tag)
     bytes.withUnsafeBytes { items.append(sized: $0) }
+  }
+
+  /// The items of an area with one more, in the order of their tags.
+  static func adding(
+    _ tag: UInt64, _ bytes: ContiguousArray<UInt8>, to items: ContiguousArray<UInt8>
+  ) -> ContiguousArray<UInt8> {
+    var result: ContiguousArray<UInt8> = []
+    let others = self.items(of: items)
+    for item in others where item.tag < tag { append(item.tag, item.bytes, to: &result) }
+    append(tag, bytes, to: &result)
+    for item in others where item.tag > tag { append(item.tag, item.bytes, to: &result) }
+    return result
+  }
+
+  /// The items of an area without the one of this tag.
+  static func removing(
+    _ tag: UInt64, from items: ContiguousArray<UInt8>
+  ) -> ContiguousArray<UInt8> {
+    var result: ContiguousArray<UInt8> = []
+    for item in self.items(of: items) where item.tag != tag {
+      append(item.tag, item.bytes, to: &result)
+    }
+    return result
   }
 
   /// Appends the area.

@@ -110,15 +110,17 @@ extension SchemaCodec {
 // Relationships and indexes.
 extension SchemaCodec {
   static func encode(_ relationship: Relationship, into bytes: inout ContiguousArray<UInt8>) {
+    var extensions = relationship.extensions
+    if !relationship.isOptional {
+      extensions = ExtensionArea.adding(ExtensionArea.required, [], to: extensions)
+    }
     bytes.append(varInt: UInt64(relationship.number))
     bytes.append(string: relationship.name)
     bytes.append(
       (relationship.isToMany ? 1 : 0) | (relationship.isOrdered ? 2 : 0)
-        | (relationship.isRemoved ? 4 : 0) | (relationship.extensions.isEmpty ? 0 : 8))
+        | (relationship.isRemoved ? 4 : 0) | (extensions.isEmpty ? 0 : 8))
     bytes.append(varInt: UInt64(relationship.destination))
-    if !relationship.extensions.isEmpty {
-      ExtensionArea.append(relationship.extensions, to: &bytes)
-    }
+    if !extensions.isEmpty { ExtensionArea.append(extensions, to: &bytes) }
   }
 
   static func decodeRelationship(
@@ -132,7 +134,14 @@ extension SchemaCodec {
     relationship.number = number
     relationship.isRemoved = flags & 4 != 0
     relationship.destination = try reader.readVarUInt32()
-    if flags & 8 != 0 { relationship.extensions = try ExtensionArea.readSome(&reader) }
+    if flags & 8 != 0 {
+      let items = try ExtensionArea.readSome(&reader)
+      relationship.isOptional = !ExtensionArea.has(ExtensionArea.required, in: items)
+      guard ExtensionArea.saysNothing(ExtensionArea.required, in: items) else {
+        throw reader.invalid("a required relationship with bytes")
+      }
+      relationship.extensions = ExtensionArea.removing(ExtensionArea.required, from: items)
+    }
     return relationship
   }
 

@@ -18,16 +18,7 @@ enum SchemaEditCodec {
       bytes.append(count: names.count)
       for name in names { bytes.append(string: name) }
     }
-    var area: ContiguousArray<UInt8> = []
-    let others = ExtensionArea.items(of: entity.extensions)
-    for item in others where item.tag < ExtensionArea.madeEdits {
-      ExtensionArea.append(item.tag, item.bytes, to: &area)
-    }
-    ExtensionArea.append(ExtensionArea.madeEdits, bytes, to: &area)
-    for item in others where item.tag > ExtensionArea.madeEdits {
-      ExtensionArea.append(item.tag, item.bytes, to: &area)
-    }
-    return area
+    return ExtensionArea.adding(ExtensionArea.madeEdits, bytes, to: entity.extensions)
   }
 
   /// Takes an area that was read into a definition: the edits, and the items that are not known.

@@ -28,7 +28,7 @@ extension ByteAnnotation {
         flagText($0, ["to many", "ordered", "removed", "has extensions"])
       }
       try reader.varInt("destination") { "entity \($0)" }
-      if flags & 8 != 0 { try extensions(&reader, []) }
+      if flags & 8 != 0 { try extensions(&reader, ["every object has one"]) }
     }
     try list(&reader, "count of indexes") { reader throws(DecodeFault) in
       try reader.sized("length of the index") { reader throws(DecodeFault) in

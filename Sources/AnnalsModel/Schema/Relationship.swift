@@ -8,27 +8,36 @@ public struct Relationship: Hashable, Sendable {
   public var destinationName: String
   /// The number of the destination entity; 0 until a store assigns it.
   public var destination: EntityNumber = 0
+  /// Whether it may lead to no object; always true of a to-many relationship.
+  public var isOptional: Bool
   /// Whether it refers to any number of objects instead of at most one.
   public var isToMany: Bool
   /// Whether the objects of a to-many relationship keep their given order.
   public var isOrdered: Bool
-  /// Whether a program's record type requires an object; never in a store's schema, which has no
-  /// such rule.
-  package var isRequired = false
   /// Whether the relationship was removed, with its values; the definition stays.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
 
-  /// Creates a relationship to the entity of this name.
+  /// Creates a relationship to the entity of this name; optional unless specified otherwise.
+  ///
+  /// Every object has one that is not optional: a transaction that leaves it empty is refused. It
+  /// may still lead to an object that was deleted later.
   public init(
-    _ name: String, to destinationName: String, isToMany: Bool = false, isOrdered: Bool = false
+    _ name: String, to destinationName: String, isOptional: Bool = true, isToMany: Bool = false,
+    isOrdered: Bool = false
   ) {
     self.name = name
     self.destinationName = destinationName
+    self.isOptional = isOptional
     self.isToMany = isToMany
     self.isOrdered = isOrdered
   }
+}
+
+extension Relationship {
+  /// Whether every object must have one: a to-one relationship that is not optional.
+  package var isRequired: Bool { !isOptional && !isToMany && !isRemoved }
 }
 
 /// An index: a stored order of an entity's objects.

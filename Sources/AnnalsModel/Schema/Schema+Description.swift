@@ -16,7 +16,8 @@ extension Schema: CustomStringConvertible {
           ? relationship.destinationName
           : self.entity(numbered: relationship.destination)?.name ?? ""
         let kind = relationship.isToMany ? (relationship.isOrdered ? "ordered " : "any ") : ""
-        lines.append("  \(relationship.name): \(kind)\(target)")
+        let rule = relationship.isRequired ? ", required" : ""
+        lines.append("  \(relationship.name): \(kind)\(target)\(rule)")
       }
       for index in entity.indexes {
         var line = "  \(index.isUnique ? "unique index" : "index") \(index.name)"

@@ -75,6 +75,10 @@ extension SchemaMerge {
         refuse("the store has it to-\(own), not to-\(other)")
       } else if required.isOrdered, !stored.isOrdered {
         refuse("the store has it unordered, not ordered")
+      } else if stored.isOptional != required.isOptional {
+        // A narrowing is checked at the end of the transaction, with the values that it sets.
+        schema.entities[index].relationships[place].isOptional = required.isOptional
+        markChanged(index)
       }
       return
     }
@@ -86,7 +90,6 @@ extension SchemaMerge {
     }
     guard let propertyNumber = assignNumber(of: index, for: required.name) else { return }
     var added = required
-    added.isRequired = false
     added.number = propertyNumber
     added.destination = number
     added.destinationName = ""

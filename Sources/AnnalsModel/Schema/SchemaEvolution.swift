@@ -8,6 +8,9 @@
 //   two programs of different ages can take turns without end, neither undoing the other.
 // - What both have grows to hold the values of both: int16 → int32 → int64, any kind → any,
 //   required → optional, wider bounds, more allowed values. It never shrinks.
+// - A to-one relationship alone can shrink: from optional to required, if no object lacks it. It
+//   has no default, so the rule would never take effect where it was added to objects. A program
+//   that declares it optional makes it so again.
 // - What cannot grow so is refused, by name, all of it in one error, and nothing changes.
 // - Renaming and removing are explicit (`SchemaEdit`), and each is made once.
 //

@@ -62,6 +62,10 @@ extension Entity {
         result.append(SchemaConflict(.incompatibleRelationship, name, relationship.name, reason))
         continue
       }
+      if relationship.isToMany, !relationship.isOptional {
+        let reason = "a to-many relationship cannot be required; it may lead to no object"
+        result.append(SchemaConflict(.incompatibleRelationship, name, relationship.name, reason))
+      }
       let destination = destinationName(relationship)
       if !isEntity(destination) {
         result.append(

@@ -6,7 +6,7 @@ public enum ValidationRule: Hashable, Sendable {
   case range(ClosedRange<Int64>)
   /// A floating-point number is neither infinite nor NaN.
   case finite
-  /// A required attribute has a value.
+  /// A required attribute has a value, a required relationship an object.
   case required
   /// A number or date is not less than this.
   case minimum(Value)
@@ -92,7 +92,7 @@ extension ValidationRule {
     case .type(let type): "\(given) is not of type \(type)"
     case .range(let range): "\(given) is not within \(range.lowerBound)...\(range.upperBound)"
     case .finite: "\(given) cannot be stored; numbers are finite"
-    case .required: "a value is required"
+    case .required: "a value is required; give it one, or declare it optional"
     case .minimum(let least): "\(given) is less than \(least.shortDescription)"
     case .maximum(let greatest): "\(given) is greater than \(greatest.shortDescription)"
     case .minimumLength(let length): "\(given) is shorter than \(length)"

@@ -52,7 +52,8 @@ enum SchemaText {
 
   private static func text(_ relationship: Relationship, in schema: Schema) -> String {
     let name = schema.entity(numbered: relationship.destination)?.name ?? "object"
-    return relationship.isToMany ? "[\(name)]" : name
+    if relationship.isToMany { return "[\(name)]" }
+    return relationship.isOptional ? name : "\(name) (required)"
   }
 
   private static func keys(of index: IndexDescription, in entity: Entity) -> String {
