@@ -108,7 +108,9 @@ let package = Package(
     // What several test targets use.
     .target(
       name: "AnnalsTestSupport",
-      dependencies: ["AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsStorage"],
+      dependencies: [
+        "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsStorage",
+      ],
       path: "Tests/AnnalsTestSupport", swiftSettings: settings),
     tests(
       "ClientTests",

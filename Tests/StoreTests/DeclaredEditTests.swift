@@ -1,6 +1,7 @@
 import Annals
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// Programs declare their edits in every run, and each is made once.

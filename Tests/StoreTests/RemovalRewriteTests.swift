@@ -4,6 +4,7 @@ import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// What was removed from the schema is dropped by the prune that goes beyond the removal, also

@@ -13,11 +13,7 @@ extension CheckpointChecks {
       return
     }
     func report(_ what: String) {
-      log.append(
-        Finding(
-          place.severity, .checkpoint, at: place.offset,
-          "the checkpoint of transaction \(directory.number) has another \(what) than the log",
-          remedy: place.remedyOfContradictions))
+      place.report("has another \(what) than the log", of: directory, to: &log)
     }
     let vocabulary = transactions.vocabulary
     let name = try firstDifference(in: directory.names, &walk) { place, name in

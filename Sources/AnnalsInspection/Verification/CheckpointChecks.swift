@@ -45,6 +45,16 @@ struct CheckpointChecks {
     /// The remedy for what cannot be read, and for contradictions.
     var remedy: String { isBase ? Remedy.salvage : Remedy.compact }
     var remedyOfContradictions: String { isBase ? Remedy.salvage : Remedy.smallest }
+
+    /// Reports what the directory here has in contradiction to the rest of the file, as the end of
+    /// a sentence about the checkpoint.
+    func report(_ what: String, of directory: CheckpointDirectory, to log: inout FindingLog) {
+      log.append(
+        Finding(
+          severity, .checkpoint, at: offset,
+          "the checkpoint of transaction \(directory.number) \(what)",
+          remedy: remedyOfContradictions))
+    }
   }
 
   /// Adds the intact chunk frame at `offset`. `checksum` is the crc32 of its payload.
@@ -100,13 +110,7 @@ extension CheckpointChecks {
     _ directory: CheckpointDirectory, at place: Place, behind transactions: TransactionChecks,
     largeValues: LargeValueChecks, _ log: inout FindingLog
   ) {
-    func report(_ what: String) {
-      log.append(
-        Finding(
-          place.severity, .checkpoint, at: place.offset,
-          "the checkpoint of transaction \(directory.number) \(what)",
-          remedy: place.remedyOfContradictions))
-    }
+    func report(_ what: String) { place.report(what, of: directory, to: &log) }
     if place.isBase, let header, place.offset != header.baseCheckpointOffset {
       report("says it is the base, which the header has at \(header.baseCheckpointOffset)")
     }
@@ -213,13 +217,7 @@ extension CheckpointChecks {
   ) throws(StorageError) {
     var lookup = SchemaLookup()
     for entity in directory.schema.entities { lookup.learn(EntityChange(entity)) }
-    func report(_ what: String) {
-      log.append(
-        Finding(
-          place.severity, .checkpoint, at: place.offset,
-          "the checkpoint of transaction \(directory.number) \(what)",
-          remedy: place.remedyOfContradictions))
-    }
+    func report(_ what: String) { place.report(what, of: directory, to: &log) }
     for state in directory.entities {
       let entity = state.entity
       if !lookup.has(entity) { report("has entity \(entity), which its schema does not have") }

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsEngine
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 
 // What no other fixture has of the format (`LayoutTests`).

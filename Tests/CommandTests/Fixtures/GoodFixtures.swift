@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFormat
 import AnnalsModel
+import AnnalsTestSupport
 import Foundation
 
 @testable import AnnalsCommand
