@@ -67,18 +67,56 @@ import Testing
     #expect(try files.contents(of: "/other.annals") == [1])
   }
 
+  /// It was a store without a schema then.
+  @Test func aRefusedSchemaLeavesAnEmptyFileEmpty() throws {
+    let files = FaultyFileSystem()
+    let location = StoreLocation(fileSystem: files, path: "/new.annals")
+    let empty = try files.create("/new.annals", like: nil, requiresOwner: false)
+    try empty.sync()
+    empty.close()
+    try files.syncDirectory(of: "/new.annals")
+    #expect(throws: AnnalsError.self) { try Store(location, schema: bad) }
+    #expect(files.paths == ["/new.annals"])
+    files.cutPower()
+    let count = files.forEachSurvivor { survivor in
+      #expect(survivor.files.paths == ["/new.annals"], "\(survivor.description)")
+      #expect((try? survivor.files.contents(of: "/new.annals")) == [], "\(survivor.description)")
+    }
+    #expect(count == 1)
+  }
+
+  @Test func aFileLeftEmptyHasItsMode() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.annals")
+    let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+    #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: attributes))
+    #expect(throws: AnnalsError.self) { try Store(path: path, schema: bad) }
+    let found = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(found[.posixPermissions] as? Int == 0o600)
+    #expect(found[.size] as? Int == 0)
+    #expect(try folder.names() == ["a.annals"])
+    try Store(path: path, schema: good).close()
+    // A store that another wrote to meanwhile stays.
+    try Data().write(to: URL(fileURLWithPath: path))
+    let first = try Store(.file(path), creates: true)
+    try Store(path: path, schema: good).close()
+    first.discardIfUnused()
+    #expect(try Store(path: path).token.number == 1)
+  }
+
   /// Two that met the same empty file: the slower one must not replace the faster one's store.
   @Test func aFileThatIsEmptyNoMoreIsLeftAlone() throws {
     let files = MemoryFileSystem()
     try files.put([], at: "/new.annals")
     let new = NewLog(
       store: RawUUID(high: 1, low: 2), created: Timestamp(microseconds: 1))
-    try LogFile.create(inPlaceOfEmpty: "/new.annals", in: files, new)
+    #expect(try LogFile.create(inPlaceOfEmpty: "/new.annals", in: files, new))
     let made = try files.contents(of: "/new.annals")
     #expect(made.count == 12_288)
-    try LogFile.create(
+    let isMade = try LogFile.create(
       inPlaceOfEmpty: "/new.annals", in: files,
       NewLog(store: RawUUID(high: 3, low: 4), created: Timestamp(microseconds: 1)))
+    #expect(!isMade)
     #expect(try files.contents(of: "/new.annals") == made)
   }
 

@@ -20,8 +20,8 @@ public final class Store: Sendable {
   let projectionThread = LazyWorkerThread()
   /// The projections of this opening.
   let projections: KeptProjections
-  /// Whether this opening created the file.
-  private let hasMadeFile: Bool
+  /// What this opening made of the path; nil if there was a store.
+  private let creation: Creation?
   /// The options that the store was opened with.
   public let options: StoreOptions
   /// What this opening found wrong in the file, and could read past: the rest of a transaction that
@@ -71,17 +71,17 @@ public final class Store: Sendable {
   ) throws(AnnalsError) {
     let log: LogFile
     let state: State
-    let hasMadeFile: Bool
+    var creation: Creation?
     do throws(LogError) {
-      hasMadeFile = creates ? try Store.createIfMissing(location, environment) : false
-      (log, state) = try Store.load(location, creates: creates, options, environment)
+      if creates, try Store.createIfMissing(location, environment) { creation = .ofFile }
+      (log, state) = try Store.load(location, creates: creates, &creation, options, environment)
     } catch {
       throw AnnalsError(error, opening: location.path)
     }
     let version = StoreVersion(
       state: state, view: log.view, store: log.store, bindings: RecordBindings(),
       holdsValues: options.holdsValues || !options.isReadOnly)
-    self.hasMadeFile = hasMadeFile
+    self.creation = creation
     self.options = options
     self.environment = environment
     findings = StoreFinding.list(log.report)
@@ -143,11 +143,12 @@ public final class Store: Sendable {
     try AnnalsError.narrowing { try writer.checkpointAndClose() }
   }
 
-  /// Closes the store and removes its file if this opening created it and nothing was ever
-  /// recorded; otherwise does nothing. For operations that fail before they begin.
+  /// Closes the store and removes its file, or leaves it empty as it was, if this opening created
+  /// the store and nothing was ever recorded; otherwise does nothing. For operations that fail
+  /// before they begin.
   package func discardIfUnused() {
-    guard hasMadeFile, version.head.number == 0 else { return }
-    writer.discardIfUnused()
+    guard let creation, version.head.number == 0 else { return }
+    writer.discardIfUnused(leavingEmpty: creation == .inEmptyFile)
   }
 
   /// Runs `body`; if it throws, calls `discardIfUnused`.
@@ -205,6 +206,11 @@ public final class Store: Sendable {
 }
 
 extension Store {
+  /// How an opening came to a new store.
+  private enum Creation {
+    case ofFile, inEmptyFile
+  }
+
   private static func createIfMissing(
     _ location: StoreLocation, _ environment: StoreEnvironment
   ) throws(LogError) -> Bool {
@@ -215,8 +221,8 @@ extension Store {
   /// Opens the log and reads the newest state. If `creates` is set and the file is empty, makes a
   /// new store in its place.
   private static func load(
-    _ location: StoreLocation, creates: Bool, _ options: StoreOptions,
-    _ environment: StoreEnvironment
+    _ location: StoreLocation, creates: Bool, _ creation: inout Creation?,
+    _ options: StoreOptions, _ environment: StoreEnvironment
   ) throws(LogError) -> (LogFile, State) {
     var replay = StateReplay(holdingValues: options.holdsValues || !options.isReadOnly)
     let log: LogFile
@@ -226,9 +232,10 @@ extension Store {
         restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
     } catch {
       guard creates, case .header(.tooShort(0)) = error else { throw error }
-      try LogFile.create(
+      let isMade = try LogFile.create(
         inPlaceOfEmpty: location.path, in: location.fileSystem, NewLog(environment))
-      return try load(location, creates: false, options, environment)
+      if isMade { creation = .inEmptyFile }
+      return try load(location, creates: false, &creation, options, environment)
     }
     return (log, try log.state(after: replay))
   }

@@ -96,12 +96,17 @@ extension StoreWriter {
       || newest.state.unsavedIndexEntries > least
   }
 
-  /// Removes the file if it is still as it was created, and closes. Other processes may have opened
-  /// it meanwhile; their next write fails, since the file is gone.
-  package func discardIfUnused() {
+  /// Removes the file if it is still as it was created, or leaves an empty one in its place, and
+  /// closes. Other processes may have opened it meanwhile; their next write fails, since the file
+  /// is gone.
+  package func discardIfUnused(leavingEmpty: Bool) {
     try? writeAlone { writer in
       guard writer.head.newestPosition.number == 0 else { return }
-      try writer.log.remove()
+      if leavingEmpty {
+        try writer.log.replaceWithEmpty()
+      } else {
+        try writer.log.remove()
+      }
     }
     try? close()
   }

@@ -54,13 +54,13 @@ extension LogFile {
   }
 
   /// Creates a store in place of an empty file, and gives it that file's mode, owner and extended
-  /// attributes. Does nothing if the file is not empty any more: another creator was faster.
+  /// attributes. Returns false if the file is not empty any more: another creator was faster.
   ///
   /// Throws as `create` does; `hardLinked` if the file has other names. The lock of the empty file
   /// is held meanwhile, so that two creators cannot replace each other's stores.
   package static func create(
     inPlaceOfEmpty path: String, in fileSystem: any FileSystem, _ new: NewLog
-  ) throws(LogError) {
+  ) throws(LogError) -> Bool {
     let path = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
     let empty = try storage { () throws(StorageError) in try fileSystem.open(path, for: .writing) }
     defer { empty.close() }
@@ -72,7 +72,7 @@ extension LogFile {
       return place == own && size == 0
     }
     guard let isEmpty else { throw .busy }
-    if !isEmpty { return }
+    if !isEmpty { return false }
     let names = try storage { () throws(StorageError) in try fileSystem.linkCount(of: path) }
     guard names <= 1 else { throw .hardLinked(names) }
     let temporary = try TemporaryFile(
@@ -90,6 +90,25 @@ extension LogFile {
     } catch {
       throw .placementUnknown(path, error)
     }
+    return true
+  }
+
+  /// Puts an empty file of the same mode, owner and extended attributes in the file's place,
+  /// durably. The caller holds the lock, as for `remove`; others find another file at the path.
+  package func replaceWithEmpty() throws(LogError) {
+    precondition(state.withLock { $0.isLocked }, "a file is replaced under its lock")
+    let temporary = try TemporaryFile(
+      for: path, like: path, requiresOwner: false, known: nil, in: fileSystem)
+    defer { temporary.file.close() }
+    do throws(StorageError) {
+      try temporary.file.truncate(to: 0)
+      try temporary.file.sync()
+      try fileSystem.rename(temporary.path, over: path)
+    } catch {
+      temporary.discard()
+      throw .storage(error)
+    }
+    try storage { () throws(StorageError) in try fileSystem.syncDirectory(of: path) }
   }
 
   /// Removes the file from its path, durably. The caller holds the lock, so that nobody writes to
