@@ -61,4 +61,76 @@ import Testing
     #expect("\(report)".contains(" bytes, were "), "\(report)")
     #expect("\(try store.compact())".contains(" bytes"))
   }
+
+  @Test func objectsAndChangesAreOneLine() throws {
+    let store = try Store(.memory, schema: schema)
+    let (id, place) = try store.write { tx in
+      let place = try tx.insert("Place", ["name": "Nara\nJapan"])
+      return (try tx.insert("Entry", ["id": "a", "pages": 3]), place)
+    }
+    let target = ObjectReference(place)
+    try store.write { tx in
+      try tx.update(
+        id, ["pages": 4, "place": .object(target), "others": .objects([target])])
+    }
+    let nothing = try store.write { try $0.insert("Place") }
+    try store.write { tx in
+      try tx.delete(nothing)
+      try tx.update(id, ["id": "b", "mood": "calm"])
+    }
+    try store.write { try $0.delete(id) }
+    let past = try store.snapshot(at: 3)
+    let objects = try [id, place].map { "\(try #require(try past.object($0)))" }
+    #expect(
+      objects == [
+        "Entry/a pages 4, place object #1, others 1 object", #"Place#1 name "Nara\nJapan""#,
+      ])
+    var changes: [String] = []
+    try store.history().forEachChange { changes.append("\($0)") }
+    #expect(
+      changes == [
+        #"insert Place#1 name "Nara\nJapan""#, "insert Entry/a pages 3",
+        "update Entry#1 pages 3 → 4, place null → object #1, others +#1", "insert Place#2",
+        "delete Place#2", #"update Entry/a id "a" → "b", mood null → "calm""#,
+        #"delete Entry/b pages 4, mood "calm", place object #1, others 1 object"#,
+      ])
+  }
+
+  @Test func aLiveUpdateCountsWhatChanged() async throws {
+    let store = try Store(.memory, schema: schema)
+    let ids = try await store.write { tx in
+      try ["a", "b", "c"].map { try tx.insert("Entry", ["id": .string($0), "pages": 3]) }
+    }
+    let view = store.live("Entry", sortedBy: [SortKey("id")])
+    var updates = view.makeAsyncIterator()
+    let first = try #require(try await updates.next(isolation: nil))
+    #expect("\(first)" == "3 rows as of transaction 2: 3 inserted, 0 deleted, 0 moved, 0 changed")
+    try await store.write { tx in
+      try tx.delete(ids[0])
+      try tx.update(ids[1], ["id": "z"])
+      try tx.update(ids[2], ["pages": 4])
+      try tx.insert("Entry", ["id": "y"])
+    }
+    let second = try #require(try await updates.next(isolation: nil))
+    let text = "\(second)"
+    #expect(text == "3 rows as of transaction 3: 1 inserted, 1 deleted, 1 moved, 1 changed")
+  }
+
+  @Test func anObjectIsEncodedAsItsRecord() throws {
+    let store = try Store(.memory, records: Page.self)
+    let page = try store.write { try $0.insert(Page(title: "Fog", number: 4)) }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let text = String(decoding: try encoder.encode(page), as: UTF8.self)
+    #expect(text == #"{"number":4,"title":"Fog"}"#)
+    let all = try store.snapshot().objects(of: Page.self)
+    #expect(try encoder.encode(all) == encoder.encode(all.map(\.value)))
+  }
+}
+
+private struct Page: Record, Encodable {
+  var title: String
+  var number: Int
+  static let entity = RecordEntity(
+    "Page", Page.init, Property("title", \.title), Property("number", \.number))
 }

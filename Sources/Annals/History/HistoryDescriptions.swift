@@ -18,14 +18,17 @@ extension Transaction: CustomStringConvertible {
 }
 
 extension Change: CustomStringConvertible {
-  /// Kind, object, and properties with their values: `update Post#3, title: string("Fog") →
-  /// string("Mist")`. Names the object by its key if the change contains it.
+  /// Kind, object, and the other properties with their values, on one line: `insert Account/a1
+  /// balance 1000000`, `update Account#1 balance 1000000 → 900000`. Names the object by its key if
+  /// the change contains it. Long texts are cut.
   public var description: String {
     let entity = entity
     var name = ObjectName(entity: entity.name, key: .null, row: objectID.row)
-    if let key = entity.keyAttribute, let difference = difference(of: key.number) {
-      name.key = kind == .insert ? difference.after : difference.before
-    }
-    return (["\(kind) \(name.text)"] + properties.map(\.description)).joined(separator: ", ")
+    let key = entity.keyAttribute.flatMap { difference(of: $0.number) }
+    if let key { name.key = kind == .insert ? key.after : key.before }
+    let others = properties.filter { kind == .update || $0.number != key?.number }
+    let values = others.map { "\($0.name) \($0.valueText(of: kind))" }
+    return (["\(kind) \(name.text)"] + [values.joined(separator: ", ")]).filter { !$0.isEmpty }
+      .joined(separator: " ")
   }
 }

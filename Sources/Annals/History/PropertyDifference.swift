@@ -92,9 +92,28 @@ extension PropertyDifference: Hashable {
 }
 
 extension PropertyDifference: CustomStringConvertible {
-  /// The name and the values, or the edits: `title: string("Fog") → string("Mist")`.
-  public var description: String {
-    if let edits { return "\(name): \(edits)" }
-    return "\(name): \(before) → \(after)"
+  /// The name and the values, or the edits, on one line: `title "Fog" → "Mist"`. Long texts are
+  /// cut.
+  public var description: String { "\(name) \(valueText(of: .update))" }
+
+  /// The value that an insert gave or a delete took, or what an update changed.
+  func valueText(of kind: ChangeKind) -> String {
+    if let edits { return edits.shortDescription }
+    switch kind {
+    case .insert: return after.shortDescription
+    case .delete: return before.shortDescription
+    case .update: return "\(before.shortDescription) → \(after.shortDescription)"
+    }
+  }
+}
+
+extension RelationshipEdits {
+  /// The rows of the objects inserted and removed: `+#3 -#4`; only how many of a long list.
+  fileprivate var shortDescription: String {
+    func text(_ edits: [Edit], _ sign: String) -> [String] {
+      edits.count > 10
+        ? ["\(sign)\(edits.count) objects"] : edits.map { "\(sign)#\($0.object.row)" }
+    }
+    return (text(inserted, "+") + text(removed, "-")).joined(separator: " ")
   }
 }

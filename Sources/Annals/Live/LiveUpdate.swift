@@ -13,6 +13,14 @@ public struct LiveUpdate<Row: Sendable>: Sendable {
   public var token: Token { rows.token }
 }
 
+extension LiveUpdate: CustomStringConvertible {
+  /// How many rows there are and what changed: `3 rows as of transaction 7: 1 inserted, 0 deleted,
+  /// 0 moved, 2 changed`.
+  public var description: String {
+    "\(rows.count) \(rows.count == 1 ? "row" : "rows") as of transaction \(token.number): \(diff)"
+  }
+}
+
 /// How a live view treats transactions that arrive faster than its updates are read.
 public enum LiveSteps: Hashable, Sendable {
   /// Merges missed transactions into one update. Nothing is queued: the state of the last update is

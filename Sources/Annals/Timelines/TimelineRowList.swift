@@ -96,3 +96,10 @@ public struct TimelineUpdate: Sendable {
   /// The position in history of the rows' state.
   public var token: Token { rows.token }
 }
+
+extension TimelineUpdate: CustomStringConvertible {
+  /// How many rows there are and what changed, as of an update of a live view.
+  public var description: String {
+    "\(rows.count) \(rows.count == 1 ? "row" : "rows") as of transaction \(token.number): \(diff)"
+  }
+}

@@ -36,12 +36,15 @@ public struct StoredObject: Sendable, Identifiable, CustomStringConvertible {
     values.first { $0.property == number }?.value ?? .null
   }
 
-  /// The values that are not null, as text.
+  /// The object's name and its other values that are not null, on one line: `Account/a1 balance
+  /// 1000000`. Long texts are cut.
   public var description: String {
-    let key = entity.keyAttribute.flatMap { self[$0.number].keyText }
+    let keyAttribute = entity.keyAttribute?.number
+    let key = keyAttribute.flatMap { self[$0].keyText }
     let name = key.map { "\(entity.name)/\($0)" } ?? "\(entity.name)#\(objectID.row)"
-    let parts = values.compactMap { property, value in
-      entity.propertyName(property).map { "\($0) \(value.shortDescription)" }
+    let parts = values.compactMap { property, value -> String? in
+      if key != nil, property == keyAttribute { return nil }
+      return entity.propertyName(property).map { "\($0) \(value.shortDescription)" }
     }
     return parts.isEmpty ? name : "\(name) \(parts.joined(separator: ", "))"
   }

@@ -133,3 +133,11 @@ extension ListDiff {
     for step in updates { sections[step.to.section][step.to.item] = try row(step.to) }
   }
 }
+
+extension ListDiff: CustomStringConvertible {
+  /// How many rows were inserted, deleted, moved, and changed without moving.
+  public var description: String {
+    "\(inserts.count) inserted, \(deletes.count) deleted, \(moves.count) moved, "
+      + "\(updates.count) changed"
+  }
+}

@@ -118,7 +118,7 @@ extension Value {
     if case .double(let number) = self { !Timestamp.holds(secondsSince2001: number) } else { false }
   }
 
-  /// The value in a message, with its kind; long ones are cut.
+  /// The value in a message, with its kind, on one line; long ones are cut.
   package var shortDescription: String {
     switch self {
     case .null: "null"
@@ -133,16 +133,28 @@ extension Value {
     case .data(let x): "\(x.count) bytes"
     case .json(let x): "JSON " + quoted(x)
     case .object(let x): "object #\(x.row)"
-    case .objects(let x): "\(x.count) objects"
+    case .objects(let x): "\(x.count) \(x.count == 1 ? "object" : "objects")"
     case .large(let x): "\(x.tag) of \(x.length) bytes"
     }
   }
 
+  /// The text in quotes, on one line.
   private func quoted(_ text: String) -> String {
     let limit = 60
     // Cutting by scalars is enough for a message, and costs no more than the limit.
     let head = text.unicodeScalars.prefix(limit)
     let isCut = head.endIndex != text.unicodeScalars.endIndex
-    return "\"" + String(String.UnicodeScalarView(head)) + (isCut ? "…\"" : "\"")
+    var result = "\""
+    for scalar in head {
+      switch scalar {
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where scalar.properties.generalCategory == .control, "\u{2028}", "\u{2029}":
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + (isCut ? "…\"" : "\"")
   }
 }
