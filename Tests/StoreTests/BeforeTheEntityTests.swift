@@ -88,6 +88,42 @@ import Testing
   }
 }
 
+/// What a past state's schema lacks is named with the number of the state.
+@Suite struct UnknownInThePastTests {
+  /// Three refusals of a snapshot: of a fetch, a count with groups, and chosen values.
+  private func refusals(_ snapshot: Snapshot) -> [String] {
+    let fetch = ObjectFetch("Note").where(.compare("stars", .equal, 3))
+    let all = ObjectFetch("Note")
+    let calls: [() throws -> Void] = [
+      { _ = try snapshot.rows(fetch) }, { _ = try snapshot.fetch(fetch) },
+      { _ = try snapshot.count(fetch) },
+      { _ = try snapshot.fetch(all.sorted(by: [SortKey("stars")])) },
+      { _ = try snapshot.groups(all, by: .value("stars")) },
+      { _ = try snapshot.values(all, "stars") },
+      { _ = try snapshot.timeline(TimelineDefinition("Note", start: "stars")) },
+    ]
+    return calls.compactMap { call in
+      #expect(throws: AnnalsError.self) { try call() }?.message
+    }
+  }
+
+  @Test func aMessageOfAPastStateHasItsNumber() throws {
+    let before = Schema { Entity("Note") { Attribute("title", .string) } }
+    let store = try Store(.memory, schema: before)
+    try store.write { try $0.insert("Note", ["title": "a"]) }
+    let then = store.snapshot()
+    #expect(
+      Set(refusals(then)) == [#"Note has no property "stars""#], "\(refusals(then))")
+    try store.require(Schema { Entity("Note") { Attribute("stars", .date) } })
+    let past = refusals(try store.snapshot(at: 2))
+    #expect(past.count == 7)
+    #expect(
+      Set(past) == [#"as of transaction 2 Note has no property "stars""#], "\(past)")
+    // A snapshot that was taken before the schema changed is not of the past for its holder.
+    #expect(Set(refusals(then)).count == 1)
+  }
+}
+
 private struct Place: Record {
   var name: String
   static let entity = RecordEntity("Place", Place.init, Property("name", \.name))

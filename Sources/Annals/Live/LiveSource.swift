@@ -71,7 +71,7 @@ final class LiveSource: Sendable {
     let plain = try query(snapshot)
     let query = ListQuery(
       plain.rows, sections: try sections?(snapshot), records: plain.records)
-    let list = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    let list = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
       try QueryList(
         query, in: snapshot.reader.state, snapshot.reader.sources, snapshot.reader.largeBytes)
     }
@@ -97,7 +97,7 @@ final class LiveSource: Sendable {
     let turned = try self.rows(in: snapshot)
     let old = rows.list
     var list = turned.list
-    let diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    let diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
       try list.diff(fromOther: old, changes)
     }
     rows = turned

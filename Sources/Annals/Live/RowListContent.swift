@@ -39,7 +39,7 @@ extension QueryList {
   fileprivate mutating func step(
     to reader: StateReader, _ changes: ListChanges, _ records: (any RecordWork)?
   ) throws(AnnalsError) -> ListDiff {
-    try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    try reader.planning { () throws(QueryPlan.Failure) in
       try advance(
         to: reader.state, changes, ListSources(reader.sources, reader.largeBytes, records))
     }

@@ -83,7 +83,7 @@ extension ObjectSource {
   ) throws(AnnalsError) -> [[Value]] {
     let reader = try _objectQuery.reader
     let (entity, query) = try _objectQuery.query(fetch)
-    let bound = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    let bound = try reader.planning { () throws(QueryPlan.Failure) in
       try paths.map { (path) throws(QueryPlan.Failure) in
         try QueryPlan.Failure.binding { () throws(ConditionError) in
           try BoundPath(path, from: entity.number, in: reader.state)
@@ -97,7 +97,7 @@ extension ObjectSource {
     for start in stride(from: 0, to: rows.count, by: 1_024) {
       let part = ContiguousArray(rows[start..<min(rows.count, start + 1_024)])
       for path in bound {
-        try AnnalsError.planning { () throws(QueryPlan.Failure) in
+        try reader.planning { () throws(QueryPlan.Failure) in
           try QueryPlan.Failure.evaluating { () throws(ConditionFault) in
             try batch.read(path, of: part, in: table)
           }

@@ -12,10 +12,10 @@ extension StateReader {
   /// of the keys, O(n log n) of the objects found.
   package func rows(_ query: RowQuery) throws(AnnalsError) -> [Int64] {
     let plan = try plan(query)
-    let rows = try AnnalsError.planning { () throws(QueryPlan.Failure) in try plan.rows() }
+    let rows = try planning { () throws(QueryPlan.Failure) in try plan.rows() }
     guard !plan.isInOrder else { return rows }
     let order = try order(query)
-    return try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    return try planning { () throws(QueryPlan.Failure) in
       do throws(ConditionFault) {
         return try order.sorted(rows, offset: query.offset, limit: query.limit)
       } catch {
@@ -37,7 +37,7 @@ extension StateReader {
   /// nor a to-one relationship.
   package func order(_ query: RowQuery) throws(AnnalsError) -> RowOrder {
     let largeValues = largeValues
-    return try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    return try planning { () throws(QueryPlan.Failure) in
       do throws(ConditionError) {
         return try RowOrder(
           query.keys, areTiesDescending: query.areTiesDescending, of: query.entity, in: state
@@ -52,12 +52,12 @@ extension StateReader {
   /// it.
   package func countAll(_ query: RowQuery) throws(AnnalsError) -> Int {
     let plan = try plan(query)
-    return try AnnalsError.planning { () throws(QueryPlan.Failure) in try plan.countAll() }
+    return try planning { () throws(QueryPlan.Failure) in try plan.countAll() }
   }
 
   /// The plan of a query.
   package func plan(_ query: RowQuery) throws(AnnalsError) -> QueryPlan {
-    try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    try planning { () throws(QueryPlan.Failure) in
       try QueryPlan(query, in: state, sources)
     }
   }
@@ -68,6 +68,16 @@ extension StateReader {
     return ConditionSources(
       largeValue: { try largeValues.bytes(of: $0) },
       removingDiacritics: { $0.folding(options: .diacriticInsensitive, locale: nil) })
+  }
+
+  /// Runs `body` and translates failures of a query over this state into public errors. What a past
+  /// state does not have is named with its number.
+  func planning<T>(_ body: () throws(QueryPlan.Failure) -> T) throws(AnnalsError) -> T {
+    do throws(QueryPlan.Failure) {
+      return try body()
+    } catch {
+      throw .planning(error, asOf: pastNumber)
+    }
   }
 }
 
@@ -85,19 +95,15 @@ extension AnnalsError {
     }
   }
 
-  /// Runs `body` and translates failures of a query into public errors.
-  static func planning<T>(_ body: () throws(QueryPlan.Failure) -> T) throws(AnnalsError) -> T {
-    do throws(QueryPlan.Failure) {
-      return try body()
-    } catch {
-      throw planning(error)
-    }
-  }
-
-  /// Translates a failure of a query into a public error.
-  static func planning(_ failure: QueryPlan.Failure) -> AnnalsError {
+  /// Translates a failure of a query into a public error; of a state of the past with the number of
+  /// its transaction.
+  static func planning(_ failure: QueryPlan.Failure, asOf number: Int64? = nil) -> AnnalsError {
     switch failure {
-    case .condition(let inner): AnnalsError(.invalidArgument, inner.description)
+    case .condition(let inner):
+      AnnalsError(
+        .invalidArgument,
+        (inner.isOfSchema ? number.map { "as of transaction \($0) " } ?? "" : "")
+          + inner.description)
     case .evaluation(let fault): AnnalsError(fault)
     case .noSuchIndex(let name):
       AnnalsError(

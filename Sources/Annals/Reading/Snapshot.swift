@@ -20,6 +20,8 @@ public struct Snapshot: Sendable {
   package var clock: @Sendable () -> Timestamp = StoreEnvironment.systemTime
 
   package init(reader: StateReader, position: LogPosition, bindings: BoundRecords) {
+    var reader = reader
+    if position.number < bindings.schemaVersion { reader.pastNumber = position.number }
     self.reader = reader
     self.position = position
     self.bindings = bindings

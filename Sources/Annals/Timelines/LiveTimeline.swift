@@ -187,7 +187,7 @@ struct TimelineSource: Sendable {
   /// The rows in a state. O(n log n).
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> TimelineRowList {
     let (definition, entity) = try definition(snapshot)
-    let list = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    let list = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
       try TimelineList(
         definition, order, of: entity, in: snapshot.reader.state, snapshot.reader.sources,
         now: snapshot.clock(), division: unit.map { TimelineList.Division($0, in: zone) })
@@ -204,7 +204,7 @@ struct TimelineSource: Sendable {
       return try rebuild(from: old, to: snapshot, changes)
     }
     var list = old.list
-    var diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    var diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
       try list.advance(
         to: snapshot.reader.state, changes, snapshot.reader.sources, now: snapshot.clock())
     }
@@ -219,7 +219,7 @@ struct TimelineSource: Sendable {
     from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> TimelineUpdate {
     let rows = try rows(in: snapshot)
-    var diff = try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    var diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
       try rows.list.diff(fromOther: old.list, changes)
     }
     diff.entity = snapshot.schema.entity(numbered: rows.list.entity)

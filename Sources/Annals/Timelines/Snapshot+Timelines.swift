@@ -66,7 +66,7 @@ extension StateReader {
   ) throws(AnnalsError) -> TimelineColumns {
     try definition.condition?.requireUsableDepth()
     try definition.endCondition?.requireUsableDepth()
-    return try AnnalsError.planning { () throws(QueryPlan.Failure) in
+    return try planning { () throws(QueryPlan.Failure) in
       try TimelineColumns(definition, of: entity, in: state, sources)
     }
   }

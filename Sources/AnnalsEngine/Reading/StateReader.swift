@@ -6,6 +6,8 @@ package struct StateReader: Sendable {
   package var state: State
   package let store: RawUUID
   package let largeValues: any LargeValueSource
+  /// The number of the state's transaction if the schema has changed since; for messages.
+  package var pastNumber: Int64?
 
   package init(state: State, store: RawUUID, largeValues: any LargeValueSource) {
     self.state = state

@@ -28,6 +28,9 @@ package struct ConditionError: Error, Hashable, Sendable, CustomStringConvertibl
     self.path = path
     self.description = description
   }
+
+  /// Whether the state's schema lacks what the path names: another state may have it.
+  package var isOfSchema: Bool { kind == .unknownEntity || kind == .unknownProperty }
 }
 
 /// Why a condition could not be evaluated.
