@@ -21,6 +21,8 @@ extension FixtureRecipe {
     FixtureRecipe("updates-and-deletes") { try $0.made(edits) },
     FixtureRecipe("relationships") { try $0.made(relationships) },
     FixtureRecipe("schema-evolution") { try $0.made(evolution) },
+    FixtureRecipe("removals") { try $0.made(notes: false, removals) },
+    FixtureRecipe("required-relationship") { try $0.made(notes: false, required) },
     FixtureRecipe("large-values") { try $0.made(largeValues) },
     FixtureRecipe("large-value-in-pieces") { folder in
       var bytes = try FixtureBytes(ContiguousArray(folder.made(largeValues)))
